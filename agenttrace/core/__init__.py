@@ -1,0 +1,1 @@
+"""The nouns: finished values and protocols that every room shares."""

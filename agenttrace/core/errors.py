@@ -1,0 +1,112 @@
+"""The errors that agenttrace raises on purpose.
+
+::
+
+    AgentTraceError
+    ├── ConfigError          a setting, an option or a combination of them cannot work
+    ├── DatasetError         an examples file or a dataset cannot be read or written (path:line, field)
+    ├── ExpectationError     an expectation cannot be understood, or can never hold
+    ├── StoreError           the store cannot be read
+    ├── ExportError          spans could not be sent; never reaches user code
+    ├── ScorerError          a scorer lacks what it needs, or is used wrongly
+    ├── JudgeError           a judge gave no usable verdict
+    └── MissingDependency    an optional extra is not installed (also an ImportError)
+
+    EvaluationFailed         examples failed or errored (an AssertionError: pytest shows it as a failure)
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from agenttrace.core.report import EvaluationReport
+
+
+class AgentTraceError(Exception):
+    """Root of every error that agenttrace raises on purpose, but for `EvaluationFailed`."""
+
+
+class ConfigError(AgentTraceError, ValueError):
+    """A setting, an option or a combination of them cannot work."""
+
+
+class DatasetError(AgentTraceError, ValueError):
+    """An examples file or a dataset cannot be read or written.
+
+    `path`, `line` (1-based) and `field` say where, so far as they are known; the text begins with
+    ``path:line:``.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        path: str | Path | None = None,
+        line: int | None = None,
+        field: str | None = None,
+    ) -> None:
+        self.path = str(path) if path is not None else None
+        self.line = line
+        self.field = field
+        place = self.path or ""
+        if line is not None:
+            place += f":{line}" if place else f"line {line}"
+        where = ": ".join(part for part in (place, field) if part)
+        super().__init__(f"{where}: {message}" if where else message)
+
+
+class ExpectationError(AgentTraceError, ValueError):
+    """An expectation cannot be understood, or can never hold."""
+
+
+class StoreError(AgentTraceError):
+    """The store cannot be read."""
+
+
+class ExportError(AgentTraceError):
+    """Spans could not be sent. Counted and logged by the pipeline; never reaches user code."""
+
+
+class ScorerError(AgentTraceError, ValueError):
+    """A scorer lacks what it needs, or is used wrongly."""
+
+
+class JudgeError(AgentTraceError):
+    """A judge gave no usable verdict."""
+
+
+class MissingDependency(AgentTraceError, ImportError):
+    """An optional extra is not installed; the text names the extra."""
+
+
+class EvaluationFailed(AssertionError):
+    """At least one example failed or errored; the text is the printed report, `report` the same as data.
+
+    `errored` is true when an agent, a scorer or a judge broke on some example: the run then says nothing
+    about that example, which is not the same as saying that it failed.
+    """
+
+    def __init__(self, message: str, report: EvaluationReport) -> None:
+        super().__init__(message)
+        self.report = report
+
+    @property
+    def errored(self) -> bool:
+        """Whether any example could not be judged."""
+        return any(result.outcome == "errored" for result in self.report)
+
+
+def did_you_mean(got: str, known: Iterable[str]) -> str:
+    """Return ``"; did you mean 'x'?"`` for the nearest known name, or ``"; known: a, b"``, or ``""``."""
+    names = sorted(set(known))
+    close = difflib.get_close_matches(got, names, n=1, cutoff=0.6)
+    if close:
+        return f"; did you mean {close[0]!r}?"
+    if not names:
+        return ""
+    shown = ", ".join(names[:20]) + (", …" if len(names) > 20 else "")
+    return f"; known: {shown}"

@@ -1,0 +1,65 @@
+"""Any value as strict JSON: the one form that is stored, exported, compared."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from agenttrace.core.snapshot import snapshot
+
+EXACT_INT = 1 << 53
+"""Integers from here on are written as text: JSON readers elsewhere would round them."""
+
+_NON_FINITE = {"inf": "Infinity", "-inf": "-Infinity", "nan": "NaN"}
+_UNBOUNDED = 1 << 62
+
+
+def jsonable(value: Any, *, limit: int | None = None) -> Any:
+    """Return a strict-JSON copy of a value: bounded like a snapshot, or unbounded in size for `limit=None`.
+
+    Tuples and sets become lists, dates ISO text, enums their value, NaN and the infinities
+    ``{"$float": "NaN"}``, integers of 2^53 and more text, lone surrogates U+FFFD, objects that are not
+    records ``{"$type": …}``. Depth and breadth are bounded in any case. Never raises.
+    """
+    copy, _ = snapshot(value, _UNBOUNDED if limit is None else limit)
+    return clean(copy)
+
+
+def clean(value: Any) -> Any:
+    """Make a snapshot strict JSON. Returns the same object where there is nothing to change."""
+    kind = type(value)
+    if kind is str:
+        return value if value.isascii() else clean_text(value)
+    if kind is int:
+        return value if -EXACT_INT < value < EXACT_INT else int_text(value)
+    if kind is float:
+        return value if -1e308 <= value <= 1e308 else _clean_float(value)
+    if kind is list or kind is tuple:
+        return [clean(item) for item in value]
+    if kind is dict:
+        return {(key if key.isascii() else clean_text(key)): clean(item) for key, item in value.items()}
+    return value
+
+
+def clean_text(text: str) -> str:
+    """Replace lone surrogates by U+FFFD, joining those that form a pair."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
+
+
+def int_text(value: int) -> str:
+    """An integer's decimal digits; hexadecimal where the interpreter would refuse to make them."""
+    return str(value) if value.bit_length() < 10_000 else hex(value)
+
+
+def _clean_float(value: float) -> Any:
+    text = _NON_FINITE.get(str(value))
+    return value if text is None else {"$float": text}
+
+
+def to_json(value: Any) -> str:
+    """Strict, compact JSON text of a value that is already JSON-safe."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))

@@ -1,0 +1,102 @@
+"""Every extension point on one page."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+if TYPE_CHECKING:
+    from agenttrace.core.example import Example
+    from agenttrace.core.report import EvaluationReport
+    from agenttrace.core.score import Score
+    from agenttrace.core.span import Span
+    from agenttrace.core.trace import Trace
+
+
+@runtime_checkable
+class Scorer(Protocol):
+    """Compares what should happen with what did.
+
+    `score` is pure: the same example and trace give the same score, in a test, in production, from the
+    store. It may be ``def`` or ``async def``. It raises when it cannot tell; the caller turns that into an
+    *errored* score.
+    """
+
+    @property
+    def name(self) -> str:
+        """What reports call it."""
+        ...
+
+    @property
+    def threshold(self) -> float:
+        """The least value that passes."""
+        ...
+
+    def score(self, example: Example, trace: Trace) -> Score | Awaitable[Score]:
+        """Compare."""
+        ...
+
+
+class Exporter(Protocol):
+    """Where finished spans go. Called from the pipeline's worker thread only."""
+
+    def export(self, spans: Sequence[Span]) -> None:
+        """Send or keep the spans. Raise on failure: the pipeline counts and retries or drops."""
+        ...
+
+    def flush(self, timeout: float) -> bool:
+        """Finish what is pending within `timeout` seconds; whether all of it was."""
+        ...
+
+    def close(self) -> None:
+        """Release everything. Called once."""
+        ...
+
+
+class Store(Exporter, Protocol):
+    """An exporter that can be read back. Reading may happen on any thread."""
+
+    def write_scores(self, scores: Sequence[tuple[str, str | None, Score]]) -> None:
+        """Keep scores, each with its trace id and span id (None: the whole trace)."""
+        ...
+
+    def write_report(self, report: EvaluationReport) -> None:
+        """Keep a finished evaluation run."""
+        ...
+
+    def trace(self, trace_id: str) -> Trace | None:
+        """One trace by its id, or by a prefix of at least four digits that only one trace has."""
+        ...
+
+    def traces(
+        self, *, project: str | None = None, limit: int = 50, name: str | None = None
+    ) -> list[TraceSummary]:
+        """The newest traces first."""
+        ...
+
+    def scores(self, trace_id: str) -> list[tuple[str | None, Score]]:
+        """The scores of a trace, each with its span id (None: the whole trace), oldest first."""
+        ...
+
+
+class TraceSummary(Protocol):
+    """One line of a list of traces."""
+
+    trace_id: str
+    name: str
+    project: str
+    start_ns: int
+    duration_ns: int
+    spans: int
+    tool_calls: int
+    status: str
+
+
+class ChatModel(Protocol):
+    """A language model that judges can ask."""
+
+    async def complete(
+        self, messages: Sequence[Mapping[str, Any]], schema: Mapping[str, Any] | None = None
+    ) -> Any:
+        """One reply to a list of messages; JSON of `schema` where that is given."""
+        ...

@@ -1,0 +1,177 @@
+"""A finished evaluation as data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from agenttrace.core.score import Score
+
+if TYPE_CHECKING:
+    from agenttrace.core.example import Example
+    from agenttrace.core.trace import Trace
+
+ResultOutcome = Literal["passed", "failed", "errored"]
+
+
+@dataclass(frozen=True, slots=True)
+class ScorerData:
+    """A score under the field names that judgeval's users know."""
+
+    name: str
+    threshold: float
+    success: bool
+    score: float | None
+    reason: str | None
+    strict_mode: bool | None
+    evaluation_model: str | None
+    error: str | None
+    evaluation_cost: float | None
+    verbose_logs: str | None
+    additional_metadata: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, score: Score) -> ScorerData:
+        """The read view of a score."""
+        return cls(
+            name=score.name,
+            threshold=score.threshold,
+            success=score.passed,
+            score=score.value,
+            reason=score.reason or None,
+            strict_mode=score.strict,
+            evaluation_model=score.model,
+            error=score.error,
+            evaluation_cost=score.cost,
+            verbose_logs=score.diff,
+            additional_metadata={**score.details, **score.metadata},
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoringResult:
+    """What the scorers say of one trial of one example.
+
+    `error` is the agent's exception (its text with traceback), or why nothing could be scored. The outcome
+    is *errored* when the agent raised nothing but a scorer broke, or when there was nothing to score;
+    *failed* when the agent raised, timed out, or a score is below its threshold; *passed* otherwise, with
+    at least one score that passed. Durations are in seconds.
+    """
+
+    example: Example
+    scores: tuple[Score, ...] = ()
+    trace: Trace | None = None
+    error: str | None = None
+    outcome: ResultOutcome
+    trial: int = 1
+    trials: int = 1
+    run_duration: float | None = None
+    position: int = 0
+    source: str | None = None
+
+    @property
+    def success(self) -> bool:
+        """Whether the outcome is *passed*."""
+        return self.outcome == "passed"
+
+    @property
+    def scorers_data(self) -> list[ScorerData]:
+        """The scores under judgeval's field names."""
+        return [ScorerData.of(score) for score in self.scores]
+
+    @property
+    def name(self) -> str | None:
+        """The example's name."""
+        return self.example.name
+
+    @property
+    def data_object(self) -> Example:
+        """The example, with the actual output filled in."""
+        return self.example
+
+    @property
+    def trace_id(self) -> str | None:
+        """The trace's id, 32 hex digits."""
+        return None if self.trace is None else self.trace.trace_id
+
+    @property
+    def evaluation_cost(self) -> float | None:
+        """The sum of the scores' costs in US dollars, or None where none is known."""
+        costs = [score.cost for score in self.scores if score.cost is not None]
+        return sum(costs) if costs else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-safe data."""
+        return {
+            "position": self.position,
+            "name": self.name,
+            "outcome": self.outcome,
+            "trial": self.trial,
+            "trials": self.trials,
+            "trace_id": self.trace_id,
+            "run_duration": self.run_duration,
+            "error": self.error,
+            "source": self.source,
+            "example": self.example.to_dict(),
+            "scores": [score.to_dict() for score in self.scores],
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluationReport(Sequence[ScoringResult]):
+    """The results of one evaluation run, in the order of the examples (trials of one example together)."""
+
+    results: tuple[ScoringResult, ...]
+    name: str = ""
+    project: str = ""
+    model: str | None = None
+    started_ns: int = 0
+    duration: float = 0.0
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.results)
+
+    def __iter__(self) -> Iterator[ScoringResult]:
+        return iter(self.results)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.results[index]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many results passed, failed and errored."""
+        counts = {"passed": 0, "failed": 0, "errored": 0}
+        for result in self.results:
+            counts[result.outcome] += 1
+        return counts
+
+    @property
+    def passed(self) -> bool:
+        """Whether there are results and all of them passed."""
+        return bool(self.results) and all(result.success for result in self.results)
+
+    @property
+    def means(self) -> dict[str, float]:
+        """The mean value of each scorer over the examples that it gave a value for."""
+        values: dict[str, list[float]] = {}
+        for result in self.results:
+            for score in result.scores:
+                if score.value is not None:
+                    values.setdefault(score.name, []).append(score.value)
+        return {name: sum(found) / len(found) for name, found in values.items()}
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-safe data."""
+        return {
+            "name": self.name,
+            "project": self.project,
+            "model": self.model,
+            "started_ns": self.started_ns,
+            "duration": self.duration,
+            "counts": self.counts,
+            "means": self.means,
+            "metadata": dict(self.metadata),
+            "results": [result.to_dict() for result in self.results],
+        }

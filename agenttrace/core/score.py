@@ -1,0 +1,122 @@
+"""What a scorer says of one example."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+Outcome = Literal["passed", "failed", "skipped", "errored"]
+"""*skipped*: a needed field is absent by design; *errored*: the scorer could not give a value. Both have
+value None and leave every mean; neither is a pass."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Score:
+    """What a scorer says of one example.
+
+    `value` is in 0..1, or None when skipped or errored. `reason` restates the arithmetic so that a reader
+    can recompute the value; `details` holds the same facts machine-readably; `diff` is the aligned
+    comparison as text, where the scorer makes one. `error` is the traceback of a broken scorer. `duration`
+    is in seconds, `cost` in US dollars.
+    """
+
+    name: str
+    value: float | None
+    threshold: float
+    outcome: Outcome
+    reason: str = ""
+    details: Mapping[str, Any] = field(default_factory=dict)
+    diff: str | None = None
+    error: str | None = None
+    model: str | None = None
+    strict: bool = False
+    cost: float | None = None
+    usage: Mapping[str, Any] | None = None
+    duration: float | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        value: float,
+        threshold: float,
+        *,
+        reason: str = "",
+        details: Mapping[str, Any] | None = None,
+        diff: str | None = None,
+        lower_is_better: bool = False,
+        strict: bool = False,
+        model: str | None = None,
+        usage: Mapping[str, Any] | None = None,
+        cost: float | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> Score:
+        """Judge a value against its threshold.
+
+        Raises:
+            ValueError: `value` is not a number in 0..1 (NaN and bool included): a scorer that produces one
+                is broken, and the evaluation reports it as errored.
+        """
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+            raise ValueError(f"a score must be a number from 0 to 1, got {value!r} from {name!r}")
+        passed = value <= threshold if lower_is_better else value >= threshold
+        return cls(
+            name=name,
+            value=float(value),
+            threshold=threshold,
+            outcome="passed" if passed else "failed",
+            reason=reason,
+            details=details or {},
+            diff=diff,
+            strict=strict,
+            model=model,
+            usage=usage,
+            cost=cost,
+            metadata=metadata or {},
+        )
+
+    @classmethod
+    def skipped(cls, name: str, threshold: float, reason: str) -> Score:
+        """The example has nothing for this scorer to judge, by design."""
+        return cls(name=name, value=None, threshold=threshold, outcome="skipped", reason=reason)
+
+    @classmethod
+    def errored(cls, name: str, threshold: float, error: BaseException | str, reason: str = "") -> Score:
+        """The scorer could not give a value; `error` is kept, with its traceback if it is an exception."""
+        if isinstance(error, BaseException):
+            text = "".join(traceback.format_exception(error))
+            reason = reason or f"{type(error).__name__}: {error}"
+        else:
+            text, reason = error, reason or error
+        return cls(name=name, value=None, threshold=threshold, outcome="errored", reason=reason, error=text)
+
+    @property
+    def passed(self) -> bool:
+        """Whether the outcome is *passed*."""
+        return self.outcome == "passed"
+
+    def with_duration(self, seconds: float) -> Score:
+        """The same score with the time it took."""
+        return replace(self, duration=seconds)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Every field under its name."""
+        return {
+            "name": self.name,
+            "value": self.value,
+            "threshold": self.threshold,
+            "outcome": self.outcome,
+            "reason": self.reason,
+            "details": dict(self.details),
+            "diff": self.diff,
+            "error": self.error,
+            "model": self.model,
+            "strict": self.strict,
+            "cost": self.cost,
+            "usage": None if self.usage is None else dict(self.usage),
+            "duration": self.duration,
+            "metadata": dict(self.metadata),
+        }

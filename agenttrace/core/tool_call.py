@@ -1,0 +1,232 @@
+"""A tool call that happened, one that should happen, the tool they are calls of.
+
+What counts as a tool call: a span whose `span_type` is ``"tool"``. Calls are ordered by their start.
+Nested tool spans count, in start order, each with its path; so do the calls of sub-agents, with the agent's
+path. Calls made in threads, executors and tasks belong to the trace that started them. A failed attempt
+counts and carries its error. Two calls are *parallel* when they share a parent and their intervals overlap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, final
+
+from agenttrace.core.errors import ExpectationError, did_you_mean
+from agenttrace.core.span import SpanError, Status
+
+
+@final
+class _Any:
+    """Equal to anything; as an expectation: unconstrained."""
+
+    _instance: _Any | None = None
+
+    def __new__(cls) -> _Any:
+        if cls._instance is None:
+            cls._instance = super().__new__(cls)
+        return cls._instance
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    def __hash__(self) -> int:
+        return 0
+
+    def __repr__(self) -> str:
+        return "ANY"
+
+    def __reduce__(self) -> str:
+        return "ANY"
+
+
+ANY: Final = _Any()
+"""In an expectation, in place of a value: whatever it is. The value must be there; see `ABSENT`."""
+
+ParameterKind = Literal[
+    "positional_only", "positional_or_keyword", "var_positional", "keyword_only", "var_keyword"
+]
+
+
+@final
+class _Required:
+    def __repr__(self) -> str:
+        return "REQUIRED"
+
+    def __reduce__(self) -> str:
+        return "REQUIRED"
+
+
+REQUIRED: Final = _Required()
+"""The default of a parameter that has none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One parameter of a tool: `default` is a JSON-safe snapshot, or `REQUIRED`."""
+
+    name: str
+    kind: ParameterKind = "positional_or_keyword"
+    default: Any = REQUIRED
+
+
+@dataclass(frozen=True, slots=True)
+class ToolDefinition:
+    """A recorded tool: its name, its parameters in order (without self), its tags."""
+
+    name: str
+    parameters: tuple[Parameter, ...] = ()
+    tags: tuple[str, ...] = ()
+
+    def bind(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Give expected arguments the shape in which a call of this tool is recorded.
+
+        Defaults are filled in; names that the tool takes through ``**options`` are moved under that
+        parameter's own name.
+
+        Raises:
+            ExpectationError: an argument that the tool does not have.
+        """
+        named = {p.name: p for p in self.parameters}
+        rest = next((p.name for p in self.parameters if p.kind == "var_keyword"), None)
+        bound: dict[str, Any] = {}
+        extra: dict[str, Any] = {}
+        for name, value in arguments.items():
+            if name in named:
+                bound[name] = value
+            elif rest is not None:
+                extra[name] = value
+            else:
+                raise ExpectationError(
+                    f"the tool {self.name!r} has no parameter {name!r}" + did_you_mean(name, named)
+                )
+        for parameter in self.parameters:
+            if parameter.name not in bound:
+                if parameter.kind == "var_positional":
+                    bound[parameter.name] = []
+                elif parameter.kind == "var_keyword":
+                    bound[parameter.name] = extra
+                elif parameter.default is not REQUIRED:
+                    bound[parameter.name] = parameter.default
+        return bound
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCall:
+    """What happened: one call of a tool.
+
+    `arguments` maps parameter names to JSON-safe values, defaults applied; it is empty where none were
+    recorded, and `arguments_error` says so where what was recorded could not be read. `index` is the
+    position among the trace's tool calls. `agent` is the path of the agent spans above it, outermost first,
+    joined by ``/`` (empty where there are none). Times are nanoseconds since the epoch.
+    """
+
+    name: str
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    output: Any = None
+    error: SpanError | None = None
+    status: Status = "ok"
+    index: int = 0
+    start_ns: int = 0
+    end_ns: int = 0
+    agent: str = ""
+    path: tuple[str, ...] = ()
+    parent_id: str | None = None
+    span_id: str = ""
+    turn: int | None = None
+    tool: ToolDefinition | None = None
+    arguments_error: str | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def failed(self) -> bool:
+        """Whether the call ended with an error."""
+        return self.error is not None or self.status == "error"
+
+
+_EXPECTED_KEYS = {
+    "tool_name": "name",
+    "name": "name",
+    "parameters": "arguments",
+    "arguments": "arguments",
+    "args": "arguments",
+    "output": "output",
+    "agent_name": "agent",
+    "agent": "agent",
+    "turn": "turn",
+    "mode": "mode",
+    "ignore": "ignore",
+    "as": "label",
+    "result_dependencies": "result_dependencies",
+    "action_dependencies": "action_dependencies",
+    "require_all": "require_all",
+}
+
+ArgumentMode = Literal["exact", "listed", "ignore"]
+"""How expected and actual arguments are compared: *exact* the same parameters and nothing more, *listed*
+the listed keys at any depth and others free, *ignore* not at all."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExpectedToolCall:
+    """What should happen: one call of a tool.
+
+    `arguments` is ANY where nothing is said of them; an empty mapping means called without arguments.
+    Values may be matchers. `mode` None means the scorer's own argument mode. `label` names the call for
+    `ref`. `source` is where the expectation was written (``file:line``).
+    """
+
+    name: str
+    arguments: Mapping[str, Any] | _Any = ANY
+    output: Any = ANY
+    agent: str | None = None
+    turn: int | None = None
+    mode: ArgumentMode | None = None
+    ignore: tuple[str, ...] = ()
+    label: str | None = None
+    result_dependencies: tuple[Any, ...] = ()
+    action_dependencies: tuple[Any, ...] = ()
+    require_all: bool = True
+    source: str | None = None
+
+    @classmethod
+    def of(
+        cls, item: str | Mapping[str, Any] | ExpectedToolCall, source: str | None = None
+    ) -> ExpectedToolCall:
+        """Read a tool's name, or a mapping with ``tool_name`` and optionally ``parameters``.
+
+        Raises:
+            ExpectationError: not such a thing, no name, or a key that is not known.
+        """
+        if isinstance(item, ExpectedToolCall):
+            return item
+        if isinstance(item, str):
+            if not item:
+                raise ExpectationError("an expected tool has an empty name")
+            return cls(name=item, source=source)
+        if not isinstance(item, Mapping):
+            raise ExpectationError(
+                f"an expected tool is a name or a mapping with 'tool_name', got {type(item).__name__} {item!r}"
+            )
+        fields: dict[str, Any] = {}
+        for key, value in item.items():
+            name = _EXPECTED_KEYS.get(key)
+            if name is None:
+                raise ExpectationError(
+                    f"unknown key {key!r} in the expected tool {dict(item)!r}"
+                    + did_you_mean(str(key), _EXPECTED_KEYS)
+                )
+            if value is not None:
+                fields[name] = value
+        name = fields.get("name")
+        if not isinstance(name, str) or not name:
+            raise ExpectationError(f"an expected tool needs a 'tool_name', got {dict(item)!r}")
+        arguments = fields.get("arguments", ANY)
+        if arguments is not ANY and not isinstance(arguments, Mapping):
+            raise ExpectationError(
+                f"the parameters of the expected tool {name!r} are a mapping of names to values, got {arguments!r}"
+            )
+        for key in ("ignore", "result_dependencies", "action_dependencies"):
+            if key in fields:
+                fields[key] = tuple(fields[key])
+        return cls(**fields, source=source)

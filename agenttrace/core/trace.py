@@ -1,0 +1,233 @@
+"""What happened in one run: its spans in start order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from agenttrace.core.identity import new_trace_key, trace_id_text
+from agenttrace.core.span import Span, SpanError
+from agenttrace.core.tool_call import ToolCall, ToolDefinition
+
+TOOL = "tool"
+AGENT = "agent"
+
+
+class Trace:
+    """What happened in one run: its spans in start order.
+
+    A trace may have several roots (an undecorated agent that calls two tools), missing parents (a process
+    died) and even parents that form a loop (foreign data); every method here terminates on all of them.
+    `tools` are the tools known to the recorder, called or not, by name: expectations are checked against
+    them. They are empty for traces made from plain lists.
+    """
+
+    def __init__(
+        self,
+        spans: Iterable[Span] = (),
+        *,
+        trace_key: int | None = None,
+        tools: Mapping[str, ToolDefinition] | None = None,
+        output: Any = None,
+    ) -> None:
+        self.spans: tuple[Span, ...] = tuple(sorted(spans, key=lambda span: (span.start_ns, span.index)))
+        if trace_key is None:
+            trace_key = self.spans[0].trace_key if self.spans else new_trace_key()
+        self.trace_key = trace_key
+        known = {span.tool.name: span.tool for span in self.spans if span.tool is not None}
+        self.tools: Mapping[str, ToolDefinition] = {**(tools or {}), **known}
+        self._output = output
+
+    @classmethod
+    def from_calls(cls, calls: Sequence[Mapping[str, Any] | str], *, output: Any = None) -> Trace:
+        """A trace of plain tool calls, in the order given.
+
+        Each is a name, or a mapping with ``name`` (or ``tool_name``) and optionally ``arguments`` (or
+        ``args``, ``parameters``), ``output``, ``error``, ``agent``, ``turn``, ``kind``; other keys are kept in the
+        call's `metadata`.
+
+        Raises:
+            AgentTraceError: an entry that is neither.
+        """
+        from agenttrace.core.recorded import trace_from_calls
+
+        return trace_from_calls(calls, output=output)
+
+    @classmethod
+    def from_messages(cls, messages: Sequence[Mapping[str, Any]]) -> Trace:
+        """A trace of the tool calls in an OpenAI-style or Anthropic-style list of messages.
+
+        Raises:
+            AgentTraceError: an entry that is not a message.
+        """
+        from agenttrace.core.recorded import trace_from_messages
+
+        return trace_from_messages(messages)
+
+    @property
+    def trace_id(self) -> str:
+        """32 hex digits."""
+        return trace_id_text(self.trace_key)
+
+    @cached_property
+    def by_key(self) -> Mapping[int, Span]:
+        """The spans by their integer id."""
+        return {span.span_key: span for span in self.spans}
+
+    @cached_property
+    def roots(self) -> tuple[Span, ...]:
+        """The spans without a parent in this trace, in start order."""
+        return tuple(s for s in self.spans if s.parent_key is None or s.parent_key not in self.by_key)
+
+    @property
+    def root(self) -> Span | None:
+        """The first root, or None for an empty trace."""
+        return self.roots[0] if self.roots else None
+
+    @property
+    def name(self) -> str:
+        """The root's name, or ``""``."""
+        return self.root.name if self.root else ""
+
+    @property
+    def input(self) -> Mapping[str, Any] | None:
+        """The root's input."""
+        return self.root.input if self.root else None
+
+    @property
+    def output(self) -> Any:
+        """The output the trace was made with, or the root's."""
+        if self._output is not None:
+            return self._output
+        return self.root.output if self.root else None
+
+    @property
+    def error(self) -> SpanError | None:
+        """The root's error."""
+        return self.root.error if self.root else None
+
+    @property
+    def duration_ns(self) -> int:
+        """Nanoseconds from the first start to the last end."""
+        if not self.spans:
+            return 0
+        return max(span.end_ns for span in self.spans) - self.spans[0].start_ns
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The tags of all roots, each once."""
+        return tuple(
+            dict.fromkeys(tag for s in self.roots for tag in s.attributes.get("agenttrace.tags", ()))
+        )
+
+    @property
+    def customer_id(self) -> str | None:
+        """What `tracer.set_customer_id` was given."""
+        return self._root_attribute("enduser.id")
+
+    @property
+    def session_id(self) -> str | None:
+        """What `tracer.set_session_id` was given."""
+        return self._root_attribute("session.id")
+
+    @property
+    def metadata(self) -> Mapping[str, Any]:
+        """What `tracer.update_metadata` was given, all roots together."""
+        merged: dict[str, Any] = {}
+        for span in self.roots:
+            merged.update(span.attributes.get("agenttrace.metadata", {}))
+        return merged
+
+    def _root_attribute(self, name: str) -> Any:
+        return next((span.attributes[name] for span in self.roots if name in span.attributes), None)
+
+    @cached_property
+    def children(self) -> Mapping[int | None, tuple[Span, ...]]:
+        """The spans under each parent's integer id, in start order; roots under None."""
+        under: dict[int | None, list[Span]] = {None: list(self.roots)}
+        roots = set(map(id, self.roots))
+        for span in self.spans:
+            if id(span) not in roots:
+                under.setdefault(span.parent_key, []).append(span)
+        return {key: tuple(spans) for key, spans in under.items()}
+
+    def walk(self) -> Iterator[tuple[int, Span]]:
+        """Every span with its depth, parents before children, siblings in start order.
+
+        Spans on a loop of parents come last, at depth 0.
+        """
+        seen: set[int] = set()
+        stack = [(0, span) for span in reversed(self.roots)]
+        while stack:
+            depth, span = stack.pop()
+            if id(span) in seen:
+                continue
+            seen.add(id(span))
+            yield depth, span
+            stack.extend((depth + 1, child) for child in reversed(self.children.get(span.span_key, ())))
+        for span in self.spans:
+            if id(span) not in seen:
+                yield 0, span
+
+    @cached_property
+    def tool_calls(self) -> tuple[ToolCall, ...]:
+        """The tool calls in start order, failed attempts included."""
+        tools = [span for span in self.spans if span.span_type == TOOL]
+        return tuple(self._tool_call(index, span) for index, span in enumerate(tools))
+
+    def _tool_call(self, index: int, span: Span) -> ToolCall:
+        above = self._ancestors(span)
+        attributes = span.attributes
+        agents = [attributes["gen_ai.agent.name"]] if "gen_ai.agent.name" in attributes else []
+        agents += [s.name for s in above if s.span_type == AGENT]
+        return ToolCall(
+            name=span.name,
+            arguments=span.input or {},
+            output=span.output,
+            error=span.error,
+            status=span.status,
+            index=index,
+            start_ns=span.start_ns,
+            end_ns=span.end_ns,
+            agent="/".join(reversed(agents)),
+            path=tuple(s.name for s in reversed(above)),
+            parent_id=span.parent_id,
+            span_id=span.span_id,
+            turn=attributes.get("agenttrace.turn"),
+            tool=self.tools.get(span.name),
+            arguments_error=attributes.get("agenttrace.arguments_error"),
+            metadata=attributes.get("agenttrace.call", {}),
+        )
+
+    def _ancestors(self, span: Span) -> list[Span]:
+        """Parents, nearest first; stops at a loop."""
+        above: list[Span] = []
+        seen = {span.span_key}
+        key = span.parent_key
+        while key is not None and key not in seen:
+            seen.add(key)
+            parent = self.by_key.get(key)
+            if parent is None:
+                break
+            above.append(parent)
+            key = parent.parent_key
+        return above
+
+    def to_dict(self) -> dict[str, Any]:
+        """The trace and its spans as JSON-safe data."""
+        return {
+            "trace_id": self.trace_id,
+            "name": self.name,
+            "tags": list(self.tags),
+            "customer_id": self.customer_id,
+            "session_id": self.session_id,
+            "metadata": dict(self.metadata),
+            "spans": [span.to_dict() for span in self.spans],
+        }
+
+    def __len__(self) -> int:
+        return len(self.spans)
+
+    def __repr__(self) -> str:
+        return f"<Trace {self.trace_id[:8]} {self.name!r}: {len(self.spans)} spans, {len(self.tool_calls)} tool calls>"

@@ -1,0 +1,1 @@
+"""Examples in and out of files."""

@@ -1,0 +1,1 @@
+"""Run the comparison: one example or many."""

@@ -1,0 +1,1 @@
+"""Say what should happen, and compare it with what did."""

@@ -1,0 +1,1 @@
+"""Show a report."""

@@ -1,0 +1,1 @@
+"""Compare an example with a trace: pure, deterministic, no key, no network."""
