@@ -2,19 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from datetime import datetime, timezone
-from typing import Any
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, field_validator
 
-from agenttrace.core.errors import DatasetError, did_you_mean
-from agenttrace.core.tool_call import ExpectedToolCall
+from agenttrace.core.errors import AgentTraceError, DatasetError, did_you_mean
+from agenttrace.core.expected_tools import check_expected_tools
+from agenttrace.core.portable import from_portable, marked, to_portable
+from agenttrace.core.recorded import check_calls, shown
+
+_STRINGS = "a list of strings"
+_WANTED = {
+    "input": "a string (the one argument), a mapping of argument names to values, or nothing",
+    "context": _STRINGS,
+    "retrieval_context": _STRINGS,
+    "tools_called": "a list of tool names or of mappings with 'name'",
+    "additional_metadata": "a mapping with text keys",
+    "name": "a string",
+    "example_id": "a string",
+    "created_at": "a string with a date in ISO format",
+}
 
 
 def _now() -> str:
-    return datetime.now(timezone.utc).isoformat()
+    return datetime.now(UTC).isoformat()
+
+
+def _new_id() -> str:
+    return str(uuid4())
 
 
 class Example(BaseModel):
@@ -23,11 +41,19 @@ class Example(BaseModel):
     Every field is optional; a scorer says which it needs. `input` is passed to the agent: a mapping as
     keyword arguments, a string as the one argument, None as none. `actual_output`, `tools_called` and
     `retrieval_context` hold a recorded run; where an agent is run, its output takes the place of
-    `actual_output`. `expected_tools` is a list of names, of mappings with ``tool_name`` and ``parameters``, of
-    ``call(…)``, or any expectation. Unknown fields are an error.
+    `actual_output`. `expected_output` and `actual_output` are any value. `expected_tools` is a list of
+    names, of mappings with ``tool_name`` and ``parameters``, of ``call(…)``, or any expectation.
+    `created_at` is ISO text, now (UTC) by default; None for it or for `example_id` means the default.
+
+    Fields are checked when they are given and when they are assigned; values are never converted
+    (but for tuples, which become lists).
+
+    Raises:
+        DatasetError: an unknown field (with the nearest known one), or a value of the wrong type; it names
+            the field, what was got, what was wanted.
     """
 
-    model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True, validate_assignment=True)
+    model_config = ConfigDict(extra="forbid", strict=True, validate_assignment=True)
 
     input: str | dict[str, Any] | None = None
     actual_output: Any = None
@@ -38,36 +64,113 @@ class Example(BaseModel):
     expected_tools: Any = None
     additional_metadata: dict[str, Any] | None = None
     name: str | None = None
-    example_id: str = Field(default_factory=lambda: str(uuid4()))
+    example_id: str = Field(default_factory=_new_id)
     created_at: str = Field(default_factory=_now)
 
-    @model_validator(mode="before")
-    @classmethod
-    def _known_fields_only(cls, data: Any) -> Any:
-        if not isinstance(data, Mapping):
-            return data
-        for key in data:
-            if key not in cls.model_fields:
+    _source: str | None = PrivateAttr(default=None)
+
+    # Behind the guard, so that type checkers keep pydantic's own signature with every field.
+    if not TYPE_CHECKING:
+
+        def __init__(self, /, **fields: Any) -> None:
+            for key in fields:
+                if key not in type(self).model_fields:
+                    raise DatasetError(
+                        f"an Example has no field {key!r}" + did_you_mean(key, type(self).model_fields)
+                    )
+            defaulted = {k for k in ("example_id", "created_at") if k in fields and fields[k] is None}
+            try:
+                super().__init__(**{k: v for k, v in fields.items() if k not in defaulted})
+            except ValidationError as error:
+                raise _explained(error) from None
+
+        def __setattr__(self, name: str, value: Any) -> None:
+            if not name.startswith("_") and name not in type(self).model_fields:
                 raise DatasetError(
-                    f"an Example has no field {key!r}" + did_you_mean(str(key), cls.model_fields)
+                    f"an Example has no field {name!r}" + did_you_mean(name, type(self).model_fields)
                 )
-        return {k: v for k, v in data.items() if v is not None or k not in ("example_id", "created_at")}
+            try:
+                super().__setattr__(name, value)
+            except ValidationError as error:
+                raise _explained(error) from None
+
+    @field_validator("context", "retrieval_context", "tools_called", mode="before")
+    @classmethod
+    def _tuples_are_lists(cls, value: Any) -> Any:
+        return list(value) if isinstance(value, tuple) else value
+
+    @field_validator("tools_called")
+    @classmethod
+    def _readable_calls(cls, value: list[Any] | None) -> list[Any] | None:
+        if value is not None:
+            check_calls(value, "tools_called")
+        return value
 
     @field_validator("expected_tools")
     @classmethod
-    def _readable_tools(cls, value: Any) -> Any:
-        if isinstance(value, list | tuple):
-            for item in value:
-                if isinstance(item, str) or (
-                    isinstance(item, Mapping) and ({"tool_name", "name"} & item.keys())
-                ):
-                    ExpectedToolCall.of(item)
-        elif isinstance(value, str):
-            raise DatasetError(
-                f"expected_tools is a list of tools, got the string {value!r}; write [{value!r}]"
-            )
+    def _readable_expectation(cls, value: Any) -> Any:
+        check_expected_tools(value)
         return value
 
+    @field_validator("created_at")
+    @classmethod
+    def _iso_date(cls, value: str) -> str:
+        try:
+            datetime.fromisoformat(value)
+        except ValueError:
+            raise DatasetError(
+                f"got {value!r}, wanted a date in ISO format such as {_now()!r}", field="created_at"
+            ) from None
+        return value
+
+    @property
+    def source(self) -> str | None:
+        """Where the example was read from (``path:line``), or None. No part of equality or of `to_dict`."""
+        return self._source
+
     def to_dict(self) -> dict[str, Any]:
-        """Every field under its name, None included."""
-        return self.model_dump(mode="python")
+        """Every field under its name, None included, as JSON data that `from_dict` reads back.
+
+        Matchers and ``call(…)`` are written by their file form. An object that has no JSON form becomes
+        ``{"$type": …}``; saving a dataset refuses it instead.
+        """
+        return {field: to_portable(getattr(self, field), marked, field) for field in type(self).model_fields}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any], *, source: str | None = None) -> Example:
+        """The example that `to_dict` wrote, or that a file holds.
+
+        Raises:
+            DatasetError: not a mapping of known fields to values of their types.
+        """
+        if not isinstance(data, Mapping):
+            raise DatasetError(f"an example is a mapping of fields to values, got {shown(data)}")
+        example = cls(**{str(key): from_portable(value, str(key)) for key, value in data.items()})
+        example._source = source
+        return example
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Example):
+            return NotImplemented
+        return type(self) is type(other) and self.__dict__ == other.__dict__
+
+    __hash__ = None  # type: ignore[assignment]  # an example can change
+
+    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
+        return ((key, value) for key, value in super().__repr_args__() if value is not None)
+
+
+def _explained(error: ValidationError) -> DatasetError:
+    """Say a pydantic error in one line that names the field, what was got and what was wanted."""
+    first = error.errors()[0]
+    cause = first.get("ctx", {}).get("error")
+    if isinstance(cause, DatasetError):
+        return cause
+    where = [part for part in first["loc"] if part not in ("str", "dict[str,any]", "[key]")]
+    field = "".join(f"[{part!r}]" if n else str(part) for n, part in enumerate(where))
+    if isinstance(cause, AgentTraceError):
+        return DatasetError(str(cause), field=field)
+    top, got = str(where[0]), first["input"]
+    wanted = "a string" if len(where) > 1 and _WANTED[top] is _STRINGS else _WANTED[top]
+    hint = f"; write [{got!r}]" if isinstance(got, str) and _WANTED[top].startswith("a list") else ""
+    return DatasetError(f"got {shown(got)}, wanted {wanted}{hint}", field=field)

@@ -61,7 +61,7 @@ class Trace:
         Raises:
             AgentTraceError: an entry that is not a message.
         """
-        from agenttrace.core.recorded import trace_from_messages
+        from agenttrace.core.messages import trace_from_messages
 
         return trace_from_messages(messages)
 

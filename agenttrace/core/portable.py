@@ -1,0 +1,85 @@
+"""Any value as JSON data that a file can hold and give back."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from agenttrace.core.errors import DatasetError
+from agenttrace.core.jsonable import jsonable
+from agenttrace.core.tool_call import ANY
+
+MAX_DEPTH = 64
+"""Levels of lists and mappings in one value."""
+
+Foreign = Callable[[Any, str], Any]
+"""What to write for a value that is not JSON data, given the value and where it stands."""
+
+
+def marked(value: Any, place: str) -> Any:
+    """Write what is not JSON data as a recorded call would: bounded, objects as ``{"$type": …}``."""
+    del place
+    return jsonable(value)
+
+
+def refused(value: Any, place: str) -> Any:
+    """Write dates, enums, dataclasses and the like by their JSON form, and refuse what has none.
+
+    Raises:
+        DatasetError: the value would not survive the way into a file.
+    """
+    data = jsonable(value)
+    if isinstance(value, list | tuple | Mapping):
+        raise DatasetError(f"nested more than {MAX_DEPTH} levels deep (or inside itself)", field=place)
+    if isinstance(data, dict) and ("$type" in data or "$bytes" in data):
+        raise DatasetError(
+            f"a {type(value).__qualname__} cannot be written to a file; "
+            "give its fields as JSON values, or leave it out",
+            field=place,
+        )
+    return data
+
+
+def to_portable(value: Any, foreign: Foreign, place: str = "", depth: int = 0) -> Any:
+    """Return the value as JSON data, without bounds on breadth and size.
+
+    Objects with a ``to_data()`` (matchers, expectations) are written through it, `ANY` as
+    ``{"$any": true}``, NaN and the infinities as ``{"$float": "NaN"}``, tuples as lists. Everything else
+    goes through `foreign`, and so does what lies deeper than `MAX_DEPTH`.
+    """
+    if value is ANY:
+        return {"$any": True}
+    if value is None or type(value) in (str, int, bool):
+        return value
+    if type(value) is float:
+        return value if math.isfinite(value) else jsonable(value)
+    if depth > MAX_DEPTH:
+        return foreign(value, place)
+    to_data = getattr(type(value), "to_data", None)
+    if to_data is not None:
+        return to_portable(to_data(value), foreign, place, depth + 1)
+    if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
+        return {
+            str(key): to_portable(item, foreign, f"{place}.{key}", depth + 1) for key, item in value.items()
+        }
+    if isinstance(value, list | tuple):
+        return [to_portable(item, foreign, f"{place}[{n}]", depth + 1) for n, item in enumerate(value)]
+    return foreign(value, place)
+
+
+def from_portable(value: Any, place: str = "", depth: int = 0) -> Any:
+    """Return a copy of JSON data with ``{"$float": …}`` turned back into the float it stands for.
+
+    Raises:
+        DatasetError: nested more than `MAX_DEPTH` levels deep.
+    """
+    if depth > MAX_DEPTH and isinstance(value, dict | list):
+        raise DatasetError(f"nested more than {MAX_DEPTH} levels deep", field=place)
+    if isinstance(value, dict):
+        if len(value) == 1 and value.get("$float") in ("NaN", "Infinity", "-Infinity"):
+            return float(value["$float"])
+        return {key: from_portable(item, f"{place}.{key}", depth + 1) for key, item in value.items()}
+    if isinstance(value, list):
+        return [from_portable(item, f"{place}[{n}]", depth + 1) for n, item in enumerate(value)]
+    return value
