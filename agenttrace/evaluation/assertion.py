@@ -1,0 +1,92 @@
+"""An evaluation as a test: it raises when examples fail."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from concurrent.futures import Executor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from agenttrace.core.errors import ConfigError, EvaluationFailed
+from agenttrace.core.example import Example
+from agenttrace.core.protocols import Scorer, Store
+from agenttrace.core.report import EvaluationReport
+from agenttrace.datasets import load_examples
+from agenttrace.evaluation.engine import Progress
+from agenttrace.evaluation.offline import TIMEOUT, Recording, run_evaluation
+from agenttrace.evaluation.requirement import Requirement
+from agenttrace.reports.terminal import report_text
+
+
+def assert_test(
+    examples: Iterable[Example] | None = None,
+    scorers: Iterable[Scorer] = (),
+    *,
+    test_file: str | Path | None = None,
+    function: Callable[..., Any] | None = None,
+    tracer: Recording | None = None,
+    model: str | None = None,
+    project_name: str | None = None,
+    eval_run_name: str | None = None,
+    concurrency: int = 1,
+    timeout: float | None = TIMEOUT,
+    trials: int = 1,
+    require: str | None = None,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+    store: Store | None = None,
+) -> EvaluationReport:
+    """Evaluate, and raise unless every result passed; returns the report when they did.
+
+    The examples come from `examples` or from `test_file` (YAML, JSON, JSONL or CSV). With `require`, such as
+    ``"pass_rate >= 0.8"`` over several `trials`, results may fail as far as it allows; an *errored* result
+    always raises, because it says nothing either way. Everything else is as in `run_evaluation`.
+
+    Raises:
+        EvaluationFailed: an AssertionError whose text is the printed report, with the aligned diffs.
+        ConfigError, DatasetError, ScorerError: wrong use, before any agent is run.
+    """
+    if (examples is None) == (test_file is None):
+        both = examples is not None
+        raise ConfigError(
+            f"examples and test_file are {'both' if both else 'neither'} given; pass one of them: "
+            "examples=[Example(…)] or test_file='tests.yaml'"
+        )
+    requirement = None if require is None else Requirement.parse(require)
+    report = run_evaluation(
+        load_examples(test_file) if test_file is not None else examples or (),
+        scorers,
+        model=model,
+        project_name=project_name,
+        eval_run_name=eval_run_name,
+        function=function,
+        tracer=tracer,
+        concurrency=concurrency,
+        timeout=timeout,
+        trials=trials,
+        executor=executor,
+        progress=progress,
+        store=store,
+    )
+    return checked(report, requirement)
+
+
+def checked(report: EvaluationReport, requirement: Requirement | None = None) -> EvaluationReport:
+    """The report itself where it passes, or meets the requirement without an errored result.
+
+    Raises:
+        EvaluationFailed: it does not.
+    """
+    if requirement is not None:
+        report = replace(
+            report,
+            metadata={
+                **report.metadata,
+                "requirement": f"{requirement.text}, got {requirement.measured(report):.3g}",
+            },
+        )
+    met = report.passed if requirement is None else requirement.holds(report) and not report.counts["errored"]
+    if not met:
+        raise EvaluationFailed("\n" + report_text(report), report)
+    return report

@@ -1,0 +1,114 @@
+"""Wrong uses that can be told before any agent is run."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Iterable
+from typing import Any
+
+from agenttrace.core.errors import ConfigError, ScorerError
+from agenttrace.core.example import Example
+from agenttrace.core.protocols import Scorer
+
+
+def checked_examples(examples: Any) -> tuple[Example, ...]:
+    """The examples of a list or a dataset.
+
+    Raises:
+        ConfigError: none at all, a single example instead of a list, or something that is not an example.
+    """
+    if isinstance(examples, Example):
+        raise ConfigError("examples is a list, got one Example; write examples=[example]")
+    if isinstance(examples, str) or not isinstance(examples, Iterable):
+        raise ConfigError(
+            f"examples is a list of Example, got {type(examples).__name__}; a file goes in test_file="
+        )
+    found = tuple(examples)
+    for position, example in enumerate(found, 1):
+        if not isinstance(example, Example):
+            hint = "; write Example(**fields)" if isinstance(example, dict) else ""
+            raise ConfigError(
+                f"examples holds Example values, got {type(example).__name__} at {position}{hint}"
+            )
+    if not found:
+        raise ConfigError("there are no examples: an evaluation of nothing can neither pass nor fail")
+    return found
+
+
+def checked_scorers(scorers: Any, model: str | None = None) -> tuple[Scorer, ...]:
+    """The scorers of a list, each given `model` where it takes one.
+
+    A scorer takes a model when it has a method ``with_model(model)`` that returns the scorer to use instead.
+
+    Raises:
+        ConfigError: none at all, or one scorer instead of a list.
+        ScorerError: something that is not a scorer, such as its class.
+    """
+    if isinstance(scorers, str) or not isinstance(scorers, Iterable):
+        raise ConfigError(f"scorers is a list, got {_described(scorers)}; write scorers=[…]")
+    found = tuple(scorers)
+    if not found:
+        raise ConfigError("there are no scorers: without one, nothing is compared")
+    return tuple(_with_model(_checked_scorer(scorer), model) for scorer in found)
+
+
+def _checked_scorer(scorer: Any) -> Scorer:
+    if inspect.isclass(scorer):
+        raise ScorerError(f"scorers holds the class {scorer.__name__}; call it: {scorer.__name__}()")
+    if not callable(getattr(scorer, "score", None)):
+        raise ScorerError(
+            f"{_described(scorer)} is not a scorer: it needs a name, a threshold and score(example, trace)"
+        )
+    name, threshold = getattr(scorer, "name", None), getattr(scorer, "threshold", None)
+    if not isinstance(name, str) or not name:
+        raise ScorerError(f"the scorer {_described(scorer)} needs a name, a text; got {name!r}")
+    if isinstance(threshold, bool) or not isinstance(threshold, int | float) or math.isnan(threshold):
+        raise ScorerError(f"the scorer {name!r} needs a threshold, a number; got {threshold!r}")
+    checked: Scorer = scorer
+    return checked
+
+
+def _with_model(scorer: Scorer, model: str | None) -> Scorer:
+    take = getattr(scorer, "with_model", None)
+    return _checked_scorer(take(model)) if model is not None and callable(take) else scorer
+
+
+def check_needs(scorers: Iterable[Scorer], examples: Iterable[Example]) -> None:
+    """Ask each scorer that has a method ``check(example)`` whether the example states what it needs.
+
+    ``check`` looks at what the user wrote (expectations), never at what a run fills in (`actual_output`,
+    `tools_called`), and raises when something is missing.
+
+    Raises:
+        ScorerError: an example lacks a field; the text names both.
+    """
+    asking = [(scorer, scorer.check) for scorer in scorers if callable(getattr(scorer, "check", None))]  # type: ignore[attr-defined]  # an optional method
+    for position, example in enumerate(examples, 1):
+        for scorer, check in asking:
+            try:
+                check(example)
+            except Exception as error:  # choke-point: said with the example's place, whatever it was
+                raise ScorerError(
+                    f"{label(position, example)}: the scorer {scorer.name!r}: {error}"
+                ) from error
+
+
+def label(position: int, example: Example) -> str:
+    """What messages call an example: its number from 1, with its name where it has one."""
+    return f"example {position}" + (f" ({example.name!r})" if example.name else "")
+
+
+def check_limits(concurrency: int, timeout: float | None, trials: int) -> None:
+    """Raise ConfigError for a limit that cannot work."""
+    for word, value in (("concurrency", concurrency), ("trials", trials)):
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            raise ConfigError(f"{word} is a whole number from 1, got {value!r}")
+    if timeout is not None and (
+        isinstance(timeout, bool) or not isinstance(timeout, int | float) or not timeout > 0
+    ):
+        raise ConfigError(f"timeout is a number of seconds above 0, or None for no limit; got {timeout!r}")
+
+
+def _described(value: Any) -> str:
+    return repr(value) if isinstance(value, str | int | float | bool | None) else f"a {type(value).__name__}"

@@ -1,0 +1,115 @@
+"""Many examples at once, each on its own, results in their order."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from concurrent.futures import Executor
+from dataclasses import dataclass, field
+
+from agenttrace.core.errors import AgentTraceError
+from agenttrace.core.example import Example
+from agenttrace.core.protocols import Scorer
+from agenttrace.core.report import ScoringResult
+from agenttrace.core.score import Score
+from agenttrace.core.trace import Trace
+from agenttrace.evaluation.invocation import Target
+from agenttrace.evaluation.lanes import Interrupted, Lanes
+from agenttrace.evaluation.run import CaptureScope, Run, run_example
+from agenttrace.evaluation.scoring import apply_scorers
+from agenttrace.evaluation.verdict import obstacle, outcome_of
+
+logger = logging.getLogger("agenttrace")
+
+SCORING_CONCURRENCY = 8
+"""Examples scored at a time. Scoring is pure, so it may overlap where agents may not."""
+
+Progress = Callable[[int, int, ScoringResult], None]
+"""Called with the number of results so far, the number in all, the newest one. On a thread of ours."""
+
+
+@dataclass
+class Engine:
+    """One evaluation under way: what to run, and the results so far by place."""
+
+    examples: tuple[Example, ...]
+    scorers: tuple[Scorer, ...]
+    target: Target | None
+    capture: CaptureScope
+    concurrency: int
+    timeout: float | None
+    trials: int
+    executor: Executor | None
+    progress: Progress | None
+    results: list[ScoringResult | None] = field(default_factory=list)
+    done: int = 0
+
+    async def run(self) -> None:
+        """Fill `results`: trials of one example together, examples in their order."""
+        places = [(position, trial) for position in range(len(self.examples)) for trial in range(self.trials)]
+        self.results = [None] * len(places)
+        pending = iter(enumerate(places))
+        agents = asyncio.Semaphore(self.concurrency)
+        lanes = Lanes(self.executor)
+
+        async def work() -> None:
+            for place, (position, trial) in pending:
+                run = await self._agent(self.examples[position], lanes, agents)
+                self.results[place] = await self._result(run, position, trial, lanes)
+                self._tell(place)
+
+        try:
+            async with asyncio.TaskGroup() as group:
+                for _ in range(min(self.concurrency + SCORING_CONCURRENCY, len(places))):
+                    group.create_task(work())
+        except* Interrupted:
+            raise Interrupted from None
+        finally:
+            lanes.close()
+
+    async def _agent(self, example: Example, lanes: Lanes, agents: asyncio.Semaphore) -> Run:
+        if self.target is None:
+            return _recorded_run(example)
+        async with agents:
+            return await run_example(self.target, example, self.capture, lanes, self.timeout)
+
+    async def _result(self, run: Run, position: int, trial: int, lanes: Lanes) -> ScoringResult:
+        blocked = run.obstacle
+        if self.target is not None and run.failure is None and blocked is None:
+            blocked = obstacle(run.example, run.trace, self.target.name)
+        scores: tuple[Score, ...] = ()
+        if run.failure is None and blocked is None:
+            scores = await apply_scorers(self.scorers, run.example, run.trace, lanes, self.timeout)
+        outcome, error = outcome_of(run.failure, blocked, scores)
+        return ScoringResult(
+            example=run.example,
+            scores=scores,
+            trace=run.trace,
+            error=error,
+            outcome=outcome,
+            trial=trial + 1,
+            trials=self.trials,
+            run_duration=run.duration if self.target is not None else None,
+            position=position,
+            source=run.example.source,
+        )
+
+    def _tell(self, place: int) -> None:
+        self.done += 1
+        result = self.results[place]
+        if self.progress is None or result is None:
+            return
+        try:
+            self.progress(self.done, len(self.results), result)
+        except Exception:  # choke-point: a broken display must not lose results
+            logger.warning("the progress callback raised and is not called again", exc_info=True)
+            self.progress = None
+
+
+def _recorded_run(example: Example) -> Run:
+    """The run that an example itself holds."""
+    try:
+        return Run(example, Trace.from_calls(example.tools_called or ()))
+    except AgentTraceError as error:
+        return Run(example, Trace(), obstacle=f"tools_called cannot be read: {error}")

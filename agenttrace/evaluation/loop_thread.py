@@ -1,0 +1,113 @@
+"""An event loop on a daemon thread: the bridge from plain code to coroutines."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future
+from contextvars import Context, copy_context
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+WIND_UP = 5.0
+"""Seconds that an interrupted engine gets to store what it has."""
+
+
+class LoopThread:
+    """An event loop on its own daemon thread."""
+
+    def __init__(self, name: str) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._serve, name=name, daemon=True)
+        self._thread.start()
+
+    def _serve(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        self._loop.run_forever()
+        self._loop.close()
+
+    def start(
+        self, make: Callable[[], Coroutine[Any, Any, T]], context: Context, done: Callable[[T], None]
+    ) -> Future[asyncio.Task[None]]:
+        """Run a coroutine that never raises in `context`; `done` gets its value, on this loop's thread."""
+        started: Future[asyncio.Task[None]] = Future()
+
+        async def report() -> None:
+            done(await make())
+
+        def begin() -> None:
+            started.set_result(self._loop.create_task(report(), context=context))
+
+        self._loop.call_soon_threadsafe(begin)
+        return started
+
+    def cancel(self, started: Future[asyncio.Task[Any]]) -> None:
+        """Cancel what `start` began; from any thread, without waiting."""
+        self._loop.call_soon_threadsafe(lambda: started.result().cancel())
+
+    async def answers(self, within: float) -> bool:
+        """Whether this loop still runs callbacks. Awaited on another loop."""
+        asking = asyncio.get_running_loop()
+        answered = asyncio.Event()
+
+        def answer() -> None:
+            try:
+                asking.call_soon_threadsafe(answered.set)
+            except RuntimeError:  # the answer comes after the one who asked has gone
+                pass
+
+        self._loop.call_soon_threadsafe(answer)
+        try:
+            await asyncio.wait_for(answered.wait(), within)
+        except TimeoutError:
+            return False
+        return True
+
+    def close(self, wait: float = 1.0) -> None:
+        """Cancel what is left and end the loop; a blocked one is left behind after `wait` seconds."""
+        asyncio.run_coroutine_threadsafe(self._wind_up(), self._loop)
+        self._thread.join(wait)
+
+    async def _wind_up(self) -> None:
+        rest = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+        for task in rest:
+            task.cancel()
+        if rest:
+            await asyncio.wait(rest, timeout=0.5)
+        await self._loop.shutdown_asyncgens()
+        self._loop.stop()
+
+
+def wait_for(make: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    """Run a coroutine to its end from plain code, also inside a running event loop, as in a notebook.
+
+    It sees a copy of the caller's context variables. Control-C cancels it, waits a moment for it to wind up,
+    then leaves as KeyboardInterrupt.
+    """
+    bridge = LoopThread("agenttrace-evaluation")
+    result: Future[T] = Future()
+
+    async def run() -> None:
+        try:
+            result.set_result(await make())
+        except BaseException as error:  # choke-point: the caller's thread raises it
+            result.set_exception(error)
+
+    task = bridge.start(run, copy_context(), lambda _: None)
+    try:
+        return result.result()
+    except KeyboardInterrupt:
+        bridge.cancel(task)
+        _let_wind_up(result)
+        raise
+    finally:
+        bridge.close()
+
+
+def _let_wind_up(result: Future[Any]) -> None:
+    try:
+        result.exception(timeout=WIND_UP)
+    except BaseException:  # noqa: S110 - cancelled, or not in time: the interrupt goes on either way
+        pass

@@ -1,0 +1,150 @@
+"""Evaluate many examples, each on its own, in the order given."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Executor
+from contextlib import AbstractContextManager
+from datetime import UTC, datetime
+from typing import Any, Protocol
+
+from agenttrace.core.errors import ConfigError
+from agenttrace.core.example import Example
+from agenttrace.core.protocols import Scorer, Store
+from agenttrace.core.report import EvaluationReport
+from agenttrace.evaluation.checks import check_limits, check_needs, checked_examples, checked_scorers
+from agenttrace.evaluation.engine import Engine, Progress
+from agenttrace.evaluation.invocation import Target
+from agenttrace.evaluation.lanes import Interrupted
+from agenttrace.evaluation.loop_thread import wait_for
+from agenttrace.evaluation.run import Captured, CaptureScope
+from agenttrace.tracing.capture import capture
+
+logger = logging.getLogger("agenttrace")
+
+TIMEOUT = 300.0
+"""Seconds that one run of the agent, and each scorer, may take, unless said otherwise."""
+
+
+class Recording(Protocol):
+    """What an evaluation needs of a tracer."""
+
+    @property
+    def project_name(self) -> str:
+        """The project that results are filed under."""
+        ...
+
+    @property
+    def store(self) -> Any:
+        """Where results are kept, or None."""
+        ...
+
+    def capture(self) -> AbstractContextManager[Captured]:
+        """A scope whose trace holds what was recorded in it."""
+        ...
+
+
+def run_evaluation(
+    examples: Iterable[Example],
+    scorers: Iterable[Scorer],
+    *,
+    model: str | None = None,
+    project_name: str | None = None,
+    eval_run_name: str | None = None,
+    function: Callable[..., Any] | None = None,
+    tracer: Recording | None = None,
+    concurrency: int = 1,
+    timeout: float | None = TIMEOUT,
+    trials: int = 1,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+    store: Store | None = None,
+    metadata: Mapping[str, Any] | None = None,
+) -> EvaluationReport:
+    """Compare examples with what the agent does, or with the recorded runs that they hold.
+
+    With `function`, each example's input is passed to it (a mapping as keyword arguments, a text as the one
+    argument, None as none), everything recorded meanwhile is the example's trace, and what it returns its
+    `actual_output`. `function` may be plain, async, a generator (its output is the list of what it yields).
+    An agent that raises, or is not back within `timeout` seconds, fails its example; the rest go on.
+    Without `function`, `actual_output` and `tools_called` are compared as they are.
+
+    Plain functions run on threads of ours, or on those of `executor`; coroutines on one event loop of ours,
+    so that they can share an async client. `concurrency` agents run at a time: 1 by default, because nobody
+    but you can know whether your agent keeps state. `trials` repeats each example. `model` goes to the
+    scorers that take one. The results are kept in `store`, or the tracer's. Can be called anywhere, also
+    inside a running event loop (which waits).
+
+    Raises:
+        ConfigError, ScorerError: wrong use, before any agent is run.
+        KeyboardInterrupt: Control-C, or an agent raised it; what was finished is stored, marked as
+            interrupted.
+    """
+    engine = Engine(
+        examples=checked_examples(examples),
+        scorers=checked_scorers(scorers, model),
+        target=None if function is None else Target.of(function),
+        capture=_capture_of(tracer),
+        concurrency=concurrency,
+        timeout=timeout,
+        trials=trials,
+        executor=executor,
+        progress=progress,
+    )
+    check_limits(concurrency, timeout, trials)
+    check_needs(engine.scorers, engine.examples)
+    store = store if store is not None else getattr(tracer, "store", None)
+    project = project_name or getattr(tracer, "project_name", None) or "default_project"
+    started_ns, started = time.time_ns(), time.perf_counter()
+
+    def report(**more: Any) -> EvaluationReport:
+        return EvaluationReport(
+            results=tuple(result for result in engine.results if result is not None),
+            name=eval_run_name or _run_name(started_ns),
+            project=project,
+            model=model,
+            started_ns=started_ns,
+            duration=time.perf_counter() - started,
+            metadata={**(metadata or {}), **more},
+        )
+
+    try:
+        wait_for(engine.run)
+    except (KeyboardInterrupt, Interrupted):
+        _keep(report(interrupted=True), store)
+        raise KeyboardInterrupt from None
+    finished = report()
+    _keep(finished, store)
+    return finished
+
+
+def _capture_of(tracer: Any) -> CaptureScope:
+    if tracer is None:
+        return capture
+    if not callable(getattr(tracer, "capture", None)):
+        raise ConfigError(
+            f"tracer is a Tracer, got {type(tracer).__name__}; make one with Tracer(project_name=…), "
+            "or leave it out"
+        )
+    scope: CaptureScope = tracer.capture
+    return scope
+
+
+def _run_name(started_ns: int) -> str:
+    moment = datetime.fromtimestamp(started_ns / 1e9, tz=UTC)
+    return f"eval-{moment:%Y%m%d-%H%M%S}-{started_ns // 1000 % 1_000_000:06d}"
+
+
+def _keep(report: EvaluationReport, store: Store | None) -> None:
+    """Store the scores under their traces, then the whole run; a store that fails loses no result."""
+    if store is None:
+        return
+    try:
+        store.write_scores(
+            [(r.trace_id, None, s) for r in report.results if r.trace_id is not None for s in r.scores]
+        )
+        store.write_report(report)
+    except Exception:  # choke-point: the caller still gets the report
+        logger.warning("the evaluation %s could not be stored", report.name, exc_info=True)

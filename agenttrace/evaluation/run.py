@@ -1,0 +1,97 @@
+"""Run the function under test on one example, in its own capture scope."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from contextvars import copy_context
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from agenttrace.core.example import Example
+from agenttrace.core.jsonable import jsonable
+from agenttrace.core.trace import Trace
+from agenttrace.evaluation.invocation import Target, arguments
+from agenttrace.evaluation.lanes import Call, Lanes, Outcome
+
+_ENGINE = ("agenttrace.evaluation", "agenttrace.tracing")
+
+
+class Captured(Protocol):
+    """What was recorded inside a capture scope; complete when its block has ended."""
+
+    @property
+    def trace(self) -> Trace:
+        """The trace."""
+        ...
+
+
+CaptureScope = Callable[[], AbstractContextManager[Captured]]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What one run of the agent left behind.
+
+    `example` has the actual output filled in. `failure` is why the agent failed (it raised, or was not in
+    time), `obstacle` why nothing can be said of it (it could not be called).
+    """
+
+    example: Example
+    trace: Trace
+    failure: str | None = None
+    obstacle: str | None = None
+    duration: float = 0.0
+
+
+async def run_example(
+    target: Target, example: Example, capture: CaptureScope, lanes: Lanes, timeout: float | None
+) -> Run:
+    """Run the agent; never raises what the agent raises.
+
+    On a timeout the spans that had ended by then are kept. SystemExit fails the example; KeyboardInterrupt
+    stops the whole run.
+    """
+    misfit = target.misfit(example)
+    if misfit is not None:
+        return Run(example, Trace(), obstacle=misfit)
+    args, kwargs = arguments(example)
+    with capture() as captured:
+        outcome = await lanes.run(Call(target.function, args, kwargs, copy_context()), timeout)
+    failure = _failure(target, outcome, timeout)
+    if failure is None:
+        example = example.model_copy(update={"actual_output": _recorded(outcome.value)})
+    return Run(example, captured.trace, failure=failure, duration=outcome.duration)
+
+
+def _failure(target: Target, outcome: Outcome, timeout: float | None) -> str | None:
+    if outcome.timed_out:
+        return f"{target.name} did not return within its timeout of {timeout:g} s"
+    if outcome.error is None:
+        return None
+    error = outcome.error
+    lines = traceback.format_exception(type(error), error, _past_the_engine(error))
+    return "".join(lines).rstrip("\n")
+
+
+def _past_the_engine(error: BaseException) -> Any:
+    """The traceback from the user's own first frame on."""
+    frame = error.__traceback__
+    while frame is not None and frame.tb_next is not None:
+        if not str(frame.tb_frame.f_globals.get("__name__")).startswith(_ENGINE):
+            break
+        frame = frame.tb_next
+    return frame
+
+
+def _recorded(output: Any) -> Any:
+    """The output as data, as the store keeps it, so that a score is the same from the store.
+
+    A list keeps all its items, however many; deeper ones are bounded like every snapshot.
+    """
+    if output is None or type(output) in (str, bool, int, float):
+        return output
+    if type(output) in (list, tuple):
+        return [jsonable(item) for item in output]
+    return jsonable(output)

@@ -1,0 +1,83 @@
+"""Apply scorers to one example, so that one that breaks spoils nothing else.
+
+A scorer that raises, returns something that is not a usable `Score`, or does not return in time, gives an
+*errored* score that says so. It is never a 0, never a pass.
+"""
+
+from __future__ import annotations
+
+import math
+import traceback
+from collections.abc import Sequence
+from contextvars import copy_context
+from typing import Any
+
+from agenttrace.core.errors import ScorerError
+from agenttrace.core.example import Example
+from agenttrace.core.protocols import Scorer
+from agenttrace.core.score import Score
+from agenttrace.core.trace import Trace
+from agenttrace.evaluation.lanes import Call, Lanes, Outcome
+
+OUTCOMES = ("passed", "failed", "skipped", "errored")
+
+
+async def apply_scorers(
+    scorers: Sequence[Scorer], example: Example, trace: Trace, lanes: Lanes, timeout: float | None
+) -> tuple[Score, ...]:
+    """One score for each scorer, in their order. `timeout` is in seconds, for each scorer."""
+    return tuple([await apply_scorer(scorer, example, trace, lanes, timeout) for scorer in scorers])
+
+
+async def apply_scorer(
+    scorer: Scorer, example: Example, trace: Trace, lanes: Lanes, timeout: float | None
+) -> Score:
+    """One scorer's score, errored where it gave none."""
+    outcome = await lanes.run(Call(scorer.score, (example, trace), {}, copy_context()), timeout)
+    return _score_of(scorer, outcome, timeout).with_duration(outcome.duration)
+
+
+def _score_of(scorer: Scorer, outcome: Outcome, timeout: float | None) -> Score:
+    name, threshold = scorer.name, scorer.threshold
+    if outcome.timed_out:
+        return Score.errored(name, threshold, f"the scorer {name!r} gave no score within {timeout:g} s")
+    if outcome.error is not None:
+        return Score.errored(name, threshold, outcome.error, _said(outcome.error))
+    fault = nonsense(outcome.value)
+    if fault is not None:
+        return Score.errored(name, threshold, ScorerError(f"the scorer {name!r} {fault}"))
+    score: Score = outcome.value
+    return score
+
+
+def nonsense(value: Any) -> str | None:
+    """What is wrong with a scorer's return value, or None: it is a usable score."""
+    if not isinstance(value, Score):
+        return (
+            f"returned {type(value).__name__} {_brief(value)}; a scorer returns a Score, "
+            "such as Score.of(name, value, threshold)"
+        )
+    if value.outcome not in OUTCOMES:
+        return f"returned a Score with the outcome {value.outcome!r}; known: {', '.join(OUTCOMES)}"
+    if value.outcome in ("skipped", "errored"):
+        return (
+            None
+            if value.value is None
+            else f"returned a {value.outcome} Score with the value {value.value!r}"
+        )
+    number = value.value
+    if isinstance(number, bool) or not isinstance(number, int | float) or math.isnan(number):
+        return f"returned a {value.outcome} Score with the value {number!r}; a value is a number from 0 to 1"
+    if not 0 <= number <= 1:
+        return f"returned the value {number!r}; a value is a number from 0 to 1"
+    return None
+
+
+def _said(error: BaseException) -> str:
+    """The last line of the error's traceback: its type and text, also where its own ``__str__`` fails."""
+    return traceback.format_exception_only(error)[-1].strip()
+
+
+def _brief(value: Any) -> str:
+    """A scalar's text; other values' own code is left alone."""
+    return repr(value)[:80] if isinstance(value, str | int | float | bool | None) else ""

@@ -1,0 +1,190 @@
+"""An evaluation as the block that is printed and that an assertion carries.
+
+The shape is judgeval's (``TEST RESULTS``, ``Scorer:``, ``Score:``, ``Reason:``), with thresholds at the ends
+of lines and the scorer's aligned diff below. What failed is shown in full up to a bound, what passed in a
+line each up to a bound, then counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from agenttrace.core.report import EvaluationReport, ScoringResult
+from agenttrace.core.score import Score
+from agenttrace.reports.text import Line, one_line, plain, safe, value_text
+
+WIDTH = 80
+RULE = "=" * WIDTH
+SHORT_RULE = "  " + "-" * 40
+SHOWN_PASSES = 20
+SHOWN_FAILURES = 50
+ERROR_LINES = 12
+DIFF_LINES = 120
+
+_WORDS = {
+    "passed": ("✓", "PASSED", "green"),
+    "failed": ("✗", "FAILED", "red"),
+    "errored": ("!", "ERRORED", "yellow"),
+}
+_DIFF_STYLES = {"✓": "green", "~": "yellow", "-": "red", "+": "cyan", "!": "red"}
+
+
+def report_text(report: EvaluationReport) -> str:
+    """The whole block as plain text."""
+    return plain(report_lines(report))
+
+
+def report_lines(report: EvaluationReport) -> Iterator[Line]:
+    """The whole block, line by line."""
+    yield Line(RULE)
+    yield _headline(report)
+    yield Line(RULE)
+    yield Line("")
+    yield from _results(report)
+    yield from _summary(report)
+    yield Line(RULE)
+
+
+def _headline(report: EvaluationReport) -> Line:
+    counts = report.counts
+    rest = ", ".join(f"{counts[word]} {word}" for word in ("failed", "errored") if counts[word])
+    text = f"TEST RESULTS: {counts['passed']}/{len(report)} passed" + (f" ({rest})" if rest else "")
+    return Line(f"✓ {text}", "bold green") if report.passed else Line(f"⚠️  {text}", "bold red")
+
+
+def _results(report: EvaluationReport) -> Iterator[Line]:
+    spare = {
+        "passed": SHOWN_PASSES if report.counts["passed"] <= SHOWN_PASSES else 0,
+        "other": SHOWN_FAILURES,
+    }
+    for result in report.results:
+        kind = "passed" if result.success else "other"
+        if not spare[kind]:
+            continue
+        spare[kind] -= 1
+        yield from _result(result)
+    hidden = len(report) - report.counts["passed"] - SHOWN_FAILURES
+    if hidden > 0:
+        yield Line(f"… {hidden} more did not pass; all of them are in the report's results", "dim")
+        yield Line("")
+    elif report.counts["passed"] > SHOWN_PASSES:
+        yield Line(f"✓ {report.counts['passed']} passed, not listed", "green")
+        yield Line("")
+
+
+def _result(result: ScoringResult) -> Iterator[Line]:
+    mark, word, style = _WORDS[result.outcome]
+    title = f"{mark} Test {result.position + 1}: {word}"
+    about = " · ".join(_about(result))
+    yield Line(f"{title}{' ' * max(WIDTH - len(title) - len(about), 3)}{about}" if about else title, style)
+    if result.success:
+        return
+    if result.error is not None:
+        yield from _error(result.error, "  ")
+        yield from _calls(result)
+    for score in result.scores:
+        yield from _score(score)
+    if result.source is not None:
+        yield Line(f"  expected at {safe(shortened(result.source))}", "dim")
+    yield Line(SHORT_RULE)
+    yield Line("")
+
+
+def _about(result: ScoringResult) -> Iterator[str]:
+    if result.name:
+        yield one_line(result.name, 60)
+    if result.trials > 1:
+        yield f"trial {result.trial}/{result.trials}"
+    if result.trace_id is not None and result.trace is not None and result.trace.spans:
+        yield f"trace {result.trace_id[:8]}"
+
+
+def _score(score: Score) -> Iterator[Line]:
+    name = one_line(score.name, 80)
+    if score.outcome in ("passed", "skipped"):
+        value = "skipped" if score.value is None else number(score.value)
+        yield Line(f"  {'✓' if score.passed else '·'} {name}: {value}", "dim")
+        return
+    yield Line(f"  Scorer: {name}", "bold")
+    value = "none, the scorer broke" if score.value is None else number(score.value)
+    yield Line(f"    Score: {value}   (threshold {number(score.threshold)}{_mode(score)})")
+    yield from _indented("Reason: ", safe(score.reason or "none given"))
+    if score.error is not None and score.error != score.reason:
+        yield from _error(score.error, "    ")
+    if score.diff:
+        lines = safe(score.diff, 64_000).rstrip("\n").split("\n")
+        for line in lines[:DIFF_LINES]:
+            yield Line(f"    {line}", _DIFF_STYLES.get(line.lstrip()[:1], ""))
+        if len(lines) > DIFF_LINES:
+            yield Line(f"    … {len(lines) - DIFF_LINES} more lines", "dim")
+
+
+def _mode(score: Score) -> str:
+    mode = score.details.get("mode")
+    words = [mode] if isinstance(mode, str) else []
+    return "".join(f", {one_line(word, 40)}" for word in [*words, *(["strict"] if score.strict else [])])
+
+
+def _indented(head: str, text: str) -> Iterator[Line]:
+    first, *rest = text.split("\n")
+    yield Line(f"    {head}{first}")
+    for line in rest:
+        yield Line(f"    {' ' * len(head)}{line}")
+
+
+def _error(error: str, indent: str) -> Iterator[Line]:
+    lines = safe(error, 16_000).rstrip("\n").split("\n")
+    yield Line(f"{indent}Error: {lines[-1]}", "red")
+    before = lines[:-1]
+    if len(before) > ERROR_LINES:
+        before = [f"… {len(before) - ERROR_LINES} lines above", *before[-ERROR_LINES:]]
+    for line in before:
+        yield Line(f"{indent}  {line}", "dim")
+
+
+def _calls(result: ScoringResult) -> Iterator[Line]:
+    """What had been called before the agent failed."""
+    if result.trace is None or not result.trace.tool_calls:
+        return
+    calls = result.trace.tool_calls
+    yield Line("  Called until then:")
+    for call in calls[:20]:
+        arguments = ", ".join(f"{one_line(k, 40)}={value_text(v, 60)}" for k, v in call.arguments.items())
+        failed = f"  {one_line(str(call.error), 120)}" if call.error is not None else ""
+        yield Line(f"    {call.index + 1}  {one_line(call.name, 80)}({arguments}){failed}")
+    if len(calls) > 20:
+        yield Line(f"    … {len(calls) - 20} more calls", "dim")
+
+
+def _summary(report: EvaluationReport) -> Iterator[Line]:
+    """What the single results do not say: rates over trials, a requirement, an interruption."""
+    trials = max((result.trials for result in report.results), default=1)
+    lines = []
+    if trials > 1:
+        passed, total = report.counts["passed"], len(report)
+        lines.append(
+            f"{passed} of {total} runs passed ({trials} trials an example): pass rate {passed / total:.3g}"
+        )
+    if "requirement" in report.metadata:
+        lines.append(f"required: {one_line(str(report.metadata['requirement']))}")
+    if report.metadata.get("interrupted"):
+        lines.append("interrupted: the examples that are not listed were not run")
+    for line in lines:
+        yield Line(line)
+    if lines:
+        yield Line("")
+
+
+def number(value: float) -> str:
+    """A score as text: at most four digits behind the point, always with a point."""
+    text = f"{value:.4f}".rstrip("0")
+    return text + "0" if text.endswith(".") else text
+
+
+def shortened(source: str) -> str:
+    """``file:line`` with the file relative to the working directory where it lies below it."""
+    try:
+        return str(Path(source).relative_to(Path.cwd()))
+    except (ValueError, OSError):
+        return source
