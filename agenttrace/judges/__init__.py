@@ -1,0 +1,1 @@
+"""Ask a model: judges, their prompts, the scorers that use them."""

@@ -1,0 +1,38 @@
+"""Whether the output says what was expected."""
+
+from __future__ import annotations
+
+from agenttrace.judges.evidence import Evidence
+from agenttrace.judges.formulas import share_affirmed
+from agenttrace.judges.itemised import culprits, facts, words_of
+from agenttrace.judges.judge import Judge
+from agenttrace.judges.scorer import Finding, JudgeScorer
+
+
+class AnswerCorrectnessScorer(JudgeScorer):
+    """The share of the expected output's statements that the output makes, too.
+
+    "yes" / n; an expected output without statements is 1. What the output says beyond them does not count
+    against it. Two calls a vote, one where there are no statements.
+    """
+
+    name = "Answer Correctness"
+    needs = ("actual_output", "expected_output")
+
+    async def find(self, judge: Judge, evidence: Evidence) -> Finding:
+        """Statements of the expected output, then verdicts."""
+        statements = await judge.items("statements", evidence.blocks("expected_output"))
+        verdicts = await judge.verdicts(
+            "answer_correctness_verdicts", statements, evidence.blocks("actual_output")
+        )
+        words = words_of(verdicts)
+        reason = (
+            f"{words.count('yes')} of {len(words)} expected statements are made by the output"
+            if statements
+            else "The expected output makes no statements"
+        )
+        return Finding(
+            share_affirmed(words, none=1.0),
+            reason + culprits(statements, verdicts, "no", "idk"),
+            {"verdicts": facts(statements, verdicts)},
+        )

@@ -1,0 +1,36 @@
+"""Whether the output speaks to the input."""
+
+from __future__ import annotations
+
+from agenttrace.judges.evidence import Evidence
+from agenttrace.judges.formulas import share_not_denied
+from agenttrace.judges.itemised import culprits, facts, words_of
+from agenttrace.judges.judge import Judge
+from agenttrace.judges.scorer import Finding, JudgeScorer
+
+
+class AnswerRelevancyScorer(JudgeScorer):
+    """The share of the output's statements that are not beside the point of the input.
+
+    (verdicts other than "no") / n; an output without statements is 1. Two calls a vote, one where there are
+    no statements.
+    """
+
+    name = "Answer Relevancy"
+    needs = ("input", "actual_output")
+
+    async def find(self, judge: Judge, evidence: Evidence) -> Finding:
+        """Statements, then verdicts."""
+        statements = await judge.items("statements", evidence.blocks("actual_output"))
+        verdicts = await judge.verdicts("answer_relevancy_verdicts", statements, evidence.blocks("input"))
+        words = words_of(verdicts)
+        reason = (
+            f"{len(words) - words.count('no')} of {len(words)} statements are relevant to the input"
+            if statements
+            else "The output makes no statements"
+        )
+        return Finding(
+            share_not_denied(words),
+            reason + culprits(statements, verdicts, "no"),
+            {"verdicts": facts(statements, verdicts)},
+        )

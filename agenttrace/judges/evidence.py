@@ -1,0 +1,138 @@
+"""What happened and what was expected, as bounded text for a judge."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from agenttrace.core.errors import ScorerError
+from agenttrace.core.example import Example
+from agenttrace.core.jsonable import jsonable, to_json
+from agenttrace.core.span import Span
+from agenttrace.core.trace import Trace
+
+MAX_FIELD = 60_000
+"""Characters of one text that a judge is shown: head and tail, with a mark between them."""
+MAX_VALUE = 1_000
+"""Characters of one argument mapping, output or error in a trajectory."""
+
+TRAJECTORY = "trajectory"
+FIELDS = (
+    "input",
+    "actual_output",
+    "expected_output",
+    "context",
+    "retrieval_context",
+    "tools_called",
+    "expected_tools",
+    "additional_metadata",
+    TRAJECTORY,
+)
+"""What a judge can be shown."""
+
+
+class Evidence:
+    """The texts that a judge may be shown about one example; remembers which of them were cut.
+
+    `input` and `actual_output` come from the trace where the example does not have them.
+    """
+
+    def __init__(self, example: Example, trace: Trace | None, scorer: str) -> None:
+        self.example = example
+        self.trace = trace
+        self.scorer = scorer
+        self.cut: list[str] = []
+
+    def has(self, field: str) -> bool:
+        """Whether there is something to show; an empty text is something, an empty list is not."""
+        value = self.value(field)
+        return value is not None and value != []
+
+    def require(self, *fields: str) -> None:
+        """Check that fields are there.
+
+        Raises:
+            ScorerError: naming the first that is not.
+        """
+        for field in fields:
+            if not self.has(field):
+                state = "is empty" if self.value(field) == [] else "is missing"
+                raise ScorerError(f"{self.scorer} needs {field!r}, which {state}; {_remedy(field)}")
+
+    def value(self, field: str) -> Any:
+        """A field's value, or None."""
+        if field == TRAJECTORY:
+            return self.trace if self.trace is not None and self.trace.spans else None
+        value = getattr(self.example, field)
+        if value is None and self.trace is not None and field in ("input", "actual_output"):
+            return self.trace.input if field == "input" else self.trace.output
+        return value
+
+    def text(self, field: str) -> str:
+        """A field as bounded text."""
+        value = self.value(field)
+        return self.bounded(field, trajectory(value) if isinstance(value, Trace) else as_text(value))
+
+    def blocks(self, *fields: str) -> dict[str, str]:
+        """Fields as texts by their names."""
+        return {field: self.text(field) for field in fields}
+
+    def nodes(self, field: str) -> list[str]:
+        """A list field's texts, one by one; together they are bounded like one field."""
+        items = self.value(field) or []
+        share = MAX_FIELD // max(1, len(items))
+        return [self.bounded(f"{field}[{place}]", as_text(item), share) for place, item in enumerate(items)]
+
+    def bounded(self, label: str, text: str, limit: int = MAX_FIELD) -> str:
+        """The text, or its head and tail."""
+        if len(text) <= limit:
+            return text
+        self.cut.append(label)
+        head, tail = limit * 2 // 3, limit // 3
+        return f"{text[:head]}\n… {len(text) - head - tail:,} characters left out …\n{text[-tail:]}"
+
+
+def as_text(value: Any) -> str:
+    """A value as a judge reads it best: text as it stands, a list of texts numbered, the rest as JSON."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list | tuple) and value and all(isinstance(item, str) for item in value):
+        return "\n".join(f"{number}. {item}" for number, item in enumerate(value, 1))
+    return json.dumps(jsonable(value), ensure_ascii=False, indent=1)
+
+
+def trajectory(trace: Trace) -> str:
+    """A trace as one line for each span, in start order under its parent, with input, output and error."""
+    lines = [f"{'  ' * min(depth, 12)}{_line(span)}" for depth, span in trace.walk()]
+    return "\n".join(f"{number}. {line}" for number, line in enumerate(lines, 1))
+
+
+def _line(span: Span) -> str:
+    arguments = ", ".join(f"{name}={_short(value)}" for name, value in (span.input or {}).items())
+    line = f"{span.span_type} {span.name}({_cut(arguments)})"
+    if span.error is not None:
+        return f"{line} raised {_cut(str(span.error))}"
+    if span.status != "ok":
+        return f"{line} was {span.status}"
+    return line if span.output is None else f"{line} returned {_short(span.output)}"
+
+
+def _short(value: Any) -> str:
+    return _cut(to_json(jsonable(value, limit=4 * MAX_VALUE)))
+
+
+def _cut(text: str) -> str:
+    text = text.replace("\n", "\\n")
+    return text if len(text) <= MAX_VALUE else f"{text[:MAX_VALUE]}…[+{len(text) - MAX_VALUE} characters]"
+
+
+def _remedy(field: str) -> str:
+    if field == TRAJECTORY:
+        return "run the agent under a tracer, or give tools_called"
+    return f"set {field}= on the Example"
+
+
+def named_nodes(label: str, nodes: Sequence[str]) -> Mapping[str, str]:
+    """Texts as blocks of their own, numbered from 1."""
+    return {f"{label}_{number}": text for number, text in enumerate(nodes, 1)}

@@ -1,0 +1,37 @@
+"""Whether the output contradicts what was retrieved."""
+
+from __future__ import annotations
+
+from agenttrace.judges.evidence import Evidence
+from agenttrace.judges.formulas import share_not_denied
+from agenttrace.judges.itemised import culprits, facts, words_of
+from agenttrace.judges.judge import Judge
+from agenttrace.judges.scorer import Finding, JudgeScorer
+
+
+class FaithfulnessScorer(JudgeScorer):
+    """The share of the output's claims that the retrieval context does not contradict.
+
+    (verdicts other than "no") / n; an output without claims is 1. A claim that the context says nothing about
+    counts as not contradicted: see `GroundednessScorer` for support. Two calls a vote, one where there are
+    no claims. An empty `retrieval_context` is a missing one: everything would be faithful to it.
+    """
+
+    name = "Faithfulness"
+    needs = ("actual_output", "retrieval_context")
+
+    async def find(self, judge: Judge, evidence: Evidence) -> Finding:
+        """Claims, then verdicts."""
+        claims = await judge.items("claims", evidence.blocks("actual_output"))
+        verdicts = await judge.verdicts("faithfulness_verdicts", claims, evidence.blocks("retrieval_context"))
+        words = words_of(verdicts)
+        reason = (
+            f"{len(words) - words.count('no')} of {len(words)} claims are not contradicted by the context"
+            if claims
+            else "The output makes no claims"
+        )
+        return Finding(
+            share_not_denied(words),
+            reason + culprits(claims, verdicts, "no"),
+            {"verdicts": facts(claims, verdicts)},
+        )

@@ -1,0 +1,163 @@
+"""One model, asked until it gives a readable answer or has had its second chance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from agenttrace.core.errors import JudgeError
+from agenttrace.core.protocols import ChatModel
+from agenttrace.judges.models.reply import ChatReply
+from agenttrace.judges.prompting import Prompt, Question, fill, load_prompt, pose
+from agenttrace.judges.verdict import (
+    ItemsReply,
+    RatingReply,
+    ReasonedVerdict,
+    Reply,
+    UnreadableReply,
+    VerdictsReply,
+    read_reply,
+    reply_schema,
+)
+
+Shape = TypeVar("Shape", bound=Reply)
+Check = Callable[[Shape], str | None]
+"""What is wrong with a reply that has the right shape, or None."""
+
+
+class Judge:
+    """Asks one model on behalf of one score, and adds up what that takes.
+
+    `salt` distinguishes the votes of one score: each is a question with a fence and a nonce of its own.
+    """
+
+    def __init__(self, model: ChatModel, *, salt: int = 0) -> None:
+        self.model = model
+        self.salt = salt
+        self.replies: list[ChatReply] = []
+        self.prompts: dict[str, str] = {}
+
+    async def ask(
+        self,
+        prompt: str | Prompt,
+        blocks: Mapping[str, str],
+        shape: type[Shape],
+        *,
+        check: Check[Shape] | None = None,
+        words: Mapping[str, str] | None = None,
+        dialogue: Sequence[Mapping[str, str]] = (),
+    ) -> Shape:
+        """Put a question and read the answer; an unreadable one is refused once, with the reason.
+
+        `words` fill the prompt's own placeholders and must be the caller's text, never text under judgement.
+
+        Raises:
+            UnreadableReply: the second answer was unreadable, too.
+            JudgeError: the model gave no answer at all.
+        """
+        prompt = load_prompt(prompt) if isinstance(prompt, str) else prompt
+        self.prompts[prompt.name] = prompt.version
+        schema = reply_schema(shape)
+        task = fill(prompt.text, words) if words is not None else prompt.text
+        secret = getattr(self.model, "fence_secret", None)
+        question = pose(task, blocks, schema, secret=secret, salt=self.salt, dialogue=dialogue)
+        try:
+            return await self._answer(question.messages, question, schema, shape, check)
+        except UnreadableReply as error:
+            again = fill(load_prompt("again").text, {"problem": error.problem})
+        messages = (*question.messages, {"role": "user", "content": again})
+        return await self._answer(messages, question, schema, shape, check)
+
+    async def items(self, prompt: str, blocks: Mapping[str, str]) -> list[str]:
+        """The claims (statements, instructions …) that a text makes, blank ones left out."""
+        reply = await self.ask(prompt, blocks, ItemsReply)
+        return [item for item in reply.items if item.strip()]
+
+    async def verdicts(
+        self, prompt: str, items: Sequence[str], blocks: Mapping[str, str]
+    ) -> list[ReasonedVerdict]:
+        """One verdict for each item, in order; another number of verdicts is an unreadable reply."""
+        if not items:
+            return []
+
+        def one_each(reply: VerdictsReply) -> str | None:
+            return wrong_number(len(reply.verdicts), len(items), "verdicts")
+
+        reply = await self.ask(prompt, {**blocks, "items": numbered(items)}, VerdictsReply, check=one_each)
+        return reply.verdicts
+
+    async def rating(
+        self, prompt: str, blocks: Mapping[str, str], words: Mapping[str, str] | None = None
+    ) -> RatingReply:
+        """A place on the prompt's five-point rubric."""
+        return await self.ask(prompt, blocks, RatingReply, words=words)
+
+    @property
+    def cost(self) -> float | None:
+        """US dollars so far, or None where a price is not known."""
+        costs = [reply.cost for reply in self.replies]
+        return None if None in costs or not costs else sum(cost for cost in costs if cost is not None)
+
+    @property
+    def usage(self) -> dict[str, int]:
+        """Requests, how many of them came from a cache, and the tokens of the others."""
+        paid = [reply for reply in self.replies if not reply.cached]
+        return {
+            "requests": len(self.replies),
+            "cached": len(self.replies) - len(paid),
+            "input_tokens": sum(reply.input_tokens or 0 for reply in paid),
+            "output_tokens": sum(reply.output_tokens or 0 for reply in paid),
+        }
+
+    async def _answer(
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        question: Question,
+        schema: Mapping[str, Any],
+        shape: type[Shape],
+        check: Check[Shape] | None,
+    ) -> Shape:
+        reply = as_reply(await self.model.complete(messages, schema))
+        self.replies.append(reply)
+        try:
+            answer = read_reply(reply.text, shape, question.nonce)
+        except UnreadableReply as error:
+            if reply.finish in ("refusal", "content_filter"):
+                raise UnreadableReply("the judge refused to answer", error.raw) from None
+            if reply.finish in ("length", "max_tokens", "incomplete"):
+                raise UnreadableReply("it was cut off at the token limit", error.raw) from None
+            raise
+        problem = check(answer) if check is not None else None
+        if problem is not None:
+            raise UnreadableReply(problem, reply.text)
+        keep = getattr(self.model, "keep", None)
+        if keep is not None:
+            keep(messages, schema, reply)
+        return answer
+
+
+def as_reply(answer: Any) -> ChatReply:
+    """A model's answer, which for models of the user's own may be plain text.
+
+    Raises:
+        JudgeError: neither a `ChatReply` nor text.
+    """
+    if isinstance(answer, ChatReply):
+        return answer
+    if isinstance(answer, str):
+        return ChatReply(text=answer)
+    raise JudgeError(f"the model's complete() must return a ChatReply or text, got {type(answer).__name__}")
+
+
+def wrong_number(got: int, wanted: int, what: str) -> str | None:
+    """Why a list of another length than asked for cannot be used, or None."""
+    return (
+        None
+        if got == wanted
+        else f"it has {got} {what} where {wanted} are needed, one for each item in order"
+    )
+
+
+def numbered(items: Sequence[str]) -> str:
+    """Items one below the other, each with its number and on one line."""
+    return "\n".join(f"{number}. {' '.join(item.split())}" for number, item in enumerate(items, 1))

@@ -1,0 +1,1 @@
+"""Models that judges can ask."""

@@ -1,0 +1,91 @@
+"""A key, an address: checked once, when they enter."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+from typing import final
+from urllib.parse import urlsplit
+
+from agenttrace.core.errors import ConfigError
+
+
+@final
+class ApiKey:
+    """A secret that shows itself only when asked.
+
+    Blanks and line ends round it are stripped: they come from files and copied text, and an HTTP library
+    would print the whole header in its complaint.
+
+    Raises:
+        ConfigError: empty, or with a character that no key has. The text names `source`, never the key.
+    """
+
+    __slots__ = ("_text", "source")
+
+    def __init__(self, text: str, source: str = "api_key") -> None:
+        key = text.strip()
+        self.source = source
+        if not key:
+            raise ConfigError(f"{source} is empty; put the provider's key there")
+        if not all("!" <= char <= "~" for char in key):
+            raise ConfigError(
+                f"{source} holds a character that no key has (blank, line end, non-ASCII); copy it again"
+            )
+        self._text = key
+
+    def reveal(self) -> str:
+        """The key itself, for a request's header and nothing else."""
+        return self._text
+
+    def mask(self, text: str) -> str:
+        """The text without the key, should an endpoint have echoed it."""
+        return text.replace(self._text, "***")
+
+    def __repr__(self) -> str:
+        return f"<ApiKey from {self.source}>"
+
+    def __reduce__(self) -> str:
+        raise TypeError("an ApiKey is not pickled: read it from the environment where it is needed")
+
+
+def checked_base_url(url: str, source: str = "base_url") -> str:
+    """An endpoint's address without its trailing slash.
+
+    Local and private addresses are allowed: a base URL comes from the environment or from code, never from
+    a project's data files. Link-local ones, where clouds keep credentials, are refused in every spelling.
+
+    Raises:
+        ConfigError: not http(s), no host, a link-local host, or with a user, a query or a fragment, where
+            keys are sometimes put. The text never shows those parts.
+    """
+    try:
+        parts = urlsplit(url.strip())
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        raise ConfigError(f"{source} is not an address; write it like https://host/v1") from None
+    if parts.scheme not in ("http", "https") or not host:
+        raise ConfigError(
+            f"{source} must begin with http:// or https:// and name a host, got the scheme {parts.scheme!r}"
+        )
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise ConfigError(
+            f"{source} for {host} holds a user, a query or a fragment; "
+            "give the key as api_key or in the environment"
+        )
+    address = _address(host)
+    if address is not None and address.is_link_local:
+        raise ConfigError(f"{source} is a link-local address ({address}): no model lives there")
+    return parts.geturl().rstrip("/")
+
+
+def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    """The address that a host's spelling stands for (decimal, hexadecimal, mapped …), or None for a name."""
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        try:
+            return ipaddress.IPv4Address(socket.inet_aton(host))
+        except (OSError, UnicodeError):
+            return None
+    return getattr(address, "ipv4_mapped", None) or address

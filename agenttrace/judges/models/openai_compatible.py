@@ -1,0 +1,148 @@
+"""Models behind an OpenAI-compatible endpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from agenttrace.core.jsonable import to_json
+from agenttrace.judges.models.endpoint import ApiKey, checked_base_url
+from agenttrace.judges.models.prices import cost_of
+from agenttrace.judges.models.reading import count, read_answer
+from agenttrace.judges.models.reply import ChatReply
+from agenttrace.judges.models.transport import REQUEST_TIMEOUT, Transport
+
+Structured = Literal["json_schema", "json_object", "prompt"]
+"""How the shape of the reply is asked for: by JSON schema, as any JSON object, or in the prompt alone."""
+
+# Families that refuse a temperature with an error, so that model="gpt-5" would never work otherwise.
+_FIXED_TEMPERATURE = ("o1", "o3", "o4", "gpt-5")
+
+
+class OpenAICompatibleModel:
+    """A model behind an OpenAI-compatible endpoint: chat completions, or the Responses API.
+
+    `timeout` is in seconds, for a request with its retries. `extra` is merged into the request's body, for
+    what one endpoint needs and others do not know. The temperature is 0, and left out for families that
+    refuse one, or with `temperature=None`.
+
+    Raises:
+        ConfigError: a key or an address that cannot work.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        base_url: str,
+        api_key: str | ApiKey | None = None,
+        api: Literal["chat", "responses"] = "chat",
+        structured: Structured = "json_schema",
+        temperature: float | None = 0.0,
+        timeout: float = REQUEST_TIMEOUT,
+        extra: Mapping[str, Any] | None = None,
+        transport: Transport | None = None,
+    ) -> None:
+        self.name = name
+        self.base_url = checked_base_url(base_url)
+        self.api = api
+        self.structured = structured
+        self.temperature = None if name.startswith(_FIXED_TEMPERATURE) else temperature
+        self.extra = dict(extra or {})
+        self._key = ApiKey(api_key) if isinstance(api_key, str) else api_key
+        self._transport = transport or Transport(timeout=timeout)
+
+    @property
+    def identity(self) -> str:
+        """What distinguishes this model's replies from another's, for a cache. Holds no key."""
+        settings = [self.structured, self.temperature, self.extra]
+        return to_json([self.base_url, self.api, self.name, settings])
+
+    async def complete(
+        self, messages: Sequence[Mapping[str, Any]], schema: Mapping[str, Any] | None = None
+    ) -> ChatReply:
+        """One reply to a list of messages.
+
+        Raises:
+            JudgeError: no usable answer from the endpoint.
+        """
+        headers = {"authorization": f"Bearer {self._key.reveal()}"} if self._key else {}
+        chat = self.api == "chat"
+        payload = self._chat_payload(messages, schema) if chat else self._responses_payload(messages, schema)
+        url = self.base_url + ("/chat/completions" if chat else "/responses")
+        answer = await self._transport.post(url, headers, payload)
+        body = read_answer(answer, model=self.name, key=self._key)
+        return self._chat_reply(body) if chat else self._responses_reply(body)
+
+    async def aclose(self) -> None:
+        """Close the connections of the running event loop."""
+        await self._transport.aclose()
+
+    def _settings(self) -> dict[str, Any]:
+        sampling = {} if self.temperature is None else {"temperature": self.temperature}
+        return {"model": self.name, **sampling}
+
+    def _chat_payload(self, messages: Sequence[Mapping[str, Any]], schema: Mapping[str, Any] | None) -> Any:
+        payload = {**self._settings(), "messages": list(messages)}
+        if schema is not None and self.structured == "json_schema":
+            named = {"name": "reply", "schema": schema, "strict": True}
+            payload["response_format"] = {"type": "json_schema", "json_schema": named}
+        elif schema is not None and self.structured == "json_object":
+            payload["response_format"] = {"type": "json_object"}
+        return {**payload, **self.extra}
+
+    def _responses_payload(
+        self, messages: Sequence[Mapping[str, Any]], schema: Mapping[str, Any] | None
+    ) -> Any:
+        payload = {**self._settings(), "input": list(messages), "store": False}
+        if schema is not None and self.structured == "json_schema":
+            payload["text"] = {
+                "format": {"type": "json_schema", "name": "reply", "schema": schema, "strict": True}
+            }
+        elif schema is not None and self.structured == "json_object":
+            payload["text"] = {"format": {"type": "json_object"}}
+        return {**payload, **self.extra}
+
+    def _chat_reply(self, body: Mapping[str, Any]) -> ChatReply:
+        choices = body.get("choices")
+        choice = choices[0] if isinstance(choices, list) and choices else None
+        choice = choice if isinstance(choice, Mapping) else {}
+        message = choice.get("message")
+        message = message if isinstance(message, Mapping) else {}
+        refused = isinstance(message.get("refusal"), str) and bool(message["refusal"])
+        text = message["refusal"] if refused else message.get("content")
+        finish = "refusal" if refused else choice.get("finish_reason")
+        return self._reply(body, text, finish, "prompt_tokens", "completion_tokens")
+
+    def _responses_reply(self, body: Mapping[str, Any]) -> ChatReply:
+        output = body.get("output")
+        items = [item for item in output if isinstance(item, Mapping)] if isinstance(output, list) else []
+        parts = [
+            part
+            for item in items
+            if item.get("type") == "message" and isinstance(item.get("content"), list)
+            for part in item["content"]
+            if isinstance(part, Mapping)
+        ]
+        refusals = [part.get("refusal") for part in parts if part.get("type") == "refusal"]
+        if refusals:
+            return self._reply(body, refusals[0], "refusal", "input_tokens", "output_tokens")
+        texts = [part["text"] for part in parts if isinstance(part.get("text"), str)]
+        finish = "stop" if body.get("status") == "completed" else body.get("status")
+        return self._reply(body, "".join(texts), finish, "input_tokens", "output_tokens")
+
+    def _reply(self, body: Mapping[str, Any], text: Any, finish: Any, sent: str, received: str) -> ChatReply:
+        usage = body.get("usage")
+        usage = usage if isinstance(usage, Mapping) else {}
+        tokens_in, tokens_out = count(usage.get(sent)), count(usage.get(received))
+        return ChatReply(
+            text=text if isinstance(text, str) else "",
+            model=self.name,
+            input_tokens=tokens_in,
+            output_tokens=tokens_out,
+            cost=cost_of(self.name, tokens_in, tokens_out),
+            finish=finish if isinstance(finish, str) else None,
+        )
+
+    def __repr__(self) -> str:
+        return f"<OpenAICompatibleModel {self.name!r} at {self.base_url}>"

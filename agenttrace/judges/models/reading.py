@@ -1,0 +1,56 @@
+"""An endpoint's answer as JSON, or a sentence on why there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from agenttrace.core.errors import JudgeError
+from agenttrace.judges.models.endpoint import ApiKey
+from agenttrace.judges.models.transport import Answer
+from agenttrace.judges.strict_json import StrictJSONError, parse_strict
+
+_EXCERPT = 300
+
+
+def read_answer(answer: Answer, *, model: str, key: ApiKey | None) -> Mapping[str, Any]:
+    """The JSON object of a 200 answer.
+
+    Raises:
+        JudgeError: another status, or a body that is not one strict JSON object. A refused key is reported
+            by the name of its source, without the endpoint's text, which often repeats the key.
+    """
+    if answer.status in (401, 403):
+        source = key.source if key is not None else "no key was sent"
+        raise JudgeError(f"the endpoint of {model!r} refuses the key ({answer.status}); see {source}")
+    problem = None
+    try:
+        body = parse_strict(answer.body.decode("utf-8", "replace"))
+    except StrictJSONError as error:
+        body, problem = None, str(error)
+    if answer.status != 200:
+        raise JudgeError(f"the endpoint of {model!r} answered {answer.status}{_excerpt(answer, body, key)}")
+    if not isinstance(body, Mapping):
+        raise JudgeError(
+            f"the endpoint of {model!r} answered with something that is no JSON object"
+            + (f": {problem}" if problem else "")
+        )
+    return body
+
+
+def count(value: Any) -> int | None:
+    """A number of tokens, or None where an endpoint sent something else."""
+    return value if type(value) is int and value >= 0 else None
+
+
+def _excerpt(answer: Answer, body: Any, key: ApiKey | None) -> str:
+    """The endpoint's own words about an error, cut, on one line, without the key."""
+    text = answer.body.decode("utf-8", "replace")
+    if isinstance(body, Mapping):
+        error = body.get("error")
+        message = error.get("message") if isinstance(error, Mapping) else error
+        text = message if isinstance(message, str) else text
+    if key is not None:
+        text = key.mask(text)
+    text = " ".join(text.split())
+    return f": {text[:_EXCERPT]}{'…' if len(text) > _EXCERPT else ''}" if text else ""

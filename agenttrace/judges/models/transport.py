@@ -1,0 +1,198 @@
+"""One bounded HTTP exchange: a deadline that holds, a reply that fits, retries that end.
+
+httpx's timeouts are per read, so an endpoint that sends a byte a second keeps a request alive for ever; the
+deadline here is one timer over all attempts. httpx's exceptions carry the request with its key; none of
+them leaves this module, not even as the context of ours.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+import weakref
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+
+from agenttrace.core.errors import JudgeError
+from agenttrace.core.jsonable import to_json
+from agenttrace.judges.models.body import BodyError, read_body
+
+REQUEST_TIMEOUT = 60.0
+"""Seconds for one request with all its retries."""
+MAX_REPLY_BYTES = 1_000_000
+"""Bytes of a reply, after decompression."""
+CONNECT_TIMEOUT = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An endpoint's complete reply."""
+
+    status: int
+    body: bytes
+    retry_after: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    problem: str
+    retryable: bool = False
+
+
+class Transport:
+    """Posts JSON to one endpoint, over connections that are kept while an event loop lives.
+
+    `timeout` (seconds) bounds a request with all its attempts and pauses. Only what the endpoint has
+    certainly not answered is tried again: 429, 5xx, a connection refused or lost before the reply began.
+    `Retry-After` is honoured up to `longest_pause` seconds; a pause that would not fit into the time left
+    ends the request at once.
+    """
+
+    def __init__(
+        self,
+        *,
+        timeout: float = REQUEST_TIMEOUT,
+        attempts: int = 4,
+        first_pause: float = 0.5,
+        longest_pause: float = 20.0,
+        max_bytes: int = MAX_REPLY_BYTES,
+        sleep: Callable[[float], Awaitable[Any]] = asyncio.sleep,
+    ) -> None:
+        self.timeout = timeout
+        self.attempts = attempts
+        self.first_pause = first_pause
+        self.longest_pause = longest_pause
+        self.max_bytes = max_bytes
+        self._sleep = sleep
+        self._clients: weakref.WeakKeyDictionary[
+            asyncio.AbstractEventLoop, tuple[httpx.AsyncClient, AsyncGenerator[httpx.AsyncClient]]
+        ] = weakref.WeakKeyDictionary()
+
+    async def post(self, url: str, headers: Mapping[str, str], payload: Any) -> Answer:
+        """Send JSON and return the reply, of whatever status.
+
+        Raises:
+            JudgeError: no complete reply in time, none at all, one that is too long, or a redirect.
+        """
+        body = to_json(payload).encode("utf-8", "replace")
+        last = ""
+
+        def note(problem: str) -> None:
+            nonlocal last
+            last = f" (before that: {problem})"
+
+        outcome: Answer | _Failure
+        try:
+            async with asyncio.timeout(self.timeout):
+                outcome = await self._until_answered(url, headers, body, note)
+        except TimeoutError:
+            outcome = _Failure(f"no complete reply within {self.timeout:g} s{last}")
+        # Raised here, outside every except block, so that no exception with the request hangs on it.
+        if isinstance(outcome, _Failure):
+            raise JudgeError(f"{_origin(url)}: {outcome.problem}")
+        return outcome
+
+    async def _until_answered(
+        self, url: str, headers: Mapping[str, str], body: bytes, note: Callable[[str], None]
+    ) -> Answer | _Failure:
+        ends = time.monotonic() + self.timeout
+        for attempt in range(1, self.attempts + 1):
+            outcome = await self._once(url, headers, body)
+            problem = _retryable_problem(outcome)
+            if problem is None or attempt == self.attempts:
+                break
+            pause = self._pause(attempt, outcome.retry_after if isinstance(outcome, Answer) else None)
+            if pause >= ends - time.monotonic():
+                return _Failure(f"{problem}; no time left to try again after {pause:.1f} s")
+            note(problem)
+            await self._sleep(pause)
+        return outcome
+
+    async def _once(self, url: str, headers: Mapping[str, str], body: bytes) -> Answer | _Failure:
+        client = await self._client()
+        headers = {"content-type": "application/json", "accept-encoding": "identity", **headers}
+        try:
+            async with client.stream("POST", url, headers=headers, content=body) as response:
+                if 300 <= response.status_code < 400:
+                    return _Failure(f"answered with a redirect ({response.status_code}); none is followed")
+                return Answer(
+                    response.status_code,
+                    await read_body(response, self.max_bytes),
+                    response.headers.get("retry-after"),
+                )
+        except BodyError as error:
+            return _Failure(str(error))
+        except (httpx.ConnectError, httpx.ConnectTimeout) as error:
+            return _Failure(f"cannot connect ({type(error).__name__})", retryable=True)
+        except httpx.RemoteProtocolError as error:
+            # A kept connection that the endpoint closed meanwhile: nothing was answered.
+            unanswered = "without sending a response" in str(error)
+            return _Failure("the connection was closed before the reply was complete", retryable=unanswered)
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            return _Failure(f"the connection broke ({type(error).__name__})")
+
+    def _pause(self, attempt: int, retry_after: str | None) -> float:
+        """Seconds until the next attempt: doubling, with jitter, or what the endpoint asks for."""
+        backoff = min(self.longest_pause, self.first_pause * 2.0 ** (attempt - 1))
+        backoff *= random.uniform(0.5, 1.0)  # noqa: S311 - spreads retries, guards nothing
+        asked = retry_after_seconds(retry_after)
+        return backoff if asked is None else min(self.longest_pause, max(asked, backoff))
+
+    async def _client(self) -> httpx.AsyncClient:
+        loop = asyncio.get_running_loop()
+        known = self._clients.get(loop)
+        if known is None:
+            keeper = _open_client()
+            known = self._clients[loop] = (await anext(keeper), keeper)
+        return known[0]
+
+    async def aclose(self) -> None:
+        """Close this loop's connections now; `asyncio.run` does it at its end."""
+        known = self._clients.pop(asyncio.get_running_loop(), None)
+        if known is not None:
+            await known[1].aclose()
+
+
+async def _open_client() -> AsyncGenerator[httpx.AsyncClient]:
+    """A client that is closed with its event loop: loops close the async generators they have started."""
+    client = httpx.AsyncClient(
+        timeout=httpx.Timeout(None, connect=CONNECT_TIMEOUT), follow_redirects=False, max_redirects=0
+    )
+    try:
+        yield client
+    finally:
+        await client.aclose()
+
+
+def retry_after_seconds(text: str | None) -> float | None:
+    """A `Retry-After` header as seconds from now; None where it is absent, negative or not understood."""
+    if text is None:
+        return None
+    text = text.strip()
+    if text.isascii() and text.isdigit():
+        return float(text[:9])
+    try:
+        seconds = parsedate_to_datetime(text).timestamp() - time.time()
+    except (ValueError, OverflowError):
+        return None
+    return seconds if seconds >= 0 else None
+
+
+def _retryable_problem(outcome: Answer | _Failure) -> str | None:
+    if isinstance(outcome, _Failure):
+        return outcome.problem if outcome.retryable else None
+    if outcome.status == 429 or outcome.status >= 500:
+        return f"answered {outcome.status}"
+    return None
+
+
+def _origin(url: str) -> str:
+    """Host and port: never the path, never a query."""
+    parts = urlsplit(url)
+    return parts.netloc.rpartition("@")[2]

@@ -1,0 +1,170 @@
+"""What every scorer that asks a model has in common."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Self
+
+from agenttrace.core.errors import ConfigError, JudgeError
+from agenttrace.core.example import Example
+from agenttrace.core.protocols import ChatModel
+from agenttrace.core.score import Score
+from agenttrace.core.trace import Trace
+from agenttrace.judges.evidence import Evidence
+from agenttrace.judges.judge import Judge
+from agenttrace.judges.models.resolve import DEFAULT_MODEL_VARIABLE, default_model, resolve_model
+from agenttrace.judges.verdict import UnreadableReply
+
+_RAW_LIMIT = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What one vote found: a value with the arithmetic behind it, in words and as data."""
+
+    value: float
+    reason: str
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+class JudgeScorer(ABC):
+    """A scorer that asks a language model.
+
+    `model` is a name (see `resolve_model`), a `ChatModel`, or None: then `with_model` or the environment
+    variable ``AGENTTRACE_JUDGE_MODEL`` gives it, else scoring raises `ConfigError`. `votes` is how often the
+    whole question is put, concurrently; the vote with the median value is the result, as it stands, of an
+    even number the worse of the two in the middle. More than half of the votes must be readable.
+
+    A judge that gives no readable answer makes an *errored* score with the raw reply in its details; a field
+    that is missing raises `ScorerError` before anything is asked.
+    """
+
+    name: str = ""
+    needs: ClassVar[tuple[str, ...]] = ()
+    """The fields without which there is nothing to ask."""
+    lower_is_better: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        threshold: float = 0.5,
+        *,
+        model: str | ChatModel | None = None,
+        votes: int = 1,
+        name: str | None = None,
+    ) -> None:
+        if isinstance(threshold, bool) or not isinstance(threshold, int | float) or not 0 <= threshold <= 1:
+            raise ConfigError(f"a threshold is a number from 0 to 1, got {threshold!r}")
+        if isinstance(votes, bool) or not isinstance(votes, int) or votes < 1:
+            raise ConfigError(f"votes is a whole number of at least 1, got {votes!r}")
+        self.threshold = float(threshold)
+        self.model = model
+        self.votes = votes
+        self.name = name or self.name
+
+    @abstractmethod
+    async def find(self, judge: Judge, evidence: Evidence) -> Finding:
+        """Ask the judge and do the arithmetic; one vote."""
+
+    def check(self, evidence: Evidence) -> None:
+        """Raise `ScorerError` where the example lacks what this scorer needs."""
+        evidence.require(*self.needs)
+
+    def with_model(self, model: str | ChatModel) -> Self:
+        """The same scorer with another model."""
+        other = copy.copy(self)
+        other.model = model
+        return other
+
+    async def score(self, example: Example, trace: Trace | None = None) -> Score:
+        """Ask the judge about one example.
+
+        Raises:
+            ScorerError: a field that the scorer needs is missing.
+            ConfigError: no model, or one that cannot be reached as configured.
+        """
+        evidence = Evidence(example, trace, self.name)
+        self.check(evidence)
+        model = self._model()
+        judges = [Judge(model, salt=vote) for vote in range(self.votes)]
+        outcomes = await asyncio.gather(*(self._vote(judge, evidence) for judge in judges))
+        score = self._decide(outcomes)
+        return replace(
+            score,
+            model=getattr(model, "name", type(model).__name__),
+            cost=_total([judge.cost for judge in judges]),
+            usage=_sum([judge.usage for judge in judges]),
+            metadata=self._metadata(judges, evidence),
+        )
+
+    def _model(self) -> ChatModel:
+        model = self.model if self.model is not None else default_model()
+        if model is None:
+            raise ConfigError(
+                f"{self.name} has no model to ask: pass model= to the scorer or to the evaluation, "
+                f"or set {DEFAULT_MODEL_VARIABLE}"
+            )
+        return resolve_model(model)
+
+    async def _vote(self, judge: Judge, evidence: Evidence) -> Finding | JudgeError:
+        try:
+            return await self.find(judge, evidence)
+        except JudgeError as error:
+            return error
+
+    def _decide(self, outcomes: Sequence[Finding | JudgeError]) -> Score:
+        """The median vote, or an errored score where too few votes can be read."""
+        findings = [outcome for outcome in outcomes if isinstance(outcome, Finding)]
+        errors = [outcome for outcome in outcomes if isinstance(outcome, JudgeError)]
+        if 2 * len(findings) <= len(outcomes):
+            return self._errored(errors, len(outcomes))
+        ordered = sorted(findings, key=lambda found: found.value, reverse=self.lower_is_better)
+        chosen = ordered[(len(ordered) - 1) // 2]
+        reason, details = chosen.reason, dict(chosen.details)
+        if len(outcomes) > 1:
+            values = [found.value for found in findings]
+            details["votes"] = {"values": values, "unreadable": len(errors)}
+            shown = ", ".join(f"{value:.3g}" for value in values)
+            reason = f"Median of {len(values)} of {len(outcomes)} votes ({shown}). {reason}"
+        return Score.of(
+            self.name,
+            chosen.value,
+            self.threshold,
+            reason=reason,
+            details=details,
+            lower_is_better=self.lower_is_better,
+        )
+
+    def _errored(self, errors: Sequence[JudgeError], asked: int) -> Score:
+        raw = [error.raw[:_RAW_LIMIT] for error in errors if isinstance(error, UnreadableReply)]
+        reason = str(errors[0])
+        if asked > 1:
+            reason = f"{len(errors)} of {asked} votes gave no verdict; the first: {reason}"
+        score = Score.errored(self.name, self.threshold, errors[0], reason)
+        return replace(score, details={"raw": raw, "problems": [str(error) for error in errors]})
+
+    def _metadata(self, judges: Sequence[Judge], evidence: Evidence) -> dict[str, Any]:
+        prompts: dict[str, str] = {}
+        for judge in judges:
+            prompts.update(judge.prompts)
+        found: dict[str, Any] = {"prompts": prompts}
+        if evidence.cut:
+            found["cut"] = sorted(set(evidence.cut))
+        if any(reply.cached for judge in judges for reply in judge.replies):
+            found["cached"] = True
+        return found
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(threshold={self.threshold:g}, name={self.name!r})"
+
+
+def _total(costs: Sequence[float | None]) -> float | None:
+    known = [cost for cost in costs if cost is not None]
+    return sum(known) if known and len(known) == len(costs) else None
+
+
+def _sum(usages: Sequence[Mapping[str, int]]) -> dict[str, int]:
+    return {key: sum(usage[key] for usage in usages) for key in usages[0]}

@@ -1,0 +1,140 @@
+"""A judge's reply, taken at its word or not at all."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from agenttrace.core.errors import JudgeError
+from agenttrace.judges.strict_json import StrictJSONError, parse_strict
+
+MAX_REPLY_CHARACTERS = 1_000_000
+MAX_ITEMS = 500
+"""Claims, verdicts and the like in one reply; more is a judge that has lost itself."""
+
+
+class UnreadableReply(JudgeError):
+    """A reply that is no verdict; `problem` says why, `raw` is the text."""
+
+    def __init__(self, problem: str, raw: str) -> None:
+        super().__init__(f"the judge's reply cannot be used: {problem}")
+        self.problem = problem
+        self.raw = raw
+
+
+class Reply(BaseModel):
+    """The shape of a reply. Every field is needed, no other is taken, and types are exact."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+
+    nonce: str
+
+
+def _lowered(value: Any) -> Any:
+    return value.strip().lower() if isinstance(value, str) else value
+
+
+Verdict = Annotated[Literal["yes", "no", "idk"], BeforeValidator(_lowered)]
+"""``idk``: the judge cannot tell."""
+
+
+class ItemsReply(Reply):
+    """Claims, statements, sentences, instructions or questions found in a text."""
+
+    items: list[str] = Field(max_length=MAX_ITEMS)
+
+
+class ReasonedVerdict(BaseModel):
+    """One yes or no, the reason first so that it is thought of first."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    reason: str
+    verdict: Verdict
+
+
+class VerdictsReply(Reply):
+    """One verdict for each of the items that the judge was given, in their order."""
+
+    verdicts: list[ReasonedVerdict] = Field(max_length=MAX_ITEMS)
+
+
+class RatingReply(Reply):
+    """A place on a five-point rubric."""
+
+    reason: str
+    rating: int = Field(ge=1, le=5, description="a whole number from 1 to 5")
+
+
+class ScoreReply(Reply):
+    """A number of the judge's own."""
+
+    reason: str
+    score: float = Field(ge=0, le=1, description="a number from 0 to 1")
+
+
+Shape = TypeVar("Shape", bound=Reply)
+
+
+def read_reply(text: str, shape: type[Shape], nonce: str) -> Shape:
+    """Read a whole reply as one JSON document of a shape.
+
+    Nothing is repaired, stripped or searched for: a parser that looks for the first JSON object takes the one
+    that the judged text quotes. White space round the document is allowed, as in JSON.
+
+    Raises:
+        UnreadableReply: anything else, a wrong nonce included.
+    """
+    if not text.strip():
+        raise UnreadableReply("it is empty", text)
+    if len(text) > MAX_REPLY_CHARACTERS:
+        raise UnreadableReply(f"it is longer than {MAX_REPLY_CHARACTERS:,} characters", text[:2_000])
+    try:
+        reply = shape.model_validate(parse_strict(text))
+    except StrictJSONError as error:
+        raise UnreadableReply(str(error), text) from None
+    except ValidationError as error:
+        raise UnreadableReply(_first_problem(error), text) from None
+    if reply.nonce != nonce:
+        raise UnreadableReply("the nonce is not the one that was asked for", text)
+    return reply
+
+
+def reply_schema(shape: type[Reply]) -> dict[str, Any]:
+    """The JSON schema of a shape, in the part of the language that every endpoint knows.
+
+    No references, no titles, no bounds (they are checked here, and stated in descriptions); every object is
+    closed and needs all of its keys.
+    """
+    full = shape.model_json_schema()
+    definitions = full.get("$defs", {})
+    simple: dict[str, Any] = _simplify(full, definitions)
+    return simple
+
+
+def _simplify(node: Any, definitions: dict[str, Any]) -> Any:
+    if "$ref" in node:
+        return _simplify(definitions[node["$ref"].rpartition("/")[2]], definitions)
+    out: dict[str, Any] = {key: node[key] for key in ("type", "enum") if key in node}
+    if "const" in node:
+        out["enum"] = [node["const"]]
+    if node.get("type") == "object":
+        properties = node["properties"]
+        out["properties"] = {name: _simplify(child, definitions) for name, child in properties.items()}
+        out["required"] = list(properties)
+        out["additionalProperties"] = False
+    elif node.get("type") == "array":
+        out["items"] = _simplify(node["items"], definitions)
+    elif "description" in node:
+        out["description"] = node["description"]
+    return out
+
+
+def _first_problem(error: ValidationError) -> str:
+    """Where and why, in words that do not repeat the reply."""
+    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    where = ".".join(str(part) for part in first["loc"]) or "the document"
+    if first["type"] == "extra_forbidden":
+        return "it has a key that was not asked for"
+    return f"{where}: {first['msg']}"
