@@ -2,8 +2,8 @@
 
 Read are OpenAI's chat messages (``tool_calls``, ``role: tool``, the older ``function_call``) and Responses
 items (``function_call``, ``function_call_output``), Anthropic's content blocks (``tool_use``,
-``tool_result``), and the dicts of LangChain (``type: ai``, ``tool_calls`` with ``name`` and ``args``), mixed as
-they come. Message objects with a ``model_dump()`` are read through it.
+``tool_result``), and the dicts of LangChain (``type: ai``, ``tool_calls`` with ``name`` and ``args``), mixed
+as they come. Message objects with a ``model_dump()`` are read through it.
 """
 
 from __future__ import annotations

@@ -1,0 +1,127 @@
+"""A file of examples as data with the lines it stands on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from agenttrace.core.errors import DatasetError, did_you_mean
+from agenttrace.core.example import Example
+
+Place = tuple[str | int, ...]
+
+PLATFORM_DATASET_KEYS = frozenset(
+    {"comments", "created_at", "dataset_alias", "dataset_id", "organization_id", "source_file"}
+)
+"""What an export of the judgeval platform says of the dataset itself."""
+
+PLATFORM_EXAMPLE_KEYS = frozenset(
+    {"comments", "dataset_id", "eval_results_id", "example_index", "source_file", "trace_id"}
+)
+"""What such an export, or judgeval's own saved file, says of an example beyond our fields."""
+
+_HOW = "write a mapping with the key 'examples' that holds a list"
+
+
+@dataclass
+class Document:
+    """The data of one file; `lines` are 1-based, for as deep as the reader tells them."""
+
+    path: Path
+    data: Any
+    lines: dict[Place, int] = field(default_factory=dict)
+
+    def line(self, place: Place) -> int | None:
+        """The line of a place, or of the nearest place around it."""
+        while place and place not in self.lines:
+            place = place[:-1]
+        return self.lines.get(place)
+
+    def error(self, message: str, place: Place = (), shown: str | None = None) -> DatasetError:
+        """An error that says where in the file."""
+        return DatasetError(message, path=self.path, line=self.line(place), field=shown)
+
+
+@dataclass
+class Loaded:
+    """What a file gave: its examples in order, and what it says of the dataset itself."""
+
+    examples: list[Example]
+    platform_fields: dict[str, Any] = field(default_factory=dict)
+
+
+def load_examples(document: Document, example_extras: Collection[str] = ()) -> Loaded:
+    """Read ``{"examples": […]}``.
+
+    The keys of an example that are in `example_extras` are kept in its `additional_metadata`, under
+    ``"platform"``.
+
+    Raises:
+        DatasetError: anything else; it names path, line and field.
+    """
+    data = document.data
+    if data is None:
+        raise document.error(f"the file is empty; {_HOW}")
+    if isinstance(data, list):
+        raise document.error(f"the file holds a list at its top; {_HOW}")
+    if not isinstance(data, Mapping):
+        raise document.error(f"the file holds a {type(data).__name__} at its top; {_HOW}")
+    if "examples" not in data:
+        near = next((key for key in data if did_you_mean(key, ["examples"]).startswith("; did")), None)
+        hint = f"; did you mean 'examples' by {near!r}?" if near else f"; {_HOW}"
+        raise document.error(
+            f"there is no key 'examples', but {', '.join(map(repr, data)) or 'nothing'}{hint}"
+        )
+    for key in data:
+        if key != "examples" and key not in PLATFORM_DATASET_KEYS:
+            known = {"examples", *PLATFORM_DATASET_KEYS}
+            raise document.error(f"unknown key {key!r} beside 'examples'{did_you_mean(key, known)}", (key,))
+    entries = data["examples"]
+    if not isinstance(entries, list):
+        got = "nothing" if entries is None else f"a {type(entries).__name__}"
+        raise document.error(f"'examples' holds {got}, wanted a list (``[]`` for none)", ("examples",))
+    examples = [
+        load_example(document, entry, ("examples", index), f"examples[{index}]", example_extras)
+        for index, entry in enumerate(entries)
+    ]
+    return Loaded(examples, {key: value for key, value in data.items() if key != "examples"})
+
+
+def load_example(
+    document: Document, entry: Any, place: Place, shown: str, extras: Collection[str] = ()
+) -> Example:
+    """Read one example; `place` is where its lines are known by, `shown` what errors call it."""
+    if not isinstance(entry, Mapping):
+        got = "nothing" if entry is None else f"{type(entry).__name__} {entry!r:.80}"
+        raise document.error(f"got {got}, wanted a mapping of Example fields", place, shown)
+    line = document.line(place)
+    source = str(document.path) if line is None else f"{document.path}:{line}"
+    try:
+        return Example.from_dict(_with_extras_kept(entry, extras), source=source)
+    except DatasetError as error:
+        name = f"{shown}.{error.field}" if error.field and shown else error.field or shown
+        message = str(error).removeprefix(f"{error.field}: ")
+        raise document.error(message, (*place, *_parts(error.field, entry)), name) from None
+
+
+def _with_extras_kept(entry: Mapping[str, Any], extras: Collection[str]) -> Mapping[str, Any]:
+    found = {key: value for key, value in entry.items() if key in extras}
+    if not found:
+        return entry
+    fields = {key: value for key, value in entry.items() if key not in found}
+    told = {key: value for key, value in found.items() if value is not None}
+    metadata = fields.get("additional_metadata") or {}
+    if told and isinstance(metadata, Mapping):
+        fields["additional_metadata"] = {**metadata, "platform": {**told, **metadata.get("platform", {})}}
+    return fields
+
+
+def _parts(place: str | None, entry: Mapping[str, Any]) -> Place:
+    """Where in the entry an error is: ``expected_tools[1].name`` as its parts, an unknown field as itself."""
+    if not place:
+        unknown = [key for key in entry if key not in Example.model_fields]
+        return (unknown[0],) if unknown else ()
+    return tuple(int(p) if p.isdigit() else p for p in re.findall(r"[^.\[\]']+", place))

@@ -1,0 +1,125 @@
+"""Datasets as one JSON object, the form of judgeval and of its platform's export."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from agenttrace.datasets.document import PLATFORM_EXAMPLE_KEYS, Document, Loaded, load_examples
+from agenttrace.datasets.files import read_text
+from agenttrace.datasets.json_text import JSONRefused, decode_at, skip_space, without_comments
+
+MAX_BYTES = 64_000_000
+
+
+def read_json(path: Path) -> Loaded:
+    """Read ``{"examples": […]}``.
+
+    The extra keys of the platform's export are kept: those of the dataset as its platform fields, those of
+    an example in `additional_metadata`, under ``"platform"``. ``//`` comments and trailing commas are passed
+    over.
+
+    Raises:
+        DatasetError: not such a file.
+    """
+    text = without_comments(read_text(path, MAX_BYTES))
+    document = Document(path, None)
+    _Scanner(text, document).read()
+    return load_examples(document, PLATFORM_EXAMPLE_KEYS)
+
+
+def write_json(rows: Sequence[Mapping[str, Any]], platform_fields: Mapping[str, Any]) -> str:
+    """The text of a JSON file."""
+    return json_text({**platform_fields, "examples": list(rows)}, indent=2) + "\n"
+
+
+def json_text(value: Any, indent: int | None = None) -> str:
+    """JSON in readable Unicode; escaped where the text cannot be encoded otherwise."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return json.dumps(value, allow_nan=False, indent=indent)
+    return text
+
+
+class _Scanner:
+    """Reads the outermost object itself, so that each example's line is known."""
+
+    def __init__(self, text: str, document: Document) -> None:
+        self.text = text
+        self.document = document
+        self.pos = 0
+        self.counted = (0, 1)
+
+    def read(self) -> None:
+        try:
+            self._space()
+            if self.pos < len(self.text):
+                self.document.data = self._object() if self._sees("{") else self._value()
+                self._space()
+                if self.pos < len(self.text):
+                    raise JSONRefused("there is more text after the JSON value", self.pos)
+        except JSONRefused as refused:
+            at = self.pos if refused.pos is None else refused.pos
+            self.document.lines = {(): self._line(at)}
+            raise self.document.error(str(refused)) from None
+
+    def _object(self) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        self._take("{")
+        while not self._sees("}"):
+            self._space()
+            if not self._sees('"'):
+                raise JSONRefused("wanted a key in double quotes", self.pos)
+            line = self._line(self.pos)
+            key = self._value()
+            if key in found:
+                raise JSONRefused(f"the key {key!r} stands twice in one object", self.pos)
+            self._space()
+            self._take(":")
+            self._space()
+            self.document.lines[(key,)] = line
+            found[key] = self._list(key) if key == "examples" and self._sees("[") else self._value()
+            self._space()
+            if not self._sees("}"):
+                self._take(",")
+        self._take("}")
+        return found
+
+    def _list(self, key: str) -> list[Any]:
+        found: list[Any] = []
+        self._take("[")
+        self._space()
+        while not self._sees("]"):
+            self._space()
+            self.document.lines[(key, len(found))] = self._line(self.pos)
+            found.append(self._value())
+            self._space()
+            if not self._sees("]"):
+                self._take(",")
+        self._take("]")
+        return found
+
+    def _value(self) -> Any:
+        value, self.pos = decode_at(self.text, self.pos)
+        return value
+
+    def _space(self) -> None:
+        self.pos = skip_space(self.text, self.pos)
+
+    def _sees(self, mark: str) -> bool:
+        return self.text.startswith(mark, self.pos)
+
+    def _take(self, mark: str) -> None:
+        if not self._sees(mark):
+            raise JSONRefused(f"wanted {mark!r}", self.pos)
+        self.pos += 1
+
+    def _line(self, pos: int) -> int:
+        counted, line = self.counted if self.counted[0] <= pos else (0, 1)
+        line += self.text.count("\n", counted, pos)
+        self.counted = (pos, line)
+        return line
