@@ -53,12 +53,16 @@ class Exporter(Protocol):
         ...
 
 
-class Store(Exporter, Protocol):
-    """An exporter that can be read back. Reading may happen on any thread."""
+class SpanSink(Exporter, Protocol):
+    """An exporter that keeps scores too: all that recording needs of a store."""
 
     def write_scores(self, scores: Sequence[tuple[str, str | None, Score]]) -> None:
         """Keep scores, each with its trace id and span id (None: the whole trace)."""
         ...
+
+
+class Store(SpanSink, Protocol):
+    """An exporter that can be read back. Reading may happen on any thread."""
 
     def write_report(self, report: EvaluationReport) -> None:
         """Keep a finished evaluation run."""

@@ -14,10 +14,11 @@ itself, ``{"$truncated": n}`` n items, or a level, left out, ``…[+n chars]`` a
 from __future__ import annotations
 
 import base64
-import sys
 from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any
+
+from agenttrace.core.foreign import Handler, bases_of, find_handler, record_fields, type_name
 
 MAX_DEPTH = 20
 MAX_ITEMS = 1_000
@@ -25,10 +26,8 @@ MAX_VALUE_SIZE = 64 * 1024
 """Characters of text, plus a few for each other item, that one value may keep."""
 
 LEAVES = frozenset({str, int, float, bool, type(None)})
-_TEXT_KEYS = frozenset({str})
 _HEAD_BYTES = 1024
 
-Handler = Callable[[Any], Any]
 _handlers: dict[type, Handler | None] = {}
 
 
@@ -51,23 +50,6 @@ def snapshot(value: Any, limit: int = MAX_VALUE_SIZE) -> tuple[Any, int]:
     return copy, limit - budget.left
 
 
-def type_name(kind: type) -> str:
-    """``module.QualName`` of a type, read past any metaclass of the user's."""
-    try:
-        name: str = _TYPE_QUALNAME(kind)
-        module = _TYPE_DICT(kind).get("__module__", "")
-    except Exception:  # choke-point: a type that hides even these
-        return "object"
-    if not isinstance(module, str) or module in ("", "builtins"):
-        return name
-    return f"{module}.{name}"
-
-
-_TYPE_QUALNAME: Callable[[type], str] = type.__dict__["__qualname__"].__get__
-_TYPE_DICT: Callable[[type], Any] = type.__dict__["__dict__"].__get__
-_TYPE_MRO: Callable[[type], tuple[type, ...]] = type.__dict__["__mro__"].__get__
-
-
 class _Budget:
     """One walk: the characters left and the containers that are open on the path."""
 
@@ -88,7 +70,7 @@ class _Budget:
             return self._container(value, kind, depth)
         handler = _handlers.get(kind, _UNSEEN)
         if handler is _UNSEEN:
-            handler = _handlers[kind] = _find_handler(kind)
+            handler = _handlers[kind] = find_handler(kind)
         if handler is not None:
             return self.walk(handler(value), depth + 1) if depth < MAX_DEPTH else {"$truncated": "depth"}
         return self._other(value, kind, depth)
@@ -105,38 +87,44 @@ class _Budget:
     def _container(self, value: Any, kind: type, depth: int) -> Any:
         if kind is dict:
             return self._leaf_dict(value) or self._nested(value, depth, self._pairs)
-        return self._leaf_list(value) or self._nested(value, depth, self._items)
+        items = self._list_items if kind is list else self._tuple_items
+        return self._leaf_list(value) or self._nested(value, depth, items)
 
     def _leaf_dict(self, value: dict[Any, Any]) -> dict[str, Any] | None:
-        """Copy a small dict of scalars at C speed, or return None: not one, or too large for what is left."""
+        """Copy a dict of scalars under text keys; None where it is not one, or too large for what is left."""
         if not 0 < len(value) <= MAX_ITEMS:
             return None
-        copy = value.copy()
-        kinds = set(map(type, copy.values()))
-        if not (kinds <= LEAVES and set(map(type, copy)) == _TEXT_KEYS):
-            return None
-        size = 8 * len(copy) + sum(map(len, copy))
-        if str in kinds:
-            size += sum([len(item) for item in copy.values() if type(item) is str])
-        return self._spend(copy, size)
+        copy: dict[str, Any] = value.copy()
+        size = 8 * len(copy)
+        for key, item in copy.items():
+            kind = type(item)
+            if kind is str:
+                size += len(item)
+            elif not (item is None or kind is int or kind is float or kind is bool):
+                return None
+            if type(key) is not str:
+                return None
+            size += len(key)
+        return copy if self._spend(size) else None
 
     def _leaf_list(self, value: list[Any] | tuple[Any, ...]) -> list[Any] | None:
         if not 0 < len(value) <= MAX_ITEMS:
             return None
         copy = list(value)
-        kinds = set(map(type, copy))
-        if not kinds <= LEAVES:
-            return None
         size = 8 * len(copy)
-        if str in kinds:
-            size += sum([len(item) for item in copy if type(item) is str])
-        return self._spend(copy, size)
+        for item in copy:
+            kind = type(item)
+            if kind is str:
+                size += len(item)
+            elif not (item is None or kind is int or kind is float or kind is bool):
+                return None
+        return copy if self._spend(size) else None
 
-    def _spend(self, copy: Any, size: int) -> Any:
+    def _spend(self, size: int) -> bool:
         if size > self.left:
-            return None
+            return False
         self.left -= size
-        return copy
+        return True
 
     def _nested(self, value: Any, depth: int, copy: Callable[[Any, int], Any]) -> Any:
         if depth >= MAX_DEPTH:
@@ -175,8 +163,15 @@ class _Budget:
             text += f" ({type_name(type(key))})"
         return text
 
-    def _items(self, value: Any, depth: int) -> list[Any]:
-        return self._take(iter(value), len(value), depth)
+    def _list_items(self, value: Any, depth: int) -> list[Any]:
+        return self._take(list.__iter__(value), list.__len__(value), depth)
+
+    def _tuple_items(self, value: Any, depth: int) -> list[Any]:
+        return self._take(tuple.__iter__(value), tuple.__len__(value), depth)
+
+    def _members(self, value: Any, depth: int) -> list[Any]:
+        base: Any = set if isinstance(value, set) else frozenset
+        return self._take(iter(_ordered(base.__iter__(value))), base.__len__(value), depth)
 
     def _take(self, items: Iterator[Any], size: int, depth: int) -> list[Any]:
         copy: list[Any] = []
@@ -190,23 +185,24 @@ class _Budget:
 
     def _other(self, value: Any, kind: type, depth: int) -> Any:
         """Subclasses of builtins by the builtin's own methods; records by their dictionary; else the type."""
-        bases = _TYPE_MRO(kind)
+        bases = bases_of(kind)
         if str in bases:
             return self._text(str.__str__(value))
         if int in bases:
             return self.walk(int.__int__(value), depth)
         if float in bases:
             return self.walk(float.__float__(value), depth)
-        for base, items in _ITERATIONS:
-            if base in bases:
-                return self._nested(
-                    value, depth, lambda v, d, b=base, i=items: self._take(i(v), b.__len__(v), d)
-                )
+        if list in bases:
+            return self._nested(value, depth, self._list_items)
+        if tuple in bases:
+            return self._nested(value, depth, self._tuple_items)
+        if set in bases or frozenset in bases:
+            return self._nested(value, depth, self._members)
         if dict in bases:
             return self._nested(value, depth, self._pairs)
         if bytes in bases or bytearray in bases or memoryview in bases:
             return self._bytes(value)
-        fields = _record_fields(value, kind, bases)
+        fields = record_fields(value, bases)
         if fields is not None:
             return self._nested(value, depth, lambda _, d: self._pairs(fields, d))
         self.left -= 32
@@ -225,102 +221,16 @@ def _unseen(value: Any) -> Any:
 
 _UNSEEN: Handler = _unseen
 _SCALAR_KEYS: dict[Any, str] = {None: "null", True: "true", False: "false"}
-_ITERATIONS: tuple[tuple[Any, Callable[[Any], Iterator[Any]]], ...] = (
-    (list, list.__iter__),
-    (tuple, tuple.__iter__),
-    (set, lambda value: iter(_ordered(set.__iter__(value)))),
-    (frozenset, lambda value: iter(_ordered(frozenset.__iter__(value)))),
-)
 
 
 def _ordered(items: Iterator[Any]) -> list[Any]:
     """Set members in an order that does not depend on the hash seed; unlike kinds are grouped by type."""
     taken = list(islice(items, MAX_ITEMS))
-    scalar = [item for item in taken if type(item) in LEAVES and item == item]  # noqa: PLR0124 - leaves NaN out
-    rest = [item for item in taken if not (type(item) in LEAVES and item == item)]  # noqa: PLR0124
+    scalar = [item for item in taken if type(item) in LEAVES and item == item]
+    rest = [item for item in taken if not (type(item) in LEAVES and item == item)]
     return sorted(scalar, key=lambda item: (type_name(type(item)), item if item is not None else 0)) + rest
 
 
 def _int_text(value: int) -> str:
-    # str() refuses beyond 4,300 digits, which is a setting of the interpreter's and not an error of the user's.
+    # str() refuses beyond 4,300 digits: a setting of the interpreter's, no error of the user's.
     return str(value) if value.bit_length() < 10_000 else hex(value)
-
-
-def _record_fields(value: Any, kind: type, bases: tuple[type, ...]) -> dict[str, Any] | None:
-    """The fields of a dataclass or pydantic model, read from its instance dictionary without its own code."""
-    pydantic = sys.modules.get("pydantic.main")
-    is_model = pydantic is not None and getattr(pydantic, "BaseModel", None) in bases
-    if not is_model and not any("__dataclass_fields__" in _TYPE_DICT(base) for base in bases):
-        return None
-    if any(
-        "__dict__" in _TYPE_DICT(base) for base in bases if type(_TYPE_DICT(base).get("__dict__")) is property
-    ):
-        return None
-    try:
-        fields = object.__getattribute__(value, "__dict__")
-    except AttributeError:
-        return _slot_fields(value, bases)
-    return fields if type(fields) is dict else None
-
-
-def _slot_fields(value: Any, bases: tuple[type, ...]) -> dict[str, Any]:
-    fields: dict[str, Any] = {}
-    for base in reversed(bases):
-        for name, member in _TYPE_DICT(base).items():
-            if type(member) is _MEMBER:
-                try:
-                    fields[name] = member.__get__(value)
-                except AttributeError:  # a slot that was never set
-                    continue
-    return fields
-
-
-class _Slotted:
-    __slots__ = ("slot",)
-
-
-_MEMBER = type(_Slotted.__dict__["slot"])
-
-
-def _find_handler(kind: type) -> Handler | None:
-    """How a well-known immutable type of the standard library is written, or None."""
-    for module, name, handler in _WELL_KNOWN:
-        loaded = sys.modules.get(module)
-        if loaded is not None and getattr(loaded, name, None) is kind:
-            return handler
-    enum = sys.modules.get("enum")
-    if enum is not None and enum.Enum in _TYPE_MRO(kind):
-        return _enum_value
-    return None
-
-
-def _enum_value(value: Any) -> Any:
-    return object.__getattribute__(value, "__dict__").get("_value_")
-
-
-def _moment(value: Any) -> str:
-    zone = value.tzinfo
-    if zone is not None and type_name(type(zone)) not in ("datetime.timezone", "zoneinfo.ZoneInfo"):
-        value = value.replace(tzinfo=None)  # a zone of the user's would run code
-    text: str = value.isoformat()
-    return text
-
-
-_WELL_KNOWN: tuple[tuple[str, str, Handler], ...] = (
-    ("datetime", "datetime", _moment),
-    ("datetime", "date", lambda value: value.isoformat()),
-    ("datetime", "time", _moment),
-    ("datetime", "timedelta", str),
-    ("uuid", "UUID", str),
-    ("decimal", "Decimal", str),
-    ("fractions", "Fraction", str),
-    ("pathlib", "PosixPath", str),
-    ("pathlib", "WindowsPath", str),
-    ("pathlib", "PurePosixPath", str),
-    ("pathlib", "PureWindowsPath", str),
-    ("builtins", "complex", str),
-    ("builtins", "range", str),
-    ("builtins", "slice", lambda value: {"$type": "slice"}),
-    ("re", "Pattern", lambda value: value.pattern),
-    ("collections", "deque", lambda value: list(islice(value, MAX_ITEMS + 1))),
-)

@@ -224,7 +224,8 @@ class ExpectedToolCall:
         arguments = fields.get("arguments", ANY)
         if arguments is not ANY and not isinstance(arguments, Mapping):
             raise ExpectationError(
-                f"the parameters of the expected tool {name!r} are a mapping of names to values, got {arguments!r}"
+                f"the parameters of the expected tool {name!r} are a mapping of names to values,"
+                f" got {arguments!r}"
             )
         for key in ("ignore", "result_dependencies", "action_dependencies"):
             if key in fields:

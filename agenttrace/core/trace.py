@@ -44,8 +44,8 @@ class Trace:
         """A trace of plain tool calls, in the order given.
 
         Each is a name, or a mapping with ``name`` (or ``tool_name``) and optionally ``arguments`` (or
-        ``args``, ``parameters``), ``output``, ``error``, ``agent``, ``turn``, ``kind``; other keys are kept in the
-        call's `metadata`.
+        ``args``, ``parameters``), ``output``, ``error``, ``agent``, ``turn``, ``kind``; other keys are kept in
+        the call's `metadata`.
 
         Raises:
             AgentTraceError: an entry that is neither.
@@ -139,7 +139,7 @@ class Trace:
             merged.update(span.attributes.get("agenttrace.metadata", {}))
         return merged
 
-    def _root_attribute(self, name: str) -> Any:
+    def _root_attribute(self, name: str) -> str | None:
         return next((span.attributes[name] for span in self.roots if name in span.attributes), None)
 
     @cached_property
@@ -230,4 +230,5 @@ class Trace:
         return len(self.spans)
 
     def __repr__(self) -> str:
-        return f"<Trace {self.trace_id[:8]} {self.name!r}: {len(self.spans)} spans, {len(self.tool_calls)} tool calls>"
+        counts = f"{len(self.spans)} spans, {len(self.tool_calls)} tool calls"
+        return f"<Trace {self.trace_id[:8]} {self.name!r}: {counts}>"

@@ -1,0 +1,105 @@
+"""Values that are not builtins: how each is read without running its own code."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from itertools import islice
+from typing import Any
+
+Handler = Callable[[Any], Any]
+
+
+def type_name(kind: type) -> str:
+    """``module.QualName`` of a type, read past any metaclass of the user's."""
+    try:
+        name: str = _qualname(kind)
+        module = dict_of(kind).get("__module__", "")
+    except Exception:  # choke-point: a type that hides even these
+        return "object"
+    if not isinstance(module, str) or module in ("", "builtins"):
+        return name
+    return f"{module}.{name}"
+
+
+_qualname: Callable[[type], str] = type.__dict__["__qualname__"].__get__
+dict_of: Callable[[type], Any] = type.__dict__["__dict__"].__get__
+bases_of: Callable[[type], tuple[type, ...]] = type.__dict__["__mro__"].__get__
+
+
+def record_fields(value: Any, bases: tuple[type, ...]) -> dict[str, Any] | None:
+    """The fields of a dataclass or pydantic model, read from its instance dictionary without its own code."""
+    pydantic = sys.modules.get("pydantic.main")
+    is_model = pydantic is not None and getattr(pydantic, "BaseModel", None) in bases
+    if not is_model and not any("__dataclass_fields__" in dict_of(base) for base in bases):
+        return None
+    if any("__dict__" in dict_of(base) for base in bases if type(dict_of(base).get("__dict__")) is property):
+        return None
+    try:
+        fields = object.__getattribute__(value, "__dict__")
+    except AttributeError:
+        return _slot_fields(value, bases)
+    return fields if type(fields) is dict else None
+
+
+def _slot_fields(value: Any, bases: tuple[type, ...]) -> dict[str, Any]:
+    fields: dict[str, Any] = {}
+    for base in reversed(bases):
+        for name, member in dict_of(base).items():
+            if type(member) is _MEMBER:
+                try:
+                    fields[name] = member.__get__(value)
+                except AttributeError:  # a slot that was never set
+                    continue
+    return fields
+
+
+class _Slotted:
+    __slots__ = ("slot",)
+
+
+_MEMBER = type(_Slotted.__dict__["slot"])
+
+
+def find_handler(kind: type) -> Handler | None:
+    """How a well-known immutable type of the standard library is written, or None."""
+    for module, name, handler in _WELL_KNOWN:
+        loaded = sys.modules.get(module)
+        if loaded is not None and getattr(loaded, name, None) is kind:
+            return handler
+    enum = sys.modules.get("enum")
+    if enum is not None and enum.Enum in bases_of(kind):
+        return _enum_value
+    return None
+
+
+def _enum_value(value: Any) -> Any:
+    return object.__getattribute__(value, "__dict__").get("_value_")
+
+
+def _moment(value: Any) -> str:
+    zone = value.tzinfo
+    if zone is not None and type_name(type(zone)) not in ("datetime.timezone", "zoneinfo.ZoneInfo"):
+        value = value.replace(tzinfo=None)  # a zone of the user's would run code
+    text: str = value.isoformat()
+    return text
+
+
+_WELL_KNOWN: tuple[tuple[str, str, Handler], ...] = (
+    ("datetime", "datetime", _moment),
+    ("datetime", "date", lambda value: value.isoformat()),
+    ("datetime", "time", _moment),
+    ("datetime", "timedelta", str),
+    ("uuid", "UUID", str),
+    ("decimal", "Decimal", str),
+    ("fractions", "Fraction", str),
+    ("pathlib", "PosixPath", str),
+    ("pathlib", "WindowsPath", str),
+    ("pathlib", "PurePosixPath", str),
+    ("pathlib", "PureWindowsPath", str),
+    ("builtins", "complex", str),
+    ("builtins", "range", str),
+    ("builtins", "slice", lambda _: {"$type": "slice"}),
+    ("re", "Pattern", lambda value: value.pattern),
+    ("collections", "deque", lambda value: list(islice(value, 1_001))),
+)

@@ -1,0 +1,253 @@
+"""One project's recorder, with its store: what users hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar, overload
+
+from agenttrace.core.errors import ConfigError
+from agenttrace.core.protocols import Exporter, Store
+from agenttrace.core.score import Score
+from agenttrace.store import open_store
+from agenttrace.tracing.capture import Capture
+from agenttrace.tracing.context import running
+from agenttrace.tracing.decorator import enabled_by_environment, observe_methods, observe_with
+from agenttrace.tracing.live_span import LiveSpan
+from agenttrace.tracing.pipeline import FlushResult, Pipeline
+from agenttrace.tracing.record import Recorder
+from agenttrace.tracing.recorders import offer_recorder
+from agenttrace.tracing.redaction import RedactCall, Redaction
+from agenttrace.tracing.remote import Continued, inject
+from agenttrace.tracing.sampling import sampler
+from agenttrace.tracing.span_block import SpanBlock
+from agenttrace.tracing.threads import follow_threads
+from agenttrace.tracing.trace_notes import LiveTrace, running_trace
+
+F = TypeVar("F")
+C = TypeVar("C", bound=type)
+
+
+class Tracer:
+    """One project's recorder, with its store.
+
+    Args:
+        project_name: Under which name traces are kept.
+        store: A path, a `Store`, or None for ``AGENTTRACE_STORE`` or ``./.agenttrace/traces.db``. Nothing is
+            opened before the first trace.
+        enabled: False records nothing. ``AGENTTRACE_ENABLED=0`` does the same for every tracer, and leaves
+            decorated functions untouched.
+        sample_rate: Share of traces that are kept, 0 to 1, decided at the root.
+        redact: Further names of parameters and keys whose values are not recorded, or a function
+            ``redact(name, value) -> value`` over JSON-safe values. Secret-looking names and shapes are always
+            redacted.
+        exporters: Where else finished spans go.
+        context_in_threads: Whether the running call follows `threading.Thread` and `ThreadPoolExecutor`; they
+            are patched once per process, by the first tracer that wants it.
+        queue_limit: Spans that may wait for the store; what comes beyond is dropped, counted in `stats`.
+
+    Raises:
+        ConfigError: an option that cannot work.
+    """
+
+    def __init__(
+        self,
+        project_name: str = "default",
+        *,
+        store: str | Path | Store | None = None,
+        enabled: bool = True,
+        sample_rate: float = 1.0,
+        redact: Iterable[str] | RedactCall | None = None,
+        exporters: Sequence[Exporter] = (),
+        context_in_threads: bool = True,
+        queue_limit: int = 100_000,
+    ) -> None:
+        if not isinstance(project_name, str) or not project_name:
+            raise ConfigError(f"project_name is a non-empty string, got {project_name!r}")
+        if isinstance(redact, str):
+            raise ConfigError(
+                f"redact is a list of names or a function, got the string {redact!r}; write [{redact!r}]"
+            )
+        if isinstance(queue_limit, bool) or not isinstance(queue_limit, int) or queue_limit < 1:
+            raise ConfigError(f"queue_limit is a positive number of spans, got {queue_limit!r}")
+        self.project_name = project_name
+        self.enabled = enabled and enabled_by_environment()
+        self.store: Store = open_store(store) if store is None or isinstance(store, str | Path) else store
+        redaction = Redaction(call=redact) if callable(redact) else Redaction(redact or ())
+        self._pipeline = Pipeline(self.store, exporters=exporters, redaction=redaction, limit=queue_limit)
+        self._recorder = Recorder(project_name, self._resolve, sampler(sample_rate))
+        if context_in_threads and self.enabled:
+            follow_threads()
+        if self.enabled:
+            offer_recorder(self._recorder)
+
+    @overload
+    def observe(self, function: F) -> F: ...
+    @overload
+    def observe(
+        self,
+        function: None = None,
+        *,
+        span_type: str = "function",
+        name: str | None = None,
+        capture_input: bool = True,
+        capture_output: bool = True,
+        metadata: Mapping[str, Any] | None = None,
+        tags: Iterable[str] = (),
+    ) -> Callable[[F], F]: ...
+    def observe(self, function: Any = None, **options: Any) -> Any:
+        """Record every call of a function, method, generator, callable object or class.
+
+        Bare or with options. Parameters are recorded under their names, defaults applied, self and cls left
+        out, as they were when the call began. What the function returns or raises is never changed. A class
+        has its public methods observed, in place.
+
+        Args:
+            function: What to observe.
+            span_type: ``"tool"`` for what scorers count as tool calls; else any word, by convention
+                ``"function"``, ``"agent"``, ``"llm"``, ``"retriever"``, ``"chain"``.
+            name: The span's name; the function's by default.
+            capture_input: Whether arguments are recorded.
+            capture_output: Whether the return value is recorded.
+            metadata: Attributes of every span made here.
+            tags: Words by which scorers can select tools, such as ``"write"``.
+
+        Raises:
+            ConfigError: something that cannot be called, or an option that cannot work.
+        """
+        if not self.enabled:
+            return function if function is not None else lambda untouched: untouched
+        if function is None:
+            return lambda given: observe_with(self._recorder, given, **options)
+        return observe_with(self._recorder, function, **options)
+
+    @overload
+    def observe_tools(self, cls: C) -> C: ...
+    @overload
+    def observe_tools(
+        self, cls: None = None, *, exclude: Iterable[str] = (), include_private: bool = False
+    ) -> Callable[[C], C]: ...
+    def observe_tools(
+        self, cls: Any = None, *, exclude: Iterable[str] = (), include_private: bool = False
+    ) -> Any:
+        """Make the public methods that a class defines tools, in place."""
+
+        def decorate(given: type) -> type:
+            if not isinstance(given, type):
+                raise ConfigError(f"observe_tools decorates a class, got {given!r}")
+            if not self.enabled:
+                return given
+            return observe_methods(
+                self._recorder,
+                given,
+                options={"span_type": "tool"},
+                exclude=exclude,
+                include_private=include_private,
+            )
+
+        return decorate if cls is None else decorate(cls)
+
+    def span(
+        self,
+        name: str,
+        *,
+        span_type: str = "function",
+        input: Mapping[str, Any] | None = None,  # noqa: A002
+    ) -> SpanBlock:
+        """A span for a block: ``with tracer.span("plan", span_type="chain") as span: …``."""
+        if not isinstance(name, str) or not name:
+            raise ConfigError(f"a span's name is a non-empty string, got {name!r}")
+        return SpanBlock(self._recorder, name, span_type, None if input is None else dict(input))
+
+    def capture(self) -> Capture:
+        """Everything recorded inside a block, by any tracer: ``with tracer.capture() as captured: …``."""
+        return Capture(self._recorder)
+
+    def current_span(self) -> LiveSpan | None:
+        """The call that runs here, or None."""
+        record = running()
+        return None if record is None else LiveSpan(record)
+
+    def current_trace(self) -> LiveTrace | None:
+        """The trace that is recorded here, or None."""
+        return running_trace()
+
+    def set_tags(self, tags: Iterable[str]) -> None:
+        """Add tags to the running trace; without one, nothing happens."""
+        (running_trace() or LiveTrace(None)).set_tags(tags)
+
+    def set_customer_id(self, customer_id: str) -> None:
+        """Say for whom the running trace is."""
+        (running_trace() or LiveTrace(None)).set_customer_id(customer_id)
+
+    def set_session_id(self, session_id: str) -> None:
+        """Say to which conversation the running trace belongs."""
+        (running_trace() or LiveTrace(None)).set_session_id(session_id)
+
+    def update_metadata(self, metadata: Mapping[str, Any]) -> None:
+        """Add values by name to the running trace."""
+        (running_trace() or LiveTrace(None)).update_metadata(metadata)
+
+    def log(self, message: str, *, label: str = "log", score: float | None = None) -> None:
+        """Keep a note, or feedback as a number, on the running span."""
+        LiveSpan(running()).log(message, label=label, score=score)
+
+    def update_current_span(
+        self,
+        *,
+        output: Any = None,
+        usage: Mapping[str, Any] | None = None,
+        model: str | None = None,
+        attributes: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Add to the running span; what is None stays as it is."""
+        span = LiveSpan(running())
+        if output is not None:
+            span.output = output
+        if usage is not None:
+            span.set_usage(usage)
+        if model is not None:
+            span.set_attribute("gen_ai.request.model", model)
+        for name, value in (attributes or {}).items():
+            span.set_attribute(name, value)
+
+    def score_current_span(
+        self, name: str, value: float, *, threshold: float = 0.0, reason: str = ""
+    ) -> None:
+        """Put a score from 0 to 1 on the running span.
+
+        Raises:
+            ValueError: not a number from 0 to 1.
+        """
+        LiveSpan(running()).add_score(Score.of(name, value, threshold, reason=reason))
+
+    def inject(self, headers: MutableMapping[str, str]) -> MutableMapping[str, str]:
+        """Add the W3C ``traceparent`` of the running call to the headers of a request."""
+        return inject(headers)
+
+    def extract(self, headers: Mapping[str, Any]) -> Continued:
+        """Go on with a caller's trace: ``with tracer.extract(headers): …``. Bad headers change nothing."""
+        return Continued(self._recorder, headers)
+
+    def flush(self, timeout: float = 5.0) -> FlushResult:
+        """Wait, at most `timeout` seconds, until what has ended is stored; true if all of it is."""
+        return self._pipeline.flush(timeout)
+
+    def shutdown(self, timeout: float = 5.0) -> FlushResult:
+        """Flush, stop recording for good, close the store. What is called later is counted, not kept."""
+        return self._pipeline.shutdown(timeout)
+
+    def stats(self) -> dict[str, Any]:
+        """Counts: queued, written, sampled out, dropped by reason, and the like."""
+        return self._pipeline.stats()
+
+    def _resolve(self) -> Pipeline | None:
+        if not self.enabled:
+            return None
+        if self._pipeline.closed:
+            self._pipeline.after_shutdown.add()
+            return None
+        return self._pipeline
+
+    def __repr__(self) -> str:
+        return f"<Tracer {self.project_name!r}>"

@@ -1,0 +1,92 @@
+"""Everything that is recorded inside a block, as one finished trace."""
+
+from __future__ import annotations
+
+from collections import deque
+from types import TracebackType
+from typing import Any
+
+from agenttrace.core.trace import Trace
+from agenttrace.tracing.context import current
+from agenttrace.tracing.finish import finish
+from agenttrace.tracing.outlet import Nowhere
+from agenttrace.tracing.pipeline import Pipeline
+from agenttrace.tracing.record import END, Record, Recorder, Scope
+from agenttrace.tracing.recorders import default_recorder
+from agenttrace.tracing.sites import known_tools
+
+MAX_CAPTURED = 1_000_000
+"""Records that one capture keeps; what comes beyond is dropped, counted."""
+
+
+class _Tee(deque[Any]):
+    """Keeps the records of one capture, and passes each on to the pipeline."""
+
+    def __init__(self, scope: Scope) -> None:
+        super().__init__()
+        self.scope = scope
+
+    def append(self, record: Record) -> None:
+        deque.append(self, record)
+        onward = self.scope.pipeline.queue
+        if len(onward) < self.scope.pipeline.limit:
+            onward.append(record)
+        else:
+            self.scope.pipeline.overflow(record)
+
+
+class Capture:
+    """Everything that is recorded inside a block, as one finished trace, whatever tracer records it.
+
+    Entering starts a trace of its own, also inside a traced call; sampling does not apply.
+    Calls in tasks, threads and executors started inside the block belong to it; `trace` is complete for those
+    that ended before the block did, without a flush. What ends later still reaches the store.
+    """
+
+    def __init__(self, recorder: Recorder | None = None) -> None:
+        self._recorder = recorder
+        self._scope: Scope | None = None
+        self._records: _Tee | None = None
+        self._token: Any = None
+        self._trace: Trace | None = None
+
+    def __enter__(self) -> Capture:
+        recorder = self._recorder or default_recorder()
+        pipeline = recorder.resolve()
+        if pipeline is None:
+            pipeline = Pipeline(Nowhere(), limit=0)
+        else:
+            pipeline.ensure_worker()
+        self._scope = scope = Scope(pipeline, recorder.project)
+        self._records = scope.queue = _Tee(scope)
+        scope.limit = MAX_CAPTURED
+        self._token = current.set(scope.head())
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._trace = self._finished()
+        assert self._scope is not None
+        self._scope.queue = self._scope.pipeline.queue  # late comers go straight on
+        try:
+            current.reset(self._token)
+        except ValueError:
+            pass
+
+    @property
+    def trace(self) -> Trace:
+        """What was captured: so far, while the block is open; all of it afterwards."""
+        return self._trace if self._trace is not None else self._finished()
+
+    def _finished(self) -> Trace:
+        if self._scope is None or self._records is None:
+            return Trace()
+        redaction = self._scope.pipeline.redaction
+        spans = [finish(record, redaction) for record in list(self._records) if record[END]]
+        return Trace(spans, trace_key=self._scope.trace_key, tools=known_tools())
+
+
+def capture(recorder: Recorder | None = None) -> Capture:
+    """Capture a block: ``with capture() as captured: …``, then ``captured.trace``."""
+    return Capture(recorder)

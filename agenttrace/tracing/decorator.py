@@ -1,0 +1,134 @@
+"""`observe`: record every call of what it decorates."""
+
+from __future__ import annotations
+
+import os
+import weakref
+from collections.abc import Iterable, Mapping
+from types import FunctionType
+from typing import Any
+
+from agenttrace.core.errors import ConfigError
+from agenttrace.tracing.record import Recorder, Site
+from agenttrace.tracing.sites import is_bound_to_instance, is_secret, make_site, signature_of
+from agenttrace.tracing.wrapper import REDACTED_NAME, RESERVED, dress, make_wrapper
+
+SITE_MARK = "__agenttrace_site__"
+
+
+def enabled_by_environment() -> bool:
+    """Whether ``AGENTTRACE_ENABLED`` leaves recording on (it is on unless 0, false, no or off)."""
+    return os.environ.get("AGENTTRACE_ENABLED", "1").strip().lower() not in ("0", "false", "no", "off")
+
+
+def observe_with(
+    recorder: Recorder,
+    function: Any,
+    *,
+    span_type: str = "function",
+    name: str | None = None,
+    capture_input: bool = True,
+    capture_output: bool = True,
+    metadata: Mapping[str, Any] | None = None,
+    tags: Iterable[str] = (),
+) -> Any:
+    """Return what records the calls of `function` for `recorder`; see `Tracer.observe`."""
+    _check_options(function, span_type, name, metadata)
+    options = {
+        "span_type": span_type,
+        "name": name,
+        "capture_input": capture_input,
+        "capture_output": capture_output,
+        "metadata": metadata,
+        "tags": tuple(tags),
+    }
+    if not enabled_by_environment():
+        return function
+    if isinstance(function, staticmethod | classmethod):
+        return type(function)(
+            _observe_function(recorder, function.__func__, options, bound=isinstance(function, classmethod))
+        )
+    if isinstance(function, property):
+        parts = (function.fget, function.fset, function.fdel)
+        return property(
+            *(part and _observe_function(recorder, part, options) for part in parts), function.__doc__
+        )
+    if isinstance(function, type):
+        return observe_methods(recorder, function, options=options)
+    return _observe_function(recorder, function, options)
+
+
+def observe_methods(
+    recorder: Recorder,
+    cls: type,
+    *,
+    options: Mapping[str, Any],
+    exclude: Iterable[str] = (),
+    include_private: bool = False,
+) -> type:
+    """Observe the methods that a class itself defines, in place; dunders never, ``_private`` on demand."""
+    left_out = set(exclude)
+    unknown = left_out - set(vars(cls))
+    if unknown:
+        raise ConfigError(f"{cls.__name__} defines no method {sorted(unknown)[0]!r} to exclude")
+    for name, member in list(vars(cls).items()):
+        if name in left_out or name.startswith("__") or (name.startswith("_") and not include_private):
+            continue
+        if isinstance(member, FunctionType | staticmethod | classmethod):
+            setattr(cls, name, observe_with(recorder, member, **{**options, "name": None}))
+    return cls
+
+
+def _observe_function(recorder: Recorder, function: Any, options: dict[str, Any], bound: bool = False) -> Any:
+    function = _without_our_wrapper(function)
+    signature = signature_of(function)
+    parameters = list(signature.parameters.values())
+    if any(parameter.name.startswith(RESERVED) for parameter in parameters):
+        raise ConfigError(
+            f"parameter names of {function!r} begin with {RESERVED!r}, which is reserved; rename them"
+        )
+    shown = parameters[1:] if bound or is_bound_to_instance(function, parameters) else parameters
+    site = make_site(function, shown, recorder=recorder, **options)
+    recorded = tuple(REDACTED_NAME if is_secret(p.name) else p.name for p in shown)
+    wrapper = make_wrapper(function, signature, site, recorded if site.capture_input else None)
+    if isinstance(function, FunctionType):
+        observed: Any = dress(wrapper, function)
+    else:
+        from agenttrace.tracing.callables import ObservedCallable
+
+        observed = ObservedCallable(function, wrapper, options)
+    _mark(observed, site)
+    return observed
+
+
+def _mark(observed: Any, site: Site) -> None:
+    site.wrapper = weakref.ref(observed)
+    try:
+        setattr(observed, SITE_MARK, site)
+    except AttributeError:  # a builtin has no attributes to write; it can still be decorated twice
+        pass
+
+
+def _without_our_wrapper(function: Any) -> Any:
+    """What an observed function observes: decorating twice records once, with the outer options.
+
+    The mark alone is not enough: `functools.wraps` copies it to decorators of the user's.
+    """
+    site = getattr(function, SITE_MARK, None)
+    if isinstance(site, Site) and site.wrapper is not None and site.wrapper() is function:
+        return site.function
+    return function
+
+
+def _check_options(function: Any, span_type: Any, name: Any, metadata: Any) -> None:
+    if not isinstance(span_type, str) or not span_type:
+        raise ConfigError(f"span_type is a non-empty string such as 'tool' or 'function', got {span_type!r}")
+    if name is not None and (not isinstance(name, str) or not name):
+        raise ConfigError(f"name is a non-empty string or None, got {name!r}")
+    if metadata is not None and not isinstance(metadata, Mapping):
+        raise ConfigError(f"metadata is a mapping, got {type(metadata).__name__} {metadata!r}")
+    if not callable(function) and not isinstance(function, staticmethod | classmethod | property):
+        raise ConfigError(
+            f"observe decorates something that can be called, got {type(function).__name__} {function!r}"
+            " (options are keyword arguments: observe(span_type='tool'))"
+        )

@@ -1,0 +1,167 @@
+"""The caller's side of a snapshot: a copy that later changes cannot reach, made as cheaply as can be.
+
+Small scalars travel by reference. A small flat dict or list is copied. Anything larger is packed by the C
+pickler into bytes, with a writer that stops it at `MAX_PACKED` bytes and a hook that keeps it away from
+every object that is not a plain builtin, so that neither size nor user code can hold up the call; the worker
+unpacks and bounds it (`thaw`). What cannot be packed so (cycles, deep nesting, too large) is walked by `snapshot`.
+"""
+
+from __future__ import annotations
+
+import io
+import pickle
+from collections.abc import Iterable
+from itertools import islice
+from typing import Any, Literal
+
+from agenttrace.core.snapshot import MAX_VALUE_SIZE, snapshot
+
+LIGHT_TEXT = 256
+"""Characters up to which a string counts as light: it travels by reference, unweighed."""
+
+MAX_PACKED = 128 * 1024
+"""Bytes after which packing stops: what is larger is cut by a walk that is bounded itself."""
+
+MAX_SPAN_SIZE = 256 * 1024
+_FLAT_ITEMS = 16
+_PROBED_ITEMS = 64
+
+
+class Frozen:
+    """A heavy value on its way to the worker, with its size in bytes or characters.
+
+    `form` says what `content` is: *plain* a finished snapshot, *packed* pickled builtins, *items* a list of
+    frozen values.
+    """
+
+    __slots__ = ("content", "form", "size")
+
+    def __init__(self, content: Any, size: int, form: Literal["plain", "packed", "items"] = "plain") -> None:
+        self.content = content
+        self.size = size
+        self.form = form
+
+
+class _TooLarge(Exception):
+    pass
+
+
+class _BoundedWriter:
+    __slots__ = ("chunks", "size")
+
+    def __init__(self) -> None:
+        self.chunks: list[bytes] = []
+        self.size = 0
+
+    def write(self, chunk: Any) -> int:
+        self.size += len(chunk)
+        if self.size > MAX_PACKED:
+            raise _TooLarge
+        self.chunks.append(bytes(chunk))
+        return len(chunk)
+
+
+def restore(content: Any) -> Any:
+    """Stand in for an object that was snapshotted while its surroundings were packed."""
+    return content
+
+
+class _Packer(pickle.Pickler):
+    def reducer_override(self, value: Any) -> Any:
+        return restore, (snapshot(value)[0],)
+
+
+class _Unpacker(pickle.Unpickler):
+    def find_class(self, module: str, name: str) -> Any:
+        if module == restore.__module__ and name == restore.__name__:
+            return restore
+        raise pickle.UnpicklingError(f"{module}.{name} is not data")
+
+
+def freeze(value: Any) -> Any:
+    """A value that later changes cannot reach: the value itself, a small copy, or a `Frozen`. Never raises."""
+    kind = type(value)
+    if kind is str:
+        size = len(value)
+        if size <= LIGHT_TEXT:
+            return value
+        if size > MAX_VALUE_SIZE:
+            value = f"{value[:MAX_VALUE_SIZE]}…[+{size - MAX_VALUE_SIZE} chars]"
+        return Frozen(value, len(value))
+    if value is None or kind is int or kind is float or kind is bool:
+        return value
+    try:
+        if kind is dict:
+            if len(value) <= _FLAT_ITEMS and _is_flat_dict(value):
+                return value.copy()
+            if not _has_huge_text(value.values()):
+                return _pack(value)
+        elif kind is list or kind is tuple:
+            if len(value) <= _FLAT_ITEMS and _is_flat(value):
+                return list(value)
+            if not _has_huge_text(value):
+                return _pack(value)
+    except Exception:  # choke-point: changed by another thread meanwhile, or no stack left
+        pass
+    copy, size = snapshot(value)
+    return Frozen(copy, size)
+
+
+def thaw(value: Any) -> Any:
+    """The snapshot of a frozen value. Never raises."""
+    if type(value) is not Frozen:
+        return value
+    if value.form == "plain":
+        return value.content
+    if value.form == "items":
+        return snapshot([thaw(item) for item in value.content])[0]
+    try:
+        content = _Unpacker(io.BytesIO(value.content)).load()
+    except Exception:  # choke-point: our own bytes, so this would be a bug of ours
+        return {"$type": "unreadable"}
+    return snapshot(content)[0]
+
+
+def _is_flat_dict(value: dict[Any, Any]) -> bool:
+    for key, item in value.items():
+        kind = type(item)
+        if kind is str:
+            if len(item) > LIGHT_TEXT:
+                return False
+        elif not (item is None or kind is int or kind is float or kind is bool):
+            return False
+        if type(key) is not str or len(key) > LIGHT_TEXT:
+            return False
+    return True
+
+
+def _is_flat(value: list[Any] | tuple[Any, ...]) -> bool:
+    for item in value:
+        kind = type(item)
+        if kind is str:
+            if len(item) > LIGHT_TEXT:
+                return False
+        elif not (item is None or kind is int or kind is float or kind is bool):
+            return False
+    return True
+
+
+def _has_huge_text(items: Iterable[Any]) -> bool:
+    """Whether one of the first items is a text that packing would encode as a whole before it is stopped."""
+    return any(type(item) is str and len(item) > MAX_VALUE_SIZE for item in islice(items, _PROBED_ITEMS))
+
+
+def _pack(value: Any) -> Frozen:
+    writer = _BoundedWriter()
+    packer = _Packer(writer, 5)
+    packer.fast = True  # no memo: half the time; a cycle ends in an error, and the walk below
+    try:
+        packer.dump(value)
+    except _TooLarge:
+        copy, size = snapshot(value, MAX_VALUE_SIZE // 4)
+        return Frozen(copy, size)
+    except (ValueError, RecursionError, pickle.PicklingError):
+        copy, size = snapshot(value)
+        return Frozen(copy, size)
+    content = b"".join(writer.chunks)
+    return Frozen(content, len(content), "packed")

@@ -1,0 +1,60 @@
+"""What happens to the pipelines when the process ends or forks."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+import time
+import weakref
+from typing import TYPE_CHECKING
+
+from agenttrace.tracing.context import current
+from agenttrace.tracing.record import SCOPE
+
+if TYPE_CHECKING:
+    from agenttrace.tracing.pipeline import Pipeline
+
+EXIT_SECONDS = 1.0
+"""How long all pipelines together may hold up the end of the process."""
+
+_pipelines: weakref.WeakSet[Pipeline] = weakref.WeakSet()
+
+
+def look_after(pipeline: Pipeline) -> None:
+    """Flush this pipeline when the process ends; start it anew in forked children."""
+    _pipelines.add(pipeline)
+
+
+def flush_when_a_child_process_ends(pipeline: Pipeline) -> None:
+    """Children of multiprocessing leave without running atexit: use their own way out."""
+    if "multiprocessing" in sys.modules:
+        from multiprocessing import util
+
+        util.Finalize(pipeline, _flush_if_there, args=(weakref.ref(pipeline),), exitpriority=100)
+
+
+def _flush_if_there(reference: weakref.ref[Pipeline]) -> None:
+    pipeline = reference()
+    if pipeline is not None:
+        pipeline.flush(EXIT_SECONDS)
+
+
+@atexit.register
+def _flush_at_exit() -> None:
+    deadline = time.monotonic() + EXIT_SECONDS
+    for pipeline in list(_pipelines):
+        if not pipeline.closed and pipeline.waiting:
+            pipeline.flush(max(deadline - time.monotonic(), 0.0))
+
+
+def _in_forked_child() -> None:
+    record = current.get()
+    if record is not None and record[SCOPE] is not None:
+        record[SCOPE].leave_room_after_fork()
+    for pipeline in list(_pipelines):
+        pipeline.after_fork()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_in_forked_child)

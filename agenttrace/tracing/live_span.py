@@ -1,0 +1,122 @@
+"""The running call as its own code sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from agenttrace.core.identity import span_id_text, trace_id_text
+from agenttrace.core.score import Score
+from agenttrace.core.snapshot import snapshot
+from agenttrace.tracing.record import EXTRA, SCOPE, SITE, Record, Scope, key_of, parent_key_of
+from agenttrace.tracing.steps import freeze_one
+
+MAX_NOTES = 1_000
+"""Logs, scores or attributes that one span keeps."""
+
+
+class LiveSpan:
+    """The running call as its own code sees it: readable ids, attributes to add. Nothing here ever raises
+    because of a recorded value; on a span that is not recorded everything is accepted, nothing kept."""
+
+    __slots__ = ("_record",)
+
+    def __init__(self, record: Record | None) -> None:
+        self._record = record
+
+    @property
+    def recorded(self) -> bool:
+        """Whether anything said here is kept."""
+        return self._record is not None
+
+    @property
+    def name(self) -> str:
+        """The span's name; empty when not recorded."""
+        if self._record is None:
+            return ""
+        given = (self._record[EXTRA] or {}).get("name")
+        return str(given or self._record[SITE].name)
+
+    @property
+    def span_type(self) -> str:
+        """The span's type; empty when not recorded."""
+        return "" if self._record is None else str(self._record[SITE].span_type)
+
+    @property
+    def span_id(self) -> str:
+        """16 hex digits; zeros when not recorded."""
+        return span_id_text(0 if self._record is None else key_of(self._record))
+
+    @property
+    def parent_id(self) -> str | None:
+        """16 hex digits, or None for a root."""
+        key = None if self._record is None else parent_key_of(self._record)
+        return None if key is None else span_id_text(key)
+
+    @property
+    def trace_id(self) -> str:
+        """32 hex digits; zeros when not recorded."""
+        return trace_id_text(0 if self._record is None else self._record[SCOPE].trace_key)
+
+    def set_attribute(self, name: str, value: Any) -> None:
+        """Keep a value under a name."""
+        attributes = self._notes().setdefault("attributes", {})
+        if len(attributes) < MAX_NOTES:
+            attributes[_text(name)] = self._frozen(value)
+
+    def set_name(self, name: str) -> None:
+        """Give the span another name."""
+        self._notes()["name"] = _text(name)
+
+    @property
+    def output(self) -> Any:
+        """What was set as the output so far."""
+        return (self._record[EXTRA] or {}).get("output") if self._record is not None else None
+
+    @output.setter
+    def output(self, value: Any) -> None:
+        self._notes()["output"] = self._frozen(value)
+
+    @property
+    def input(self) -> Any:
+        """What was set as the input so far."""
+        return (self._record[EXTRA] or {}).get("input") if self._record is not None else None
+
+    @input.setter
+    def input(self, value: Any) -> None:
+        self._notes()["input"] = self._frozen(value)
+
+    def set_usage(self, usage: Mapping[str, Any]) -> None:
+        """Keep ``input_tokens``, ``output_tokens``, ``total_tokens``, ``cost`` (US dollars) and the like."""
+        self._notes()["usage"] = {**self._notes().get("usage", {}), **snapshot(dict(usage))[0]}
+
+    def log(self, message: str, *, label: str = "log", score: float | None = None) -> None:
+        """Keep a note with a label, and feedback as a number."""
+        logs = self._notes().setdefault("logs", [])
+        if len(logs) < MAX_NOTES:
+            logs.append(snapshot({"message": message, "label": label, "score": score})[0])
+
+    def add_score(self, score: Score) -> None:
+        """Put a score on the span; it is stored with it."""
+        scores = self._notes().setdefault("scores", [])
+        if len(scores) < MAX_NOTES:
+            scores.append(score)
+
+    def _notes(self) -> dict[str, Any]:
+        record = self._record
+        if record is None:
+            return {}
+        if record[EXTRA] is None:
+            record[EXTRA] = {}
+        notes: dict[str, Any] = record[EXTRA]
+        return notes
+
+    def _frozen(self, value: Any) -> Any:
+        if self._record is None:
+            return None
+        scope: Scope = self._record[SCOPE]
+        return freeze_one(scope, value)
+
+
+def _text(name: Any) -> str:
+    return name if type(name) is str else str(snapshot(name)[0])

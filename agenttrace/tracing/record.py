@@ -1,0 +1,152 @@
+"""The live record of one call: what the traced thread writes, nothing more.
+
+A record is a plain list, because that is the cheapest thing Python can make; the positions below are its
+fields. The record of the running call is itself the value of the one context variable, so a child finds its
+parent by reference. Everything that can be worked out later (ids as text, parameter names, JSON) is left to
+the pipeline's worker.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from agenttrace.core.identity import SPAN_KEY_MASK, new_span_key, new_trace_key
+
+if TYPE_CHECKING:
+    from agenttrace.core.tool_call import ToolDefinition
+    from agenttrace.tracing.pipeline import Pipeline
+
+PARENT, SCOPE, SITE, INDEX, START, ARGUMENTS, END, OUTPUT, FAILURE, EXTRA = range(10)
+"""Fields of a record. SITE is None in a *head*: the entry that stands above the roots of a trace.
+SCOPE is None in `OFF`: nothing under it is recorded. END 0 means the call still runs."""
+
+Record = list[Any]
+
+OFF: Record = [None, None, None, 0, 0, None, 0, None, None, None]
+"""The parent of every call that is not recorded (sampled out, switched off, shut down)."""
+
+
+class Site:
+    """One decorated place: what is the same for each of its calls."""
+
+    __slots__ = (
+        "__weakref__",
+        "capture_input",
+        "capture_output",
+        "definition",
+        "function",
+        "metadata",
+        "name",
+        "names",
+        "recorder",
+        "span_type",
+        "wrapper",
+    )
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        span_type: str,
+        recorder: Recorder,
+        names: tuple[str, ...] = (),
+        capture_input: bool = True,
+        capture_output: bool = True,
+        metadata: Mapping[str, Any] | None = None,
+        function: Any = None,
+        definition: ToolDefinition | None = None,
+    ) -> None:
+        self.name = name
+        self.span_type = span_type
+        self.recorder = recorder
+        self.names = names
+        self.capture_input = capture_input
+        self.capture_output = capture_output
+        self.metadata = metadata
+        self.function = function
+        self.definition = definition
+        self.wrapper: Callable[[], Any] | None = None
+
+
+class Recorder:
+    """Where the traces that start at a site go.
+
+    `resolve` gives the pipeline, or None where nothing is recorded; `admits` decides at each root whether its
+    trace is kept (None: every one).
+    """
+
+    __slots__ = ("__weakref__", "admits", "project", "resolve")
+
+    def __init__(
+        self, project: str, resolve: Callable[[], Pipeline | None], admits: Callable[[], bool] | None = None
+    ) -> None:
+        self.project = project
+        self.resolve = resolve
+        self.admits = admits
+
+
+class Scope:
+    """One trace while it is being recorded: its id, its counter of starts, its way out.
+
+    A span's id is `base` plus its place in the start order: unique in the trace, made without a look-up.
+    """
+
+    __slots__ = (
+        "attributes",
+        "base",
+        "limit",
+        "next",
+        "pipeline",
+        "project",
+        "queue",
+        "remote_parent",
+        "trace_key",
+    )
+
+    def __init__(
+        self,
+        pipeline: Pipeline,
+        project: str,
+        *,
+        trace_key: int | None = None,
+        remote_parent: int | None = None,
+    ) -> None:
+        self.pipeline = pipeline
+        self.project = project
+        self.trace_key = new_trace_key() if trace_key is None else trace_key
+        self.base = new_span_key()
+        self.next: Callable[[], int] = itertools.count(1).__next__
+        self.queue: Any = pipeline.queue
+        self.limit = pipeline.limit
+        self.remote_parent = remote_parent
+        self.attributes: dict[str, Any] | None = None
+
+    def head(self) -> Record:
+        """The entry that stands above the roots of this trace."""
+        return [None, self, None, 0, 0, None, 0, None, None, None]
+
+    def span_key(self, index: int) -> int:
+        """The id of the span that started as number `index`."""
+        return (self.base + index) & SPAN_KEY_MASK or 1
+
+    def leave_room_after_fork(self) -> None:
+        """Let a forked child number its spans far away from those of its parent in the same trace."""
+        self.next = itertools.count(1 + (int.from_bytes(os.urandom(5), "big") << 20)).__next__
+
+
+def key_of(record: Record) -> int:
+    """The id of a record's span."""
+    scope: Scope = record[SCOPE]
+    return scope.span_key(record[INDEX])
+
+
+def parent_key_of(record: Record) -> int | None:
+    """The id of the parent's span: None for a root, the caller's in another process for a remote one."""
+    parent: Record = record[PARENT]
+    if parent[SITE] is None:
+        scope: Scope = record[SCOPE]
+        return scope.remote_parent
+    return key_of(parent)

@@ -1,0 +1,35 @@
+"""The recorder that is used where no tracer was named."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from agenttrace.tracing.record import Recorder
+
+_chosen: list[Recorder] = []
+_make: list[Callable[[], Recorder]] = []
+
+
+def offer_recorder(recorder: Recorder) -> None:
+    """Make this the default if there is none yet: the first tracer of a process is its default."""
+    if not _chosen:
+        _chosen.append(recorder)
+
+
+def when_none_is_offered(make: Callable[[], Recorder]) -> None:
+    """Say how a default is made when one is needed first. Called by the wiring, above this room."""
+    _make[:] = [make]
+
+
+def default_recorder() -> Recorder:
+    """The first tracer's recorder; without a tracer, one that makes the default tracer at the first root."""
+    return _chosen[0] if _chosen else _LATE
+
+
+def _resolve_late() -> object:
+    if not _chosen and _make:
+        offer_recorder(_make[0]())
+    return _chosen[0].resolve() if _chosen else None
+
+
+_LATE = Recorder("default", _resolve_late)  # type: ignore[arg-type] # a pipeline, or None

@@ -1,0 +1,122 @@
+"""Secrets out of recorded values, before anything leaves the process."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Any
+
+REDACTED = "[redacted]"
+
+SECRET_NAMES = frozenset(
+    {
+        "accesskey",
+        "accesstoken",
+        "apikey",
+        "apisecret",
+        "apitoken",
+        "auth",
+        "authorization",
+        "authtoken",
+        "awssecretaccesskey",
+        "bearer",
+        "bearertoken",
+        "clientsecret",
+        "connectionstring",
+        "cookie",
+        "credential",
+        "credentials",
+        "idtoken",
+        "passphrase",
+        "passwd",
+        "password",
+        "privatekey",
+        "proxyauthorization",
+        "pwd",
+        "refreshtoken",
+        "secret",
+        "secretaccesskey",
+        "secretkey",
+        "sessiontoken",
+        "setcookie",
+        "signingkey",
+        "token",
+        "xapikey",
+    }
+)
+"""Names of parameters and keys whose value is never recorded; compared in lower case without ``_ - .``"""
+
+_SHAPES = re.compile(
+    r"\b(?:sk|pk|rk)-[A-Za-z0-9_-]{16,}"  # OpenAI, Anthropic, Stripe-like
+    r"|\b(?:sk|pk|rk)_(?:live|test)_[A-Za-z0-9]{10,}"
+    r"|\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"  # AWS access keys
+    r"|\bgh[pousr]_[A-Za-z0-9]{30,}|\bgithub_pat_[A-Za-z0-9_]{40,}"
+    r"|\bxox[abprs]-[A-Za-z0-9-]{10,}"  # Slack
+    r"|\bAIza[0-9A-Za-z_-]{35}"  # Google
+    r"|\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"  # JWT
+    r"|(?i:\bbearer\s+[A-Za-z0-9._~+/-]{16,}=*)"
+    r"|-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)"
+)
+SHORTEST_SECRET = 15
+"""No shape above is shorter: shorter strings need no search."""
+
+_IGNORED = str.maketrans("", "", "_-. ")
+
+RedactCall = Callable[[str, Any], Any]
+"""``redact(name, value) -> value``: for each recorded parameter, and for the output under ``"output"``."""
+
+
+class Redaction:
+    """What is taken out: secret-looking names and shapes, and what the user adds.
+
+    `names` are further parameter and key names. `call` sees each recorded value, JSON-safe, after the
+    built-in rules; when it raises, the value is dropped (fail closed) and counted.
+    """
+
+    def __init__(self, names: Iterable[str] = (), call: RedactCall | None = None) -> None:
+        self.names = SECRET_NAMES | {_plain(name) for name in names}
+        self.call = call
+        self.redacted = 0
+        self.failed = 0
+        self._known: dict[str, bool] = {}
+
+    def is_secret(self, name: str) -> bool:
+        """Whether a parameter or key of this name is redacted."""
+        known = self._known.get(name)
+        if known is None:
+            known = _plain(name) in self.names
+            if len(self._known) < 10_000:
+                self._known[name] = known
+        return known
+
+    def value(self, name: str, value: Any) -> Any:
+        """The redacted form of one recorded parameter or output, which is strict JSON."""
+        value = REDACTED if value is not None and self.is_secret(name) else self.inside(value)
+        if self.call is None:
+            return value
+        try:
+            return self.call(name, value)
+        except Exception:  # choke-point: the user's own rule broke; keeping the value could leak it
+            self.failed += 1
+            return REDACTED
+
+    def inside(self, value: Any) -> Any:
+        """Redact by the keys and shapes inside a value; the same object where there is nothing to redact."""
+        kind = type(value)
+        if kind is str:
+            return value if len(value) < SHORTEST_SECRET else self._text(value)
+        if kind is dict:
+            return {
+                key: REDACTED if item is not None and self.is_secret(key) else self.inside(item)
+                for key, item in value.items()
+            }
+        if kind is list:
+            return [self.inside(item) for item in value]
+        return value
+
+    def _text(self, text: str) -> str:
+        return _SHAPES.sub(REDACTED, text)
+
+
+def _plain(name: str) -> str:
+    return name.lower().translate(_IGNORED)

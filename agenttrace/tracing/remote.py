@@ -1,0 +1,76 @@
+"""A trace that goes on in another process: W3C ``traceparent`` in and out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, MutableMapping
+from types import TracebackType
+from typing import Any
+
+from agenttrace.core.identity import span_id_text, trace_id_text
+from agenttrace.tracing.context import current, running
+from agenttrace.tracing.record import OFF, SCOPE, Record, Recorder, Scope, key_of
+
+HEADER = "traceparent"
+_FORM = re.compile(r"([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?")
+_LONGEST = 256
+
+
+def inject(headers: MutableMapping[str, str]) -> MutableMapping[str, str]:
+    """Add ``traceparent`` for the running call; nothing where none runs. Returns the same mapping."""
+    record = running()
+    if record is not None:
+        trace_key = record[SCOPE].trace_key
+        headers[HEADER] = f"00-{trace_id_text(trace_key)}-{span_id_text(key_of(record))}-01"
+    elif current.get() is OFF:
+        headers.pop(HEADER, None)
+    return headers
+
+
+def read_traceparent(headers: Mapping[str, Any]) -> tuple[int, int, bool] | None:
+    """The trace, the parent span and whether it is sampled; None for what is absent, malformed, oversized.
+
+    Nothing else in the headers is looked at: a caller cannot change where traces go.
+    """
+    for name, value in headers.items():
+        if isinstance(name, str) and name.lower() == HEADER:
+            if not isinstance(value, str) or len(value) > _LONGEST:
+                return None
+            match = _FORM.fullmatch(value.strip().lower())
+            if match is None or match[1] == "ff" or (match[1] == "00" and match[5]):
+                return None
+            trace_key, span_key = int(match[2], 16), int(match[3], 16)
+            if not trace_key or not span_key:
+                return None
+            return trace_key, span_key, bool(int(match[4], 16) & 1)
+    return None
+
+
+class Continued:
+    """Goes on with a caller's trace inside a block; with headers that say nothing, changes nothing."""
+
+    def __init__(self, recorder: Recorder, headers: Mapping[str, Any]) -> None:
+        self._recorder = recorder
+        self._found = read_traceparent(headers)
+        self._token: Any = None
+
+    def __enter__(self) -> None:
+        if self._found is None:
+            return
+        trace_key, parent, sampled = self._found
+        head: Record = OFF
+        pipeline = self._recorder.resolve() if sampled else None
+        if pipeline is not None:
+            pipeline.ensure_worker()
+            head = Scope(pipeline, self._recorder.project, trace_key=trace_key, remote_parent=parent).head()
+        self._token = current.set(head)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._token is None:
+            return
+        try:
+            current.reset(self._token)
+        except ValueError:
+            pass

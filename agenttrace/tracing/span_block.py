@@ -1,0 +1,51 @@
+"""A span for a piece of code that is not a function of its own: ``with tracer.span("plan") as span``."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Any
+
+from agenttrace.core.identity import monotonic_ns
+from agenttrace.tracing.context import current
+from agenttrace.tracing.live_span import LiveSpan
+from agenttrace.tracing.record import OFF, SCOPE, Record, Recorder, Site
+from agenttrace.tracing.steps import emit, fail, freeze_one, root
+
+
+class SpanBlock:
+    """Opens a span on entry, ends it on exit; may be used in coroutines, and once only."""
+
+    __slots__ = ("_record", "_site", "_token", "_values")
+
+    def __init__(self, recorder: Recorder, name: str, span_type: str, values: dict[str, Any] | None) -> None:
+        self._site = Site(name=name, span_type=span_type, recorder=recorder, names=tuple(values or ()))
+        self._values = values
+        self._record: Record | None = None
+        self._token: Any = None
+
+    def __enter__(self) -> LiveSpan:
+        parent = current.get() or root(self._site)
+        scope = parent[SCOPE]
+        if scope is None:
+            self._token = current.set(OFF)
+            return LiveSpan(None)
+        values = None if self._values is None else tuple(freeze_one(scope, v) for v in self._values.values())
+        record = [parent, scope, self._site, scope.next(), monotonic_ns(), values, 0, None, None, None]
+        self._record = record
+        self._token = current.set(record)
+        return LiveSpan(record)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        record = self._record
+        if record is not None:
+            if error is not None:
+                fail(record, error)
+            else:
+                record[6] = monotonic_ns()
+                emit(record)
+        try:
+            current.reset(self._token)
+        except ValueError:  # left in another context, which never had our value
+            pass

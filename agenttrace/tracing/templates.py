@@ -1,0 +1,255 @@
+"""The source of the generated wrappers: one for each call style, filled in for each signature.
+
+Why source text: a wrapper that has the very parameters of the function it wraps lets the interpreter bind
+arguments and defaults, which costs nothing, where ``*args, **kwargs`` with `Signature.bind` costs more than
+all the rest of recording together (figures in benchmarks/RESULTS.md). `inspect`, ``TypeError: tool() missing
+…`` and methods then also behave as without us. Names of ours begin with ``_at_``.
+
+The user's call stands outside every ``try`` of ours but the one that ends the record and restores the
+context.
+"""
+
+from __future__ import annotations
+
+# Position 1 of a record is its scope (None: not recorded), 5 the arguments, 6 the end, 7 the output.
+
+BEGIN = """
+    _at_p = _at_current.get()
+    if _at_p is None:
+        _at_p = _at_root(_at_site)
+    _at_s = _at_p[1]
+"""
+
+RECORD = """
+    _at_r = [_at_p, _at_s, _at_site, _at_s.next(), _at_clock(), {arguments}, 0, None, None, None]
+{freeze}"""
+
+FREEZE = """
+    if not ({light}):
+        _at_r[5] = _at_freeze(_at_s, _at_r[5])
+"""
+
+FUNCTION = (
+    """
+def _at_wrapper({parameters}):
+"""
+    + BEGIN
+    + """
+    if _at_s is None:
+        if _at_current.get() is _at_p:
+            return _at_function({call})
+        _at_t = _at_current.set(_at_p)
+        try:
+            return _at_function({call})
+        finally:
+            _at_current.reset(_at_t)
+"""
+    + RECORD
+    + """
+    _at_t = _at_current.set(_at_r)
+    try:
+        _at_o = _at_function({call})
+    except BaseException as _at_e:
+        try:
+            _at_fail(_at_r, _at_e)
+        except RecursionError:
+            pass
+        raise
+    else:
+        if {light_output}:
+            _at_r[6] = _at_clock()
+            _at_r[7] = {output}
+            _at_q = _at_s.queue
+            if len(_at_q) < _at_s.limit:
+                _at_q.append(_at_r)
+            else:
+                _at_s.pipeline.overflow(_at_r)
+            return _at_o
+        return _at_deliver(_at_r, _at_o)
+    finally:
+        _at_current.reset(_at_t)
+"""
+)
+
+COROUTINE = (
+    """
+async def _at_wrapper({parameters}):
+"""
+    + BEGIN
+    + """
+    if _at_s is None:
+        if _at_current.get() is _at_p:
+            return await _at_function({call})
+        _at_t = _at_current.set(_at_p)
+        try:
+            return await _at_function({call})
+        finally:
+            try:
+                _at_current.reset(_at_t)
+            except ValueError:
+                pass
+"""
+    + RECORD
+    + """
+    _at_t = _at_current.set(_at_r)
+    try:
+        _at_o = await _at_function({call})
+    except BaseException as _at_e:
+        try:
+            _at_fail(_at_r, _at_e)
+        except RecursionError:
+            pass
+        raise
+    else:
+        if {light_output}:
+            _at_r[6] = _at_clock()
+            _at_r[7] = {output}
+            _at_q = _at_s.queue
+            if len(_at_q) < _at_s.limit:
+                _at_q.append(_at_r)
+            else:
+                _at_s.pipeline.overflow(_at_r)
+        else:
+            _at_succeed(_at_r, _at_o)
+        return _at_o
+    finally:
+        try:
+            _at_current.reset(_at_t)
+        except ValueError:  # resumed in another context, which never had our value
+            pass
+"""
+)
+
+# The context is set and restored round each step, never held across a yield: it must not leak to whoever
+# iterates. A call that is not recorded is stepped the same way, under OFF, so that nothing below it is.
+GENERATOR_STEPS = """
+    _at_n = 0
+    _at_k = []
+    _at_x = _at_g.send
+    _at_v = None
+    while True:
+        _at_t = _at_current.set(_at_r)
+        try:
+            _at_i = _at_x(_at_v)
+        except StopIteration as _at_e:
+            _at_o = _at_e.value
+            _at_end(_at_r, _at_k, _at_n, _at_o)
+            return _at_o
+        except BaseException as _at_e:
+            _at_v = None
+            _at_fail(_at_r, _at_e)
+            raise
+        finally:
+            _at_current.reset(_at_t)
+        _at_n += 1
+        {note}
+        try:
+            _at_v = yield _at_i
+        except GeneratorExit:
+            _at_t = _at_current.set(_at_r)
+            try:
+                _at_o = _at_g.close()
+            except BaseException as _at_e:
+                _at_fail(_at_r, _at_e)
+                raise
+            finally:
+                _at_current.reset(_at_t)
+            _at_end(_at_r, _at_k, _at_n, _at_o, "abandoned")
+            return _at_o
+        except BaseException as _at_e:
+            _at_x = _at_g.throw
+            _at_v = _at_e
+        else:
+            _at_x = _at_g.send
+"""
+
+ASYNC_GENERATOR_STEPS = """
+    _at_n = 0
+    _at_k = []
+    _at_x = _at_g.asend
+    _at_v = None
+    while True:
+        _at_t = _at_current.set(_at_r)
+        try:
+            _at_i = await _at_x(_at_v)
+        except StopAsyncIteration:
+            _at_end(_at_r, _at_k, _at_n)
+            return
+        except BaseException as _at_e:
+            _at_v = None
+            _at_fail(_at_r, _at_e)
+            raise
+        finally:
+            try:
+                _at_current.reset(_at_t)
+            except ValueError:
+                pass
+        _at_n += 1
+        {note}
+        try:
+            _at_v = yield _at_i
+        except GeneratorExit:
+            _at_t = _at_current.set(_at_r)
+            try:
+                await _at_g.aclose()
+            except BaseException as _at_e:
+                _at_fail(_at_r, _at_e)
+                raise
+            finally:
+                try:
+                    _at_current.reset(_at_t)
+                except ValueError:
+                    pass
+            _at_end(_at_r, _at_k, _at_n, None, "abandoned")
+            raise
+        except BaseException as _at_e:
+            _at_x = _at_g.athrow
+            _at_v = _at_e
+        else:
+            _at_x = _at_g.asend
+"""
+
+_STEPPED = (
+    BEGIN
+    + """
+    if _at_s is None:
+        _at_r = _at_p
+    else:
+        _at_r = [_at_p, _at_s, _at_site, _at_s.next(), _at_clock(), {arguments}, 0, None, None, None]
+        if not ({light}):
+            _at_r[5] = _at_freeze(_at_s, _at_r[5])
+    _at_g = _at_function({call})
+"""
+)
+
+GENERATOR = "\ndef _at_wrapper({parameters}):\n" + _STEPPED + GENERATOR_STEPS
+ASYNC_GENERATOR = "\nasync def _at_wrapper({parameters}):\n" + _STEPPED + ASYNC_GENERATOR_STEPS
+
+NOTE = "_at_note(_at_k, _at_i)"
+
+FACTORY = """
+def _at_make(_at_function, _at_site):
+{wrapper}
+    return _at_wrapper
+"""
+
+# The same steps under a record that is already open: for what a plain function returned to be consumed later.
+GENERATOR_UNDER = "\ndef _at_wrapper(_at_r, _at_g):\n" + GENERATOR_STEPS
+ASYNC_GENERATOR_UNDER = "\nasync def _at_wrapper(_at_r, _at_g):\n" + ASYNC_GENERATOR_STEPS
+COROUTINE_UNDER = """
+async def _at_wrapper(_at_r, _at_g):
+    _at_t = _at_current.set(_at_r)
+    try:
+        _at_o = await _at_g
+    except BaseException as _at_e:
+        _at_fail(_at_r, _at_e)
+        raise
+    else:
+        _at_succeed(_at_r, _at_o)
+        return _at_o
+    finally:
+        try:
+            _at_current.reset(_at_t)
+        except ValueError:
+            pass
+"""

@@ -1,0 +1,63 @@
+"""What is said of the whole trace while it runs: tags, customer, session, metadata."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from agenttrace.core.errors import ConfigError
+from agenttrace.core.identity import trace_id_text
+from agenttrace.core.snapshot import snapshot
+from agenttrace.tracing.context import current
+from agenttrace.tracing.record import SCOPE, Scope
+
+
+class LiveTrace:
+    """The trace that is being recorded here; what is said of it is stored with its root."""
+
+    __slots__ = ("_scope",)
+
+    def __init__(self, scope: Scope | None) -> None:
+        self._scope = scope
+
+    @property
+    def trace_id(self) -> str:
+        """32 hex digits; zeros when nothing is recorded."""
+        return trace_id_text(0 if self._scope is None else self._scope.trace_key)
+
+    def set_tags(self, tags: Iterable[str]) -> None:
+        """Add tags."""
+        if isinstance(tags, str):
+            raise ConfigError(f"tags are a list of strings, got the string {tags!r}; write [{tags!r}]")
+        kept = self._attributes().setdefault("agenttrace.tags", [])
+        kept.extend(tag for tag in map(str, tags) if tag not in kept)
+
+    def set_customer_id(self, customer_id: str) -> None:
+        """Say for whom the agent runs."""
+        self._attributes()["enduser.id"] = str(customer_id)
+
+    def set_session_id(self, session_id: str) -> None:
+        """Say to which conversation the trace belongs."""
+        self._attributes()["session.id"] = str(session_id)
+
+    def update_metadata(self, metadata: Mapping[str, Any]) -> None:
+        """Add any values by name."""
+        if not isinstance(metadata, Mapping):
+            raise ConfigError(f"metadata is a mapping, got {type(metadata).__name__} {metadata!r}")
+        self._attributes().setdefault("agenttrace.metadata", {}).update(snapshot(dict(metadata))[0])
+
+    def _attributes(self) -> dict[str, Any]:
+        scope = self._scope
+        if scope is None:
+            return {}
+        if scope.attributes is None:
+            scope.attributes = {}
+        return scope.attributes
+
+
+def running_trace() -> LiveTrace | None:
+    """The trace that is being recorded here, or None."""
+    record = current.get()
+    if record is None or record[SCOPE] is None:
+        return None
+    return LiveTrace(record[SCOPE])

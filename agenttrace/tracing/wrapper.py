@@ -1,0 +1,189 @@
+"""A recording wrapper for a plain function: generated with the function's own parameters."""
+
+from __future__ import annotations
+
+import inspect
+import textwrap
+from collections.abc import Callable
+from functools import lru_cache, update_wrapper
+from types import AsyncGeneratorType, CodeType, CoroutineType, FunctionType, GeneratorType
+from typing import Any
+
+from agenttrace.core.identity import monotonic_ns
+from agenttrace.tracing import steps, templates
+from agenttrace.tracing.context import current
+from agenttrace.tracing.failure import GENERATED
+from agenttrace.tracing.freeze import LIGHT_TEXT
+from agenttrace.tracing.record import Record, Site
+from agenttrace.tracing.redaction import REDACTED
+
+RESERVED = "_at_"
+"""Parameters must not begin so; a function that has such a one is wrapped behind ``*args, **kwargs``."""
+
+REDACTED_NAME = "_at_redacted"
+"""Stands in a list of recorded parameters for one whose value must not even be kept for a moment."""
+
+_Maker = Callable[[Callable[..., Any], Site], FunctionType]
+
+
+def deliver(record: Record, output: Any) -> Any:
+    """End a record whose output is not a light scalar; return what the caller gets.
+
+    A coroutine, generator or async generator that a plain function returns keeps the record open until it
+    is consumed: the caller gets an equivalent of the same type. Everything else is returned as it is.
+    """
+    kind = type(output)
+    if kind is GeneratorType:
+        return generator_under(record, output)
+    if kind is CoroutineType:
+        return coroutine_under(record, output)
+    if kind is AsyncGeneratorType:
+        return async_generator_under(record, output)
+    steps.succeed(record, output)
+    return output
+
+
+_NAMESPACE: dict[str, Any] = {
+    "__name__": __name__,
+    "__tracebackhide__": True,  # pytest leaves our frames out of what it shows
+    "_at_clock": monotonic_ns,
+    "_at_current": current,
+    "_at_deferred": frozenset({GeneratorType, CoroutineType, AsyncGeneratorType}),
+    "_at_deliver": deliver,
+    "_at_end": steps.end_steps,
+    "_at_fail": steps.fail,
+    "_at_freeze": steps.freeze_arguments,
+    REDACTED_NAME: REDACTED,
+    "_at_note": steps.note_item,
+    "_at_root": steps.root,
+    "_at_succeed": steps.succeed,
+}
+
+
+def _compile(source: str, label: str) -> CodeType:
+    return compile(textwrap.dedent(source), f"{GENERATED}{label}>", "exec")
+
+
+def _run(code: CodeType) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    exec(code, _NAMESPACE, found)  # noqa: S102 - our own template, filled with parameter names only
+    return found
+
+
+def _under(template: str) -> Callable[[Record, Any], Any]:
+    made: Callable[[Record, Any], Any] = _run(_compile(template.format(note=templates.NOTE), "deferred"))[
+        "_at_wrapper"
+    ]
+    return made
+
+
+generator_under = _under(templates.GENERATOR_UNDER)
+coroutine_under = _under(templates.COROUTINE_UNDER)
+async_generator_under = _under(templates.ASYNC_GENERATOR_UNDER)
+
+
+def style_of(function: Callable[..., Any]) -> str:
+    """The template for a callable's call style."""
+    if inspect.isasyncgenfunction(function):
+        return templates.ASYNC_GENERATOR
+    if inspect.iscoroutinefunction(function):
+        return templates.COROUTINE
+    if inspect.isgeneratorfunction(function):
+        return templates.GENERATOR
+    return templates.FUNCTION
+
+
+def light(name: str) -> str:
+    """Source that is true for a small immutable scalar: such values travel by reference."""
+    return (
+        f"type({name}) is str and len({name}) <= {LIGHT_TEXT} or type({name}) is int"
+        f" or {name} is None or type({name}) is bool or type({name}) is float"
+    )
+
+
+@lru_cache(maxsize=1024)
+def _maker(
+    template: str, parameters: str, call: str, recorded: tuple[str, ...] | None, output: bool
+) -> CodeType:
+    names = recorded or ()
+    arguments = "None" if recorded is None else f"({''.join(name + ', ' for name in names)})"
+    test = " and ".join(f"({light(name)})" for name in names if name != REDACTED_NAME) or "True"
+    source = template.format(
+        parameters=parameters,
+        call=call,
+        arguments=arguments,
+        light=test,
+        freeze=templates.FREEZE.format(light=test) if test != "True" else "",
+        light_output=light("_at_o") if output else "type(_at_o) not in _at_deferred",
+        output="_at_o" if output else "None",
+        note=templates.NOTE if output else "pass",
+    )
+    return _compile(templates.FACTORY.format(wrapper=textwrap.indent(source, "    ")), "observe")
+
+
+def make_wrapper(
+    function: Callable[..., Any], signature: inspect.Signature, site: Site, recorded: tuple[str, ...] | None
+) -> FunctionType:
+    """Generate the wrapper.
+
+    `recorded` names the parameters to record, in order; None records no input. What the function itself is
+    decides the style, what it is called with the `signature`.
+    """
+    parameters = list(signature.parameters.values())
+    code = _maker(
+        style_of(function),
+        _parameter_list(parameters),
+        _forwarding(parameters),
+        recorded,
+        site.capture_output,
+    )
+    make: _Maker = _run(code)["_at_make"]
+    wrapper = make(function, site)
+    given = [p for p in parameters if p.default is not p.empty]
+    wrapper.__defaults__ = tuple(p.default for p in given if p.kind is not p.KEYWORD_ONLY) or None
+    wrapper.__kwdefaults__ = {p.name: p.default for p in given if p.kind is p.KEYWORD_ONLY}
+    return wrapper
+
+
+def dress(wrapper: FunctionType, function: FunctionType) -> FunctionType:
+    """Give a wrapper the name, annotations and attributes of the function that it stands for."""
+    update_wrapper(wrapper, function)
+    wrapper.__code__ = wrapper.__code__.replace(co_name=function.__name__, co_qualname=function.__qualname__)
+    return wrapper
+
+
+def _parameter_list(parameters: list[inspect.Parameter]) -> str:
+    """Source of a parameter list with the same names, kinds and optional ones; the defaults come later."""
+    parts: list[str] = []
+    kinds = [parameter.kind for parameter in parameters]
+    for position, parameter in enumerate(parameters):
+        kind = parameter.kind
+        default = "" if parameter.default is parameter.empty else "=None"
+        if kind is kind.VAR_POSITIONAL:
+            parts.append(f"*{parameter.name}")
+            continue
+        if kind is kind.VAR_KEYWORD:
+            parts.append(f"**{parameter.name}")
+            continue
+        if kind is kind.KEYWORD_ONLY and kind not in kinds[:position] and kind.VAR_POSITIONAL not in kinds:
+            parts.append("*")
+        parts.append(parameter.name + default)
+        if kind is kind.POSITIONAL_ONLY and kind not in kinds[position + 1 :]:
+            parts.append("/")
+    return ", ".join(parts)
+
+
+def _forwarding(parameters: list[inspect.Parameter]) -> str:
+    """Source of the arguments that pass each parameter on."""
+    parts = []
+    for parameter in parameters:
+        kind, name = parameter.kind, parameter.name
+        if kind is kind.VAR_POSITIONAL:
+            parts.append(f"*{name}")
+        elif kind is kind.VAR_KEYWORD:
+            parts.append(f"**{name}")
+        elif kind is kind.KEYWORD_ONLY:
+            parts.append(f"{name}={name}")
+        else:
+            parts.append(name)
+    return ", ".join(parts)
