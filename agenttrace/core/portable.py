@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from agenttrace.core.errors import DatasetError
+from agenttrace.core.errors import AgentTraceError, DatasetError
 from agenttrace.core.jsonable import jsonable
 from agenttrace.core.tool_call import ANY
 
@@ -58,7 +58,11 @@ def to_portable(value: Any, foreign: Foreign, place: str = "", depth: int = 0) -
         return foreign(value, place)
     to_data = getattr(type(value), "to_data", None)
     if to_data is not None:
-        return to_portable(to_data(value), foreign, place, depth + 1)
+        try:
+            data = to_data(value)
+        except AgentTraceError:  # a matcher made of a function has no file form
+            return foreign(value, place)
+        return to_portable(data, foreign, place, depth + 1)
     if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
         return {
             str(key): to_portable(item, foreign, f"{place}.{key}", depth + 1) for key, item in value.items()

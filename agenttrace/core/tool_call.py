@@ -231,3 +231,24 @@ class ExpectedToolCall:
             if key in fields:
                 fields[key] = tuple(fields[key])
         return cls(**fields, source=source)
+
+    def to_data(self) -> dict[str, Any]:
+        """The mapping that `of` reads back, without what is not constrained. Values are left as they are."""
+        told: dict[str, Any] = {"tool_name": self.name}
+        if self.arguments is not ANY:
+            told["parameters"] = self.arguments
+        if self.output is not ANY:
+            told["output"] = self.output
+        for key, value in (
+            ("agent_name", self.agent),
+            ("turn", self.turn),
+            ("mode", self.mode),
+            ("ignore", list(self.ignore) or None),
+            ("as", self.label),
+            ("result_dependencies", list(self.result_dependencies) or None),
+            ("action_dependencies", list(self.action_dependencies) or None),
+            ("require_all", None if self.require_all else False),
+        ):
+            if value is not None:
+                told[key] = value
+        return told

@@ -1,1 +1,6 @@
 """Examples in and out of files."""
+
+from agenttrace.datasets.dataset import EvalDataset
+from agenttrace.datasets.yaml_format import get_examples_from_yaml
+
+__all__ = ["EvalDataset", "get_examples_from_yaml"]

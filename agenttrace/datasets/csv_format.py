@@ -1,0 +1,136 @@
+"""Datasets as CSV, one example a row."""
+
+from __future__ import annotations
+
+import csv
+import io
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from agenttrace.core.errors import did_you_mean
+from agenttrace.core.example import Example
+from agenttrace.datasets.cells import cell, cell_value
+from agenttrace.datasets.document import Document, Loaded, load_example
+from agenttrace.datasets.files import read_text
+from agenttrace.datasets.json_text import JSONRefused
+
+MAX_BYTES = 256_000_000
+MAX_FIELD = 16_000_000
+"""Characters in one cell."""
+
+_DELIMITERS = (",", ";", "\t")
+_FIELDS = tuple(Example.model_fields)
+_limit_lock = threading.Lock()
+
+
+def read_csv(path: Path, header_mapping: Mapping[str, str] | None = None) -> Loaded:
+    """Read a table whose first row names Example fields; cells as `cells` says.
+
+    `header_mapping` names the column of each field where the file has names of its own; columns outside it
+    are passed over then. The delimiter is the one of comma, semicolon and tab that makes the first row
+    known names. Rows without any text are passed over.
+
+    Raises:
+        DatasetError: an unknown or repeated column, a row with more or fewer cells than the first, a cell
+            that its field cannot hold; it names line and row (the header is row 1).
+    """
+    text = read_text(path, MAX_BYTES)
+    document = Document(path, None)
+    if not text.strip():
+        raise document.error("the file is empty; its first row names Example fields")
+    if "\0" in text:
+        document.lines[()] = text.count("\n", 0, text.index("\0")) + 1
+        raise document.error("there is a NUL character; save the file as UTF-8 text")
+    wanted = {column: field for field, column in (header_mapping or {}).items()}
+    rows = _rows(text, _delimiter(text, wanted or _FIELDS), document)
+    header = [name.strip() for name in next(rows)[1]]
+    columns = _columns(header, wanted, document)
+    examples = []
+    for number, row in rows:
+        if not any(row):
+            continue
+        if len(row) != len(header):
+            raise document.error(
+                f"got {len(row)} cells, wanted {len(header)} as in the first row; "
+                "put a cell with a delimiter or a line break in double quotes",
+                (number,),
+                f"row {number}",
+            )
+        entry = {field: _value(row[at], document, number, field) for field, at in columns.items()}
+        examples.append(load_example(document, entry, (number,), f"row {number}"))
+    return Loaded(examples)
+
+
+def write_csv(rows: Sequence[Mapping[str, Any]], platform_fields: Mapping[str, Any]) -> str:
+    """The text of a CSV file with the columns that any example uses. Platform fields have no place in it."""
+    del platform_fields
+    columns = [field for field in _FIELDS if not rows or any(field in row for row in rows)]
+    target = io.StringIO(newline="")
+    writer = csv.writer(target, lineterminator="\r\n")
+    writer.writerow(columns)
+    writer.writerows([cell(row.get(field)) for field in columns] for row in rows)
+    return target.getvalue()
+
+
+def _rows(text: str, delimiter: str, document: Document) -> Iterator[tuple[int, list[str]]]:
+    """Every row with its number, from 1; notes its line."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    number = 0
+    while True:
+        number += 1
+        document.lines = {(number,): reader.line_num + 1}
+        try:
+            with _limit_lock:  # the limit is the process's: raised for one step at a time, then put back
+                before = csv.field_size_limit(MAX_FIELD)
+                try:
+                    row = next(reader)
+                finally:
+                    csv.field_size_limit(before)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            raise document.error(f"this is not CSV: {error}", (number,), f"row {number}") from None
+        yield number, row
+
+
+def _delimiter(text: str, known: Sequence[str] | Mapping[str, str]) -> str:
+    first = text[:100_000].splitlines()[0]
+
+    def names(delimiter: str) -> int:
+        return sum(name.strip().strip('"') in known for name in first.split(delimiter))
+
+    return max(_DELIMITERS, key=names)
+
+
+def _columns(header: list[str], wanted: Mapping[str, str], document: Document) -> dict[str, int]:
+    """Where each field stands."""
+    found: dict[str, int] = {}
+    if not any(header):
+        raise document.error("the first row is blank, wanted names of Example fields", (1,), "row 1")
+    for at, name in enumerate(header):
+        field = wanted.get(name) if wanted else name
+        if field is None:
+            continue
+        if field not in _FIELDS:
+            raise document.error(f"unknown column {field!r}{did_you_mean(field, _FIELDS)}", (1,), "row 1")
+        if field in found:
+            raise document.error(f"the column {name!r} stands there twice", (1,), "row 1")
+        found[field] = at
+    missing = [column for column, field in wanted.items() if field not in found]
+    if missing:
+        raise document.error(f"no column {missing[0]!r}{did_you_mean(missing[0], header)}", (1,), "row 1")
+    return found
+
+
+def _value(text: str, document: Document, number: int, field: str) -> Any:
+    try:
+        return cell_value(text)
+    except JSONRefused as refused:
+        raise document.error(
+            f"got {text[:80]!r}, which begins like JSON but cannot be read ({refused}); "
+            "write a text that begins so as a JSON string, in double quotes",
+            (number,),
+            f"row {number}.{field}",
+        ) from None

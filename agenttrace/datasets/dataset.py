@@ -1,0 +1,157 @@
+"""A collection of examples that can be kept in a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Self, overload
+
+from agenttrace.core.errors import DatasetError
+from agenttrace.core.example import Example
+from agenttrace.core.portable import refused, to_portable
+from agenttrace.core.trace import Trace
+from agenttrace.datasets.csv_format import read_csv
+from agenttrace.datasets.document import Loaded
+from agenttrace.datasets.files import write_text
+from agenttrace.datasets.formats import format_named, format_of
+from agenttrace.datasets.from_traces import Expect, example_from_trace
+from agenttrace.datasets.json_format import read_json
+from agenttrace.datasets.jsonl_format import read_jsonl
+from agenttrace.datasets.yaml_format import read_yaml
+
+
+class EvalDataset(Sequence[Example]):
+    """Examples in order.
+
+    `platform_fields` is what an export of the judgeval platform said of the dataset itself
+    (``dataset_alias``, ``dataset_id`` …); JSON and YAML files keep it, JSONL and CSV have no place for it.
+    Loading adds to what is there, and adds nothing where the file has an error.
+    """
+
+    def __init__(self, examples: Iterable[Example] = ()) -> None:
+        self.examples: list[Example] = []
+        self.platform_fields: dict[str, Any] = {}
+        for example in examples:
+            self.add_example(example)
+
+    @classmethod
+    def from_file(cls, path: str | Path) -> Self:
+        """The dataset in a file, whose format its suffix tells.
+
+        Raises:
+            DatasetError: the file cannot be read as examples; it names path, line and field.
+        """
+        dataset = cls()
+        dataset._add(format_of(Path(path)).read(Path(path)))
+        return dataset
+
+    @classmethod
+    def from_traces(cls, traces: Iterable[Trace], *, expect: Expect = "nothing") -> Self:
+        """One example for each run: what went in, what came out, which tools were called.
+
+        `expect` ``"names"`` or ``"calls"`` also takes the run's tool calls as what is expected from now on.
+        """
+        return cls(example_from_trace(trace, expect) for trace in traces)
+
+    def add_example(self, example: Example) -> None:
+        """Add one at the end.
+
+        Raises:
+            DatasetError: not an Example.
+        """
+        if not isinstance(example, Example):
+            raise DatasetError(
+                f"got {type(example).__name__}, wanted an Example (Example.from_dict makes one of a mapping)"
+            )
+        self.examples.append(example)
+
+    def add_from_json(self, path: str | Path) -> None:
+        """Add the examples of a JSON file, ``{"examples": […]}`` or a platform export.
+
+        Raises:
+            DatasetError: the file cannot be read as examples; it names path, line and field. So for every
+                format.
+        """
+        self._add(read_json(Path(path)))
+
+    def add_from_jsonl(self, path: str | Path) -> None:
+        """Add the examples of a file with one JSON object a line."""
+        self._add(read_jsonl(Path(path)))
+
+    def add_from_csv(self, path: str | Path, header_mapping: Mapping[str, str] | None = None) -> None:
+        """Add the examples of a table; `header_mapping` names the column of each field, where they differ."""
+        self._add(read_csv(Path(path), header_mapping))
+
+    def add_from_yaml(self, path: str | Path) -> None:
+        """Add the examples of a YAML file with ``examples:``."""
+        self._add(read_yaml(Path(path)))
+
+    def save_as(self, file_type: str, dir_path: str | Path, save_name: str | None = None) -> Path:
+        """Write a ``json``, ``jsonl``, ``csv`` or ``yaml`` file; return its path.
+
+        The name is `save_name` and the format's suffix; without it the time, to the second, with a number
+        where that exists. A file of that name is replaced at once and whole. What is written loads as equal
+        examples: fields that are None are left out, matchers and ``call(…)`` written by their file form,
+        tuples, dates and the like by their JSON form.
+
+        Raises:
+            DatasetError: an unknown format, a name that is a path, a value that has no file form, a
+                directory that cannot be written.
+        """
+        form = format_named(file_type)
+        target = _target(Path(dir_path), save_name, f".{file_type}")
+        rows = [_row(example, position) for position, example in enumerate(self.examples)]
+        write_text(target, form.write(rows, self.platform_fields))
+        return target
+
+    def _add(self, loaded: Loaded) -> None:
+        self.examples.extend(loaded.examples)
+        self.platform_fields = {**loaded.platform_fields, **self.platform_fields}
+
+    def __len__(self) -> int:
+        return len(self.examples)
+
+    def __iter__(self) -> Iterator[Example]:
+        return iter(self.examples)
+
+    @overload
+    def __getitem__(self, index: int) -> Example: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Example]: ...
+    def __getitem__(self, index: int | slice) -> Example | list[Example]:
+        return self.examples[index]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, EvalDataset):
+            return NotImplemented
+        return (self.examples, self.platform_fields) == (other.examples, other.platform_fields)
+
+    __hash__ = None  # type: ignore[assignment]  # a dataset can change
+
+    def __repr__(self) -> str:
+        return f"<EvalDataset: {len(self.examples)} examples>"
+
+
+def _row(example: Example, position: int) -> dict[str, Any]:
+    """The fields that are set, as JSON data."""
+    fields = {key: getattr(example, key) for key in Example.model_fields}
+    return {
+        key: to_portable(value, refused, f"examples[{position}].{key}")
+        for key, value in fields.items()
+        if value is not None
+    }
+
+
+def _target(directory: Path, name: str | None, suffix: str) -> Path:
+    if name is None:
+        stem = datetime.now().astimezone().strftime("%Y%m%d_%H%M%S")
+        taken = (f"{stem}_{number}" for number in range(2, 10_000))
+        name = stem
+        while (directory / f"{name}{suffix}").exists():
+            name = next(taken)
+    if name in ("", ".", "..") or {"/", "\\", "\0"} & set(name):
+        raise DatasetError(
+            f"got the name {name!r}, wanted a file name without a directory; give that as dir_path"
+        )
+    return directory / (name if name.endswith(suffix) else name + suffix)
