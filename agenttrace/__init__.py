@@ -1,1 +1,155 @@
-"""Trace, test and monitor LLM agents: one decorator, no account, no server, no key."""
+"""Trace, test and monitor LLM agents: one decorator, no account, no server, no key.
+
+The front door: every public name, each loaded when it is first asked for, so that ``import agenttrace`` loads
+nothing else.
+"""
+
+from __future__ import annotations
+
+import importlib
+
+from agenttrace.version import __version__
+
+# Type checkers take it as true; importing `typing` for it would cost more than all the rest here.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agenttrace.client import Client
+    from agenttrace.core.errors import (
+        AgentTraceError,
+        ConfigError,
+        DatasetError,
+        EvaluationFailed,
+        ExpectationError,
+        JudgeError,
+        MissingDependency,
+        ScorerError,
+        StoreError,
+    )
+    from agenttrace.core.example import Example
+    from agenttrace.core.report import EvaluationReport, ScorerData, ScoringResult
+    from agenttrace.core.score import Score
+    from agenttrace.core.span import Span
+    from agenttrace.core.tool_call import ANY, ExpectedToolCall, ToolCall
+    from agenttrace.core.trace import Trace
+    from agenttrace.datasets import EvalDataset, get_examples_from_yaml
+    from agenttrace.default_tracer import default_tracer, observe
+    from agenttrace.evaluation import assert_test, run_evaluation
+    from agenttrace.expectations import (
+        ABSENT,
+        any_of,
+        approx,
+        call,
+        expect,
+        gt,
+        gte,
+        has,
+        length,
+        lt,
+        lte,
+        many,
+        not_,
+        one_of,
+        opt,
+        par,
+        re_,
+        ref,
+        semantic,
+        seq,
+        type_,
+    )
+    from agenttrace.scorers import ExecutionOrderScorer, ToolOrderScorer
+    from agenttrace.tracer import Tracer
+    from agenttrace.tracing.context import propagate
+
+_HOMES = {
+    "agenttrace.client": "Client",
+    "agenttrace.core.errors": (
+        "AgentTraceError ConfigError DatasetError EvaluationFailed ExpectationError JudgeError"
+        " MissingDependency ScorerError StoreError"
+    ),
+    "agenttrace.core.example": "Example",
+    "agenttrace.core.report": "EvaluationReport ScorerData ScoringResult",
+    "agenttrace.core.score": "Score",
+    "agenttrace.core.span": "Span",
+    "agenttrace.core.tool_call": "ANY ExpectedToolCall ToolCall",
+    "agenttrace.core.trace": "Trace",
+    "agenttrace.datasets": "EvalDataset get_examples_from_yaml",
+    "agenttrace.default_tracer": "default_tracer observe",
+    "agenttrace.evaluation": "assert_test run_evaluation",
+    "agenttrace.expectations": (
+        "ABSENT any_of approx call expect gt gte has length lt lte many not_ one_of opt par re_ ref semantic"
+        " seq type_"
+    ),
+    "agenttrace.scorers": "ExecutionOrderScorer ToolOrderScorer",
+    "agenttrace.tracer": "Tracer",
+    "agenttrace.tracing.context": "propagate",
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
+
+__all__ = [
+    "ABSENT",
+    "ANY",
+    "AgentTraceError",
+    "Client",
+    "ConfigError",
+    "DatasetError",
+    "EvalDataset",
+    "EvaluationFailed",
+    "EvaluationReport",
+    "Example",
+    "ExecutionOrderScorer",
+    "ExpectationError",
+    "ExpectedToolCall",
+    "JudgeError",
+    "MissingDependency",
+    "Score",
+    "ScorerData",
+    "ScorerError",
+    "ScoringResult",
+    "Span",
+    "StoreError",
+    "ToolCall",
+    "ToolOrderScorer",
+    "Trace",
+    "Tracer",
+    "__version__",
+    "any_of",
+    "approx",
+    "assert_test",
+    "call",
+    "default_tracer",
+    "expect",
+    "get_examples_from_yaml",
+    "gt",
+    "gte",
+    "has",
+    "length",
+    "lt",
+    "lte",
+    "many",
+    "not_",
+    "observe",
+    "one_of",
+    "opt",
+    "par",
+    "propagate",
+    "re_",
+    "ref",
+    "run_evaluation",
+    "semantic",
+    "seq",
+    "type_",
+]
+
+
+def __getattr__(name: str) -> object:
+    home = _HOME_OF.get(name)
+    if home is None:
+        raise AttributeError(f"module 'agenttrace' has no attribute {name!r}")
+    value: object = getattr(importlib.import_module(home), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,49 @@
+# make demo   set everything up, run the travel agent: trace it, evaluate it, show what was stored
+# make test   set everything up, run the tests
+# make check  what CI runs: format, lint, types, layers, tests, docs, the built wheel
+# make bench  measure, beside whichever peers are installed; rewrites benchmarks/RESULTS.md
+# make faults the fork, kill, signal and many-process tests at full counts
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: demo test check lint types layers docs wheel bench faults clean
+
+$(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "agenttrace needs Python 3.11 or newer, this is " + sys.version.split()[0] + "; name another with: make PYTHON=python3.12 ...")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -r requirements-dev.txt -e .
+	@touch $(READY)
+
+demo: $(READY)
+	@$(BIN)/python examples/travel_agent/run.py
+
+test: $(READY)
+	$(BIN)/python -m pytest -q
+
+lint: $(READY)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+types: $(READY)
+	$(BIN)/mypy
+	$(BIN)/pyright
+
+layers: $(READY)
+	$(BIN)/lint-imports
+
+wheel: $(READY)
+	$(BIN)/python tests/wheel/check_wheel.py
+
+check: lint types layers test wheel
+
+bench: $(READY)
+	$(BIN)/python benchmarks/run.py
+
+faults: $(READY)
+	$(BIN)/python tests/faults/run_full.py
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .agenttrace

@@ -1,1 +1,0 @@
-"""Spans that go out."""

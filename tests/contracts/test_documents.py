@@ -1,0 +1,67 @@
+"""Every Python example in the README and in the docs runs; every link leads somewhere."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+FENCE = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```", re.M | re.S)
+
+
+def scripts(document: Path) -> list[str]:
+    """The Python blocks of a document, in order: they may build on one another.
+
+    A block marked ``fails`` is expected to end in EvaluationFailed; one marked ``file=name`` is also written
+    to that file, as a YAML block may be.
+    """
+    return FENCE.findall(document.read_text())
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_the_examples_of_a_document_run(document, tmp_path):
+    lines = []
+    for language, marks, body in scripts(document):
+        found = re.search(r"file=(\S+)", marks)
+        if found:
+            target = tmp_path / found[1]
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(body)
+        if language != "python" or "norun" in marks:
+            continue
+        if "fails" in marks:
+            indented = "".join(f"    {line}\n" for line in body.splitlines())
+            caught = "except AssertionError as failure:\n    print(failure)\n"
+            body = f"try:\n{indented}{caught}else:\n    raise SystemExit('did not fail')\n"
+        lines.append(body)
+    if not lines:
+        return
+    script = tmp_path / "document.py"
+    script.write_text("\n".join(lines))
+    environment = {**os.environ, "AGENTTRACE_STORE": str(tmp_path / "traces.db")}
+    done = subprocess.run(
+        [sys.executable, "-W", "error", str(script)],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+
+
+def test_every_python_block_that_does_not_run_says_why():
+    for document in DOCUMENTS:
+        for language, marks, _ in scripts(document):
+            if language == "python" and "norun" in marks:
+                assert re.search(r"norun=\S+", marks), f"{document.name}: {marks}"
+
+
+def test_every_relative_link_leads_somewhere():
+    for document in DOCUMENTS:
+        for target in re.findall(r"\]\((?!https?:|#|mailto:)([^)#\s]+)", document.read_text()):
+            assert (document.parent / target).exists(), f"{document.name}: {target}"
