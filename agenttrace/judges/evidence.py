@@ -60,6 +60,15 @@ class Evidence:
                 state = "is empty" if self.value(field) == [] else "is missing"
                 raise ScorerError(f"{self.scorer} needs {field!r}, which {state}; {_remedy(field)}")
 
+    def require_list(self, field: str) -> None:
+        """Check that a list is there, be it empty.
+
+        Raises:
+            ScorerError: it is not.
+        """
+        if self.value(field) is None:
+            self.require(field)
+
     def value(self, field: str) -> Any:
         """A field's value, or None."""
         if field == TRAJECTORY:

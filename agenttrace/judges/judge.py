@@ -79,11 +79,8 @@ class Judge:
         """One verdict for each item, in order; another number of verdicts is an unreadable reply."""
         if not items:
             return []
-
-        def one_each(reply: VerdictsReply) -> str | None:
-            return wrong_number(len(reply.verdicts), len(items), "verdicts")
-
-        reply = await self.ask(prompt, {**blocks, "items": numbered(items)}, VerdictsReply, check=one_each)
+        blocks = {**blocks, "items": numbered(items)}
+        reply = await self.ask(prompt, blocks, VerdictsReply, check=VerdictsReply.one_for_each(items))
         return reply.verdicts
 
     async def rating(
@@ -147,15 +144,6 @@ def as_reply(answer: Any) -> ChatReply:
     if isinstance(answer, str):
         return ChatReply(text=answer)
     raise JudgeError(f"the model's complete() must return a ChatReply or text, got {type(answer).__name__}")
-
-
-def wrong_number(got: int, wanted: int, what: str) -> str | None:
-    """Why a list of another length than asked for cannot be used, or None."""
-    return (
-        None
-        if got == wanted
-        else f"it has {got} {what} where {wanted} are needed, one for each item in order"
-    )
 
 
 def numbered(items: Sequence[str]) -> str:

@@ -74,9 +74,16 @@ class JudgeScorer(ABC):
         evidence.require(*self.needs)
 
     def with_model(self, model: str | ChatModel) -> Self:
-        """The same scorer with another model."""
+        """The same scorer asking `model`; itself where it has a model of its own, which is the nearer wish.
+
+        Raises:
+            ConfigError: the model cannot be reached as configured, so that a misspelt name fails here and not
+                in the middle of an evaluation.
+        """
+        if self.model is not None:
+            return self
         other = copy.copy(self)
-        other.model = model
+        other.model = resolve_model(model)
         return other
 
     async def score(self, example: Example, trace: Trace | None = None) -> Score:

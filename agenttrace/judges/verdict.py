@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
@@ -59,6 +60,11 @@ class VerdictsReply(Reply):
 
     verdicts: list[ReasonedVerdict] = Field(max_length=MAX_ITEMS)
 
+    @staticmethod
+    def one_for_each(items: Sequence[str]) -> Callable[[VerdictsReply], str | None]:
+        """A check that there are as many verdicts as items."""
+        return lambda reply: wrong_number(len(reply.verdicts), len(items), "verdicts")
+
 
 class RatingReply(Reply):
     """A place on a five-point rubric."""
@@ -72,6 +78,13 @@ class ScoreReply(Reply):
 
     reason: str
     score: float = Field(ge=0, le=1, description="a number from 0 to 1")
+
+
+def wrong_number(got: int, wanted: int, what: str) -> str | None:
+    """Why a list of another length than asked for cannot be used, or None."""
+    if got == wanted:
+        return None
+    return f"it has {got} {what} where {wanted} are needed, one for each item in order"
 
 
 Shape = TypeVar("Shape", bound=Reply)

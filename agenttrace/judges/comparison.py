@@ -1,0 +1,44 @@
+"""Whether the output matches the expected one in one respect."""
+
+from __future__ import annotations
+
+from agenttrace.core.errors import ConfigError
+from agenttrace.core.protocols import ChatModel
+from agenttrace.judges.evidence import Evidence
+from agenttrace.judges.judge import Judge
+from agenttrace.judges.rubric import rate
+from agenttrace.judges.scorer import Finding, JudgeScorer
+
+
+class ComparisonScorer(JudgeScorer):
+    """How far the output matches the expected output in one respect.
+
+    `criteria` names the respect, `description` explains it where a word is not enough. A rating of 1 to 5 as
+    (rating − 1) / 4: higher is better, and the value is bounded, unlike a count of differences. One call a
+    vote.
+    """
+
+    name = "Comparison"
+    needs = ("actual_output", "expected_output")
+
+    def __init__(
+        self,
+        threshold: float = 0.5,
+        *,
+        criteria: str,
+        description: str = "",
+        model: str | ChatModel | None = None,
+        votes: int = 1,
+        name: str | None = None,
+    ) -> None:
+        if not isinstance(criteria, str) or not criteria.strip():
+            raise ConfigError(f"criteria says in which respect to compare, such as 'tone'; got {criteria!r}")
+        super().__init__(threshold, model=model, votes=votes, name=name or f"Comparison: {criteria}")
+        self.criteria = criteria
+        self.description = description
+
+    async def find(self, judge: Judge, evidence: Evidence) -> Finding:
+        """One rating."""
+        words = {"criteria": self.criteria, "description": self.description}
+        found = await rate(judge, "comparison", evidence.blocks(*self.needs), words)
+        return Finding(found.value, found.reason, {**found.details, "criteria": self.criteria})

@@ -1,0 +1,37 @@
+"""Whether the output rests on what the agent was given."""
+
+from __future__ import annotations
+
+from agenttrace.core.errors import ScorerError
+from agenttrace.judges.evidence import TRAJECTORY, Evidence
+from agenttrace.judges.judge import Judge
+from agenttrace.judges.rubric import rate
+from agenttrace.judges.scorer import Finding, JudgeScorer
+
+_SOURCES = ("retrieval_context", "context", TRAJECTORY)
+
+
+class GroundednessScorer(JudgeScorer):
+    """How far the output rests on its sources: the retrieval context, the context, the tools' outputs.
+
+    Stricter than `FaithfulnessScorer`: what the sources do not say counts against the output, even if nothing
+    contradicts it. Whichever of the three sources are there are shown; one must be. A rating of 1 to 5 as
+    (rating − 1) / 4. One call a vote.
+    """
+
+    name = "Groundedness"
+    needs = ("input", "actual_output")
+
+    def check(self, evidence: Evidence) -> None:
+        """At least one source is needed."""
+        evidence.require(*self.needs)
+        if not any(evidence.has(source) for source in _SOURCES):
+            raise ScorerError(
+                f"{self.name} needs one of 'retrieval_context', 'context' or a trace, and all are missing; "
+                "set retrieval_context= on the Example or run the agent under a tracer"
+            )
+
+    async def find(self, judge: Judge, evidence: Evidence) -> Finding:
+        """One rating."""
+        sources = [source for source in _SOURCES if evidence.has(source)]
+        return await rate(judge, "groundedness", evidence.blocks(*self.needs, *sources))

@@ -1,0 +1,37 @@
+"""Whether the output contradicts what is known to be true."""
+
+from __future__ import annotations
+
+from agenttrace.judges.evidence import Evidence, named_nodes
+from agenttrace.judges.formulas import share_denied
+from agenttrace.judges.itemised import culprits, facts, words_of
+from agenttrace.judges.judge import Judge
+from agenttrace.judges.scorer import Finding, JudgeScorer
+from agenttrace.judges.verdict import VerdictsReply
+
+
+class HallucinationScorer(JudgeScorer):
+    """The share of the context documents that the output contradicts; lower is better.
+
+    "no" / n over the documents of `context`; passes at or below the threshold. One call a vote. An empty
+    `context` is a missing one: nothing could be contradicted.
+    """
+
+    name = "Hallucination"
+    needs = ("actual_output", "context")
+    lower_is_better = True
+
+    async def find(self, judge: Judge, evidence: Evidence) -> Finding:
+        """One verdict for each document."""
+        documents = evidence.nodes("context")
+        blocks = {**evidence.blocks("actual_output"), **named_nodes("document", documents)}
+        reply = await judge.ask(
+            "hallucination_verdicts", blocks, VerdictsReply, check=VerdictsReply.one_for_each(documents)
+        )
+        words = words_of(reply.verdicts)
+        reason = f"{words.count('no')} of {len(words)} context documents are contradicted by the output"
+        return Finding(
+            share_denied(words),
+            reason + culprits(documents, reply.verdicts, "no"),
+            {"verdicts": facts(documents, reply.verdicts)},
+        )

@@ -1,0 +1,54 @@
+"""A number for a question of one's own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from agenttrace.core.errors import ConfigError
+from agenttrace.core.protocols import ChatModel
+from agenttrace.judges.evidence import Evidence
+from agenttrace.judges.judge import Judge
+from agenttrace.judges.own_prompt import OwnPrompt
+from agenttrace.judges.scorer import Finding, JudgeScorer
+from agenttrace.judges.verdict import ScoreReply
+
+
+class PromptScorer(JudgeScorer):
+    """A number from 0 to 1 that the judge gives by a prompt of your own.
+
+    `prompt` (or `conversation`, a list of messages) says what 0 and 1 mean and names what to look at:
+    ``{{input}}``, ``{{actual_output}}``, ``{{expected_output}}``, ``{{trajectory}}`` … The reply's shape and
+    the care about injected instructions are added. One call a vote.
+
+    Raises:
+        ConfigError: no name, no prompt, an unknown placeholder.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        prompt: str | None = None,
+        *,
+        conversation: Sequence[Mapping[str, str]] | None = None,
+        threshold: float = 0.5,
+        model: str | ChatModel | None = None,
+        votes: int = 1,
+    ) -> None:
+        if not name:
+            raise ConfigError("a PromptScorer needs a name")
+        super().__init__(threshold, model=model, votes=votes, name=name)
+        self.question = OwnPrompt(name, prompt, conversation)
+
+    def check(self, evidence: Evidence) -> None:
+        """The fields that the prompt names are needed."""
+        evidence.require(*self.question.needs)
+
+    async def find(self, judge: Judge, evidence: Evidence) -> Finding:
+        """One number."""
+        question = self.question
+        reply = await judge.ask(
+            question.prompt, question.blocks(evidence), ScoreReply, dialogue=question.dialogue
+        )
+        return Finding(
+            reply.score, f"The judge gives {reply.score:g}: {reply.reason}", {"judge_reason": reply.reason}
+        )

@@ -1,0 +1,78 @@
+"""Whether a summary is true to its source and leaves out nothing that matters."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from agenttrace.core.errors import ConfigError
+from agenttrace.core.protocols import ChatModel
+from agenttrace.judges.evidence import Evidence
+from agenttrace.judges.formulas import coverage, share_affirmed
+from agenttrace.judges.itemised import culprits, facts, words_of
+from agenttrace.judges.judge import Judge
+from agenttrace.judges.scorer import Finding, JudgeScorer
+
+
+class SummarizationScorer(JudgeScorer):
+    """The lesser of two shares: claims of the summary that the source supports, source facts that it covers.
+
+    `input` is the source, `actual_output` the summary. Alignment is "yes" / n over the summary's claims
+    ("idk" counts against it; no claims: 1). Coverage asks closed questions of the source and of the summary,
+    apart from each other: of those that the source answers with yes, the share that the summary does, too
+    (none: 1). `questions` are your own; None lets the judge write them from the source, `[]` leaves coverage
+    at 1. Five calls a vote, four with your own questions, two with `[]`.
+    """
+
+    name = "Summarization"
+    needs = ("input", "actual_output")
+
+    def __init__(
+        self,
+        threshold: float = 0.5,
+        *,
+        questions: Sequence[str] | None = None,
+        model: str | ChatModel | None = None,
+        votes: int = 1,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(threshold, model=model, votes=votes, name=name)
+        if isinstance(questions, str):
+            raise ConfigError(f"questions is a list of texts, got the text {questions!r}")
+        self.questions = None if questions is None else tuple(questions)
+
+    async def find(self, judge: Judge, evidence: Evidence) -> Finding:
+        """Claims and their verdicts; questions and their answers."""
+        summary = evidence.text("actual_output")
+        source = evidence.text("input")
+        claims = await judge.items("claims", {"actual_output": summary})
+        verdicts = await judge.verdicts("summarization_verdicts", claims, {"source": source})
+        questions = self.questions
+        if questions is None:
+            questions = tuple(await judge.items("summarization_questions", {"source": source}))
+        of_source, of_summary = await asyncio.gather(
+            judge.verdicts("closed_questions", questions, {"text": source}),
+            judge.verdicts("closed_questions", questions, {"text": summary}),
+        )
+        aligned = words_of(verdicts)
+        answers = list(zip(words_of(of_source), words_of(of_summary), strict=True))
+        asked = [answer for from_source, answer in answers if from_source == "yes"]
+        alignment, covered = share_affirmed(aligned, none=1.0), coverage(answers)
+        reason = (
+            f"The lesser of alignment {alignment:.3g} "
+            f"({aligned.count('yes')} of {len(aligned)} claims supported) "
+            f"and coverage {covered:.3g} ({asked.count('yes')} of {len(asked)} source facts found)"
+        )
+        return Finding(
+            min(alignment, covered),
+            reason + culprits(claims, verdicts, "no", "idk"),
+            {
+                "alignment": alignment,
+                "coverage": covered,
+                "verdicts": facts(claims, verdicts),
+                "questions": [
+                    {"question": question, "source": from_source, "summary": answer}
+                    for question, (from_source, answer) in zip(questions, answers, strict=True)
+                ],
+            },
+        )

@@ -1,0 +1,50 @@
+"""Whether the agent went about its task sensibly."""
+
+from __future__ import annotations
+
+from agenttrace.core.protocols import ChatModel
+from agenttrace.judges.evidence import TRAJECTORY, Evidence
+from agenttrace.judges.judge import Judge
+from agenttrace.judges.rubric import rate
+from agenttrace.judges.scorer import Finding, JudgeScorer
+
+_EXPECTATIONS = ("expected_output", "expected_tools")
+
+
+class LLMJudgeTrajectoryScorer(JudgeScorer):
+    """How well the agent's path serves the task.
+
+    The right tools, sensible arguments, no detours, errors handled. Without expectations the judge goes by
+    the input alone; `expected_behavior`, and the example's `expected_tools` and `expected_output` where they
+    are there, say what was wanted. For exact requirements use a deterministic scorer: this one is for what
+    cannot be written down as one. A rating of 1 to 5 as (rating − 1) / 4. One call a vote; long trajectories
+    are cut in the middle, and the score says so.
+    """
+
+    name = "Trajectory"
+    needs = ("input", TRAJECTORY)
+
+    def __init__(
+        self,
+        threshold: float = 0.5,
+        *,
+        expected_behavior: str = "",
+        model: str | ChatModel | None = None,
+        votes: int = 1,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(threshold, model=model, votes=votes, name=name)
+        self.expected_behavior = expected_behavior
+
+    async def find(self, judge: Judge, evidence: Evidence) -> Finding:
+        """One rating."""
+        optional = [field for field in ("actual_output", *_EXPECTATIONS) if evidence.has(field)]
+        blocks = evidence.blocks(*self.needs, *optional)
+        if not self.expected_behavior and not set(optional) & set(_EXPECTATIONS):
+            return await rate(judge, "trajectory", blocks)
+        words = {"expected_behavior": self.expected_behavior}
+        return await rate(judge, "trajectory_expected", blocks, words)
+
+
+TrajectoryJudge = LLMJudgeTrajectoryScorer
+"""The same by its shorter name."""
