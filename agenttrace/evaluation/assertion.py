@@ -12,7 +12,7 @@ from agenttrace.core.errors import ConfigError, EvaluationFailed
 from agenttrace.core.example import Example
 from agenttrace.core.protocols import Scorer, Store
 from agenttrace.core.report import EvaluationReport
-from agenttrace.datasets import load_examples
+from agenttrace.datasets.dataset import EvalDataset
 from agenttrace.evaluation.engine import Progress
 from agenttrace.evaluation.offline import TIMEOUT, Recording, run_evaluation
 from agenttrace.evaluation.requirement import Requirement
@@ -55,7 +55,7 @@ def assert_test(
         )
     requirement = None if require is None else Requirement.parse(require)
     report = run_evaluation(
-        load_examples(test_file) if test_file is not None else examples or (),
+        EvalDataset.from_file(test_file) if test_file is not None else examples or (),
         scorers,
         model=model,
         project_name=project_name,

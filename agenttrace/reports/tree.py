@@ -1,0 +1,132 @@
+"""A trace as an indented tree, one span with what belongs to it after another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from agenttrace.core.score import Score
+from agenttrace.core.span import Span
+from agenttrace.core.trace import Trace
+from agenttrace.reports.terminal import number
+from agenttrace.reports.text import Line, one_line, safe, value_text
+
+MAX_SPANS = 500
+MAX_DEPTH = 40
+"""Deeper spans are drawn at this depth: an endless recursion must stay readable."""
+
+_TYPE_STYLES = {"tool": "cyan", "agent": "magenta", "llm": "blue", "retriever": "cyan"}
+
+SpanScores = Sequence[tuple[str | None, Score]]
+
+
+def trace_lines(trace: Trace, scores: SpanScores = (), *, value_length: int = 160) -> Iterator[Line]:
+    """The trace with durations, parameters, outputs, errors and scores.
+
+    `scores` carry a span id each, None for the whole trace. Values are cut at `value_length` characters.
+    """
+    yield from _head(trace)
+    by_span: dict[str | None, list[Score]] = {}
+    for span_id, score in scores:
+        by_span.setdefault(span_id, []).append(score)
+    for score in by_span.pop(None, []):
+        yield _score_line(score, "")
+    yield Line("")
+    rails: list[str] = []
+    shown = list(zip(trace.walk(), range(MAX_SPANS), strict=False))
+    for (depth, span), _ in shown:
+        level = min(depth, MAX_DEPTH)
+        branch, below = _rails(trace, span, level, rails)
+        yield _span_line(span, branch)
+        yield from _facts(span, below, value_length)
+        for score in by_span.get(span.span_id, []):
+            yield _score_line(score, below)
+    if len(trace) > MAX_SPANS:
+        yield Line(f"… {len(trace) - MAX_SPANS} more spans", "dim")
+
+
+def _head(trace: Trace) -> Iterator[Line]:
+    root = trace.root
+    if root is None:
+        yield Line(f"Trace {trace.trace_id}: no spans", "bold")
+        return
+    started = datetime.fromtimestamp(trace.spans[0].start_ns / 1e9).astimezone()
+    yield Line(f"Trace {trace.trace_id}", "bold")
+    parts = [
+        f"project {one_line(root.project, 80)}" if root.project else "",
+        f"{started:%Y-%m-%d %H:%M:%S}",
+        duration_text(trace.duration_ns),
+        counted(len(trace), "span"),
+        counted(len(trace.tool_calls), "tool call"),
+    ]
+    yield Line(" · ".join(part for part in parts if part), "dim")
+    facts: Mapping[str, Any] = {
+        "tags": list(trace.tags),
+        "customer": trace.customer_id,
+        "session": trace.session_id,
+        "metadata": dict(trace.metadata),
+    }
+    for name, value in facts.items():
+        if value:
+            yield Line(f"{name}: {value_text(value)}", "dim")
+
+
+def _rails(trace: Trace, span: Span, level: int, rails: list[str]) -> tuple[str, str]:
+    """The branch drawn before a span and what stands before the lines below it."""
+    del rails[level:]
+    siblings = trace.children.get(span.parent_key) or trace.roots
+    last = not siblings or siblings[-1] is span
+    if level == 0:
+        rails.append("")
+        return "", "    "
+    before = "".join(rails)
+    rails.append("   " if last else "│  ")
+    return before + ("└─ " if last else "├─ "), before + rails[-1] + "    "
+
+
+def _span_line(span: Span, branch: str) -> Line:
+    status = "" if span.status == "ok" else f"  {span.status.upper()}"
+    style = "red" if span.status == "error" else _TYPE_STYLES.get(span.span_type, "")
+    name, kind = one_line(span.name, 120), one_line(span.span_type, 40)
+    return Line(f"{branch}{name}  [{kind}]  {duration_text(span.duration_ns)}{status}", style)
+
+
+def _facts(span: Span, indent: str, value_length: int) -> Iterator[Line]:
+    for name, value in (span.input or {}).items():
+        yield Line(f"{indent}{one_line(str(name), 60)} = {value_text(value, value_length)}")
+    if span.output is not None:
+        yield Line(f"{indent}→ {value_text(span.output, value_length)}", "green")
+    if span.error is not None:
+        yield Line(f"{indent}✗ {safe(str(span.error)).replace(chr(10), ' ')}", "red")
+        for frame in span.error.frames[-3:]:
+            yield Line(f"{indent}  at {one_line(str(frame))}", "dim")
+    if span.usage:
+        yield Line(f"{indent}usage: {value_text(dict(span.usage), value_length)}", "dim")
+
+
+def _score_line(score: Score, indent: str) -> Line:
+    mark = {"passed": "✓", "failed": "✗", "skipped": "·"}.get(score.outcome, "!")
+    value = score.outcome if score.value is None else number(score.value)
+    reason = f"  {one_line(score.reason)}" if score.reason else ""
+    style = {"passed": "green", "failed": "red"}.get(score.outcome, "yellow")
+    return Line(
+        f"{indent}{mark} {one_line(score.name, 80)}: {value} (threshold {number(score.threshold)}){reason}",
+        style,
+    )
+
+
+def duration_text(nanoseconds: int) -> str:
+    """A duration with a unit that keeps it readable: µs, ms, s, min."""
+    if nanoseconds < 1_000_000:
+        return f"{nanoseconds / 1e3:.0f} µs"
+    if nanoseconds < 1_000_000_000:
+        return f"{nanoseconds / 1e6:.1f} ms"
+    if nanoseconds < 60_000_000_000:
+        return f"{nanoseconds / 1e9:.2f} s"
+    return f"{nanoseconds / 60e9:.1f} min"
+
+
+def counted(count: int, word: str) -> str:
+    """``1 span``, ``2 spans``."""
+    return f"{count} {word}" if count == 1 else f"{count} {word}s"

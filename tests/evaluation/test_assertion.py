@@ -1,0 +1,101 @@
+import pytest
+from evaluation_fakes import Answer, Does, scored
+
+from agenttrace.core.errors import ConfigError, DatasetError, EvaluationFailed
+from agenttrace.core.example import Example
+from agenttrace.evaluation import assert_test
+
+
+def good():
+    return Example(input={"x": 1}, expected_output=2, name="good")
+
+
+def bad():
+    return Example(input={"x": 1}, expected_output=3, name="bad")
+
+
+def double(x):
+    return 2 * x
+
+
+def flaky(every):
+    """An agent that is right all but each `every`-th time."""
+    calls = iter(range(1, 1000))
+    return lambda x: 2 * x if next(calls) % every else None
+
+
+def test_a_passing_test_returns_its_report(tracer):
+    assert assert_test([good()], [Answer()], function=double, tracer=tracer).passed
+
+
+def test_a_failing_test_raises_an_assertion_error_with_the_printed_report(tracer):
+    with pytest.raises(AssertionError) as caught:
+        assert_test(examples=[good(), bad()], scorers=[Answer()], function=double, tracer=tracer)
+    text = str(caught.value)
+    assert "TEST RESULTS: 1/2 passed (1 failed)" in text
+    assert "✗ Test 2: FAILED" in text
+    assert "Scorer: Answer" in text
+    assert "Reason: output against expectation" in text
+    assert isinstance(caught.value, EvaluationFailed)
+    assert not caught.value.errored
+    assert [result.outcome for result in caught.value.report] == ["passed", "failed"]
+
+
+def test_an_errored_test_raises_and_says_that_it_is_no_failure(tracer):
+    def breaks(example, trace):
+        raise KeyError("judge")
+
+    with pytest.raises(EvaluationFailed, match="1 errored") as caught:
+        assert_test([good()], [Does(breaks)], function=double, tracer=tracer)
+    assert caught.value.errored
+
+
+def test_examples_come_from_a_file(tracer, tmp_path):
+    path = tmp_path / "tests.yaml"
+    path.write_text("examples:\n  - input:\n      x: 1\n    expected_output: 3\n")
+    with pytest.raises(EvaluationFailed, match=r"expected at .*tests.yaml:2"):
+        assert_test(test_file=path, scorers=[Answer()], function=double, tracer=tracer)
+
+
+def test_a_file_that_is_missing_or_empty_is_a_dataset_error(tmp_path):
+    with pytest.raises(DatasetError, match=r"none\.yaml"):
+        assert_test(test_file=tmp_path / "none.yaml", scorers=[Answer()], function=double)
+    (tmp_path / "empty.yaml").write_text("")
+    with pytest.raises(DatasetError, match=r"empty\.yaml"):
+        assert_test(test_file=tmp_path / "empty.yaml", scorers=[Answer()], function=double)
+
+
+def test_examples_and_a_file_are_one_or_the_other():
+    with pytest.raises(ConfigError, match="both given"):
+        assert_test(examples=[good()], test_file="tests.yaml", scorers=[Answer()])
+    with pytest.raises(ConfigError, match="neither given"):
+        assert_test(scorers=[Answer()])
+
+
+def test_a_requirement_allows_for_flakiness(tracer):
+    report = assert_test(
+        [good()], [Answer()], function=flaky(5), tracer=tracer, trials=10, require="pass_rate >= 0.8"
+    )
+    assert report.counts == {"passed": 8, "failed": 2, "errored": 0}
+    with pytest.raises(EvaluationFailed, match=r"required: pass_rate >= 0.9, got 0.8"):
+        assert_test(
+            [good()], [Answer()], function=flaky(5), tracer=tracer, trials=10, require="pass_rate >= 0.9"
+        )
+
+
+def test_a_requirement_never_covers_an_errored_result(tracer):
+    calls = iter(range(100))
+
+    def breaks_once(example, trace):
+        return scored(1.0) if next(calls) else None
+
+    with pytest.raises(EvaluationFailed) as caught:
+        assert_test(
+            [good()],
+            [Does(breaks_once)],
+            function=double,
+            tracer=tracer,
+            trials=10,
+            require="pass_rate >= 0.5",
+        )
+    assert caught.value.errored
