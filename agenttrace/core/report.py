@@ -162,6 +162,21 @@ class EvaluationReport(Sequence[ScoringResult]):
                     values.setdefault(score.name, []).append(score.value)
         return {name: sum(found) / len(found) for name, found in values.items()}
 
+    def __str__(self) -> str:
+        """The counts and a line for each result; `agenttrace.reports.report_text` has the diffs too."""
+        rest = ", ".join(f"{n} {word}" for word, n in self.counts.items() if n and word != "passed")
+        lines = [f"TEST RESULTS: {self.counts['passed']}/{len(self)} passed" + (f" ({rest})" if rest else "")]
+        for result in self.results:
+            lines.append(f"Test {result.position + 1}: {result.outcome.upper()}")
+            if result.error is not None:
+                lines.append(f"  {result.error.splitlines()[-1]}")
+            for score in result.scores:
+                value = score.outcome if score.value is None else f"{score.value:.4g}"
+                lines.append(
+                    f"  {score.name}: {value} (threshold {score.threshold:g}) {score.reason}".rstrip()
+                )
+        return "\n".join(lines)
+
     def to_dict(self) -> dict[str, Any]:
         """JSON-safe data."""
         return {

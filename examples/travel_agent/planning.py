@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import re
+from calendar import month_name
 from dataclasses import dataclass
 from datetime import date
 
-MONTHS = {
-    name: number
-    for number, name in enumerate(
-        "january february march april may june july august september october november december".split(), 1
-    )
-}
+MONTHS = {month_name[number].lower(): number for number in range(1, 13)}
 PARTS = {"early": (1, 2), "mid": (14, 15), "late": (27, 28)}
 YEAR = 2025
 """The year of a question that names none."""

@@ -8,9 +8,8 @@ from datetime import date
 from pathlib import Path
 from typing import Literal
 
-from planning import Plan, read_question
-
 from agenttrace import Tracer
+from planning import Plan, read_question
 
 judgment = Tracer(project_name="travel_agent")
 

@@ -1,0 +1,44 @@
+"""``agenttrace demo``: an agent recorded, tested and found again, in one go."""
+
+from __future__ import annotations
+
+import click
+
+from agenttrace.cli.demo_agent import EXAMPLES, refund_agent
+from agenttrace.cli.store_option import store_option
+from agenttrace.evaluation.offline import run_evaluation
+from agenttrace.reports.terminal import report_lines
+from agenttrace.reports.text import show
+from agenttrace.reports.tree import trace_lines
+from agenttrace.scorers import ToolOrderScorer
+from agenttrace.tracer import Tracer
+
+
+@click.command("demo")
+@store_option
+def demo(store: str | None) -> None:
+    """Record a small agent, test it while it works and while it does not, show what is stored.
+
+    No key, no network: the agent is a few lines of Python, its three tools too.
+    """
+    tracer = Tracer(project_name="demo", store=store)
+    scorers = [ToolOrderScorer()]
+    click.echo("An agent refunds an order with three tools: lookup_order, refund, notify.")
+    click.echo("\n1. It does what two examples expect:\n")
+    good = refund_agent(tracer)
+    show(report_lines(run_evaluation(EXAMPLES, scorers, function=good, tracer=tracer)))
+
+    click.echo("\n2. A careless one refunds a round sum and forgets to tell the customer:\n")
+    careless = refund_agent(tracer, careless=True)
+    failing = run_evaluation(EXAMPLES[:1], scorers, function=careless, tracer=tracer)
+    show(report_lines(failing))
+
+    click.echo("\n3. Every call of that run was recorded; this is read back from the store:\n")
+    tracer.flush(timeout=5.0)
+    stored = tracer.store.trace(str(failing[0].trace_id))
+    if stored is None:
+        raise click.ClickException("the run did not reach the store; its health: agenttrace traces list")
+    show(trace_lines(stored, tracer.store.scores(stored.trace_id)))
+    click.echo(
+        f"\nSee it again: agenttrace traces show {stored.trace_id[:8]}   All runs: agenttrace traces list"
+    )

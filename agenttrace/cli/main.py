@@ -1,0 +1,90 @@
+"""The command ``agenttrace``: its groups, its exit codes.
+
+0 passed or done, 1 examples failed, 2 wrong usage or something broke, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+
+import click
+
+from agenttrace.cli.demo import demo
+from agenttrace.cli.eval_run import eval_run
+from agenttrace.cli.traces_list import traces_list
+from agenttrace.cli.traces_show import traces_show
+from agenttrace.core.errors import AgentTraceError
+from agenttrace.reports.text import safe
+from agenttrace.version import __version__
+
+BROKEN = 2
+INTERRUPTED = 130
+PIPE_CLOSED = 141
+"""What a shell reports for a program that a closed pipe ended."""
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="agenttrace")
+def cli() -> None:
+    """Trace, test and monitor LLM agents."""
+
+
+@cli.group()
+def traces() -> None:
+    """Look at recorded traces."""
+
+
+@cli.group(name="eval")
+def evaluation() -> None:
+    """Evaluate an agent on examples."""
+
+
+cli.add_command(demo)
+traces.add_command(traces_list)
+traces.add_command(traces_show)
+evaluation.add_command(eval_run)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run a command line and exit the process with its code."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+    code = _code_of(arguments)
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        code = _pipe_closed()
+    sys.exit(code)
+
+
+def _code_of(arguments: Sequence[str] | None) -> int:
+    try:
+        code = cli.main(None if arguments is None else list(arguments), "agenttrace", standalone_mode=False)
+    except click.exceptions.Exit as leaving:
+        return leaving.exit_code
+    except click.ClickException as error:
+        error.show()
+        return BROKEN
+    except BrokenPipeError:
+        return _pipe_closed()
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("interrupted", err=True)
+        return INTERRUPTED
+    except AgentTraceError as error:
+        click.echo(f"Error: {safe(str(error))}", err=True)
+        return BROKEN
+    except Exception:  # choke-point: 1 would say that examples failed
+        traceback.print_exc()
+        return BROKEN
+    return code if isinstance(code, int) else 0
+
+
+def _pipe_closed() -> int:
+    """Point stdout nowhere, so that the interpreter's own flush at exit stays quiet."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return PIPE_CLOSED

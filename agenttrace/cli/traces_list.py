@@ -1,0 +1,72 @@
+"""``agenttrace traces list``: the newest traces, one a line."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import click
+
+from agenttrace.cli.store_option import store_option
+from agenttrace.core.jsonable import to_json
+from agenttrace.core.protocols import TraceSummary
+from agenttrace.reports.table import table_lines
+from agenttrace.reports.text import show
+from agenttrace.reports.tree import duration_text
+from agenttrace.store import open_store
+
+HEAD = ("TRACE", "STARTED", "NAME", "PROJECT", "SPANS", "TOOLS", "DURATION", "STATUS")
+
+
+@click.command("list")
+@store_option
+@click.option("--project", help="Only this project.")
+@click.option("--name", help="Only traces whose root has this name.")
+@click.option(
+    "--limit", default=50, show_default=True, type=click.IntRange(1, 100_000), help="At most so many."
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+def traces_list(store: str | None, project: str | None, name: str | None, limit: int, as_json: bool) -> None:
+    """List recorded traces, the newest first."""
+    opened = open_store(store)
+    try:
+        found = opened.traces(project=project, name=name, limit=limit)
+    finally:
+        opened.close()
+    if as_json:
+        for summary in found:
+            click.echo(to_json(_facts(summary)))
+        return
+    if not found:
+        click.echo(
+            "no traces found; decorate an agent with @tracer.observe and run it, or try: agenttrace demo",
+            err=True,
+        )
+        return
+    show(table_lines(HEAD, [_row(summary) for summary in found]))
+
+
+def _row(summary: TraceSummary) -> tuple[str, ...]:
+    started = datetime.fromtimestamp(summary.start_ns / 1e9).astimezone()
+    return (
+        summary.trace_id[:12],
+        f"{started:%Y-%m-%d %H:%M:%S}",
+        summary.name,
+        summary.project,
+        str(summary.spans),
+        str(summary.tool_calls),
+        duration_text(summary.duration_ns),
+        summary.status,
+    )
+
+
+def _facts(summary: TraceSummary) -> dict[str, str | int]:
+    return {
+        "trace_id": summary.trace_id,
+        "start_ns": summary.start_ns,
+        "name": summary.name,
+        "project": summary.project,
+        "spans": summary.spans,
+        "tool_calls": summary.tool_calls,
+        "duration_ns": summary.duration_ns,
+        "status": summary.status,
+    }

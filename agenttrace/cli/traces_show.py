@@ -1,0 +1,44 @@
+"""``agenttrace traces show``: one trace as a tree."""
+
+from __future__ import annotations
+
+import click
+
+from agenttrace.cli.store_option import store_option
+from agenttrace.core.errors import StoreError
+from agenttrace.core.jsonable import jsonable, to_json
+from agenttrace.reports.text import show
+from agenttrace.reports.tree import trace_lines
+from agenttrace.store import open_store
+
+
+@click.command("show")
+@click.argument("trace_id", required=False)
+@store_option
+@click.option(
+    "--width", default=160, show_default=True, type=click.IntRange(20, 100_000), help="Cut values here."
+)
+@click.option("--json", "as_json", is_flag=True, help="The whole trace with its scores as JSON.")
+def traces_show(trace_id: str | None, store: str | None, width: int, as_json: bool) -> None:
+    """Show a trace: durations, parameters, outputs, errors and scores.
+
+    TRACE_ID is an id or its first digits (four or more); without it, the newest trace is shown.
+    """
+    opened = open_store(store)
+    try:
+        if trace_id is None:
+            newest = opened.traces(limit=1)
+            if not newest:
+                raise StoreError("the store holds no traces yet; try: agenttrace demo")
+            trace_id = newest[0].trace_id
+        trace = opened.trace(trace_id)
+        if trace is None:
+            raise StoreError(f"no trace {trace_id!r} in the store; see: agenttrace traces list")
+        scores = opened.scores(trace.trace_id)
+    finally:
+        opened.close()
+    if as_json:
+        rows = [{"span_id": span_id, **score.to_dict()} for span_id, score in scores]
+        click.echo(to_json(jsonable({**trace.to_dict(), "scores": rows})))
+        return
+    show(trace_lines(trace, scores, value_length=width))
