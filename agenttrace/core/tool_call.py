@@ -206,7 +206,8 @@ class ExpectedToolCall:
             return cls(name=item, source=source)
         if not isinstance(item, Mapping):
             raise ExpectationError(
-                f"an expected tool is a name or a mapping with 'tool_name', got {type(item).__name__} {item!r}"
+                f"an expected tool is a name or a mapping with 'tool_name',"
+                f" got {type(item).__name__} {item!r}"
             )
         fields: dict[str, Any] = {}
         for key, value in item.items():
@@ -239,16 +240,14 @@ class ExpectedToolCall:
             told["parameters"] = self.arguments
         if self.output is not ANY:
             told["output"] = self.output
-        for key, value in (
-            ("agent_name", self.agent),
-            ("turn", self.turn),
-            ("mode", self.mode),
-            ("ignore", list(self.ignore) or None),
-            ("as", self.label),
-            ("result_dependencies", list(self.result_dependencies) or None),
-            ("action_dependencies", list(self.action_dependencies) or None),
-            ("require_all", None if self.require_all else False),
-        ):
-            if value is not None:
-                told[key] = value
-        return told
+        rest = {
+            "agent_name": self.agent,
+            "turn": self.turn,
+            "mode": self.mode,
+            "ignore": list(self.ignore) or None,
+            "as": self.label,
+            "result_dependencies": list(self.result_dependencies) or None,
+            "action_dependencies": list(self.action_dependencies) or None,
+            "require_all": None if self.require_all else False,
+        }
+        return told | {key: value for key, value in rest.items() if value is not None}

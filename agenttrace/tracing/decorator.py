@@ -50,9 +50,8 @@ def observe_with(
         )
     if isinstance(function, property):
         parts = (function.fget, function.fset, function.fdel)
-        return property(
-            *(part and _observe_function(recorder, part, options) for part in parts), function.__doc__
-        )
+        getter, setter, deleter = (part and _observe_function(recorder, part, options) for part in parts)
+        return property(getter, setter, deleter, function.__doc__)
     if isinstance(function, type):
         return observe_methods(recorder, function, options=options)
     return _observe_function(recorder, function, options)

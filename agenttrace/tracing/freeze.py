@@ -2,8 +2,9 @@
 
 Small scalars travel by reference. A small flat dict or list is copied. Anything larger is packed by the C
 pickler into bytes, with a writer that stops it at `MAX_PACKED` bytes and a hook that keeps it away from
-every object that is not a plain builtin, so that neither size nor user code can hold up the call; the worker
-unpacks and bounds it (`thaw`). What cannot be packed so (cycles, deep nesting, too large) is walked by `snapshot`.
+every object that is not a plain builtin, so that neither size nor user code can hold up the call; the
+worker unpacks and bounds it (`thaw`). What cannot be packed so (cycles, deep nesting, too large) is walked
+by `snapshot`.
 """
 
 from __future__ import annotations
@@ -78,8 +79,8 @@ class _Unpacker(pickle.Unpickler):
         raise pickle.UnpicklingError(f"{module}.{name} is not data")
 
 
-def freeze(value: Any) -> Any:
-    """A value that later changes cannot reach: the value itself, a small copy, or a `Frozen`. Never raises."""
+def freeze(value: Any) -> Any:  # noqa: C901 - the flat dict is inlined: a call would cost too much here
+    """A value that later changes cannot reach: the value, a small copy, or a `Frozen`. Never raises."""
     kind = type(value)
     if kind is str:
         size = len(value)
@@ -92,8 +93,18 @@ def freeze(value: Any) -> Any:
         return value
     try:
         if kind is dict:
-            if len(value) <= _FLAT_ITEMS and _is_flat_dict(value):
-                return value.copy()
+            if len(value) <= _FLAT_ITEMS:
+                for key, item in value.items():
+                    item_kind = type(item)
+                    if item_kind is str:
+                        if len(item) > LIGHT_TEXT:
+                            break
+                    elif not (item_kind is int or item is None or item_kind is bool or item_kind is float):
+                        break
+                    if type(key) is not str:
+                        break
+                else:
+                    return value.copy()
             if not _has_huge_text(value.values()):
                 return _pack(value)
         elif kind is list or kind is tuple:
@@ -120,19 +131,6 @@ def thaw(value: Any) -> Any:
     except Exception:  # choke-point: our own bytes, so this would be a bug of ours
         return {"$type": "unreadable"}
     return snapshot(content)[0]
-
-
-def _is_flat_dict(value: dict[Any, Any]) -> bool:
-    for key, item in value.items():
-        kind = type(item)
-        if kind is str:
-            if len(item) > LIGHT_TEXT:
-                return False
-        elif not (item is None or kind is int or kind is float or kind is bool):
-            return False
-        if type(key) is not str or len(key) > LIGHT_TEXT:
-            return False
-    return True
 
 
 def _is_flat(value: list[Any] | tuple[Any, ...]) -> bool:

@@ -17,6 +17,9 @@ from agenttrace.tracing.record import END, EXTRA, FAILURE, OFF, OUTPUT, SCOPE, S
 MAX_ITEMS_KEPT = 1_000
 """Items of a generator's output that are recorded; all of them are counted."""
 
+LIGHT_SIZE = 32
+"""What a light value is taken to weigh, in bytes."""
+
 
 def root(site: Site) -> Record:
     """The head of a new trace for a call that has no parent, or `OFF`. Never raises."""
@@ -37,14 +40,9 @@ def root(site: Site) -> Record:
 def freeze_arguments(scope: Scope, values: tuple[Any, ...]) -> tuple[Any, ...]:
     """Copies of a call's arguments that later changes cannot reach. Never raises."""
     try:
-        room = MAX_SPAN_SIZE
-        copies = []
-        for value in values:
-            copy = freeze(value)
-            if type(copy) is Frozen:
-                room -= copy.size
-                copy = {"$truncated": "span"} if room < 0 else scope.pipeline.weigh(copy)
-            copies.append(copy)
+        copies = [freeze(value) for value in values]
+        if Frozen in map(type, copies):
+            _admit(scope, copies)
         return tuple(copies)
     except Exception:  # choke-point
         scope.pipeline.guarded.add()
@@ -53,7 +51,21 @@ def freeze_arguments(scope: Scope, values: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def freeze_one(scope: Scope, value: Any) -> Any:
     """The same for one value."""
-    return freeze_arguments(scope, (value,))[0]
+    try:
+        copy = freeze(value)
+        return scope.pipeline.weigh(copy) if type(copy) is Frozen else copy
+    except Exception:  # choke-point
+        scope.pipeline.guarded.add()
+        return {"$type": "unreadable"}
+
+
+def _admit(scope: Scope, copies: list[Any]) -> None:
+    """Weigh the heavy ones; beyond what one span may hold, put a mark in their place."""
+    room = MAX_SPAN_SIZE
+    for position, copy in enumerate(copies):
+        if type(copy) is Frozen:
+            room -= copy.size
+            copies[position] = {"$truncated": "span"} if room < 0 else scope.pipeline.weigh(copy)
 
 
 def emit(record: Record) -> None:
@@ -88,14 +100,22 @@ def succeed(record: Record, output: Any) -> None:
     emit(record)
 
 
-def note_item(items: list[Any], item: Any) -> None:
-    """Keep a generator's item for the output, up to a bound. Never raises."""
-    if len(items) < MAX_ITEMS_KEPT:
-        items.append(freeze(item))
+def items() -> Frozen:
+    """Where the items of a generator's output are gathered."""
+    return Frozen([], 0, "items")
+
+
+def note_item(gathered: Frozen, item: Any) -> None:
+    """Gather an item that is not a light scalar, while the span has room for it. Never raises."""
+    if gathered.size > MAX_SPAN_SIZE:
+        return
+    copy = freeze(item)
+    gathered.size += copy.size if type(copy) is Frozen else LIGHT_SIZE
+    gathered.content.append(copy)
 
 
 def end_steps(
-    record: Record, items: list[Any], count: int, returned: Any = None, status: Status | None = None
+    record: Record, gathered: Frozen, count: int, returned: Any = None, status: Status | None = None
 ) -> None:
     """End the record of a generator: exhausted, or dropped or closed before that (`status`). Never raises."""
     scope = record[SCOPE]
@@ -103,13 +123,14 @@ def end_steps(
         return
     record[END] = monotonic_ns()
     try:
-        site: Site = record[SITE]
-        extra = record[EXTRA] = record[EXTRA] or {}
-        attributes = extra.setdefault("attributes", {})
+        notes = record[EXTRA]
+        if notes is None:
+            notes = record[EXTRA] = {}
+        attributes = notes.setdefault("attributes", {})
         attributes["agenttrace.items"] = count
-        if site.capture_output:
-            size = sum(item.size if type(item) is Frozen else 32 for item in items)
-            record[OUTPUT] = scope.pipeline.weigh(Frozen(items, size, "items"))
+        if record[SITE].capture_output:
+            gathered.size += LIGHT_SIZE * len(gathered.content)
+            record[OUTPUT] = scope.pipeline.weigh(gathered)
             if returned is not None:
                 attributes["agenttrace.returned"] = freeze_one(scope, returned)
         if status is not None:

@@ -14,7 +14,7 @@ from __future__ import annotations
 # Position 1 of a record is its scope (None: not recorded), 5 the arguments, 6 the end, 7 the output.
 
 BEGIN = """
-    _at_p = _at_current.get()
+    _at_p = _at_get()
     if _at_p is None:
         _at_p = _at_root(_at_site)
     _at_s = _at_p[1]
@@ -36,17 +36,17 @@ def _at_wrapper({parameters}):
     + BEGIN
     + """
     if _at_s is None:
-        if _at_current.get() is _at_p:
+        if _at_get() is _at_p:
             return _at_function({call})
-        _at_t = _at_current.set(_at_p)
+        _at_t = _at_set(_at_p)
         try:
             return _at_function({call})
         finally:
-            _at_current.reset(_at_t)
+            _at_reset(_at_t)
 """
     + RECORD
     + """
-    _at_t = _at_current.set(_at_r)
+    _at_t = _at_set(_at_r)
     try:
         _at_o = _at_function({call})
     except BaseException as _at_e:
@@ -67,7 +67,7 @@ def _at_wrapper({parameters}):
             return _at_o
         return _at_deliver(_at_r, _at_o)
     finally:
-        _at_current.reset(_at_t)
+        _at_reset(_at_t)
 """
 )
 
@@ -78,20 +78,20 @@ async def _at_wrapper({parameters}):
     + BEGIN
     + """
     if _at_s is None:
-        if _at_current.get() is _at_p:
+        if _at_get() is _at_p:
             return await _at_function({call})
-        _at_t = _at_current.set(_at_p)
+        _at_t = _at_set(_at_p)
         try:
             return await _at_function({call})
         finally:
             try:
-                _at_current.reset(_at_t)
+                _at_reset(_at_t)
             except ValueError:
                 pass
 """
     + RECORD
     + """
-    _at_t = _at_current.set(_at_r)
+    _at_t = _at_set(_at_r)
     try:
         _at_o = await _at_function({call})
     except BaseException as _at_e:
@@ -114,7 +114,7 @@ async def _at_wrapper({parameters}):
         return _at_o
     finally:
         try:
-            _at_current.reset(_at_t)
+            _at_reset(_at_t)
         except ValueError:  # resumed in another context, which never had our value
             pass
 """
@@ -124,11 +124,12 @@ async def _at_wrapper({parameters}):
 # iterates. A call that is not recorded is stepped the same way, under OFF, so that nothing below it is.
 GENERATOR_STEPS = """
     _at_n = 0
-    _at_k = []
+    _at_k = _at_items()
+    _at_a = _at_k.content.append
     _at_x = _at_g.send
     _at_v = None
     while True:
-        _at_t = _at_current.set(_at_r)
+        _at_t = _at_set(_at_r)
         try:
             _at_i = _at_x(_at_v)
         except StopIteration as _at_e:
@@ -140,20 +141,24 @@ GENERATOR_STEPS = """
             _at_fail(_at_r, _at_e)
             raise
         finally:
-            _at_current.reset(_at_t)
+            _at_reset(_at_t)
         _at_n += 1
-        {note}
+        if _at_n <= {keep}:
+            if {light_item}:
+                _at_a(_at_i)
+            else:
+                _at_note(_at_k, _at_i)
         try:
             _at_v = yield _at_i
         except GeneratorExit:
-            _at_t = _at_current.set(_at_r)
+            _at_t = _at_set(_at_r)
             try:
                 _at_o = _at_g.close()
             except BaseException as _at_e:
                 _at_fail(_at_r, _at_e)
                 raise
             finally:
-                _at_current.reset(_at_t)
+                _at_reset(_at_t)
             _at_end(_at_r, _at_k, _at_n, _at_o, "abandoned")
             return _at_o
         except BaseException as _at_e:
@@ -165,11 +170,12 @@ GENERATOR_STEPS = """
 
 ASYNC_GENERATOR_STEPS = """
     _at_n = 0
-    _at_k = []
+    _at_k = _at_items()
+    _at_a = _at_k.content.append
     _at_x = _at_g.asend
     _at_v = None
     while True:
-        _at_t = _at_current.set(_at_r)
+        _at_t = _at_set(_at_r)
         try:
             _at_i = await _at_x(_at_v)
         except StopAsyncIteration:
@@ -181,15 +187,19 @@ ASYNC_GENERATOR_STEPS = """
             raise
         finally:
             try:
-                _at_current.reset(_at_t)
+                _at_reset(_at_t)
             except ValueError:
                 pass
         _at_n += 1
-        {note}
+        if _at_n <= {keep}:
+            if {light_item}:
+                _at_a(_at_i)
+            else:
+                _at_note(_at_k, _at_i)
         try:
             _at_v = yield _at_i
         except GeneratorExit:
-            _at_t = _at_current.set(_at_r)
+            _at_t = _at_set(_at_r)
             try:
                 await _at_g.aclose()
             except BaseException as _at_e:
@@ -197,7 +207,7 @@ ASYNC_GENERATOR_STEPS = """
                 raise
             finally:
                 try:
-                    _at_current.reset(_at_t)
+                    _at_reset(_at_t)
                 except ValueError:
                     pass
             _at_end(_at_r, _at_k, _at_n, None, "abandoned")
@@ -225,8 +235,6 @@ _STEPPED = (
 GENERATOR = "\ndef _at_wrapper({parameters}):\n" + _STEPPED + GENERATOR_STEPS
 ASYNC_GENERATOR = "\nasync def _at_wrapper({parameters}):\n" + _STEPPED + ASYNC_GENERATOR_STEPS
 
-NOTE = "_at_note(_at_k, _at_i)"
-
 FACTORY = """
 def _at_make(_at_function, _at_site):
 {wrapper}
@@ -238,7 +246,7 @@ GENERATOR_UNDER = "\ndef _at_wrapper(_at_r, _at_g):\n" + GENERATOR_STEPS
 ASYNC_GENERATOR_UNDER = "\nasync def _at_wrapper(_at_r, _at_g):\n" + ASYNC_GENERATOR_STEPS
 COROUTINE_UNDER = """
 async def _at_wrapper(_at_r, _at_g):
-    _at_t = _at_current.set(_at_r)
+    _at_t = _at_set(_at_r)
     try:
         _at_o = await _at_g
     except BaseException as _at_e:
@@ -249,7 +257,7 @@ async def _at_wrapper(_at_r, _at_g):
         return _at_o
     finally:
         try:
-            _at_current.reset(_at_t)
+            _at_reset(_at_t)
         except ValueError:
             pass
 """

@@ -14,7 +14,7 @@ from agenttrace.tracing import steps, templates
 from agenttrace.tracing.context import current
 from agenttrace.tracing.failure import GENERATED
 from agenttrace.tracing.freeze import LIGHT_TEXT
-from agenttrace.tracing.record import Record, Site
+from agenttrace.tracing.record import END, OUTPUT, SCOPE, SITE, Record, Site
 from agenttrace.tracing.redaction import REDACTED
 
 RESERVED = "_at_"
@@ -24,6 +24,14 @@ REDACTED_NAME = "_at_redacted"
 """Stands in a list of recorded parameters for one whose value must not even be kept for a moment."""
 
 _Maker = Callable[[Callable[..., Any], Site], FunctionType]
+
+
+def light(name: str) -> str:
+    """Source that is true for a small immutable scalar: such values travel by reference."""
+    return (
+        f"(_at_y := type({name})) is str and len({name}) <= {LIGHT_TEXT} or _at_y is int"
+        f" or {name} is None or _at_y is bool or _at_y is float"
+    )
 
 
 def deliver(record: Record, output: Any) -> Any:
@@ -39,7 +47,11 @@ def deliver(record: Record, output: Any) -> Any:
         return coroutine_under(record, output)
     if kind is AsyncGeneratorType:
         return async_generator_under(record, output)
-    steps.succeed(record, output)
+    record[END] = monotonic_ns()
+    scope = record[SCOPE]
+    if record[SITE].capture_output:
+        record[OUTPUT] = steps.freeze_one(scope, output)
+    steps.emit(record)
     return output
 
 
@@ -47,15 +59,18 @@ _NAMESPACE: dict[str, Any] = {
     "__name__": __name__,
     "__tracebackhide__": True,  # pytest leaves our frames out of what it shows
     "_at_clock": monotonic_ns,
-    "_at_current": current,
+    "_at_get": current.get,
     "_at_deferred": frozenset({GeneratorType, CoroutineType, AsyncGeneratorType}),
     "_at_deliver": deliver,
     "_at_end": steps.end_steps,
     "_at_fail": steps.fail,
     "_at_freeze": steps.freeze_arguments,
+    "_at_items": steps.items,
     REDACTED_NAME: REDACTED,
     "_at_note": steps.note_item,
+    "_at_reset": current.reset,
     "_at_root": steps.root,
+    "_at_set": current.set,
     "_at_succeed": steps.succeed,
 }
 
@@ -71,9 +86,9 @@ def _run(code: CodeType) -> dict[str, Any]:
 
 
 def _under(template: str) -> Callable[[Record, Any], Any]:
-    made: Callable[[Record, Any], Any] = _run(_compile(template.format(note=templates.NOTE), "deferred"))[
-        "_at_wrapper"
-    ]
+    made: Callable[[Record, Any], Any] = _run(
+        _compile(template.format(light_item=light("_at_i"), keep=steps.MAX_ITEMS_KEPT), "deferred")
+    )["_at_wrapper"]
     return made
 
 
@@ -93,14 +108,6 @@ def style_of(function: Callable[..., Any]) -> str:
     return templates.FUNCTION
 
 
-def light(name: str) -> str:
-    """Source that is true for a small immutable scalar: such values travel by reference."""
-    return (
-        f"type({name}) is str and len({name}) <= {LIGHT_TEXT} or type({name}) is int"
-        f" or {name} is None or type({name}) is bool or type({name}) is float"
-    )
-
-
 @lru_cache(maxsize=1024)
 def _maker(
     template: str, parameters: str, call: str, recorded: tuple[str, ...] | None, output: bool
@@ -116,7 +123,8 @@ def _maker(
         freeze=templates.FREEZE.format(light=test) if test != "True" else "",
         light_output=light("_at_o") if output else "type(_at_o) not in _at_deferred",
         output="_at_o" if output else "None",
-        note=templates.NOTE if output else "pass",
+        light_item=light("_at_i"),
+        keep=steps.MAX_ITEMS_KEPT if output else 0,
     )
     return _compile(templates.FACTORY.format(wrapper=textwrap.indent(source, "    ")), "observe")
 
