@@ -1,0 +1,142 @@
+from agenttrace.core.example import Example
+from agenttrace.core.report import EvaluationReport, ScoringResult
+from agenttrace.core.score import Score
+from agenttrace.core.trace import Trace
+from agenttrace.reports.terminal import report_text
+
+
+def result(outcome="passed", position=0, name=None, **fields):
+    return ScoringResult(example=Example(name=name), outcome=outcome, position=position, **fields)
+
+
+def text_of(*results, **fields):
+    return report_text(EvaluationReport(results=results, **fields))
+
+
+def failing(name="Faithfulness", value=0.0, **fields):
+    return Score.of(name, value, 0.5, **fields)
+
+
+def test_a_failing_report_has_the_lines_that_judgeval_users_know():
+    known = [
+        "=" * 80,
+        "⚠️  TEST RESULTS: 0/1 passed (1 failed)",
+        "=" * 80,
+        "",
+        "✗ Test 1: FAILED",
+        "  Scorer: Faithfulness",
+        "    Score: 0.0",
+        "    Reason: R",
+        "  " + "-" * 40,
+        "",
+        "=" * 80,
+    ]
+    lines = text_of(result("failed", scores=(failing(reason="R"),))).splitlines()
+    assert len(lines) == len(known)
+    assert all(line.startswith(start) for line, start in zip(lines, known, strict=True))
+
+
+def test_the_diff_threshold_mode_name_trial_trace_and_source_are_shown():
+    diff = '✓ 1  lookup_order(id=7)\n- 2  notify(to="ann")   missing'
+    trace = Trace.from_calls(["lookup_order"])
+    score = failing("Tool Order", reason="1 of 2", diff=diff, details={"mode": "in_order"})
+    text = text_of(
+        result(
+            "failed",
+            name="refund-7",
+            scores=(score,),
+            trace=trace,
+            trial=2,
+            trials=3,
+            source="tests/refunds.yaml:12",
+        )
+    )
+    assert f"refund-7 · trial 2/3 · trace {trace.trace_id[:8]}" in text
+    assert "    Score: 0.0   (threshold 0.5, in_order)\n" in text
+    assert "    ✓ 1  lookup_order(id=7)\n    - 2  notify" in text
+    assert "  expected at tests/refunds.yaml:12\n" in text
+    assert max(map(len, text.splitlines())) == 80
+
+
+def test_scores_that_hold_in_a_failing_test_take_one_line():
+    text = text_of(
+        result(
+            "failed",
+            scores=(failing(), Score.of("Answer", 2 / 3, 0.5), Score.skipped("Judge", 0.5, "no context")),
+        )
+    )
+    assert "  ✓ Answer: 0.6667\n" in text
+    assert "  · Judge: skipped\n" in text
+
+
+def test_errored_is_not_failed():
+    broken = Score.errored("Judge", 0.5, ValueError("no reply"))
+    text = text_of(result("errored", scores=(broken,)), result("errored", error="nothing was recorded"))
+    assert "TEST RESULTS: 0/2 passed (2 errored)" in text
+    assert "! Test 1: ERRORED" in text
+    assert "Score: none, the scorer broke" in text
+    assert "Error: ValueError: no reply" in text
+    assert "Error: nothing was recorded" in text
+
+
+def test_an_agent_that_failed_shows_its_error_and_what_it_had_called():
+    trace = Trace.from_calls([{"name": "search", "arguments": {"q": "x"}}, {"name": "book", "error": "full"}])
+    text = text_of(result("failed", error="Traceback\n  line\nRuntimeError: gone", trace=trace))
+    assert "  Error: RuntimeError: gone\n    Traceback\n      line\n" in text
+    assert '    1  search(q="x")\n' in text
+    assert "    2  book()  " in text
+
+
+def test_all_passed_is_said_in_a_line_each():
+    text = text_of(result(name="a"), result(position=1, name="b"))
+    assert text.startswith("=" * 80 + "\n✓ TEST RESULTS: 2/2 passed\n")
+    assert "✓ Test 1: PASSED" in text
+    assert "✓ Test 2: PASSED" in text
+    assert "Scorer" not in text
+
+
+def test_many_examples_are_bounded_failures_in_full_passes_counted():
+    passes = [result(position=n) for n in range(900)]
+    failures = [result("failed", position=900 + n, scores=(failing(),)) for n in range(10)]
+    text = text_of(*passes, *failures)
+    assert text.count("FAILED\n") == 10
+    assert "✓ 900 passed, not listed" in text
+    assert len(text.splitlines()) < 100
+    failures = [result("failed", position=n, scores=(failing(),)) for n in range(400)]
+    text = text_of(*failures)
+    assert "… 350 more did not pass" in text
+    assert len(text) < 30_000
+
+
+def test_long_reasons_errors_and_diffs_are_cut_visibly():
+    score = failing(reason="r" * 100_000, diff="\n".join(f"- {n}" for n in range(5_000)))
+    text = text_of(result("failed", scores=(score,), error="\n".join(["frame"] * 500 + ["E: x"])))
+    assert "[+98000 chars]" in text
+    assert "… 4880 more lines" in text
+    assert "… 488 lines above" in text
+    assert len(text) < 20_000
+
+
+def test_recorded_text_cannot_control_the_terminal():
+    evil = "\x1b]0;owned\x07\x1b[2J\r"
+    score = Score.of("n" + evil, 0.0, 0.5, reason=evil, diff=evil, details={"mode": evil})
+    trace = Trace.from_calls([{"name": evil, "arguments": {evil: evil}, "error": evil}])
+    text = text_of(
+        result("failed", name=evil, scores=(score,), error=evil, trace=trace, source=evil),
+        metadata={"requirement": evil},
+    )
+    assert not [c for c in text if c != "\n" and not c.isprintable() and c != "\ufe0f"]
+
+
+def test_a_reason_of_several_lines_stays_indented():
+    assert "    Reason: one\n            two\n" in text_of(
+        result("failed", scores=(failing(reason="one\ntwo"),))
+    )
+
+
+def test_trials_requirement_and_interruption_are_summed_up():
+    results = [result("passed" if n % 2 else "failed", trial=n + 1, trials=4) for n in range(4)]
+    text = text_of(*results, metadata={"requirement": "pass_rate >= 0.8, got 0.5", "interrupted": True})
+    assert "2 of 4 runs passed (4 trials an example): pass rate 0.5\n" in text
+    assert "required: pass_rate >= 0.8, got 0.5\n" in text
+    assert "interrupted: the examples that are not listed were not run\n" in text
