@@ -44,8 +44,8 @@ class Trace:
         """A trace of plain tool calls, in the order given.
 
         Each is a name, or a mapping with ``name`` (or ``tool_name``) and optionally ``arguments`` (or
-        ``args``, ``parameters``), ``output``, ``error``, ``agent``, ``turn``; other keys are kept in the call's
-        `metadata`.
+        ``args``, ``parameters``), ``output``, ``error``, ``agent``, ``turn``; other keys are kept in the
+        call's `metadata`.
 
         Raises:
             AgentTraceError: an entry that is neither.
