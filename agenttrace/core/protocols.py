@@ -64,8 +64,16 @@ class SpanSink(Exporter, Protocol):
 class Store(SpanSink, Protocol):
     """An exporter that can be read back. Reading may happen on any thread."""
 
-    def write_report(self, report: EvaluationReport) -> None:
-        """Keep a finished evaluation run."""
+    def write_report(self, report: EvaluationReport) -> str:
+        """Keep a finished evaluation run, with the scores under their traces; returns the run's id."""
+        ...
+
+    def save_dataset(self, alias: str, project: str, content: Any) -> int:
+        """Keep JSON data as the newest version of a dataset; returns the version's number, from 1."""
+        ...
+
+    def load_dataset(self, alias: str, project: str, version: int | None = None) -> Any:
+        """The data of a dataset's version (None: the newest), or None where there is no such dataset."""
         ...
 
     def trace(self, trace_id: str) -> Trace | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor
 from dataclasses import replace
 from pathlib import Path
@@ -36,6 +36,7 @@ def assert_test(
     executor: Executor | None = None,
     progress: Progress | None = None,
     store: Store | None = None,
+    metadata: Mapping[str, Any] | None = None,
 ) -> EvaluationReport:
     """Evaluate, and raise unless every result passed; returns the report when they did.
 
@@ -68,6 +69,7 @@ def assert_test(
         executor=executor,
         progress=progress,
         store=store,
+        metadata=metadata if require is None else {**(metadata or {}), "require": require},
     )
     return checked(report, requirement)
 

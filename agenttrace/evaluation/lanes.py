@@ -44,7 +44,7 @@ class Call:
     context: Context
 
 
-class Interrupted(Exception):  # noqa: N818 - it is a message of the engine to itself, no error
+class Interrupted(Exception):
     """The user's code raised KeyboardInterrupt: the run stops.
 
     KeyboardInterrupt itself would tear down the event loop of the engine instead of ending its tasks.

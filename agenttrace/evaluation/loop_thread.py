@@ -109,5 +109,5 @@ def wait_for(make: Callable[[], Coroutine[Any, Any, T]]) -> T:
 def _let_wind_up(result: Future[Any]) -> None:
     try:
         result.exception(timeout=WIND_UP)
-    except BaseException:  # noqa: S110 - cancelled, or not in time: the interrupt goes on either way
+    except BaseException:  # cancelled, or not in time: the interrupt goes on either way
         pass

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
-from typing import Any, Protocol
+from typing import Any, Protocol, TypedDict
 
 from agenttrace.core.errors import ConfigError
 from agenttrace.core.example import Example
@@ -44,6 +44,23 @@ class Recording(Protocol):
     def capture(self) -> AbstractContextManager[Captured]:
         """A scope whose trace holds what was recorded in it."""
         ...
+
+
+class EvaluationOptions(TypedDict, total=False):
+    """The keyword arguments of `run_evaluation`, for those who pass them on."""
+
+    model: str | None
+    project_name: str | None
+    eval_run_name: str | None
+    function: Callable[..., Any] | None
+    tracer: Recording | None
+    concurrency: int
+    timeout: float | None
+    trials: int
+    executor: Executor | None
+    progress: Progress | None
+    store: Store | None
+    metadata: Mapping[str, Any] | None
 
 
 def run_evaluation(
@@ -96,7 +113,7 @@ def run_evaluation(
     check_limits(concurrency, timeout, trials)
     check_needs(engine.scorers, engine.examples)
     store = store if store is not None else getattr(tracer, "store", None)
-    project = project_name or getattr(tracer, "project_name", None) or "default_project"
+    project = project_name or getattr(tracer, "project_name", None) or "default"
     started_ns, started = time.time_ns(), time.perf_counter()
 
     def report(**more: Any) -> EvaluationReport:
@@ -138,13 +155,10 @@ def _run_name(started_ns: int) -> str:
 
 
 def _keep(report: EvaluationReport, store: Store | None) -> None:
-    """Store the scores under their traces, then the whole run; a store that fails loses no result."""
+    """Store the run, its scores under their traces; a store that fails loses no result."""
     if store is None:
         return
     try:
-        store.write_scores(
-            [(r.trace_id, None, s) for r in report.results if r.trace_id is not None for s in r.scores]
-        )
         store.write_report(report)
     except Exception:  # choke-point: the caller still gets the report
         logger.warning("the evaluation %s could not be stored", report.name, exc_info=True)

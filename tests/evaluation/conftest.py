@@ -4,7 +4,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from agenttrace.tracing.capture import Capture
 from agenttrace.tracing.decorator import observe_with
 from agenttrace.tracing.outlet import Nowhere

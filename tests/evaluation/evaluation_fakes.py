@@ -46,12 +46,8 @@ class MemoryResults:
     def __init__(self, broken=False):
         self.broken = broken
         self.reports = []
-        self.rows = []
-
-    def write_scores(self, rows):
-        if self.broken:
-            raise OSError("disk full")
-        self.rows.extend(rows)
 
     def write_report(self, report):
+        if self.broken:
+            raise OSError("disk full")
         self.reports.append(report)

@@ -1,0 +1,106 @@
+"""Evaluations and datasets of one project, kept in one store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Unpack
+
+from agenttrace.core.errors import ConfigError, StoreError
+from agenttrace.core.example import Example
+from agenttrace.core.portable import refused, to_portable
+from agenttrace.core.protocols import Scorer, Store
+from agenttrace.core.report import EvaluationReport
+from agenttrace.datasets import EvalDataset
+from agenttrace.evaluation import assert_test, run_evaluation
+from agenttrace.evaluation.offline import EvaluationOptions
+from agenttrace.store import open_store
+
+PROJECT = "default"
+
+
+class Client:
+    """Evaluations and datasets of one project, kept in one store; no account, no key, no network.
+
+    `store` is a path, a `Store`, or None for ``AGENTTRACE_STORE`` or ``./.agenttrace/traces.db``. Results go
+    to the store and project of the `tracer` where one is given, so that they stand beside the traces.
+    """
+
+    def __init__(self, project_name: str = PROJECT, *, store: str | Path | Store | None = None) -> None:
+        if not isinstance(project_name, str) or not project_name:
+            raise ConfigError(f"project_name is a non-empty string, got {project_name!r}")
+        self.project_name = project_name
+        self.store: Store = open_store(store) if store is None or isinstance(store, str | Path) else store
+
+    def run_evaluation(
+        self,
+        examples: Iterable[Example],
+        scorers: Iterable[Scorer],
+        **options: Unpack[EvaluationOptions],
+    ) -> EvaluationReport:
+        """As the function `run_evaluation`, in this project and store."""
+        return run_evaluation(examples, scorers, **self._placed(options))
+
+    def assert_test(
+        self,
+        examples: Iterable[Example] | None = None,
+        scorers: Iterable[Scorer] = (),
+        *,
+        test_file: str | Path | None = None,
+        require: str | None = None,
+        **options: Unpack[EvaluationOptions],
+    ) -> EvaluationReport:
+        """As the function `assert_test`, in this project and store."""
+        return assert_test(examples, scorers, test_file=test_file, require=require, **self._placed(options))
+
+    def _placed(self, options: EvaluationOptions) -> EvaluationOptions:
+        """The options with this client's store and project where neither they nor a tracer say otherwise."""
+        if options.get("tracer") is not None:
+            return options
+        own: EvaluationOptions = {"store": self.store, "project_name": self.project_name}
+        given = {name: value for name, value in options.items() if value is not None or name == "timeout"}
+        return {**own, **given}  # type: ignore[typeddict-item]  # the keys are those of the options
+
+    def push_dataset(
+        self, alias: str, dataset: EvalDataset | Iterable[Example], project_name: str | None = None
+    ) -> int:
+        """Keep a dataset under a name; returns its version, from 1.
+
+        Pushing the same data again makes no new version. Examples keep their ids.
+
+        Raises:
+            DatasetError: a value that has no file form.
+            StoreError: no name, or the store cannot be written.
+        """
+        data = dataset if isinstance(dataset, EvalDataset) else EvalDataset(dataset)
+        content = {
+            "platform_fields": data.platform_fields,
+            "examples": [_row(example, place) for place, example in enumerate(data)],
+        }
+        return self.store.save_dataset(alias, project_name or self.project_name, content)
+
+    def pull_dataset(
+        self, alias: str, project_name: str | None = None, *, version: int | None = None
+    ) -> EvalDataset:
+        """The newest version of a dataset, or the one asked for.
+
+        Raises:
+            StoreError: there is none of this name and version in the project.
+        """
+        project = project_name or self.project_name
+        content = self.store.load_dataset(alias, project, version)
+        if content is None:
+            which = "" if version is None else f" version {version}"
+            raise StoreError(f"the project {project!r} has no dataset {alias!r}{which}; push it first")
+        dataset = EvalDataset(Example.from_dict(row) for row in content["examples"])
+        dataset.platform_fields = content["platform_fields"]
+        return dataset
+
+
+def _row(example: Example, place: int) -> dict[str, Any]:
+    fields = {field: getattr(example, field) for field in Example.model_fields}
+    return {
+        field: to_portable(value, refused, f"examples[{place}].{field}")
+        for field, value in fields.items()
+        if value is not None
+    }
