@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Awaitable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
+from agenttrace.core.summary import RunSummary, TraceSummary
+
 if TYPE_CHECKING:
     from agenttrace.core.example import Example
     from agenttrace.core.report import EvaluationReport
     from agenttrace.core.score import Score
     from agenttrace.core.span import Span
+    from agenttrace.core.tool_call import ToolDefinition
     from agenttrace.core.trace import Trace
 
 
@@ -68,16 +71,16 @@ class Store(SpanSink, Protocol):
         """Keep a finished evaluation run, with the scores under their traces; returns the run's id."""
         ...
 
-    def save_dataset(self, alias: str, project: str, content: Any) -> int:
-        """Keep JSON data as the newest version of a dataset; returns the version's number, from 1."""
-        ...
-
-    def load_dataset(self, alias: str, project: str, version: int | None = None) -> Any:
-        """The data of a dataset's version (None: the newest), or None where there is no such dataset."""
+    def write_tools(self, project: str, tools: Sequence[ToolDefinition]) -> None:
+        """Keep the definitions of a project's tools, called or not, so that `trace` can give them."""
         ...
 
     def trace(self, trace_id: str) -> Trace | None:
-        """One trace by its id, or by a prefix of at least four digits that only one trace has."""
+        """One trace by its id, or by a prefix of at least four digits that only one trace has.
+
+        Raises:
+            StoreError: fewer digits, several traces, or the store cannot be read.
+        """
         ...
 
     def traces(
@@ -90,18 +93,33 @@ class Store(SpanSink, Protocol):
         """The scores of a trace, each with its span id (None: the whole trace), oldest first."""
         ...
 
+    def runs(self, *, project: str | None = None, limit: int = 50) -> list[RunSummary]:
+        """The newest evaluation runs first."""
+        ...
 
-class TraceSummary(Protocol):
-    """One line of a list of traces."""
+    def run(self, run_id: str) -> dict[str, Any] | None:
+        """A run as `EvaluationReport.to_dict` gives it, with its ``run_id``, by id or unique prefix."""
+        ...
 
-    trace_id: str
-    name: str
-    project: str
-    start_ns: int
-    duration_ns: int
-    spans: int
-    tool_calls: int
-    status: str
+    def save_dataset(self, alias: str, project: str, content: Any) -> int:
+        """Keep JSON data as the newest version of a dataset; returns the version's number, from 1."""
+        ...
+
+    def load_dataset(self, alias: str, project: str, version: int | None = None) -> Any:
+        """The data of a dataset's version (None: the newest), or None where there is no such dataset."""
+        ...
+
+    def datasets(self, *, project: str | None = None) -> list[tuple[str, str, int]]:
+        """Project, alias and newest version of every dataset, by name."""
+        ...
+
+    def delete_trace(self, trace_id: str) -> bool:
+        """Delete a trace by its whole id, with its scores; whether it was there."""
+        ...
+
+    def after_fork(self) -> None:
+        """In a forked child: begin anew, leaving what the parent has yet to store to the parent."""
+        ...
 
 
 class ChatModel(Protocol):
@@ -112,3 +130,14 @@ class ChatModel(Protocol):
     ) -> Any:
         """One reply to a list of messages; JSON of `schema` where that is given."""
         ...
+
+
+__all__ = [
+    "ChatModel",
+    "Exporter",
+    "RunSummary",
+    "Scorer",
+    "SpanSink",
+    "Store",
+    "TraceSummary",
+]

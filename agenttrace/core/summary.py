@@ -1,0 +1,75 @@
+"""A stored thing in one line: a trace, an evaluation run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from agenttrace.core.report import EvaluationReport
+    from agenttrace.core.trace import Trace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TraceSummary:
+    """One line of a list of traces.
+
+    `name`, `project` and `status` are those of the root; status is *open* while no root has been stored
+    (it still runs, or its process died). Times are nanoseconds.
+    """
+
+    trace_id: str
+    name: str
+    project: str
+    start_ns: int
+    duration_ns: int
+    spans: int
+    tool_calls: int
+    status: str
+
+    @classmethod
+    def of(cls, trace: Trace) -> TraceSummary:
+        """Summarize a trace that has spans."""
+        root = next((span for span in trace.spans if span.parent_key is None), None)
+        first = root or trace.spans[0]
+        return cls(
+            trace_id=trace.trace_id,
+            name=first.name,
+            project=first.project,
+            start_ns=trace.spans[0].start_ns,
+            duration_ns=trace.duration_ns,
+            spans=len(trace.spans),
+            tool_calls=sum(span.span_type == "tool" for span in trace.spans),
+            status=root.status if root else "open",
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSummary:
+    """One line of a list of evaluation runs. `duration` is in seconds."""
+
+    run_id: str
+    name: str
+    project: str
+    model: str | None
+    started_ns: int
+    duration: float
+    passed: int
+    failed: int
+    errored: int
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, run_id: str, report: EvaluationReport) -> RunSummary:
+        """Summarize a report."""
+        return cls(
+            run_id=run_id,
+            name=report.name,
+            project=report.project,
+            model=report.model,
+            started_ns=report.started_ns,
+            duration=report.duration,
+            metadata=report.metadata,
+            **report.counts,
+        )

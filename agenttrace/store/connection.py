@@ -1,0 +1,134 @@
+"""Opening a database for writing or for reading, and telling its troubles apart."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from typing import Literal
+from urllib.parse import quote
+
+from agenttrace.core.errors import StoreError
+from agenttrace.store import files, migrations
+
+CHECKPOINT_PAGES = 2_000
+"""The log is folded into the database each time it has grown by this many pages (8 MB)."""
+
+LARGEST_LOG = 32 * 1024 * 1024
+"""A log beyond this (a reader has pinned it) is cut back as soon as the reader lets go."""
+
+Trouble = Literal["busy", "damaged", "moved", "unavailable"]
+
+_CODES: dict[int, Trouble] = {
+    sqlite3.SQLITE_BUSY: "busy",
+    sqlite3.SQLITE_LOCKED: "busy",
+    sqlite3.SQLITE_CORRUPT: "damaged",
+    sqlite3.SQLITE_NOTADB: "damaged",
+}
+_SCHEMA_BROKEN = ("no such table", "no such column")
+_MOVED = 1032  # SQLITE_READONLY_DBMOVED
+
+
+class NewerSchema(sqlite3.DatabaseError):
+    """The file was written by a newer version of agenttrace."""
+
+
+def trouble_of(error: Exception) -> Trouble:
+    """What an error of SQLite's means for the store. *unavailable*: full, forbidden, broken, no file."""
+    if isinstance(error, NewerSchema):
+        return "damaged"
+    code = getattr(error, "sqlite_errorcode", None)
+    if code == _MOVED:
+        return "moved"
+    if code is None:
+        return "unavailable"
+    if code == sqlite3.SQLITE_ERROR and str(error).startswith(_SCHEMA_BROKEN):
+        return "damaged"
+    return _CODES.get(code & 0xFF, "unavailable")
+
+
+def open_for_writing(path: str, timeout: float) -> sqlite3.Connection:
+    """Open the database, making or migrating it where needed. The caller holds the file's lock.
+
+    Raises:
+        sqlite3.DatabaseError: it cannot be opened, is damaged, or newer than this version (`NewerSchema`).
+        StoreError: a link stands there, or another application's database.
+        OSError: the file cannot be made.
+    """
+    files.refuse_links(path)
+    files.create_private(path)
+    db = sqlite3.connect(
+        _uri(path, "rw"), uri=True, timeout=timeout, isolation_level=None, check_same_thread=False
+    )
+    try:
+        db.execute("PRAGMA journal_mode = WAL").fetchone()
+        db.execute("PRAGMA synchronous = NORMAL")
+        db.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
+        db.execute("PRAGMA cache_size = -16000")
+        match migrations.state(db):
+            case "foreign":
+                raise StoreError(
+                    f"{path} is another application's database, which the store leaves alone; "
+                    "give the store a path of its own"
+                )
+            case "newer":
+                raise NewerSchema(f"{path} was written by a newer version of agenttrace")
+            case "empty" | "older":
+                migrations.migrate(db)
+            case "current":
+                pass
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def open_for_reading(path: str, timeout: float) -> sqlite3.Connection:
+    """Open the database as a reader that cannot change it, nor checkpoint it when it closes.
+
+    Raises:
+        sqlite3.DatabaseError: it cannot be opened.
+    """
+    db = _connect_reader(_uri(path, "ro"), timeout)
+    try:
+        db.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
+    except sqlite3.OperationalError:
+        db.close()
+        if os.access(os.path.dirname(os.path.abspath(path)), os.W_OK):
+            raise
+        # A log cannot be opened where nothing can be created beside it: read the file as it lies there.
+        db = _connect_reader(_uri(path, "ro") + "&immutable=1", timeout)
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def _connect_reader(uri: str, timeout: float) -> sqlite3.Connection:
+    db = sqlite3.connect(uri, uri=True, timeout=timeout, isolation_level=None, check_same_thread=False)
+    db.text_factory = _text
+    return db
+
+
+def _text(raw: bytes) -> str:
+    return raw.decode("utf-8", "replace")
+
+
+def _uri(path: str, mode: str) -> str:
+    return f"file:{quote(os.path.abspath(path))}?mode={mode}"
+
+
+def cut_log(db: sqlite3.Connection, path: str, timeout: float) -> None:
+    """Fold an overgrown log into the database and cut it to nothing, unless a reader is in the way.
+
+    The caller holds the file's lock.
+    """
+    try:
+        if os.stat(path + "-wal").st_size <= LARGEST_LOG:
+            return
+    except FileNotFoundError:
+        return
+    db.execute("PRAGMA busy_timeout = 0")
+    try:
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    finally:
+        db.execute(f"PRAGMA busy_timeout = {int(timeout * 1000)}")

@@ -1,0 +1,71 @@
+"""Scores, runs and datasets into an open transaction."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Sequence
+
+from agenttrace.core.jsonable import clean_text, jsonable, to_json
+from agenttrace.core.report import EvaluationReport
+from agenttrace.core.score import Score
+from agenttrace.store.score_rows import RESULT_COLUMNS, SCORE_COLUMNS, result_row, score_row
+from agenttrace.store.statements import marks
+
+
+def insert_scores(
+    db: sqlite3.Connection,
+    scores: Sequence[tuple[str | None, str | None, Score]],
+    run: tuple[str, int] | None = None,
+) -> None:
+    """Keep scores, each with its trace id and span id; `run` is a run's id with the result's place in it."""
+    run_id, result = run or (None, None)
+    now = time.time_ns()
+    for trace_id, span_id, score in scores:
+        db.execute(
+            f"INSERT INTO scores (trace_id, span_id, run_id, result, {SCORE_COLUMNS}, created_ns)"  # noqa: S608
+            f" VALUES ({marks(15)})",
+            (trace_id, span_id, run_id, result, *score_row(score), now),
+        )
+
+
+def insert_report(db: sqlite3.Connection, run_id: str, report: EvaluationReport) -> None:
+    """Keep a run with its results and their scores; the same run is replaced."""
+    for table in ("scores", "results", "runs"):
+        db.execute(f"DELETE FROM {table} WHERE run_id = ?", (run_id,))  # noqa: S608 - names of ours
+    counts = report.counts
+    db.execute(
+        f"INSERT INTO runs VALUES ({marks(10)})",  # noqa: S608 - places only
+        (
+            run_id,
+            clean_text(report.name),
+            clean_text(report.project),
+            report.model,
+            report.started_ns,
+            report.duration,
+            *(counts[outcome] for outcome in ("passed", "failed", "errored")),
+            to_json(jsonable(dict(report.metadata))),
+        ),
+    )
+    for place, result in enumerate(report):
+        db.execute(
+            f"INSERT INTO results (run_id, result, {RESULT_COLUMNS}) VALUES ({marks(12)})",  # noqa: S608
+            (run_id, place, *result_row(result)),
+        )
+        insert_scores(db, [(result.trace_id, None, score) for score in result.scores], (run_id, place))
+
+
+def insert_dataset(db: sqlite3.Connection, project: str, alias: str, content: str) -> int:
+    """Keep a new version of a dataset unless the newest is the same; returns the newest version's number."""
+    newest = db.execute(
+        "SELECT version, content FROM datasets WHERE project = ? AND alias = ? ORDER BY version DESC LIMIT 1",
+        (project, alias),
+    ).fetchone()
+    if newest is not None and newest[1] == content:
+        same: int = newest[0]
+        return same
+    version: int = 1 if newest is None else newest[0] + 1
+    db.execute(
+        "INSERT INTO datasets VALUES (?, ?, ?, ?, ?)", (project, alias, version, time.time_ns(), content)
+    )
+    return version

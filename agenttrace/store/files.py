@@ -1,0 +1,85 @@
+"""The database file as a file: made private, recognised again, moved aside."""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from pathlib import Path
+
+from agenttrace.core.errors import StoreError
+
+SIDES = ("", "-wal", "-shm")
+"""What belongs to one SQLite database: the file, its log, the index of the log."""
+
+Identity = tuple[int, int]
+
+
+def identity(path: str) -> Identity | None:
+    """Which file stands at a path now, or None where there is none."""
+    try:
+        found = os.stat(path, follow_symlinks=False)
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def refuse_links(path: str) -> None:
+    """Stop where somebody could make us write into a file of their choice.
+
+    Raises:
+        StoreError: a symbolic link, or something that is not a plain file, stands where the store goes.
+    """
+    for side in SIDES:
+        try:
+            mode = os.stat(path + side, follow_symlinks=False).st_mode
+        except FileNotFoundError:
+            continue
+        if stat.S_ISLNK(mode):
+            raise StoreError(
+                f"{path + side} is a symbolic link, which the store does not follow; "
+                "give the path of the file itself"
+            )
+        if not stat.S_ISREG(mode):
+            kind = "a directory" if stat.S_ISDIR(mode) else "not a plain file"
+            raise StoreError(f"{path + side} is {kind}; the store needs the path of a file")
+
+
+def make_directory(path: str) -> None:
+    """Make the directory of a file where it is missing, for its owner only."""
+    Path(path).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
+def create_private(path: str) -> None:
+    """Make the file where it is missing, for its owner only.
+
+    A log without its database (somebody deleted the file alone) would be read into the new one: it is
+    moved aside first.
+    """
+    if os.path.lexists(path):
+        return
+    move_aside(path, "orphan")
+    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0)
+    os.close(os.open(path, flags, 0o600))
+
+
+def move_aside(path: str, why: str) -> str | None:
+    """Rename a database and what belongs to it to ``<path>.<why>-<UTC time>``; nothing is ever deleted.
+
+    Returns the new name, or None where there was nothing to move. The parts keep their endings, so that
+    the copy opens as it was.
+    """
+    stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
+    target = f"{path}.{why}-{stamp}"
+    count = 1
+    while any(os.path.lexists(target + side) for side in SIDES):
+        count += 1
+        target = f"{path}.{why}-{stamp}-{count}"
+    moved = False
+    for side in SIDES:
+        try:
+            os.rename(path + side, target + side)
+            moved = True
+        except FileNotFoundError:
+            continue
+    return target if moved else None

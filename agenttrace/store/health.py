@@ -1,0 +1,45 @@
+"""What a store knows about its own troubles."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+_log = logging.getLogger("agenttrace")
+
+
+@dataclass(slots=True, kw_only=True)
+class StoreHealth:
+    """Counts since the store was made, in this process.
+
+    `mode` is where new spans go now, `trouble` why that is memory. `lost` counts spans that were stored in
+    a file which somebody then deleted or renamed away, `dropped` spans for which memory had no room.
+    `waiting` spans are kept in memory until the file can be written again. `moved_aside` are the files that
+    could not be used and were kept under a new name.
+    """
+
+    mode: Literal["sqlite", "memory"] = "sqlite"
+    path: str | None = None
+    trouble: str | None = None
+    written: int = 0
+    waiting: int = 0
+    quarantined: int = 0
+    dropped: int = 0
+    lost: int = 0
+    reopened: int = 0
+    retired_traces: int = 0
+    busy: int = 0
+    locked: bool = True
+    moved_aside: list[str] = field(default_factory=list)
+    warned: set[str] = field(default_factory=set)
+
+    def warn_once(self, cause: str, text: str, *values: object) -> None:
+        """Log a warning the first time that this cause is seen."""
+        if cause not in self.warned:
+            self.warned.add(cause)
+            _log.warning(text, *values)
+
+    def copy(self) -> StoreHealth:
+        """The state of this moment."""
+        return replace(self, moved_aside=list(self.moved_aside), warned=set(self.warned))

@@ -1,0 +1,91 @@
+"""One writer at a time among all processes that use a file.
+
+SQLite before 3.51.3 can damage a database in WAL mode when two connections write or checkpoint in the same
+instant (the WAL-reset bug), and its own busy handler lets a writer starve for seconds. So each write
+transaction, together with the checkpoint after it, holds an advisory lock on a file beside the database.
+The lock is the kernel's: it ends with the process that holds it, however that ends.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import random
+import time
+from typing import Any
+
+try:
+    import fcntl as _fcntl
+except ImportError:  # Windows: SQLite's own locks alone
+    _fcntl = None  # type: ignore[assignment] # the absence of a module is a value here
+
+fcntl: Any = _fcntl
+
+_NOT_SUPPORTED = {errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL}
+_HELD_BY_OTHERS = {errno.EAGAIN, errno.EACCES, errno.EWOULDBLOCK}
+
+
+class FileLock:
+    """An advisory lock on ``<path>.lock``, opened afresh each time so that a deleted file cannot split it."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path + ".lock"
+        self._held: int | None = None
+
+    def acquire(self, timeout: float) -> bool:
+        """Wait up to `timeout` seconds; whether the lock is held (always, where the system has no locks).
+
+        Raises:
+            OSError: the lock's file cannot be opened.
+        """
+        if fcntl is None:
+            return True
+        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+        handle = os.open(self.path, flags, 0o600)
+        try:
+            held = _wait(handle, timeout)
+        except BaseException:
+            os.close(handle)
+            raise
+        if held:
+            self._held = handle
+        else:
+            os.close(handle)
+        return held
+
+    def release(self) -> None:
+        """Let the next writer in."""
+        handle, self._held = self._held, None
+        if handle is not None:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_UN)
+            except OSError:  # a system without locks: there was none to give back
+                pass
+            finally:
+                os.close(handle)
+
+    def forget(self) -> None:
+        """In a forked child: drop the inherited descriptor; the parent's lock stays the parent's."""
+        handle, self._held = self._held, None
+        if handle is not None:
+            os.close(handle)
+
+
+def _wait(handle: int, timeout: float) -> bool:
+    deadline = time.monotonic() + timeout
+    pause = 0.0005
+    while True:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        except OSError as error:
+            if error.errno in _NOT_SUPPORTED:
+                return True
+            if error.errno not in _HELD_BY_OTHERS:
+                raise
+        left = deadline - time.monotonic()
+        if left <= 0:
+            return False
+        # Jitter keeps many processes from asking in step.
+        time.sleep(min(left, pause * (0.5 + random.random())))  # noqa: S311 - no secret
+        pause = min(pause * 1.6, 0.01)

@@ -1,0 +1,260 @@
+"""A store that lives as long as its process."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Sequence
+from typing import Any
+from uuid import uuid4
+
+from agenttrace.core.report import EvaluationReport
+from agenttrace.core.score import Score
+from agenttrace.core.span import Span
+from agenttrace.core.summary import RunSummary, TraceSummary
+from agenttrace.core.tool_call import ToolDefinition
+from agenttrace.core.trace import Trace
+from agenttrace.store.contents import dataset_text, dataset_value
+from agenttrace.store.health import StoreHealth
+from agenttrace.store.prefixes import id_prefix, only_match
+
+DEFAULT_BYTES = 64 * 1024 * 1024
+_SPAN_BYTES = 600
+_MOST_SCORES = 100_000
+
+
+class MemoryStore:
+    """Keeps spans, scores, runs and datasets in memory, up to about `max_bytes` of spans.
+
+    Beyond that the oldest traces go (of a single trace that is larger, its oldest spans), counted as
+    *dropped*; of scores the newest 100,000 stay. For tests, for processes without a disk, and in place of a
+    file that cannot be written.
+    """
+
+    def __init__(self, *, max_bytes: int = DEFAULT_BYTES) -> None:
+        self.max_bytes = max_bytes
+        self._lock = threading.Lock()
+        self._traces: dict[int, dict[int, Span]] = {}
+        self._weights: dict[int, int] = {}
+        self._bytes = 0
+        self._scores: deque[tuple[str, str | None, Score]] = deque(maxlen=_MOST_SCORES)
+        self._reports: dict[str, EvaluationReport] = {}
+        self._datasets: dict[tuple[str, str], list[str]] = {}
+        self._tools: dict[str, dict[str, ToolDefinition]] = {}
+        self._written = 0
+        self._dropped = 0
+
+    def export(self, spans: Sequence[Span]) -> None:
+        """Keep the spans; one that is there already is replaced."""
+        with self._lock:
+            for span in spans:
+                self._keep(span)
+            self._written += len(spans)
+            while self._bytes > self.max_bytes and self._traces:
+                self._make_room()
+
+    def _keep(self, span: Span) -> None:
+        key = span.trace_key
+        trace = self._traces.get(key)
+        if trace is None:
+            trace = self._traces[key] = {}
+            self._weights[key] = 0
+        size = weight(span)
+        replaced = trace.get(span.span_key)
+        if replaced is not None:
+            size -= weight(replaced)
+        trace[span.span_key] = span
+        self._weights[key] += size
+        self._bytes += size
+        if span.tool is not None:
+            self._tools.setdefault(span.project, {})[span.tool.name] = span.tool
+
+    def _make_room(self) -> None:
+        oldest = next(iter(self._traces))
+        if len(self._traces) > 1:
+            self._dropped += self._drop(oldest)
+            return
+        spans = self._traces[oldest]  # one trace larger than all the room: its oldest spans go
+        size = weight(spans.pop(next(iter(spans))))
+        self._weights[oldest] -= size
+        self._bytes -= size
+        self._dropped += 1
+        if not spans:
+            self._drop(oldest)
+
+    def _drop(self, key: int) -> int:
+        self._bytes -= self._weights.pop(key)
+        return len(self._traces.pop(key))
+
+    def flush(self, timeout: float) -> bool:
+        """True: nothing is ever pending."""
+        return True
+
+    def close(self) -> None:
+        """Nothing to release; what is kept stays readable."""
+
+    def after_fork(self) -> None:
+        """In a forked child: begin anew with a lock of its own, keeping what was there."""
+        self._lock = threading.Lock()
+
+    def write_tools(self, project: str, tools: Sequence[ToolDefinition]) -> None:
+        """Keep the definitions of a project's tools, called or not."""
+        with self._lock:
+            self._tools.setdefault(project, {}).update((tool.name, tool) for tool in tools)
+
+    def write_scores(self, scores: Sequence[tuple[str, str | None, Score]]) -> None:
+        """Keep scores, each with its trace id and span id (None: the whole trace)."""
+        with self._lock:
+            self._scores += scores
+
+    def write_report(self, report: EvaluationReport) -> str:
+        """Keep a finished run with the scores of its results; returns the run's id."""
+        run_id = uuid4().hex
+        self.keep_report(run_id, report)
+        return run_id
+
+    def keep_report(self, run_id: str, report: EvaluationReport) -> None:
+        """Keep a run whose id is given."""
+        with self._lock:
+            self._reports[run_id] = report
+
+    def trace(self, trace_id: str) -> Trace | None:
+        """One trace by its id, or by a prefix of at least four digits that only one trace has.
+
+        Raises:
+            StoreError: fewer digits, or several traces.
+        """
+        prefix = id_prefix(trace_id)
+        with self._lock:
+            ids = {f"{key:032x}": key for key in self._traces}
+            found = None if prefix is None else only_match(prefix, [i for i in ids if i.startswith(prefix)])
+            if found is None:
+                return None
+            spans = list(self._traces[ids[found]].values())
+            tools: dict[str, ToolDefinition] = {}
+            for project in sorted({span.project for span in spans}):
+                tools.update(self._tools.get(project, {}))
+        return Trace(spans, trace_key=ids[found], tools=tools)
+
+    def traces(
+        self, *, project: str | None = None, limit: int = 50, name: str | None = None
+    ) -> list[TraceSummary]:
+        """The newest traces first."""
+        with self._lock:
+            kept = [list(spans.values()) for spans in self._traces.values()]
+        lines = (TraceSummary.of(Trace(spans)) for spans in kept)
+        wanted = [line for line in lines if project in (None, line.project) and name in (None, line.name)]
+        wanted.reverse()  # of those that began together, the one stored last is the newest
+        return sorted(wanted, key=lambda line: -line.start_ns)[: max(limit, 0)]
+
+    def scores(self, trace_id: str) -> list[tuple[str | None, Score]]:
+        """The scores of a trace, each with its span id (None: the whole trace), oldest first."""
+        with self._lock:
+            found = [(span_id, score) for of_trace, span_id, score in self._scores if of_trace == trace_id]
+            for report in self._reports.values():
+                for result in report:
+                    if result.trace_id == trace_id:
+                        found += [(None, score) for score in result.scores]
+            return found
+
+    def runs(self, *, project: str | None = None, limit: int = 50) -> list[RunSummary]:
+        """The newest evaluation runs first."""
+        with self._lock:
+            kept = list(self._reports.items())
+        lines = [RunSummary.of(run_id, report) for run_id, report in reversed(kept)]
+        wanted = [line for line in lines if project in (None, line.project)]
+        return sorted(wanted, key=lambda line: -line.started_ns)[: max(limit, 0)]
+
+    def run(self, run_id: str) -> dict[str, Any] | None:
+        """A run as `EvaluationReport.to_dict` gives it, by its id or a prefix that only one run has.
+
+        Raises:
+            StoreError: fewer than four digits, or several runs.
+        """
+        prefix = id_prefix(run_id)
+        with self._lock:
+            found = prefix and only_match(prefix, [i for i in self._reports if i.startswith(prefix)])
+            return {"run_id": found, **self._reports[found].to_dict()} if found else None
+
+    def save_dataset(self, alias: str, project: str, content: Any) -> int:
+        """Keep JSON data as the newest version of a dataset; returns the version's number, from 1.
+
+        Data equal to the newest version makes no new one.
+
+        Raises:
+            StoreError: `content` is not JSON data.
+        """
+        text = dataset_text(alias, content)
+        with self._lock:
+            versions = self._datasets.setdefault((project, alias), [])
+            if not versions or versions[-1] != text:
+                versions.append(text)
+            return len(versions)
+
+    def load_dataset(self, alias: str, project: str, version: int | None = None) -> Any:
+        """The data of a dataset's version (None: the newest), or None where there is no such dataset."""
+        with self._lock:
+            versions = self._datasets.get((project, alias), [])
+            number = len(versions) if version is None else version
+            return dataset_value(versions[number - 1]) if 1 <= number <= len(versions) else None
+
+    def datasets(self, *, project: str | None = None) -> list[tuple[str, str, int]]:
+        """Project, alias and newest version of every dataset, by name."""
+        with self._lock:
+            return sorted((p, a, len(v)) for (p, a), v in self._datasets.items() if project in (None, p))
+
+    def delete_trace(self, trace_id: str) -> bool:
+        """Delete a trace by its whole id, with its scores; whether it was there."""
+        with self._lock:
+            key = next((k for k in self._traces if f"{k:032x}" == trace_id.lower()), None)
+            if key is None:
+                return False
+            self._drop(key)
+            kept = [entry for entry in self._scores if entry[0] != trace_id.lower()]
+            self._scores = deque(kept, maxlen=_MOST_SCORES)
+            return True
+
+    def health(self) -> StoreHealth:
+        """The state of this moment."""
+        return StoreHealth(mode="memory", written=self._written, dropped=self._dropped)
+
+    def kept_spans(self) -> list[Span]:
+        """Every span that is kept, trace by trace."""
+        with self._lock:
+            return [span for trace in self._traces.values() for span in trace.values()]
+
+    def kept_scores(self) -> list[tuple[str, str | None, Score]]:
+        """Every score that is kept, without those of runs."""
+        with self._lock:
+            return list(self._scores)
+
+    def kept_reports(self) -> dict[str, EvaluationReport]:
+        """Every run that is kept, by its id."""
+        with self._lock:
+            return dict(self._reports)
+
+    def kept_tools(self) -> dict[str, list[ToolDefinition]]:
+        """Every tool that is known, by project."""
+        with self._lock:
+            return {project: list(tools.values()) for project, tools in self._tools.items()}
+
+
+def weight(span: Span) -> int:
+    """About how many bytes a span holds in memory."""
+    size = _SPAN_BYTES
+    left: list[Any] = [span.input, span.output, span.attributes, span.usage]
+    if span.error is not None:
+        size += len(span.error.message) + 300 * len(span.error.frames)
+    while left:
+        value = left.pop()
+        if isinstance(value, str):
+            size += 50 + len(value)
+        elif isinstance(value, dict):
+            size += 64 + 100 * len(value)
+            left += value.values()
+        elif isinstance(value, list | tuple):
+            size += 56 + 8 * len(value)
+            left += value
+        else:
+            size += 16
+    return size

@@ -1,0 +1,189 @@
+"""The schema, as named steps that are each applied once.
+
+A step runs in a transaction of its own together with the row that names it, so a process that is killed in
+between leaves either the old schema or the new one. A file that names a step which this version does not
+know was written by a newer version.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from typing import Literal
+
+APPLICATION_ID = 0x61677472
+"""What marks a SQLite file as ours (the letters agtr)."""
+
+MIGRATIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    (
+        "0001_first_tables",
+        (
+            """CREATE TABLE traces (
+                id INTEGER PRIMARY KEY,
+                trace_id TEXT NOT NULL UNIQUE,
+                project TEXT NOT NULL,
+                name TEXT,
+                started_ns INTEGER NOT NULL
+            )""",
+            "CREATE INDEX traces_by_start ON traces (started_ns)",
+            """CREATE TABLE functions (
+                id INTEGER PRIMARY KEY,
+                project TEXT NOT NULL,
+                name TEXT NOT NULL,
+                span_type TEXT NOT NULL,
+                definition TEXT NOT NULL,
+                UNIQUE (project, name, span_type, definition)
+            )""",
+            """CREATE TABLE span_rows (
+                trace INTEGER NOT NULL,
+                span INTEGER NOT NULL,
+                parent INTEGER,
+                seq INTEGER NOT NULL,
+                function INTEGER NOT NULL,
+                start_ns INTEGER NOT NULL,
+                end_ns INTEGER NOT NULL,
+                input TEXT,
+                output TEXT,
+                rest TEXT,
+                PRIMARY KEY (trace, span)
+            ) WITHOUT ROWID""",
+            """CREATE VIEW spans AS SELECT
+                t.trace_id,
+                printf('%016x', s.span) AS span_id,
+                CASE WHEN s.parent IS NOT NULL THEN printf('%016x', s.parent) END AS parent_id,
+                s.seq AS "index",
+                f.project, f.name, f.span_type,
+                coalesce(json_extract(s.rest, '$.status'), 'ok') AS status,
+                s.start_ns, s.end_ns,
+                (s.end_ns - s.start_ns) / 1e6 AS duration_ms,
+                s.input, s.output,
+                json_extract(s.rest, '$.error.type') AS error_type,
+                json_extract(s.rest, '$.error.message') AS error_message,
+                json_extract(s.rest, '$.attributes') AS attributes,
+                json_extract(s.rest, '$.usage') AS usage
+            FROM span_rows s JOIN traces t ON t.id = s.trace JOIN functions f ON f.id = s.function""",
+            """CREATE VIEW tools AS SELECT id, project, name, definition
+                FROM functions WHERE span_type = 'tool' AND definition <> ''""",
+            """CREATE TABLE scores (
+                id INTEGER PRIMARY KEY,
+                trace_id TEXT,
+                span_id TEXT,
+                run_id TEXT,
+                result INTEGER,
+                name TEXT NOT NULL,
+                value REAL,
+                threshold REAL NOT NULL,
+                outcome TEXT NOT NULL,
+                reason TEXT NOT NULL,
+                error TEXT,
+                model TEXT,
+                cost REAL,
+                duration REAL,
+                rest TEXT,
+                created_ns INTEGER NOT NULL
+            )""",
+            "CREATE INDEX scores_by_trace ON scores (trace_id)",
+            "CREATE INDEX scores_by_run ON scores (run_id, result)",
+            """CREATE TABLE runs (
+                run_id TEXT PRIMARY KEY,
+                name TEXT NOT NULL,
+                project TEXT NOT NULL,
+                model TEXT,
+                started_ns INTEGER NOT NULL,
+                duration REAL NOT NULL,
+                passed INTEGER NOT NULL,
+                failed INTEGER NOT NULL,
+                errored INTEGER NOT NULL,
+                metadata TEXT
+            )""",
+            """CREATE TABLE results (
+                run_id TEXT NOT NULL,
+                result INTEGER NOT NULL,
+                position INTEGER NOT NULL,
+                name TEXT,
+                outcome TEXT NOT NULL,
+                trial INTEGER NOT NULL,
+                trials INTEGER NOT NULL,
+                trace_id TEXT,
+                run_duration REAL,
+                error TEXT,
+                source TEXT,
+                example TEXT,
+                PRIMARY KEY (run_id, result)
+            ) WITHOUT ROWID""",
+            """CREATE TABLE datasets (
+                project TEXT NOT NULL,
+                alias TEXT NOT NULL,
+                version INTEGER NOT NULL,
+                created_ns INTEGER NOT NULL,
+                content TEXT NOT NULL,
+                PRIMARY KEY (project, alias, version)
+            )""",
+            """CREATE TABLE quarantine (
+                id INTEGER PRIMARY KEY,
+                trace_id TEXT,
+                span_id TEXT,
+                name TEXT,
+                reason TEXT NOT NULL,
+                created_ns INTEGER NOT NULL
+            )""",
+        ),
+    ),
+)
+
+SchemaState = Literal["empty", "older", "current", "newer", "foreign"]
+
+
+def state(db: sqlite3.Connection) -> SchemaState:
+    """How a database's schema stands to this version's. *foreign*: it belongs to another application.
+
+    Raises:
+        sqlite3.DatabaseError: the file is damaged, or no database.
+    """
+    tables = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    if not tables:
+        return "empty"
+    (mark,) = db.execute("PRAGMA application_id").fetchone()
+    if mark != APPLICATION_ID or "migrations" not in tables:
+        return "foreign"
+    applied = {name for (name,) in db.execute("SELECT name FROM migrations")}
+    known = {name for name, _ in MIGRATIONS}
+    if applied - known:
+        return "newer"
+    return "current" if applied == known else "older"
+
+
+def migrate(db: sqlite3.Connection) -> None:
+    """Apply the steps that are missing, in order. The caller holds the file's lock."""
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        db.execute(
+            "CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY, applied_ns INTEGER NOT NULL)"
+        )
+        applied = {name for (name,) in db.execute("SELECT name FROM migrations")}
+        db.execute("COMMIT")
+    except BaseException:
+        _roll_back(db)
+        raise
+    for name, statements in MIGRATIONS:
+        if name not in applied:
+            _apply(db, name, statements)
+
+
+def _apply(db: sqlite3.Connection, name: str, statements: tuple[str, ...]) -> None:
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        if db.execute("SELECT 1 FROM migrations WHERE name = ?", (name,)).fetchone() is None:
+            for statement in statements:
+                db.execute(statement)
+            db.execute("INSERT INTO migrations VALUES (?, ?)", (name, time.time_ns()))
+        db.execute("COMMIT")
+    except BaseException:
+        _roll_back(db)
+        raise
+
+
+def _roll_back(db: sqlite3.Connection) -> None:
+    if db.in_transaction:
+        db.execute("ROLLBACK")

@@ -1,0 +1,213 @@
+"""Reading back what an open database holds."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from typing import Any
+
+from agenttrace.core.score import Score
+from agenttrace.core.summary import RunSummary, TraceSummary
+from agenttrace.core.tool_call import ToolDefinition
+from agenttrace.core.trace import TOOL, Trace
+from agenttrace.store.prefixes import only_match
+from agenttrace.store.rows import SPAN_COLUMNS, loaded, span_of, tool_of
+from agenttrace.store.score_rows import RESULT_COLUMNS, SCORE_COLUMNS, result_of, score_of
+
+# Every statement here is put together from constants of this package; values are always bound.
+# ruff: noqa: S608
+
+_LAST_DIGIT = "g"  # sorts after every hex digit
+
+
+def find_trace(db: sqlite3.Connection, prefix: str) -> tuple[int, str] | None:
+    """The number and the id of the one trace whose id begins with `prefix`.
+
+    Raises:
+        StoreError: several do.
+    """
+    rows = db.execute(
+        "SELECT trace_id, id FROM traces WHERE trace_id >= ? AND trace_id < ? LIMIT 4",
+        (prefix, prefix + _LAST_DIGIT),
+    ).fetchall()
+    found = only_match(prefix, [trace_id for trace_id, _ in rows])
+    return None if found is None else (dict(rows)[found], found)
+
+
+SpanRows = list[tuple[Any, ...]]
+
+
+def span_rows(db: sqlite3.Connection, trace: int) -> SpanRows:
+    """The rows of a trace's spans, in start order."""
+    return db.execute(
+        f"SELECT {SPAN_COLUMNS} FROM span_rows s JOIN functions f ON f.id = s.function"
+        " WHERE s.trace = ? ORDER BY s.start_ns, s.seq",
+        (trace,),
+    ).fetchall()
+
+
+def known_tools(db: sqlite3.Connection, trace: int) -> list[tuple[str, str]]:
+    """Name and definition of the tools that a trace's projects have, the newest definition of a name last."""
+    return db.execute(
+        "SELECT name, definition FROM functions WHERE span_type = 'tool' AND definition <> '' AND project IN"
+        " (SELECT f.project FROM span_rows s JOIN functions f ON f.id = s.function WHERE s.trace = ?)"
+        " ORDER BY id",
+        (trace,),
+    ).fetchall()
+
+
+def trace_of(trace_id: str, rows: SpanRows, tools: list[tuple[str, str]]) -> Trace:
+    """The trace that `span_rows` and `known_tools` describe."""
+    key = int(trace_id, 16)
+    seen: dict[tuple[str, str], ToolDefinition] = {}
+    spans = [span_of(key, row, seen) for row in rows]
+    return Trace(
+        spans,
+        trace_key=key,
+        tools={name: tool_of(name, definition, seen) for name, definition in tools},
+    )
+
+
+def summaries(
+    db: sqlite3.Connection, project: str | None, limit: int, name: str | None
+) -> list[TraceSummary]:
+    """The newest traces first."""
+    found: list[TraceSummary] = []
+    for number, trace_id, of_project in _newest(db, project, name):
+        if len(found) >= limit:
+            break
+        summary = _summary(db, number, trace_id, of_project)
+        if summary is not None and name in (None, summary.name):
+            found.append(summary)
+    return found
+
+
+def _newest(db: sqlite3.Connection, project: str | None, name: str | None) -> Iterator[tuple[int, str, str]]:
+    conditions, values = [], []
+    if project is not None:
+        conditions.append("project = ?")
+        values.append(project)
+    if name is not None:
+        conditions.append("(name = ? OR name IS NULL)")
+        values.append(name)
+    where = f"WHERE {' AND '.join(conditions)}" if conditions else ""
+    query = f"SELECT id, trace_id, project FROM traces {where} ORDER BY started_ns DESC, id DESC"
+    yield from db.execute(query, values)
+
+
+def _summary(db: sqlite3.Connection, number: int, trace_id: str, project: str) -> TraceSummary | None:
+    spans, tool_calls, start, end = db.execute(
+        "SELECT count(*), total(f.span_type = ?), min(s.start_ns), max(s.end_ns)"
+        " FROM span_rows s JOIN functions f ON f.id = s.function WHERE s.trace = ?",
+        (TOOL, number),
+    ).fetchone()
+    if not spans:
+        return None
+    name, rest, parent = db.execute(
+        "SELECT f.name, s.rest, s.parent FROM span_rows s JOIN functions f ON f.id = s.function"
+        " WHERE s.trace = ? ORDER BY s.parent IS NOT NULL, s.start_ns, s.seq LIMIT 1",
+        (number,),
+    ).fetchone()
+    status = "ok" if rest is None else loaded(rest).get("status", "ok")
+    return TraceSummary(
+        trace_id=trace_id,
+        name=name,
+        project=project,
+        start_ns=start,
+        duration_ns=end - start,
+        spans=spans,
+        tool_calls=int(tool_calls),
+        status=status if parent is None else "open",
+    )
+
+
+def scores(db: sqlite3.Connection, trace_id: str) -> list[tuple[str | None, Score]]:
+    """The scores of a trace, each with its span id, oldest first."""
+    rows = db.execute(
+        f"SELECT span_id, {SCORE_COLUMNS} FROM scores WHERE trace_id = ? ORDER BY id", (trace_id,)
+    )
+    return [(span_id, score_of(row)) for span_id, *row in rows]
+
+
+_RUN_COLUMNS = "run_id, name, project, model, started_ns, duration, passed, failed, errored, metadata"
+
+
+def runs(db: sqlite3.Connection, project: str | None, limit: int) -> list[RunSummary]:
+    """The newest runs first."""
+    where, values = ("", []) if project is None else ("WHERE project = ?", [project])
+    rows = db.execute(
+        f"SELECT {_RUN_COLUMNS} FROM runs {where} ORDER BY started_ns DESC, rowid DESC LIMIT ?",
+        (*values, limit),
+    )
+    return [_run_summary(row) for row in rows]
+
+
+def _run_summary(row: tuple[Any, ...]) -> RunSummary:
+    entry = dict(zip(_RUN_COLUMNS.split(", "), row, strict=True))
+    entry["metadata"] = loaded(entry["metadata"])
+    return RunSummary(**entry)
+
+
+def find_run(db: sqlite3.Connection, prefix: str) -> str | None:
+    """The id of the one run whose id begins with `prefix`.
+
+    Raises:
+        StoreError: several do.
+    """
+    rows = db.execute(
+        "SELECT run_id FROM runs WHERE run_id >= ? AND run_id < ? LIMIT 4", (prefix, prefix + _LAST_DIGIT)
+    ).fetchall()
+    return only_match(prefix, [run_id for (run_id,) in rows])
+
+
+def run(db: sqlite3.Connection, run_id: str) -> dict[str, Any]:
+    """A run as `EvaluationReport.to_dict` gave it, with its ``run_id``."""
+    row = db.execute(f"SELECT {_RUN_COLUMNS} FROM runs WHERE run_id = ?", (run_id,)).fetchone()
+    found = _run_summary(row)
+    by_result: dict[int, list[Score]] = {}
+    for result, *score in db.execute(
+        f"SELECT result, {SCORE_COLUMNS} FROM scores WHERE run_id = ? ORDER BY id", (run_id,)
+    ):
+        by_result.setdefault(result, []).append(score_of(score))
+    results = db.execute(
+        f"SELECT result, {RESULT_COLUMNS} FROM results WHERE run_id = ? ORDER BY result", (run_id,)
+    )
+    return {
+        "run_id": found.run_id,
+        "name": found.name,
+        "project": found.project,
+        "model": found.model,
+        "started_ns": found.started_ns,
+        "duration": found.duration,
+        "counts": {"passed": found.passed, "failed": found.failed, "errored": found.errored},
+        "means": _means(score for scores in by_result.values() for score in scores),
+        "metadata": found.metadata,
+        "results": [result_of(row, by_result.get(result, ())) for result, *row in results],
+    }
+
+
+def _means(scores: Iterator[Score]) -> dict[str, float]:
+    values: dict[str, list[float]] = {}
+    for score in scores:
+        if score.value is not None:
+            values.setdefault(score.name, []).append(score.value)
+    return {name: sum(found) / len(found) for name, found in values.items()}
+
+
+def dataset(db: sqlite3.Connection, project: str, alias: str, version: int | None) -> str | None:
+    """The JSON text of a dataset's version, the newest for None."""
+    row = db.execute(
+        "SELECT content FROM datasets WHERE project = ? AND alias = ? AND version = coalesce(?, version)"
+        " ORDER BY version DESC LIMIT 1",
+        (project, alias, version),
+    ).fetchone()
+    return None if row is None else row[0]
+
+
+def datasets(db: sqlite3.Connection, project: str | None) -> list[tuple[str, str, int]]:
+    """Project, alias and newest version of every dataset, by name."""
+    return db.execute(
+        "SELECT project, alias, max(version) FROM datasets WHERE project = coalesce(?, project)"
+        " GROUP BY project, alias ORDER BY project, alias",
+        (project,),
+    ).fetchall()

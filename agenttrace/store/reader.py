@@ -1,0 +1,56 @@
+"""Short reads of a file, each through a connection of its own."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Callable
+from typing import TypeVar
+
+from agenttrace.core.errors import StoreError
+from agenttrace.store import files, migrations
+from agenttrace.store.connection import open_for_reading, trouble_of
+
+T = TypeVar("T")
+
+
+def read(path: str, timeout: float, query: Callable[[sqlite3.Connection], T], nothing: T) -> T:
+    """Run a query in one read transaction, or return `nothing` where there is no file yet.
+
+    The connection lives as long as the query: no reader of ours ever keeps the log from being folded into
+    the database.
+
+    Raises:
+        StoreError: the file cannot be read; what it is and what to do is in the text.
+    """
+    if not os.path.lexists(path):
+        return nothing
+    files.refuse_links(path)
+    try:
+        db = open_for_reading(path, timeout)
+        try:
+            match migrations.state(db):
+                case "empty":
+                    return nothing
+                case "foreign":
+                    raise StoreError(f"{path} is another application's database, not a trace store")
+                case "newer":
+                    raise StoreError(
+                        f"{path} was written by a newer version of agenttrace; upgrade to read it"
+                    )
+                case "older" | "current":
+                    pass
+            db.execute("BEGIN")
+            return query(db)
+        finally:
+            db.close()
+    except sqlite3.DatabaseError as error:
+        raise StoreError(f"{path} cannot be read: {error}{_ADVICE[trouble_of(error)]}") from error
+
+
+_ADVICE = {
+    "busy": "; another process holds it, try again",
+    "damaged": "; the next write moves it aside, and `sqlite3 FILE .recover` saves what is left",
+    "moved": "; it was replaced while it was read, try again",
+    "unavailable": "; check that the file and its directory may be read",
+}

@@ -1,0 +1,192 @@
+"""Core values as database rows, there and back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from pydantic_core import from_json
+from pydantic_core import to_json as encode
+
+from agenttrace.core.jsonable import clean_text, jsonable, to_json
+from agenttrace.core.span import EMPTY, Frame, Span, SpanError
+from agenttrace.core.tool_call import REQUIRED, Parameter, ToolDefinition
+
+SPAN_WIDTH = 10
+"""Columns of `span_rows`. Each one costs about 0.2 µs a span, so what is rare shares the column `rest`."""
+
+_TOP = 1 << 63
+_WRAP = 1 << 64
+_LATEST = _TOP - 1
+
+
+def flat_rows(
+    spans: Sequence[Span], traces: Mapping[int, int], function_number: Callable[[Span], int]
+) -> list[Any]:
+    """All columns of all spans in one list, as one statement takes them.
+
+    Raises:
+        Exception: of any kind, for a span that does not hold what its fields promise.
+    """
+    flat: list[Any] = []
+    add = flat.extend
+    for span in spans:
+        parent = span.parent_key
+        start, end = span.start_ns, span.end_ns
+        given, output = span.input, span.output
+        plain = span.status == "ok" and span.error is None and not span.attributes and span.usage is None
+        add(
+            (
+                traces[span.trace_key],
+                signed(span.span_key),
+                None if parent is None else signed(parent),
+                span.index,
+                function_number(span),
+                start if start < _TOP else _LATEST,
+                end if end < _TOP else _LATEST,
+                None if given is None else encode(given, inf_nan_mode="strings").decode(),
+                None if output is None else encode(output, inf_nan_mode="strings").decode(),
+                None if plain else _rest(span),
+            )
+        )
+    return flat
+
+
+def signed(key: int) -> int:
+    """A 64-bit id as SQLite's integers hold it.
+
+    Raises:
+        ValueError: more than 64 bits.
+    """
+    if 0 <= key < _TOP:
+        return key
+    if _TOP <= key < _WRAP:
+        return key - _WRAP
+    raise ValueError(f"a span's id has 64 bits, got {key!r}")
+
+
+def unsigned(key: int) -> int:
+    """The id that `signed` was given."""
+    return key if key >= 0 else key + _WRAP
+
+
+def _rest(span: Span) -> str:
+    kept: dict[str, Any] = {}
+    if span.status != "ok":
+        kept["status"] = span.status
+    if span.error is not None:
+        kept["error"] = {
+            "type": span.error.type,
+            "message": span.error.message,
+            "frames": [(frame.file, frame.line, frame.function) for frame in span.error.frames],
+        }
+    if span.attributes:
+        kept["attributes"] = span.attributes
+    if span.usage is not None:
+        kept["usage"] = span.usage
+    return encode(kept, inf_nan_mode="strings").decode()
+
+
+def tidied(span: Span) -> Span:
+    """The span with every field forced into its promised form, for one that failed as it was."""
+    error = span.error
+    return Span(
+        trace_key=span.trace_key,
+        span_key=span.span_key,
+        parent_key=span.parent_key,
+        index=min(span.index, _LATEST),
+        name=_text(span.name),
+        span_type=_text(span.span_type),
+        start_ns=max(span.start_ns, -_TOP),
+        end_ns=max(span.end_ns, -_TOP),
+        input=None if span.input is None else jsonable(dict(span.input)),
+        output=jsonable(span.output),
+        status=span.status,
+        error=None
+        if error is None
+        else SpanError(
+            _text(error.type),
+            _text(error.message),
+            tuple(Frame(_text(f.file), int(f.line), _text(f.function)) for f in error.frames),
+        ),
+        attributes=jsonable(dict(span.attributes)),
+        usage=None if span.usage is None else jsonable(dict(span.usage)),
+        project=_text(span.project),
+        tool=span.tool,
+    )
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"a text is expected, got {type(value).__name__}")
+    return clean_text(str.__str__(value))
+
+
+SPAN_COLUMNS = (
+    "s.span, s.parent, s.seq, f.name, f.span_type, f.project, f.definition, s.start_ns, s.end_ns, "
+    "s.input, s.output, s.rest"
+)
+
+
+def span_of(trace_key: int, row: Sequence[Any], tools: dict[tuple[str, str], ToolDefinition]) -> Span:
+    """The span of a row of `SPAN_COLUMNS`; `tools` remembers the definitions read so far."""
+    span, parent, seq, name, span_type, project, definition, start, end, given, output, rest = row
+    more = EMPTY if rest is None else loaded(rest)
+    if not isinstance(more, Mapping):
+        more = {"attributes": {"agenttrace.unreadable": more}}
+    error = more.get("error")
+    return Span(
+        trace_key=trace_key,
+        span_key=unsigned(span),
+        parent_key=None if parent is None else unsigned(parent),
+        index=seq,
+        name=name,
+        span_type=span_type,
+        start_ns=start,
+        end_ns=end,
+        input=None if given is None else loaded(given),
+        output=None if output is None else loaded(output),
+        status=more.get("status", "ok"),
+        error=None
+        if error is None
+        else SpanError(error["type"], error["message"], tuple(Frame(*frame) for frame in error["frames"])),
+        attributes=more.get("attributes", EMPTY),
+        usage=more.get("usage"),
+        project=project,
+        tool=tool_of(name, definition, tools) if definition else None,
+    )
+
+
+def loaded(text: str) -> Any:
+    """The value of a JSON text; the text itself, marked, where bytes of the file have rotted."""
+    try:
+        return from_json(text)
+    except ValueError:
+        return {"$unreadable": text}
+
+
+def definition_text(tool: ToolDefinition) -> str:
+    """A tool's parameters and tags as JSON; equal texts are the same definition."""
+    parameters = []
+    for parameter in tool.parameters:
+        entry = {"name": parameter.name, "kind": parameter.kind}
+        if parameter.default is not REQUIRED:
+            entry["default"] = jsonable(parameter.default)
+        parameters.append(entry)
+    return to_json(jsonable({"parameters": parameters, "tags": list(tool.tags)}))
+
+
+def tool_of(name: str, definition: str, known: dict[tuple[str, str], ToolDefinition]) -> ToolDefinition:
+    """The definition that `definition_text` wrote."""
+    found = known.get((name, definition))
+    if found is None:
+        entry = from_json(definition)
+        found = known[name, definition] = ToolDefinition(
+            name=name,
+            parameters=tuple(
+                Parameter(item["name"], item["kind"], item.get("default", REQUIRED))
+                for item in entry["parameters"]
+            ),
+            tags=tuple(entry["tags"]),
+        )
+    return found

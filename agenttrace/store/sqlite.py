@@ -1,0 +1,237 @@
+"""The store in one SQLite file."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+from uuid import uuid4
+
+from agenttrace.core.errors import ExportError, StoreError
+from agenttrace.core.report import EvaluationReport
+from agenttrace.core.score import Score
+from agenttrace.core.span import Span
+from agenttrace.core.tool_call import ToolDefinition
+from agenttrace.store import queries
+from agenttrace.store.contents import dataset_text
+from agenttrace.store.evaluation_writes import insert_dataset, insert_report, insert_scores
+from agenttrace.store.forks import watch
+from agenttrace.store.functions import Functions, insert_tools
+from agenttrace.store.health import StoreHealth
+from agenttrace.store.refuge import Refuge
+from agenttrace.store.retention import DEFAULT_BYTES, retire
+from agenttrace.store.span_writes import delete_trace, keep_spans
+from agenttrace.store.sqlite_reads import SQLiteReads
+from agenttrace.store.writer import Unavailable, Writer
+
+T = TypeVar("T")
+
+BUSY_TIMEOUT = 5.0
+"""Seconds that a write waits for other processes."""
+
+_FORK_TIMEOUT = 1.0
+
+
+class SQLiteStore(SQLiteReads):
+    """Keeps everything in one SQLite file, which any number of processes may share.
+
+    Making one opens nothing; the file is made at the first write. `export` raises only while other processes
+    hold the file for longer than `busy_timeout` seconds (the caller keeps its spans and comes again); for
+    every other trouble with the file, memory takes over with one warning, and what it kept goes to the file
+    as soon as that can be written again. Beyond `max_bytes` the oldest traces go; open ones, runs and
+    datasets stay. All methods may be called from any thread.
+    """
+
+    def __init__(
+        self, path: str | Path, *, max_bytes: int = DEFAULT_BYTES, busy_timeout: float = BUSY_TIMEOUT
+    ) -> None:
+        self.path = os.path.abspath(path)
+        self.max_bytes = max_bytes
+        self.busy_timeout = busy_timeout
+        self._begin()
+        watch(self)
+
+    def _begin(self) -> None:
+        self._process = os.getpid()
+        self._using = threading.Lock()
+        self._held_for_fork = False
+        self._health = StoreHealth(path=self.path)
+        self._writer = Writer(self.path, self.busy_timeout, self._health)
+        self._refuge = Refuge(self._health)
+
+    def export(self, spans: Sequence[Span]) -> None:
+        """Keep finished spans; one that is there already is replaced.
+
+        A span that cannot be kept is put into the table ``quarantine`` with the reason, and counted.
+
+        Raises:
+            ExportError: other processes held the file for too long; nothing of the batch is kept.
+        """
+        if not spans:
+            return
+        with self._alone():
+            if self._refuge.must_wait():
+                self._refuge.keep_spans(spans)
+                return
+            try:
+                self._return_from_refuge()
+                self._store(spans)
+            except Unavailable as cause:
+                self._refuge.open(cause)
+                self._refuge.keep_spans(spans)
+
+    def _store(self, spans: Sequence[Span]) -> None:
+        def keep(db: sqlite3.Connection, functions: Functions) -> int:
+            refused = keep_spans(db, functions, spans)
+            self._health.retired_traces += retire(db, self.max_bytes)
+            return refused
+
+        refused = self._writer.write(keep, len(spans))
+        self._health.written += len(spans) - refused
+        if refused:
+            self._health.quarantined += refused
+            self._health.warn_once(
+                "quarantined",
+                "%d spans could not be stored; table quarantine of %s says why",
+                refused,
+                self.path,
+            )
+
+    def write_tools(self, project: str, tools: Sequence[ToolDefinition]) -> None:
+        """Keep the definitions of a project's tools, called or not, so that `trace` can give them."""
+        self._write_or_keep(
+            lambda db, _: insert_tools(db, project, tools),
+            lambda: self._refuge.memory.write_tools(project, tools),
+        )
+
+    def write_scores(self, scores: Sequence[tuple[str, str | None, Score]]) -> None:
+        """Keep scores, each with its trace id and span id (None: the whole trace)."""
+        kept = list(scores)
+        self._write_or_keep(
+            lambda db, _: insert_scores(db, kept), lambda: self._refuge.memory.write_scores(kept)
+        )
+
+    def write_report(self, report: EvaluationReport) -> str:
+        """Keep a finished run with the scores of its results; returns the run's id."""
+        run_id = uuid4().hex
+        self._write_or_keep(
+            lambda db, _: insert_report(db, run_id, report),
+            lambda: self._refuge.memory.keep_report(run_id, report),
+        )
+        return run_id
+
+    def _write_or_keep(
+        self, write: Callable[[sqlite3.Connection, Functions], None], keep: Callable[[], None]
+    ) -> None:
+        with self._alone():
+            if self._refuge.must_wait():
+                keep()
+                return
+            try:
+                self._return_from_refuge()
+                self._writer.write(write)
+            except (Unavailable, ExportError) as cause:
+                self._refuge.open(cause)
+                keep()
+
+    def save_dataset(self, alias: str, project: str, content: Any) -> int:
+        """Keep JSON data as the newest version of a dataset; returns the version's number, from 1.
+
+        Data equal to the newest version makes no new one.
+
+        Raises:
+            StoreError: `content` is not JSON data, or the file cannot be written.
+        """
+        text = dataset_text(alias, content)
+        return self._must_write(lambda db, _: insert_dataset(db, project, alias, text))
+
+    def delete_trace(self, trace_id: str) -> bool:
+        """Delete a trace by its whole id, with its scores; whether it was there.
+
+        Raises:
+            StoreError: the file cannot be written.
+        """
+
+        def delete(db: sqlite3.Connection, _: Functions) -> bool:
+            found = queries.find_trace(db, trace_id.lower()) if len(trace_id) == 32 else None
+            if found is not None:
+                delete_trace(db, *found)
+            return found is not None
+
+        kept_in_memory = self._refuge.memory.delete_trace(trace_id)
+        if not os.path.lexists(self.path):
+            return kept_in_memory
+        return self._must_write(delete) or kept_in_memory
+
+    def _must_write(self, write: Callable[[sqlite3.Connection, Functions], T]) -> T:
+        with self._alone():
+            try:
+                return self._writer.write(write)
+            except (Unavailable, ExportError) as cause:
+                raise StoreError(f"{self.path} cannot be written: {cause}") from cause
+
+    def flush(self, timeout: float) -> bool:
+        """Bring what memory kept to the file, if that can be written again; whether all is in the file."""
+        deadline = time.monotonic() + timeout
+        if not self._using.acquire(timeout=max(timeout, 0)):
+            return False
+        try:
+            self._writer.verify()
+            self._writer.timeout = min(self.busy_timeout, max(deadline - time.monotonic(), 0))
+            self._return_from_refuge()
+        except (Unavailable, ExportError) as cause:
+            self._refuge.open(cause)
+        finally:
+            self._writer.timeout = self.busy_timeout
+            self._using.release()
+        return not self._refuge.occupied
+
+    def close(self) -> None:
+        """Let go of the file. Reading still works, and another write opens it again."""
+        self.flush(timeout=1.0)
+        with self._alone():
+            self._writer.close()
+
+    def before_fork(self) -> None:
+        """Close the connection and keep the store still: see `agenttrace.store.forks`."""
+        self._held_for_fork = self._using.acquire(timeout=_FORK_TIMEOUT)
+        if self._held_for_fork:
+            self._writer.close()
+
+    def after_fork_in_parent(self) -> None:
+        """Go on; the next write opens the file again."""
+        if self._held_for_fork:
+            self._held_for_fork = False
+            self._using.release()
+
+    def after_fork(self) -> None:
+        """In the child: begin anew. What the parent has yet to store stays the parent's."""
+        if self._process != os.getpid():
+            self._writer.abandon()
+            self._begin()
+
+    def health(self) -> StoreHealth:
+        """The state of this moment."""
+        return self._health.copy()
+
+    def _return_from_refuge(self) -> None:
+        if not self._refuge.occupied:
+            return
+        memory = self._refuge.memory
+        spans = memory.kept_spans()
+        for start in range(0, len(spans), 5_000):
+            self._store(spans[start : start + 5_000])
+
+        def rest(db: sqlite3.Connection, _: Functions) -> None:
+            insert_scores(db, memory.kept_scores())
+            for run_id, report in memory.kept_reports().items():
+                insert_report(db, run_id, report)
+            for project, tools in memory.kept_tools().items():
+                insert_tools(db, project, tools)
+
+        self._writer.write(rest)
+        self._refuge.leave()

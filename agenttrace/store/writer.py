@@ -1,0 +1,193 @@
+"""The one connection of a process that writes to a file."""
+
+from __future__ import annotations
+
+import atexit
+import sqlite3
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from agenttrace.core.errors import ExportError, StoreError
+from agenttrace.store import files
+from agenttrace.store.connection import cut_log, open_for_writing, trouble_of
+from agenttrace.store.functions import Functions
+from agenttrace.store.health import StoreHealth
+from agenttrace.store.lock import FileLock
+
+T = TypeVar("T")
+
+Action = Callable[[sqlite3.Connection, Functions], T]
+
+
+class Unavailable(Exception):
+    """The file cannot be written now, for a reason that waiting a moment does not mend."""
+
+
+class Writer:
+    """Runs actions as transactions on a file, whatever happens to that file.
+
+    A damaged file is moved aside and a new one begun; one that was deleted or renamed away is noticed
+    before each transaction. Not safe for use by two threads at once: the store has the lock.
+    """
+
+    def __init__(self, path: str, timeout: float, health: StoreHealth) -> None:
+        self.path = path
+        self.timeout = timeout
+        self._health = health
+        self._lock = FileLock(path)
+        self._functions = Functions()
+        self._db: sqlite3.Connection | None = None
+        self._file: files.Identity | None = None
+        self._stored_here = 0
+
+    def write(self, action: Action[T], spans: int = 0) -> T:
+        """Run an action in a transaction of its own; `spans` is how many it stores.
+
+        Raises:
+            ExportError: another process held the file for longer than the timeout.
+            Unavailable: the file cannot be written; the cause is the message.
+            Exception: what the action raised for reasons that are not the file's.
+        """
+        for last in (False, False, True):
+            try:
+                value = self._locked(action)
+            except sqlite3.Error as error:
+                if not isinstance(error, sqlite3.DatabaseError) or error.__class__ in _OF_A_VALUE:
+                    raise
+                self._functions.forget()
+                trouble = trouble_of(error)
+                if trouble == "busy":
+                    self._health.busy += 1
+                    raise ExportError(f"{self.path} is locked by another process: {error}") from error
+                if last or trouble == "unavailable":
+                    self._release()
+                    raise Unavailable(f"{error}") from error
+                if trouble == "damaged":
+                    self._move_aside(error)
+                else:
+                    self._release()
+            except (OSError, StoreError) as error:
+                self._release()
+                raise Unavailable(f"{error}") from error
+            else:
+                self._stored_here += spans
+                return value
+        raise AssertionError("the last attempt returns or raises")
+
+    def _locked(self, action: Action[T]) -> T:
+        self._notice_a_lost_file()
+        if self._db is None:
+            files.make_directory(self.path)
+        if not self._lock.acquire(self.timeout):
+            self._health.busy += 1
+            raise ExportError(f"{self.path} has been in use by other processes for {self.timeout} s")
+        try:
+            if self._db is None:
+                self._open()
+            assert self._db is not None
+            return self._transaction(self._db, action)
+        finally:
+            self._lock.release()
+
+    def _open(self) -> None:
+        self._file = files.identity(self.path)  # known also where opening it fails
+        self._db = open_for_writing(self.path, self.timeout)
+        self._file = files.identity(self.path)
+        self._functions = Functions()
+        self._stored_here = 0
+
+    def _transaction(self, db: sqlite3.Connection, action: Action[T]) -> T:
+        db.execute(f"PRAGMA busy_timeout = {int(self.timeout * 1000)}")
+        db.execute("BEGIN IMMEDIATE")
+        try:
+            value = action(db, self._functions)
+            db.execute("COMMIT")
+        except BaseException:
+            self._functions.forget()
+            if db.in_transaction:
+                db.execute("ROLLBACK")
+            raise
+        cut_log(db, self.path, self.timeout)
+        return value
+
+    def _notice_a_lost_file(self) -> None:
+        if self._db is None or files.identity(self.path) == self._file:
+            return
+        self._health.reopened += 1
+        self._health.lost += self._stored_here
+        self._health.warn_once(
+            "moved",
+            "the trace store %s was deleted or renamed while in use; a new one is begun (%d spans of this "
+            "process were in the old one)",
+            self.path,
+            self._stored_here,
+        )
+        self._release()
+
+    def _move_aside(self, error: Exception) -> None:
+        damaged = self._file
+        self._release()
+        if not self._lock.acquire(self.timeout):
+            raise ExportError(f"{self.path} is damaged and in use by other processes") from error
+        try:
+            if files.identity(self.path) != damaged:
+                return  # another process was quicker, and what stands there now is sound
+            kept = files.move_aside(self.path, "corrupt")
+        except OSError as refused:
+            raise Unavailable(f"{self.path} is damaged and cannot be moved: {refused}") from error
+        finally:
+            self._lock.release()
+        if kept is not None:
+            self._health.moved_aside.append(kept)
+        self._health.warn_once(
+            "damaged",
+            "the trace store %s could not be used (%s); it is kept as %s and a new one is begun",
+            self.path,
+            error,
+            kept,
+        )
+
+    def verify(self) -> None:
+        """Notice at once what the next write would notice: that the file is gone."""
+        self._notice_a_lost_file()
+
+    def _release(self) -> None:
+        db, self._db = self._db, None
+        self._file = None
+        if db is not None:
+            try:
+                db.close()
+            except sqlite3.Error:  # a file that is broken or gone need not close well
+                pass
+
+    def close(self) -> None:
+        """Let go of the file. The next write opens it again."""
+        self._release()
+
+    def abandon(self) -> None:
+        """In a forked child that inherited the connection: let go without touching it.
+
+        Closing it, even at the interpreter's end, would roll back the parent's transaction in the memory
+        that both share. So the reference is kept until the end and then kept for good.
+        """
+        self._lock.forget()
+        inherited, self._db = self._db, None
+        self._file = None
+        if inherited is not None:
+            atexit.register(_keep_for_good, inherited)
+
+
+def _keep_for_good(connection: Any) -> None:
+    try:
+        import ctypes
+    except ImportError:
+        return
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(connection))
+
+
+_OF_A_VALUE = {
+    sqlite3.DataError,
+    sqlite3.IntegrityError,
+    sqlite3.ProgrammingError,
+    sqlite3.NotSupportedError,
+}
