@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 import socket
 from typing import final
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from agenttrace.core.errors import ConfigError
 
@@ -59,14 +59,11 @@ def checked_base_url(url: str, source: str = "base_url") -> str:
         ConfigError: not http(s), no host, a link-local host, or with a user, a query or a fragment, where
             keys are sometimes put. The text never shows those parts.
     """
-    try:
-        parts = urlsplit(url.strip())
-        host, _ = parts.hostname, parts.port
-    except ValueError:
-        raise ConfigError(f"{source} is not an address; write it like https://host/v1") from None
-    if parts.scheme not in ("http", "https") or not host:
+    parts = _split(url)
+    host = parts.hostname if parts is not None else None
+    if parts is None or parts.scheme not in ("http", "https") or not host:
         raise ConfigError(
-            f"{source} must begin with http:// or https:// and name a host, got the scheme {parts.scheme!r}"
+            f"{source} is not a usable address: it must begin with http:// or https:// and name a host"
         )
     if parts.username or parts.password or parts.query or parts.fragment:
         raise ConfigError(
@@ -77,6 +74,15 @@ def checked_base_url(url: str, source: str = "base_url") -> str:
     if address is not None and address.is_link_local:
         raise ConfigError(f"{source} is a link-local address ({address}): no model lives there")
     return parts.geturl().rstrip("/")
+
+
+def _split(url: str) -> SplitResult | None:
+    """The parts of an address, or None. The parser's complaint quotes the address, so it ends here."""
+    try:
+        parts = urlsplit(url.strip())
+        return parts if parts.port is None or parts.port else None
+    except ValueError:
+        return None
 
 
 def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:

@@ -21,8 +21,9 @@ def read_answer(answer: Answer, *, model: str, key: ApiKey | None) -> Mapping[st
             by the name of its source, without the endpoint's text, which often repeats the key.
     """
     if answer.status in (401, 403):
-        source = key.source if key is not None else "no key was sent"
-        raise JudgeError(f"the endpoint of {model!r} refuses the key ({answer.status}); see {source}")
+        if key is None:
+            raise JudgeError(f"the endpoint of {model!r} wants a key ({answer.status}): pass api_key=")
+        raise JudgeError(f"the endpoint of {model!r} refuses the key ({answer.status}); see {key.source}")
     problem = None
     try:
         body = parse_strict(answer.body.decode("utf-8", "replace"))

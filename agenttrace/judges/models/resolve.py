@@ -146,5 +146,5 @@ def _build(
         if key is None:
             raise ConfigError("Anthropic's API needs a key: pass api_key= along with base_url=")
         return AnthropicModel(name, api_key=key, base_url=checked, **options)
-    options.setdefault("structured", settings.structured)
+    options = {"structured": settings.structured, **options}
     return OpenAICompatibleModel(name, base_url=checked, api_key=key, **options)
