@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import contextlib
 import os
 from pathlib import Path
 from uuid import uuid4
@@ -68,9 +69,9 @@ def write_text(path: Path, text: str) -> None:
             os.fsync(file.fileno())
         temporary.replace(path)
     except OSError as error:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
         raise DatasetError(f"cannot be written: {error.strerror or error}", path=path) from None
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def _nearest(path: Path) -> str:

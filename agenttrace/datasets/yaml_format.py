@@ -70,10 +70,10 @@ class _Dumper(yaml.SafeDumper):
 
 def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
     style = None
-    if "\n" in text and all(char.isprintable() or char == "\n" for char in text):
-        style = "|"
-    elif _looks_typed(text):
+    if not text.replace("\n", "").isprintable() or _looks_typed(text):
         style = '"'
+    elif "\n" in text:
+        style = "|"
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
 

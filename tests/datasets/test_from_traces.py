@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+from agenttrace.core.span import Span
+from agenttrace.core.trace import Trace
+from agenttrace.datasets import EvalDataset
+
+
+def _captured() -> Trace:
+    root = Span(
+        trace_key=1,
+        span_key=1,
+        name="run_agent",
+        input={"prompt": "Paris?"},
+        output="sunny",
+        end_ns=9,
+        attributes={"session.id": "s1", "agenttrace.tags": ("beta",)},
+    )
+    tool = Span(
+        trace_key=1,
+        span_key=2,
+        parent_key=1,
+        index=1,
+        name="weather",
+        span_type="tool",
+        input={"city": "Paris"},
+        output=21,
+        start_ns=1,
+        end_ns=2,
+    )
+    return Trace([root, tool])
+
+
+def test_a_run_becomes_an_example_of_what_went_in_and_came_out() -> None:
+    (example,) = EvalDataset.from_traces([_captured()])
+    assert example.input == {"prompt": "Paris?"}
+    assert example.actual_output == "sunny"
+    assert example.tools_called == [{"name": "weather", "arguments": {"city": "Paris"}, "output": 21}]
+    assert example.expected_tools is None
+    assert example.name == "run_agent"
+    assert example.additional_metadata == {"trace_id": f"{1:032x}", "session_id": "s1", "tags": ["beta"]}
+
+
+def test_the_calls_can_be_taken_as_the_expectation() -> None:
+    (named,) = EvalDataset.from_traces([_captured()], expect="names")
+    (called,) = EvalDataset.from_traces([_captured()], expect="calls")
+    assert named.expected_tools == ["weather"]
+    assert called.expected_tools == [{"tool_name": "weather", "parameters": {"city": "Paris"}}]
+
+
+def test_the_called_tools_read_back_as_the_same_calls() -> None:
+    calls = [
+        {"name": "pay", "args": {"n": 1}, "error": "no", "agent": "a", "turn": 2, "kind": "write"},
+        "log",
+    ]
+    trace = Trace.from_calls(calls)
+    (example,) = EvalDataset.from_traces([trace])
+    again = Trace.from_calls(example.tools_called or [])
+    for before, after in zip(trace.tool_calls, again.tool_calls, strict=True):
+        assert (before.name, before.arguments, before.error, before.agent, before.turn, before.metadata) == (
+            after.name,
+            after.arguments,
+            after.error,
+            after.agent,
+            after.turn,
+            after.metadata,
+        )
+
+
+def test_an_undecorated_agent_leaves_the_input_unknown() -> None:
+    tool = Span(trace_key=1, span_key=1, name="weather", span_type="tool", input={"city": "Paris"})
+    (example,) = EvalDataset.from_traces([Trace([tool])])
+    assert example.input is None
+
+
+def test_a_recorded_chat_has_its_first_text_as_input() -> None:
+    trace = Trace.from_messages(
+        [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
+    )
+    (example,) = EvalDataset.from_traces([trace])
+    assert (example.input, example.actual_output) == ("hi", "hello")
+
+
+def test_plain_calls_leave_the_input_unknown() -> None:
+    (example,) = EvalDataset.from_traces([Trace.from_calls(["a"])])
+    assert example.input is None
