@@ -1,0 +1,14 @@
+def test_the_demo_records_passes_fails_and_shows_the_stored_trace(agenttrace):
+    ran = agenttrace("demo")
+    assert ran.code == 0
+    assert "TEST RESULTS: 2/2 passed" in ran.out
+    assert "TEST RESULTS: 0/1 passed (1 failed)" in ran.out
+    assert "amount: expected 12.5, got 12.0" in ran.out
+    assert "missing" in ran.out
+    assert "├─ lookup_order  [tool]" in ran.out
+    assert "✗ Tool Order: 0.0" in ran.out
+
+
+def test_the_demo_s_traces_are_in_the_store_afterwards(agenttrace):
+    agenttrace("demo")
+    assert len(agenttrace("traces", "list", "--project", "demo").out.splitlines()) == 4

@@ -1,0 +1,135 @@
+import sys
+
+import pytest
+
+AGENT = """
+import time
+from agenttrace import Tracer
+tracer = Tracer(project_name="shop")
+
+@tracer.observe(span_type="tool")
+def look(n):
+    return n
+
+@tracer.observe(span_type="tool")
+def pay(n):
+    return n
+
+@tracer.observe
+def agent(n):
+    if n == 9:
+        raise RuntimeError("sold out")
+    if n == 8:
+        time.sleep(30)
+    look(n)
+    if n < 2:
+        pay(n)
+
+def flaky(n, calls=[]):
+    calls.append(n)
+    look(n)
+    if len(calls) % 5:
+        pay(n)
+"""
+
+
+@pytest.fixture
+def examples(tmp_path, monkeypatch):
+    """Write examples for the inputs given; the agent lies beside them."""
+    (tmp_path / "shop.py").write_text(AGENT)
+    monkeypatch.delitem(sys.modules, "shop", raising=False)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+
+    def write(*inputs, tool="pay"):
+        rows = [f"  - input: {{n: {n}}}\n    expected_tools: [look, {tool}]\n" for n in inputs]
+        (tmp_path / "tests.yaml").write_text("examples:\n" + "".join(rows))
+        return tmp_path / "tests.yaml"
+
+    yield write
+    sys.modules.pop("shop", None)
+
+
+def test_passed_is_0(agenttrace, examples):
+    ran = agenttrace("eval", "run", examples(0, 1), "--function", "shop:agent", "--scorer", "ToolOrder")
+    assert ran.code == 0
+    assert "TEST RESULTS: 2/2 passed" in ran.out
+    assert ran.err == ""
+
+
+def test_failed_is_1_with_the_diff_and_the_place(agenttrace, examples):
+    path = examples(0, 2, 9)
+    ran = agenttrace("eval", "run", path, "--function", "shop:agent", "--scorer", "ToolOrder")
+    assert ran.code == 1
+    assert "TEST RESULTS: 1/3 passed (2 failed)" in ran.out
+    assert "missing" in ran.out
+    assert "expected at tests.yaml:4" in ran.out
+    assert "RuntimeError: sold out" in ran.out
+
+
+def test_errored_is_2(agenttrace, examples):
+    path = examples(0, tool="pya")
+    ran = agenttrace("eval", "run", path, "--function", "shop:agent", "--scorer", "ToolOrder")
+    assert ran.code == 2
+    assert "did you mean 'pay'" in ran.out
+
+
+def test_the_traces_and_the_scores_are_stored(agenttrace, examples):
+    agenttrace(
+        "eval", "run", examples(2), "--function", "shop:agent", "--scorer", "ToolOrder", "--project", "shop"
+    )
+    listed = agenttrace("traces", "list", "--project", "shop").out
+    assert "agent" in listed
+    assert "✗ Tool Order: 0.0" in agenttrace("traces", "show").out
+
+
+def test_limits_trials_and_a_requirement_are_passed_on(agenttrace, examples):
+    command = (
+        "eval",
+        "run",
+        examples(0),
+        "--function",
+        "shop:flaky",
+        "--scorer",
+        "ToolOrder",
+        "--trials",
+        10,
+    )
+    assert agenttrace(*command, "--require", "pass_rate >= 0.8").code == 0
+    ran = agenttrace(*command, "--require", "pass_rate >= 0.9")
+    assert ran.code == 1
+    assert "required: pass_rate >= 0.9, got 0.8" in ran.out
+    slow = examples(8)
+    ran = agenttrace(
+        "eval", "run", slow, "--function", "shop:agent", "--scorer", "ToolOrder", "--timeout", 0.2
+    )
+    assert "did not return within its timeout of 0.2 s" in ran.out
+
+
+def test_recorded_runs_need_no_function(agenttrace, tmp_path):
+    path = tmp_path / "runs.jsonl"
+    path.write_text('{"tools_called": ["a", "b"], "expected_tools": ["a", "b"]}\n')
+    assert agenttrace("eval", "run", path, "--scorer", "ToolOrder").code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--scorer", "Tool"], "there is no scorer 'Tool'"),
+        (["--scorer", "ToolOrder", "--function", "shop:agnet"], "did you mean 'agent'"),
+        (["--scorer", "ToolOrder", "--require", "always"], "require is a line such as"),
+        (["--scorer", "ToolOrder", "--timeout", "0"], "timeout is a number"),
+        ([], "--scorer"),
+    ],
+)
+def test_wrong_use_is_2_and_says_what_to_do(agenttrace, examples, arguments, said):
+    ran = agenttrace("eval", "run", examples(0), *arguments)
+    assert ran.code == 2
+    assert said in ran.err
+
+
+def test_a_bad_examples_file_is_2_with_its_place(agenttrace, tmp_path):
+    (tmp_path / "bad.yaml").write_text("examples:\n  - inputt: x\n")
+    ran = agenttrace("eval", "run", tmp_path / "bad.yaml", "--scorer", "ToolOrder")
+    assert ran.code == 2
+    assert "bad.yaml:2" in ran.err
+    assert "did you mean 'input'" in ran.err
