@@ -101,6 +101,18 @@ class Store(SpanSink, Protocol):
         """A run as `EvaluationReport.to_dict` gives it, with its ``run_id``, by id or unique prefix."""
         ...
 
+    def save_pending_evaluations(self, project: str, requests: Sequence[Mapping[str, Any]]) -> None:
+        """Keep what online evaluation has not finished: JSON data, each with its ``key``."""
+        ...
+
+    def pending_evaluations(self, project: str) -> list[dict[str, Any]]:
+        """What was kept so and not dropped, oldest first."""
+        ...
+
+    def drop_pending_evaluations(self, keys: Sequence[str]) -> None:
+        """Forget finished ones by their ``key``."""
+        ...
+
     def save_dataset(self, alias: str, project: str, content: Any) -> int:
         """Keep JSON data as the newest version of a dataset; returns the version's number, from 1."""
         ...

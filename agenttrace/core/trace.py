@@ -200,6 +200,19 @@ class Trace:
             metadata=attributes.get("agenttrace.call", {}),
         )
 
+    def under(self, span_key: int) -> Trace:
+        """The span with this integer id and what is below it, as a trace; empty where there is no such span."""
+        if span_key not in self.by_key:
+            return Trace(trace_key=self.trace_key, tools=self.tools)
+        kept: dict[int, Span] = {}
+        stack = [self.by_key[span_key]]
+        while stack:
+            span = stack.pop()
+            if id(span) not in kept:
+                kept[id(span)] = span
+                stack.extend(self.children.get(span.span_key, ()))
+        return Trace(kept.values(), trace_key=self.trace_key, tools=self.tools)
+
     def _ancestors(self, span: Span) -> list[Span]:
         """Parents, nearest first; stops at a loop."""
         above: list[Span] = []
