@@ -1,0 +1,185 @@
+"""The optimal alignment of expected calls with actual ones.
+
+What is maximised, in this order: the total agreement over required places (or, with credit *full*, first
+the number of places that agree fully), optional places that fit, pairs whose names alone agree, and last
+the earliest calls (the least sum of positions). All of it is one integer for each pair, so ties are exact
+and the order in which an unordered group is listed changes nothing. Agreement is taken to 1/720720.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from agenttrace.expectations.chain import Chain
+from agenttrace.expectations.expand import Group, Place, Role, places
+from agenttrace.expectations.interleave import best_interleaving
+from agenttrace.expectations.lcs import earliest_lcs_pairs
+from agenttrace.expectations.pattern import Call
+from agenttrace.expectations.weighing import Weigher
+
+Credit = Literal["partial", "full"]
+"""Whether what counts is agreement, or the number of calls that agree fully."""
+
+_UNIT = 720_720  # divisible by 1 to 16, so that such shares of agreement add up exactly
+_NAME = 1 << 40
+_OPTIONAL = 1 << 60
+_AGREED = 1 << 80
+_FULL = 1 << 120
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """An expected call with the actual call at a position; `place` is its number in the order written."""
+
+    place: int
+    expected: Call
+    position: int
+    agreement: float
+
+
+@dataclass(frozen=True, slots=True)
+class Alignment:
+    """Places in the order written, and the pairs among them, by place."""
+
+    places: tuple[Place, ...]
+    pairs: tuple[Pair, ...]
+
+    @property
+    def required(self) -> int:
+        """How many calls are needed."""
+        return sum(place.role == "required" for place in self.places)
+
+    @property
+    def fits(self) -> bool:
+        """Whether every optional group that was taken fits in full."""
+        full = {pair.place for pair in self.pairs if pair.agreement == 1.0}
+        return all(number in full for number, place in enumerate(self.places) if place.role == "taken")
+
+    def agreed(self, credit: Credit = "partial") -> float:
+        """The total agreement over the required places, or the number of those that agree fully."""
+        found = [pair.agreement for pair in self.pairs if self.places[pair.place].role == "required"]
+        return float(sum(found)) if credit == "partial" else float(sum(value == 1.0 for value in found))
+
+
+def align(plan: Group, weigher: Weigher, credit: Credit = "partial") -> Alignment:
+    """The best alignment of one plan.
+
+    Raises:
+        ExpectationError: sequences inside unordered groups interleave in too many ways.
+    """
+    numbered = tuple(places(plan.parts))
+    if all(_is_bare(place, weigher) for place in numbered):
+        shortcut = _NAMES_ONLY.get(_shape(plan))
+        if shortcut is not None:
+            names = [weigher.name(place.options[0]) for place in numbered]
+            found = shortcut(names, [call.name for call in weigher.calls])
+            pairs = [Pair(e, numbered[e].options[0], a, 1.0) for e, a in found]
+            return Alignment(numbered, tuple(pairs))
+    chosen, worths = _worths(numbered, weigher, credit)
+    pairs = []
+    for number, position in _solve(plan, worths):
+        expected, agreement = chosen[number][position]
+        pairs.append(Pair(number, expected, position, agreement))
+    return Alignment(numbered, tuple(sorted(pairs, key=lambda pair: pair.place)))
+
+
+def by_name(plan: Group) -> Group:
+    """The same plan with names alone."""
+    parts: list[Place | Group] = []
+    for part in plan.parts:
+        if isinstance(part, Place):
+            parts.append(Place(tuple(Call(name=option.name) for option in part.options), part.role))
+        else:
+            parts.append(by_name(part))
+    return Group(plan.ordered, tuple(parts))
+
+
+def unordered(plan: Group) -> Group:
+    """The same places in any order."""
+    return Group(True, (Group(False, tuple(places(plan.parts))),)) if plan.parts else plan
+
+
+def _is_bare(place: Place, weigher: Weigher) -> bool:
+    return place.role == "required" and len(place.options) == 1 and weigher.is_plain(place.options[0])
+
+
+def _shape(plan: Group) -> str:
+    if all(isinstance(part, Place) for part in plan.parts):
+        return "sequence"
+    if len(plan.parts) == 1 and _is_flat(plan.parts[0]):
+        return "set"
+    return "groups" if all(_is_flat(part) for part in plan.parts) else "nested"
+
+
+def _is_flat(part: Place | Group) -> bool:
+    return isinstance(part, Place) or all(isinstance(sub, Place) for sub in part.parts)
+
+
+def _earliest_of_names(expected: Sequence[str], actual: Sequence[str]) -> list[tuple[int, int]]:
+    """Pair equal names one to one, whatever their order, each with the earliest that is left."""
+    waiting: dict[str, list[int]] = {}
+    for position in range(len(actual) - 1, -1, -1):
+        waiting.setdefault(actual[position], []).append(position)
+    pairs: list[tuple[int, int]] = []
+    for number, name in enumerate(expected):
+        left = waiting.get(name)
+        if left:
+            pairs.append((number, left.pop()))
+    return pairs
+
+
+_NAMES_ONLY: Mapping[str, Callable[[Sequence[str], Sequence[str]], list[tuple[int, int]]]] = {
+    "sequence": earliest_lcs_pairs,
+    "set": _earliest_of_names,
+}
+
+_Chosen = list[dict[int, tuple[Call, float]]]
+
+
+def _worths(
+    numbered: Sequence[Place], weigher: Weigher, credit: Credit
+) -> tuple[_Chosen, list[dict[int, int]]]:
+    """For each place and each call that fits there: the option that fits best, and what the pair is worth."""
+    count = len(weigher.calls)
+    chosen: _Chosen = []
+    worths: list[dict[int, int]] = []
+    for place in numbered:
+        best: dict[int, tuple[Call, float]] = {}
+        for option in place.options:
+            for position in weigher.candidates(option):
+                agreement = weigher.weigh(option, position)
+                if position not in best or best[position][1] < agreement:
+                    best[position] = (option, agreement)
+        worth = {
+            position: value + count - position
+            for position, (_, agreement) in best.items()
+            if (value := _worth(agreement, place.role, credit))
+        }
+        chosen.append(best)
+        worths.append(worth)
+    return chosen, worths
+
+
+def _worth(agreement: float, role: Role, credit: Credit) -> int:
+    if role != "required":
+        return 0 if agreement < 1.0 else (_OPTIONAL if role == "optional" else 2 * _OPTIONAL) + _NAME
+    agreed = _UNIT if agreement == 1.0 else min(int(agreement * _UNIT + 1e-6), _UNIT - 1)
+    return agreed * _AGREED + _NAME + (_FULL if credit == "full" and agreement == 1.0 else 0)
+
+
+def _solve(plan: Group, worths: Sequence[Mapping[int, int]]) -> list[tuple[int, int]]:
+    if _shape(plan) == "nested":
+        return best_interleaving(plan, worths)
+    chain = Chain()
+    number = 0
+    for part in plan.parts:
+        if isinstance(part, Place):
+            chain.then(number, worths[number])
+            number += 1
+        else:
+            numbers = range(number, number + len(part.parts))
+            chain.then_group(numbers, [worths[at] for at in numbers])
+            number = numbers.stop
+    return chain.pairs()

@@ -1,0 +1,123 @@
+"""Compare what should happen with what did."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from agenttrace.core.tool_call import ArgumentMode, ToolCall, ToolDefinition
+from agenttrace.core.trace import Trace
+from agenttrace.expectations.align import Alignment, Credit, align, unordered
+from agenttrace.expectations.checks import Subject, check_constraints
+from agenttrace.expectations.comparison import UNORDERED_MODES, Comparison
+from agenttrace.expectations.expand import Expansion, Group
+from agenttrace.expectations.expectation import Expectation, Mode
+from agenttrace.expectations.matcher import Answerer
+from agenttrace.expectations.parse import parse_expectation
+from agenttrace.expectations.pattern import Call
+from agenttrace.expectations.selection import Selection
+from agenttrace.expectations.weighing import Comparators, Weigher, check_tools
+
+
+def compare(
+    expectation: Any,
+    actual: Trace | Sequence[ToolCall],
+    *,
+    mode: Mode = "in_order",
+    match: ArgumentMode = "exact",
+    credit: Credit = "partial",
+    selection: Selection | None = None,
+    comparators: Comparators | None = None,
+    tools: Mapping[str, ToolDefinition] | None = None,
+    answers: Answerer | None = None,
+) -> Comparison:
+    """Compare an expectation, in any form that `parse_expectation` reads, with a trace or a list of calls.
+
+    `mode` and `match` apply where the expectation does not say its own. `credit` says whether numbers count
+    agreement or calls that agree fully. `selection` says which calls are compared, `comparators` how single
+    tools' arguments are. `tools` are the known tools (the trace's own, for a trace); where there are any, an
+    expected tool must be among them. `answers` decide `semantic`.
+
+    Raises:
+        ExpectationError: the expectation cannot be understood, names an unknown tool or parameter, or
+            expands to too many ways.
+        ScorerError: it needs a judge and there is none, or bounds what the trace does not tell.
+    """
+    said = parse_expectation(expectation)
+    trace = actual if isinstance(actual, Trace) else None
+    all_calls: Sequence[ToolCall] = actual.tool_calls if isinstance(actual, Trace) else actual
+    known = tools if tools is not None else (trace.tools if trace is not None else {})
+    chosen = _scoped(selection or Selection(), said)
+    attempts = chosen.calls(all_calls)
+    calls, merged = chosen.counted(attempts)
+    expected = said.calls()
+    check_tools(expected, known, chosen)
+    weigher = Weigher(
+        calls,
+        mode=said.match or match,
+        tools=known,
+        comparators=comparators,
+        answers=answers,
+        selection=chosen,
+        labelled=expected,
+    )
+    how: Mode = said.mode or mode
+    plan, alignment = _best(said, how, credit, weigher, all_calls, known)
+    return Comparison(
+        expectation=said,
+        mode=how,
+        credit=credit,
+        calls=calls,
+        attempts=merged,
+        plan=plan,
+        alignment=alignment,
+        checks=tuple(check_constraints(said, Subject(attempts, calls, trace, known))),
+        weigher=weigher,
+    )
+
+
+def _scoped(selection: Selection, said: Expectation) -> Selection:
+    if said.agent is None and said.turn is None and said.attempts is None:
+        return selection
+    return replace(
+        selection,
+        agent=said.agent if said.agent is not None else selection.agent,
+        turn=said.turn if said.turn is not None else selection.turn,
+        attempts=said.attempts or selection.attempts,
+    )
+
+
+def _best(
+    said: Expectation,
+    mode: Mode,
+    credit: Credit,
+    weigher: Weigher,
+    all_calls: Sequence[ToolCall],
+    known: Mapping[str, ToolDefinition],
+) -> tuple[Group, Alignment]:
+    """The way to fulfil the path that fits best: by coverage, then by calls explained, then as written."""
+    if said.path is None:
+        return Group(True, ()), Alignment((), ())
+
+    def keeps(name: str) -> bool:
+        return weigher.selection.expects(name, all_calls, known)
+
+    def room(expected: Call) -> int:
+        return len(weigher.candidates(expected))
+
+    plans = Expansion(room, keeps).plans(said.path)
+    best: tuple[tuple[float, ...], Group, Alignment] | None = None
+    for plan in plans:
+        alignment = align(unordered(plan) if mode in UNORDERED_MODES else plan, weigher, credit)
+        if len(plans) == 1:
+            return plan, alignment
+        if not alignment.fits:
+            continue
+        required = alignment.required
+        coverage = alignment.agreed(credit) / required if required else 1.0
+        rank = (coverage, sum(pair.agreement for pair in alignment.pairs))
+        if best is None or rank > best[0]:
+            best = (rank, plan, alignment)
+    assert best is not None  # leaving every optional group out always fits
+    return best[1], best[2]

@@ -1,0 +1,149 @@
+"""The ways in which a pattern can come true, as plans of places for calls.
+
+Options, repetitions and alternatives are written out. A place may be *required*; *optional* (a repetition
+that may be left out); or *taken*: it belongs to an optional group that this plan takes, which counts only
+where all of the group fits. Alternatives of single calls share one place; all others multiply the plans.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal, TypeVar
+
+from agenttrace.core.errors import ExpectationError
+from agenttrace.expectations.pattern import AnyOf, Call, Many, Par, Pattern, Seq
+
+_T = TypeVar("_T")
+
+MAX_PLANS = 256
+
+Role = Literal["required", "optional", "taken"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Place:
+    """Where one call belongs; `options` are the expected calls that it may be."""
+
+    options: tuple[Call, ...]
+    role: Role = "required"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Group:
+    """Places and groups, one after the other (`ordered`) or in any order."""
+
+    ordered: bool
+    parts: tuple[Plan, ...]
+
+
+Plan = Place | Group
+
+
+@dataclass(frozen=True, slots=True)
+class Expansion:
+    """What writing a pattern out depends on.
+
+    `room` tells how many actual calls an expected call could be, `keeps` whether its tool is compared.
+    """
+
+    room: Callable[[Call], int]
+    keeps: Callable[[str], bool]
+
+    def plans(self, pattern: Pattern) -> list[Group]:
+        """Every way, in the order written; groups in groups of the same kind are joined.
+
+        Raises:
+            ExpectationError: more than `MAX_PLANS` ways.
+        """
+        return [Group(True, tuple(_joined(plan, ordered=True))) for plan in self._expand(pattern, "required")]
+
+    def _expand(self, pattern: Pattern, role: Role) -> list[Plan]:
+        if isinstance(pattern, Call):
+            return [Place((pattern,), role) if self.keeps(pattern.name) else EMPTY]
+        if isinstance(pattern, Seq | Par):
+            return self._product(
+                isinstance(pattern, Seq), [self._expand(part, role) for part in pattern.parts]
+            )
+        if isinstance(pattern, Many):
+            return self._repeat(pattern, role)
+        assert isinstance(pattern, AnyOf)
+        calls = _single_calls(pattern)
+        if calls is not None:
+            kept = tuple(call for call in calls if self.keeps(call.name))
+            left_out: list[Plan] = [EMPTY] if len(kept) < len(calls) else []
+            return ([Place(kept, role)] if kept else []) + left_out
+        return _capped([plan for part in pattern.parts for plan in self._expand(part, role)])
+
+    def _repeat(self, pattern: Many, role: Role) -> list[Plan]:
+        calls = _single_calls(pattern.part)
+        if calls is not None and all(self.keeps(call.name) for call in calls):
+            room = sum(map(self.room, calls))
+            spare = room if pattern.most is None else min(room, pattern.most - pattern.least)
+            places = [Place(calls, role) for _ in range(pattern.least)]
+            places += [Place(calls, "optional") for _ in range(spare)]
+            return [Group(True, tuple(places))]
+        inner = list(pattern.part.calls())
+        most = pattern.most
+        if most is None:
+            most = pattern.least + min(map(self.room, inner), default=0)
+        if most - pattern.least >= MAX_PLANS:
+            _capped([EMPTY] * (MAX_PLANS + 1))
+        ways: list[Plan] = []
+        must = [self._expand(pattern.part, role) for _ in range(pattern.least)]
+        for more in range(most - pattern.least + 1):
+            may = [self._expand(pattern.part, "taken") for _ in range(more)]
+            ways += self._product(True, [*must, *may])
+        return _capped(ways)
+
+    def _product(self, ordered: bool, choices: list[list[Plan]]) -> list[Plan]:
+        ways: list[tuple[Plan, ...]] = [()]
+        for plans in choices:
+            ways = _capped([(*way, plan) for way in ways for plan in plans])
+        return [Group(ordered, way) for way in ways]
+
+
+EMPTY = Group(True, ())
+
+
+def _single_calls(pattern: Pattern) -> tuple[Call, ...] | None:
+    """The calls of a call, or of alternatives of single calls; None for anything else."""
+    if isinstance(pattern, Call):
+        return (pattern,)
+    if isinstance(pattern, Seq) and len(pattern.parts) == 1:
+        return _single_calls(pattern.parts[0])
+    if isinstance(pattern, AnyOf):
+        found = [_single_calls(part) for part in pattern.parts]
+        if all(calls is not None for calls in found):
+            return tuple(call for calls in found if calls is not None for call in calls)
+    return None
+
+
+def _capped(ways: list[_T]) -> list[_T]:
+    if len(ways) > MAX_PLANS:
+        raise ExpectationError(
+            f"the alternatives and optional groups multiply to more than {MAX_PLANS} ways; "
+            "say less at once, or split the expectation"
+        )
+    return ways
+
+
+def _joined(plan: Plan, *, ordered: bool) -> Iterator[Plan]:
+    """The parts of a plan for a group of this kind, with groups of the same kind and of one part opened."""
+    if isinstance(plan, Place):
+        yield plan
+        return
+    inner = [part for sub in plan.parts for part in _joined(sub, ordered=plan.ordered)]
+    if plan.ordered == ordered or len(inner) <= 1:
+        yield from inner
+    else:
+        yield Group(plan.ordered, tuple(inner))
+
+
+def places(plans: Iterable[Plan]) -> Iterator[Place]:
+    """Every place, in the order written."""
+    for plan in plans:
+        if isinstance(plan, Place):
+            yield plan
+        else:
+            yield from places(plan.parts)

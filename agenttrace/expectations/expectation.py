@@ -1,0 +1,231 @@
+"""A whole expectation: a path, with constraints beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, Field, dataclass, field, fields
+from fnmatch import fnmatchcase
+from typing import Any, Literal, get_args
+
+from agenttrace.core.errors import ExpectationError, did_you_mean
+from agenttrace.core.tool_call import ArgumentMode
+from agenttrace.expectations.census import Census, census
+from agenttrace.expectations.pattern import Call, Item, Seq, seq
+from agenttrace.expectations.selection import Attempts
+
+Mode = Literal["exact", "in_order", "any_order", "contains", "only", "lcs"]
+"""*exact*: nothing but the path; *in_order*: the path, other calls free; *any_order*: the same calls, nothing
+else; *contains*: at least these calls, in any order; *only*: no call outside the path, none of them required;
+*lcs*: in order, graded."""
+
+Severity = Literal["fail", "warn"]
+
+MODES: tuple[Mode, ...] = get_args(Mode)
+ATTEMPTS: tuple[Attempts, ...] = get_args(Attempts)
+CHECKS = (
+    "never", "only", "max_calls", "at_most", "at_least", "before", "tool_errors", "no_repeats",
+    "tokens", "seconds", "cost",
+)  # fmt: skip
+"""The names of the constraints; what `severity` can be given for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expectation:
+    """A path of expected calls, with constraints beside it. Made by `expect` or `parse_expectation`.
+
+    `path` None says nothing of the calls; an empty path says that there are none. `mode`, `match` and
+    `attempts` None mean the scorer's own.
+    """
+
+    path: Seq | None = None
+    mode: Mode | None = None
+    match: ArgumentMode | None = None
+    never: tuple[str, ...] = ()
+    only: tuple[str, ...] | None = None
+    max_calls: int | None = None
+    at_most: Mapping[str, int] = field(default_factory=dict)
+    at_least: Mapping[str, int] = field(default_factory=dict)
+    before: tuple[tuple[str, str], ...] = ()
+    tool_errors: int | None = None
+    no_repeats: bool = False
+    tokens: float | None = None
+    seconds: float | None = None
+    cost: float | None = None
+    agent: str | None = None
+    turn: int | None = None
+    attempts: Attempts | None = None
+    severity: Severity | Mapping[str, Severity] = "fail"
+    source: str | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        _check_words(self)
+        _check_numbers(self)
+        _check_reach(self, census(self.path))
+
+    def severity_of(self, check: str) -> Severity:
+        """Whether a constraint that does not hold fails the example."""
+        if isinstance(self.severity, str):
+            return self.severity
+        return self.severity.get(check, "fail")
+
+    def calls(self) -> tuple[Call, ...]:
+        """Every call that the path mentions."""
+        return () if self.path is None else tuple(self.path.calls())
+
+    def to_data(self) -> Any:
+        """The expectation as plain data: a list where there is only a path, else a mapping."""
+        data: dict[str, Any] = {}
+        for item in fields(self):
+            value = getattr(self, item.name)
+            if item.name in ("path", "source") or _is_unsaid(item, value):
+                continue
+            if isinstance(value, tuple):
+                value = [list(pair) if isinstance(pair, tuple) else pair for pair in value]
+            data[item.name] = dict(value) if isinstance(value, Mapping) else value
+        if self.path is None:
+            return data
+        path = self.path.to_data()
+        return {"path": path, **data} if data else path
+
+
+def expect(
+    path: Item | None = None,
+    *,
+    mode: Mode | None = None,
+    match: ArgumentMode | None = None,
+    never: str | Sequence[str] = (),
+    only: str | Sequence[str] | None = None,
+    max_calls: int | None = None,
+    at_most: Mapping[str, int] | None = None,
+    at_least: Mapping[str, int] | None = None,
+    before: Sequence[tuple[str, str]] = (),
+    tool_errors: int | None = None,
+    no_repeats: bool = False,
+    tokens: float | None = None,
+    seconds: float | None = None,
+    cost: float | None = None,
+    agent: str | None = None,
+    turn: int | None = None,
+    attempts: Attempts | None = None,
+    severity: Severity | Mapping[str, Severity] = "fail",
+    source: str | None = None,
+) -> Expectation:
+    """Say what should happen: a path (a pattern, or a list of calls), with constraints beside it.
+
+    `never` and `only` take names and globs (``delete_*``). `max_calls`, `at_most`, `at_least` and
+    `tool_errors` count calls. ``before=[("auth", "pay")]``: no pay before the first auth. `no_repeats`: no
+    two calls with the same name and arguments. `tokens`, `seconds` and `cost` (US dollars) bound the whole
+    run. `agent` and `turn` look at the calls of one sub-agent, of one turn, only. `severity` is for all
+    constraints, or one for each check by its name; a *warn* is reported and does not fail.
+
+    Raises:
+        ExpectationError: something that cannot be understood, or that can never hold.
+    """
+    return Expectation(
+        path=None if path is None else seq(path),
+        mode=mode,
+        match=match,
+        never=_names(never, "never"),
+        only=None if only is None else _names(only, "only"),
+        max_calls=max_calls,
+        at_most=dict(at_most or {}),
+        at_least=dict(at_least or {}),
+        before=tuple((first, then) for first, then in _pairs(before)),
+        tool_errors=tool_errors,
+        no_repeats=no_repeats,
+        tokens=tokens,
+        seconds=seconds,
+        cost=cost,
+        agent=agent,
+        turn=turn,
+        attempts=attempts,
+        severity=severity if isinstance(severity, str) else dict(severity),
+        source=source,
+    )
+
+
+def _is_unsaid(item: Field[Any], value: Any) -> bool:
+    default = item.default if item.default is not MISSING else {}
+    return type(value) is type(default) and bool(value == default)
+
+
+def _names(given: str | Sequence[str], word: str) -> tuple[str, ...]:
+    names: Any = (given,) if isinstance(given, str) else given
+    if not isinstance(names, list | tuple | set | frozenset) or not all(
+        isinstance(name, str) and name for name in names
+    ):
+        raise ExpectationError(f"{word} is a tool's name or a list of names, got {given!r}")
+    return tuple(sorted(names) if isinstance(names, set | frozenset) else names)
+
+
+def _pairs(given: Any) -> list[tuple[str, str]]:
+    if isinstance(given, list | tuple) and len(given) == 2 and all(isinstance(name, str) for name in given):
+        given = [given]
+    good = isinstance(given, list | tuple) and all(
+        isinstance(pair, list | tuple) and len(pair) == 2 and all(isinstance(name, str) for name in pair)
+        for pair in given
+    )
+    if not good:
+        raise ExpectationError(f"before is a list of pairs of tools' names, got {given!r}")
+    return [(pair[0], pair[1]) for pair in given]
+
+
+def _check_words(said: Expectation) -> None:
+    for word, value, known in (
+        ("mode", said.mode, MODES),
+        ("match", said.match, get_args(ArgumentMode)),
+        ("attempts", said.attempts, ATTEMPTS),
+    ):
+        if value is not None and value not in known:
+            raise ExpectationError(
+                f"{word} is one of {', '.join(known)}, got {value!r}{did_you_mean(str(value), known)}"
+            )
+    severities = {"": said.severity} if isinstance(said.severity, str) else said.severity
+    for check, severity in severities.items():
+        if check and check not in CHECKS:
+            raise ExpectationError(f"severity: no check is called {check!r}{did_you_mean(check, CHECKS)}")
+        if severity not in get_args(Severity):
+            raise ExpectationError(f"severity is 'fail' or 'warn', got {severity!r}")
+    if not isinstance(said.no_repeats, bool):
+        raise ExpectationError(f"no_repeats is true or false, got {said.no_repeats!r}")
+    if said.mode is not None and said.path is None:
+        raise ExpectationError(f"mode={said.mode!r} says how a path is compared, and there is no path")
+
+
+def _check_numbers(said: Expectation) -> None:
+    counts = {"max_calls": said.max_calls, "tool_errors": said.tool_errors}
+    for word in ("at_most", "at_least"):
+        given = getattr(said, word)
+        if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
+            raise ExpectationError(f"{word} is a mapping of tools' names to numbers, got {given!r}")
+        counts.update({f"{word}[{name!r}]": number for name, number in given.items()})
+    for word, number in counts.items():
+        if number is not None and (isinstance(number, bool) or not isinstance(number, int) or number < 0):
+            raise ExpectationError(f"{word} is a whole number of 0 or more, got {number!r}")
+    for word in ("tokens", "seconds", "cost"):
+        amount = getattr(said, word)
+        if amount is not None and (
+            isinstance(amount, bool) or not isinstance(amount, int | float) or not amount >= 0
+        ):
+            raise ExpectationError(f"{word} is a number of 0 or more, got {amount!r}")
+
+
+def _check_reach(said: Expectation, counted: Census) -> None:
+    """Refuse what no run could ever fulfil."""
+    for name in counted.names:
+        for glob in said.never:
+            if fnmatchcase(name, glob):
+                raise ExpectationError(f"the path expects {name!r}, which never={glob!r} forbids")
+        if said.only is not None and not any(fnmatchcase(name, glob) for glob in said.only):
+            raise ExpectationError(f"the path expects {name!r}, which only={list(said.only)!r} leaves out")
+    if said.mode == "only":
+        return
+    if said.max_calls is not None and counted.least > said.max_calls:
+        raise ExpectationError(f"the path needs {counted.least} calls, and max_calls is {said.max_calls}")
+    for name, limit in said.at_most.items():
+        if counted.least_of.get(name, 0) > limit:
+            raise ExpectationError(
+                f"the path needs {counted.least_of[name]} calls of {name!r}, at_most is {limit}"
+            )
+        if said.at_least.get(name, 0) > limit:
+            raise ExpectationError(f"at_least of {name!r} is {said.at_least[name]}, at_most is {limit}")

@@ -1,0 +1,149 @@
+"""Expectations read from plain data: names, mappings, the YAML twin of the algebra."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from agenttrace.core.errors import ExpectationError, did_you_mean
+from agenttrace.core.tool_call import ExpectedToolCall
+from agenttrace.expectations.expectation import Expectation, expect
+from agenttrace.expectations.pattern import Call, Many, Pattern, any_of, as_call, many, opt, par, seq
+
+_CONSTRAINTS = frozenset(Expectation.__dataclass_fields__) - {"source", "path"}
+_FIELDS = _CONSTRAINTS | {"path"}
+_CALL_KEYS = {
+    "call": "tool_name",
+    "args": "parameters",
+    "arguments": "parameters",
+    "parameters": "parameters",
+    "match": "mode",
+    "mode": "mode",
+    "agent": "agent_name",
+    "agent_name": "agent_name",
+    "turn": "turn",
+    "output": "output",
+    "ignore": "ignore",
+    "as": "as",
+}
+
+
+def parse_expectation(raw: Any, source: str | None = None) -> Expectation:
+    """Read an expectation in any of its forms.
+
+    A list (names, mappings with ``tool_name``, ``{tool: {parameter: value}}``, patterns, ``{"par": […]}``,
+    ``{"opt": …}``, ``{"any_of": […]}``, ``{"many": …, "times": [1, 2]}``, ``{"call": name, "args": …,
+    "times": …}``, lists), a pattern, ``expect(…)``, or a mapping with ``path`` and constraints. `source`
+    (``file:line``) is kept, and begins the text of errors.
+
+    Raises:
+        ExpectationError: anything else; it names what was got, and the nearest word that is known.
+    """
+    try:
+        parsed = _parse(raw)
+    except ExpectationError as error:
+        if source is None or str(error).startswith(source):
+            raise
+        raise ExpectationError(f"{source}: {error}") from None
+    return parsed if source is None or parsed.source is not None else replace(parsed, source=source)
+
+
+def parse_pattern(raw: Any) -> Pattern:
+    """Read a pattern: an item of a path, or a list of them.
+
+    Raises:
+        ExpectationError: not such a thing.
+    """
+    if isinstance(raw, Pattern):
+        return raw
+    if isinstance(raw, str | ExpectedToolCall):
+        return as_call(ExpectedToolCall.of(raw))
+    if isinstance(raw, list | tuple):
+        return seq(*map(parse_pattern, raw))
+    if isinstance(raw, Mapping):
+        return _parse_mapping(raw)
+    raise ExpectationError(
+        f"an expected call is a tool's name, a mapping or a pattern, got {type(raw).__name__} {raw!r}"
+    )
+
+
+def _parse(raw: Any) -> Expectation:
+    if isinstance(raw, Expectation):
+        return raw
+    if isinstance(raw, Mapping) and ("path" in raw or _CONSTRAINTS & raw.keys()) and not _is_item(raw):
+        for key in raw:
+            if key not in _FIELDS:
+                raise ExpectationError(f"an expectation has no {key!r}{did_you_mean(str(key), _FIELDS)}")
+        given = {key: value for key, value in raw.items() if value is not None}
+        path = parse_pattern(given.pop("path")) if "path" in given else None
+        return expect(path, **given)
+    if isinstance(raw, Mapping) and not _is_item(raw) and len(raw) > 1:
+        key = next(
+            (key for key in raw if did_you_mean(str(key), _FIELDS).startswith("; did")), next(iter(raw))
+        )
+        raise ExpectationError(f"an expectation has no {key!r}{did_you_mean(str(key), _FIELDS)}")
+    return Expectation(path=seq(parse_pattern(raw)))
+
+
+def _is_item(raw: Mapping[Any, Any]) -> bool:
+    return bool({"tool_name", "name", "call", *_GROUPS} & raw.keys())
+
+
+def _parse_mapping(raw: Mapping[Any, Any]) -> Pattern:
+    if "call" in raw:
+        return _parse_call(raw)
+    if "tool_name" in raw or "name" in raw:
+        return as_call(ExpectedToolCall.of(raw))
+    for word, read in _GROUPS.items():
+        if word in raw:
+            allowed = {word, "times"} if word == "many" else {word}
+            for key in raw:
+                if key not in allowed:
+                    raise ExpectationError(f"{word!r} stands alone in its mapping, got {key!r} beside it")
+            return read(raw[word], raw)
+    if len(raw) == 1:
+        name, arguments = next(iter(raw.items()))
+        if isinstance(name, str) and (arguments is None or isinstance(arguments, Mapping)):
+            return as_call(ExpectedToolCall.of({"tool_name": name, "parameters": arguments}))
+    words = {*_GROUPS, "call", "tool_name"}
+    key = next(iter(raw), "")
+    raise ExpectationError(f"this is no expected call: {dict(raw)!r}{did_you_mean(str(key), words)}")
+
+
+def _parse_call(raw: Mapping[Any, Any]) -> Pattern:
+    flat: dict[str, Any] = {}
+    for key, value in raw.items():
+        if key == "times":
+            continue
+        if key not in _CALL_KEYS:
+            known = {*_CALL_KEYS, "times"}
+            raise ExpectationError(
+                f"unknown key {key!r} in the call {dict(raw)!r}{did_you_mean(str(key), known)}"
+            )
+        flat[_CALL_KEYS[key]] = value
+    one: Call = as_call(ExpectedToolCall.of(flat))
+    return _repeated(one, raw["times"]) if "times" in raw else one
+
+
+def _repeated(part: Pattern, times: Any) -> Many:
+    if isinstance(times, int) and not isinstance(times, bool):
+        return many(part, times, times)
+    if not isinstance(times, list | tuple) or len(times) != 2:
+        raise ExpectationError(f"times is a number, or [least, most] (null: no limit), got {times!r}")
+    return many(part, times[0] if times[0] is not None else 0, times[1])
+
+
+def _items(raw: Any, word: str) -> list[Pattern]:
+    if not isinstance(raw, list | tuple):
+        raise ExpectationError(f"{word!r} takes a list, got {raw!r}")
+    return [parse_pattern(item) for item in raw]
+
+
+_GROUPS: Mapping[str, Callable[[Any, Mapping[Any, Any]], Pattern]] = {
+    "seq": lambda value, _: seq(*_items(value, "seq")),
+    "par": lambda value, _: par(*_items(value, "par")),
+    "any_of": lambda value, _: any_of(*_items(value, "any_of")),
+    "opt": lambda value, _: opt(parse_pattern(value)),
+    "many": lambda value, raw: _repeated(parse_pattern(value), raw.get("times", [1, None])),
+}

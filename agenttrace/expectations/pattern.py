@@ -1,0 +1,272 @@
+# ruff: noqa: D102 - overridden methods are described once, in Pattern
+"""The algebra of expected calls: one after the other, in any order, perhaps, either, repeatedly.
+
+::
+
+    call("login") >> par(call("hotel"), call("flight")) >> opt("seat_map")
+                  >> any_of("book_card", seq("hold", "pay_later")) >> many("notify", 1, 2)
+
+A plain name stands for a call with any arguments. Patterns are values: equal where they say the same,
+written as data by `to_data`, read back by `parse_expectation`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+from agenttrace.core.errors import ExpectationError
+from agenttrace.core.tool_call import ANY, ArgumentMode, ExpectedToolCall
+from agenttrace.expectations.matcher import write_value
+from agenttrace.expectations.operators import read_value
+from agenttrace.expectations.values import prepare
+
+Item = Any
+"""A pattern, a tool's name, or a flat mapping with ``tool_name``."""
+
+
+class Pattern:
+    """What calls should happen, in what order."""
+
+    __slots__ = ()
+
+    def __rshift__(self, other: Item) -> Seq:
+        return seq(self, other)
+
+    def __rrshift__(self, other: Item) -> Seq:
+        return seq(other, self)
+
+    def calls(self) -> Iterator[Call]:
+        """Every call that the pattern mentions, in the order written."""
+        raise NotImplementedError
+
+    def to_data(self) -> Any:
+        """The pattern as plain data. Raises ExpectationError for a predicate."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call(ExpectedToolCall, Pattern):
+    """One expected call."""
+
+    def calls(self) -> Iterator[Call]:
+        yield self
+
+    def to_data(self) -> Any:
+        data: dict[str, Any] = {"tool_name": self.name}
+        if self.arguments is not ANY:
+            data["parameters"] = write_value(self.arguments)
+        if self.output is not ANY:
+            data["output"] = {"$type": "null"} if self.output is None else write_value(self.output)
+        words = {"agent_name": self.agent, "turn": self.turn, "mode": self.mode, "as": self.label}
+        data.update({key: value for key, value in words.items() if value is not None})
+        for key in ("ignore", "result_dependencies", "action_dependencies"):
+            if getattr(self, key):
+                data[key] = list(getattr(self, key))
+        if not self.require_all:
+            data["require_all"] = False
+        return self.name if len(data) == 1 else data
+
+    def __repr__(self) -> str:
+        said = [repr(self.name)]
+        if isinstance(self.arguments, Mapping):
+            plain = self.arguments and all(key.isidentifier() and key not in _WORDS for key in self.arguments)
+            said += (
+                [f"{key}={value!r}" for key, value in self.arguments.items()]
+                if plain
+                else [repr(dict(self.arguments))]
+            )
+        words = {"match": self.mode, "agent": self.agent, "turn": self.turn, "as_": self.label}
+        said += [f"{key}={value!r}" for key, value in words.items() if value is not None]
+        if self.output is not ANY:
+            said.append(f"output={self.output!r}")
+        if self.ignore:
+            said.append(f"ignore={list(self.ignore)!r}")
+        return f"call({', '.join(said)})"
+
+
+@dataclass(frozen=True, slots=True)
+class _Several(Pattern):
+    parts: tuple[Pattern, ...]
+
+    def calls(self) -> Iterator[Call]:
+        for part in self.parts:
+            yield from part.calls()
+
+
+@dataclass(frozen=True, slots=True)
+class Seq(_Several):
+    """One after the other."""
+
+    def to_data(self) -> Any:
+        return [part.to_data() for part in self.parts]
+
+    def __repr__(self) -> str:
+        return f"seq({', '.join(map(repr, self.parts))})"
+
+
+@dataclass(frozen=True, slots=True)
+class Par(_Several):
+    """All, in any order, also interleaved."""
+
+    def to_data(self) -> Any:
+        return {"par": [part.to_data() for part in self.parts]}
+
+    def __repr__(self) -> str:
+        return f"par({', '.join(map(repr, self.parts))})"
+
+
+@dataclass(frozen=True, slots=True)
+class AnyOf(_Several):
+    """One of several alternatives."""
+
+    def to_data(self) -> Any:
+        return {"any_of": [part.to_data() for part in self.parts]}
+
+    def __repr__(self) -> str:
+        return f"any_of({', '.join(map(repr, self.parts))})"
+
+
+@dataclass(frozen=True, slots=True)
+class Many(Pattern):
+    """Again and again: at least `least` times, at most `most` (None: as often as one likes)."""
+
+    part: Pattern
+    least: int
+    most: int | None
+
+    def calls(self) -> Iterator[Call]:
+        yield from self.part.calls()
+
+    def to_data(self) -> Any:
+        if (self.least, self.most) == (0, 1):
+            return {"opt": self.part.to_data()}
+        return {"many": self.part.to_data(), "times": [self.least, self.most]}
+
+    def __repr__(self) -> str:
+        if (self.least, self.most) == (0, 1):
+            return f"opt({self.part!r})"
+        return f"many({self.part!r}, {self.least}, {self.most})"
+
+
+_WORDS = frozenset({"arguments", "match", "ignore", "agent", "turn", "output", "as_"})
+_MODES: tuple[ArgumentMode, ...] = ("exact", "listed", "ignore")
+
+
+def call(
+    name: str,
+    arguments: Mapping[str, Any] | None = None,
+    /,
+    *,
+    match: ArgumentMode | None = None,
+    ignore: Sequence[str] = (),
+    agent: str | None = None,
+    turn: int | None = None,
+    output: Any = ANY,
+    as_: str | None = None,
+    **parameters: Any,
+) -> Call:
+    """One expected call: ``call("refund", id=7)``.
+
+    Without arguments it may have any; ``call("refund", {})`` is called with none. Arguments whose names are
+    words of this function (`match`, `agent` …) go into the mapping. `match` says how arguments are compared
+    (the scorer's way, where it is None), `ignore` names parameters that are left out of it, `output` is the
+    expected result, `as_` a label for `ref`.
+
+    Raises:
+        ExpectationError: an empty name, a mapping and keywords both, an unknown `match`, a bad operator.
+    """
+    if arguments is not None and parameters:
+        raise ExpectationError(f"call({name!r}, …): give the arguments as a mapping or as keywords, not both")
+    given = arguments if arguments is not None else (parameters or ANY)
+    plain = ExpectedToolCall(
+        name=name, arguments=given, output=output, agent=agent, turn=turn, mode=match,
+        ignore=(ignore,) if isinstance(ignore, str) else tuple(ignore), label=as_,
+    )  # fmt: skip
+    return as_call(plain)
+
+
+def as_call(expected: ExpectedToolCall) -> Call:
+    """The expected call as a pattern, checked, its ``$`` operators read.
+
+    Raises:
+        ExpectationError: an empty name, an unknown mode, a bad operator, a class in place of a value.
+    """
+    if isinstance(expected, Call):
+        return expected
+    if not isinstance(expected.name, str) or not expected.name:
+        raise ExpectationError(f"an expected call needs a tool's name, got {expected.name!r}")
+    if expected.mode is not None and expected.mode not in _MODES:
+        raise ExpectationError(f"match is one of {', '.join(_MODES)}, got {expected.mode!r}")
+    arguments = expected.arguments
+    if arguments is not ANY:
+        if not isinstance(arguments, Mapping) or not all(isinstance(key, str) for key in arguments):
+            raise ExpectationError(
+                f"the arguments of {expected.name!r} are a mapping of names to values, got {arguments!r}"
+            )
+        arguments = read_value(arguments)
+        prepare(arguments)  # what cannot be compared is said now, not when it is
+    values = {field.name: getattr(expected, field.name) for field in fields(expected)}
+    values |= {"arguments": arguments, "output": read_value(expected.output)}
+    return Call(**values)
+
+
+def as_pattern(item: Item) -> Pattern:
+    """The pattern that an item stands for; a list stands for one after the other."""
+    if isinstance(item, Pattern):
+        return item
+    if isinstance(item, list | tuple):
+        return seq(*item)
+    return as_call(ExpectedToolCall.of(item))
+
+
+def seq(*items: Item) -> Seq:
+    """One after the other; other calls may stand between, if the mode allows it."""
+    parts: list[Pattern] = []
+    for part in map(as_pattern, items):
+        parts.extend(part.parts if isinstance(part, Seq) else (part,))
+    return Seq(tuple(parts))
+
+
+def par(*items: Item) -> Par:
+    """All of them, in any order, also interleaved."""
+    if not items:
+        raise ExpectationError("par needs at least one call")
+    return Par(tuple(map(as_pattern, items)))
+
+
+def opt(item: Item) -> Many:
+    """Once or not at all. A group counts as called only where all of it fits."""
+    return many(item, 0, 1)
+
+
+def any_of(*items: Item) -> AnyOf:
+    """One of the alternatives: the one that fits best, the first among equals.
+
+    Raises:
+        ExpectationError: none, or one that stands twice and so can never be chosen.
+    """
+    branches = tuple(map(as_pattern, items))
+    if not branches:
+        raise ExpectationError("any_of needs at least one alternative: without any it could never hold")
+    for index, branch in enumerate(branches):
+        if branch in branches[:index]:
+            raise ExpectationError(f"any_of: the alternative {branch!r} stands twice")
+    return AnyOf(branches)
+
+
+def many(item: Item, least: int = 1, most: int | None = None) -> Many:
+    """At least `least` and at most `most` times, None: without limit.
+
+    Raises:
+        ExpectationError: numbers that cannot be, or that allow no call at all.
+    """
+    for number in (least, most):
+        if number is not None and (isinstance(number, bool) or not isinstance(number, int) or number < 0):
+            raise ExpectationError(f"many: how often is a whole number of 0 or more, got {number!r}")
+    if most is not None and (most < least or most == 0):
+        raise ExpectationError(
+            f"many: from {least} to {most} times can never be; to forbid a call, use never="
+        )
+    return Many(as_pattern(item), least, most)

@@ -1,0 +1,130 @@
+# ruff: noqa: D102 - overridden methods are described once, in Matcher
+"""A value that must come from an earlier result.
+
+A path names a call and what to take from it: ``find.output.items[*].id``. The first part is the label of an
+expected call (``as_="f"``) or a tool's name; then ``output`` or ``arguments`` (also ``input``); then keys,
+``[n]`` (negative from the end) and ``[*]`` (every item or value). Results that are JSON text are read. The
+value agrees where it equals one that the path finds in a call that started before, is not failed and fits
+the labelled expectation; with several such calls, any of them may be the source.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from agenttrace.core.errors import ExpectationError, did_you_mean
+from agenttrace.core.tool_call import ToolCall
+from agenttrace.expectations.matcher import PLAIN, Context, Matcher
+from agenttrace.expectations.values import prepare, weigh
+
+Step = str | int | None
+"""A key, an index, or None for every member."""
+
+_STEP = re.compile(
+    r"\.(?P<key>[^.\[\]]+)|\[(?P<index>-?\d+)\]|\[(?P<all>\*)\]|\[(?P<q>['\"])(?P<text>.*?)(?P=q)\]"
+)
+_SIDES = ("output", "arguments", "input")
+
+
+@dataclass(frozen=True, slots=True)
+class Ref(Matcher):
+    """A value that an earlier call received or returned."""
+
+    path: str
+
+    def __post_init__(self) -> None:
+        split_path(self.path)
+
+    @property
+    def source(self) -> str:
+        """The label or tool name that the path begins with."""
+        return split_path(self.path)[0]
+
+    def weigh(self, actual: Any, context: Context) -> float:
+        _, side, steps = split_path(self.path)
+        for call in self._sources(context):
+            value = call.output if side == "output" else call.arguments
+            if any(weigh(prepare(found), actual, PLAIN) == 1.0 for found in _select(value, steps)):
+                return 1.0
+        return 0.0
+
+    def why(self, actual: Any, context: Context) -> str:
+        count = sum(1 for _ in self._sources(context))
+        if not count:
+            return f"no earlier call of {self.source}"
+        return f"not in the result of {'the earlier call' if count == 1 else f'any of {count} earlier calls'}"
+
+    def _sources(self, context: Context) -> Iterator[ToolCall]:
+        fits = context.labels.get(self.source)
+        for position, call in enumerate(context.calls[: context.position]):
+            if not call.failed and (call.name == self.source if fits is None else fits(position)):
+                yield call
+
+    def to_data(self) -> dict[str, Any]:
+        return {"$ref": self.path}
+
+    def __repr__(self) -> str:
+        return f"ref({self.path!r})"
+
+
+def split_path(path: str) -> tuple[str, str, tuple[Step, ...]]:
+    """The source, the side and the steps of a path.
+
+    Raises:
+        ExpectationError: not such a path.
+    """
+    example = "a path is like 'find.output.items[*].id'"
+    if not isinstance(path, str):
+        raise ExpectationError(f"ref takes a path, got {path!r}; {example}")
+    head = re.match(r"(?P<name>.+?)\.(?P<side>output|arguments|input)(?=[.\[]|\Z)", path)
+    if head is None:
+        parts = path.split(".")
+        hint = did_you_mean(re.sub(r"\[.*", "", parts[1]), _SIDES) if len(parts) > 1 else ""
+        raise ExpectationError(f"ref({path!r}) does not say output or arguments{hint}; {example}")
+    steps: list[Step] = []
+    at = head.end()
+    while at < len(path):
+        step = _STEP.match(path, at)
+        if step is None:
+            raise ExpectationError(f"ref({path!r}) cannot be read from {path[at:]!r} on; {example}")
+        if step["all"]:
+            steps.append(None)
+        elif step["index"]:
+            steps.append(int(step["index"]))
+        else:
+            steps.append(step["key"] or step["text"])
+        at = step.end()
+    return head["name"], head["side"], tuple(steps)
+
+
+def _select(value: Any, steps: tuple[Step, ...]) -> Iterator[Any]:
+    """Every value that the steps lead to."""
+    if not steps:
+        yield value
+        return
+    if isinstance(value, str):
+        value = _read_json(value)
+    step, rest = steps[0], steps[1:]
+    if isinstance(value, Mapping):
+        if step is None:
+            for item in value.values():
+                yield from _select(item, rest)
+        elif str(step) in value:
+            yield from _select(value[str(step)], rest)
+    elif isinstance(value, list | tuple):
+        if step is None:
+            for item in value:
+                yield from _select(item, rest)
+        elif isinstance(step, int) and -len(value) <= step < len(value):
+            yield from _select(value[step], rest)
+
+
+def _read_json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None

@@ -1,0 +1,163 @@
+"""The rows of an aligned diff, as data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any, Literal
+
+from agenttrace.core.tool_call import ToolCall
+from agenttrace.expectations.align import Alignment
+from agenttrace.expectations.checks import Check
+from agenttrace.expectations.expand import Place
+from agenttrace.expectations.matcher import write_value
+from agenttrace.expectations.pattern import Call
+from agenttrace.expectations.values import Difference
+from agenttrace.expectations.weighing import Weigher
+
+RowKind = Literal["matched", "differs", "missing", "extra", "forbidden"]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row: an expected call (`number` from 1), an actual call, or both, and what parts them.
+
+    `nearest` is, for a missing call, the extra call that comes nearest to it.
+    """
+
+    kind: RowKind
+    number: int | None = None
+    expected: Call | None = None
+    actual: ToolCall | None = None
+    agreement: float = 0.0
+    differences: tuple[Difference, ...] = ()
+    nearest: ToolCall | None = None
+    note: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-safe data."""
+        return {
+            "kind": self.kind,
+            "number": self.number,
+            "expected": None if self.expected is None else _written(self.expected),
+            "actual": _actual_data(self.actual),
+            "agreement": self.agreement,
+            "differences": [
+                {"path": d.path, "expected": _shown(d.expected), "got": d.got, "kind": d.kind, "note": d.note}
+                for d in self.differences
+            ],
+            "nearest": _actual_data(self.nearest),
+            "note": self.note,
+        }
+
+
+def rows_of(
+    alignment: Alignment,
+    calls: Sequence[ToolCall],
+    weigher: Weigher,
+    checks: Sequence[Check],
+    attempts: Mapping[int, int],
+) -> tuple[Row, ...]:
+    """Rows in the order of the run; a missing call stands after the one that was expected before it."""
+    notes = _notes(checks)
+    pair_of = {pair.place: pair for pair in alignment.pairs}
+    taken = {pair.position for pair in alignment.pairs}
+    left = [position for position in range(len(calls)) if position not in taken]
+    placed: list[tuple[int, int, Row]] = []
+    after = -1
+    for number, place in enumerate(alignment.places):
+        pair = pair_of.get(number)
+        if pair is not None:
+            after = pair.position
+            actual = calls[pair.position]
+            kind: RowKind = "matched"
+            found: tuple[Difference, ...] = ()
+            if pair.agreement < 1.0:
+                kind, found = "differs", tuple(weigher.differences(pair.expected, pair.position))
+            note = _note(actual, notes, attempts)
+            placed.append(
+                (
+                    after,
+                    0,
+                    Row(kind, number + 1, pair.expected, actual, pair.agreement, found, None, note),
+                )
+            )
+        elif place.role == "required":
+            placed.append((after, 1, _missing(number, place, left, calls, weigher)))
+    for position in left:
+        actual = calls[position]
+        broken = actual.index in notes and any(
+            actual.index in check.broken_by for check in checks if check.name in ("never", "only")
+        )
+        note = _note(actual, notes, attempts)
+        placed.append((position, 0, Row("forbidden" if broken else "extra", actual=actual, note=note)))
+    placed.sort(key=lambda item: item[:2])
+    return tuple(row for _, _, row in placed)
+
+
+def _notes(checks: Sequence[Check]) -> dict[int, list[str]]:
+    notes: dict[int, list[str]] = {}
+    for check in checks:
+        for index in check.broken_by:
+            notes.setdefault(index, []).append(f"forbidden: {check.wanted}")
+    return notes
+
+
+def _note(actual: ToolCall, notes: Mapping[int, list[str]], attempts: Mapping[int, int]) -> str:
+    said = list(notes.get(actual.index, ()))
+    if actual.error is not None:
+        said.append(f"failed with {actual.error}".splitlines()[0])
+    if actual.index in attempts:
+        said.append(f"{attempts[actual.index]} attempts")
+    return "; ".join(said)
+
+
+def _missing(
+    number: int, place: Place, left: Sequence[int], calls: Sequence[ToolCall], weigher: Weigher
+) -> Row:
+    expected = place.options[0]
+    same = [
+        (weigher.weigh(option, position), -position, option)
+        for option in place.options
+        for position in weigher.candidates(option)
+        if position in left
+    ]
+    if same:
+        agreement, position, expected = max(same, key=lambda item: item[:2])
+        nearest = calls[-position]
+        found = tuple(weigher.differences(expected, -position))
+        note = f"out of order: it is call {nearest.index + 1}"
+        return Row("missing", number + 1, expected, None, agreement, found, nearest, note)
+    names = {calls[position].name: position for position in reversed(left)}
+    close = get_close_matches(expected.name, names, n=1, cutoff=0.6)
+    if close:
+        nearest = calls[names[close[0]]]
+        return Row("missing", number + 1, expected, None, nearest=nearest, note=f"nearest: {nearest.name}")
+    return Row("missing", number + 1, expected)
+
+
+def _written(expected: Call) -> Any:
+    try:
+        return expected.to_data()
+    except ValueError:  # a predicate has no written form
+        return repr(expected)
+
+
+def _shown(expected: Any) -> Any:
+    try:
+        return write_value(expected)
+    except ValueError:
+        return repr(expected)
+
+
+def _actual_data(call: ToolCall | None) -> dict[str, Any] | None:
+    if call is None:
+        return None
+    return {
+        "name": call.name,
+        "arguments": dict(call.arguments),
+        "index": call.index,
+        "agent": call.agent,
+        "error": None if call.error is None else str(call.error),
+    }

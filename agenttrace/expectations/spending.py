@@ -1,0 +1,66 @@
+"""What a run spent: tokens, seconds, US dollars."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from agenttrace.core.trace import Trace
+
+_TOTAL = ("total_tokens",)
+_PARTS = (("input_tokens", "prompt_tokens"), ("output_tokens", "completion_tokens"))
+_COST = ("cost", "total_cost")
+
+
+def spent_tokens(trace: Trace) -> float | None:
+    """Input and output tokens of all spans, or None where no span tells them."""
+    return _sum(_tokens(usage) for usage in _usages(trace))
+
+
+def spent_cost(trace: Trace) -> float | None:
+    """US dollars of all spans, or None where no span tells them."""
+    return _sum(_first(usage, _COST) for usage in _usages(trace))
+
+
+def spent_seconds(trace: Trace) -> float | None:
+    """Seconds from the first start to the last end; None for a recorded run, whose clock is made up."""
+    root = trace.root
+    if root is None or root.attributes.get("agenttrace.recorded"):
+        return None
+    return trace.duration_ns / 1e9
+
+
+def _usages(trace: Trace) -> Iterator[Mapping[str, Any]]:
+    """The usage of each span, but for spans that sum up what their descendants tell themselves."""
+    telling = {span.span_key for span in trace.spans if span.usage}
+    summing: set[int] = set()
+    for span in trace.spans:
+        if span.usage:
+            key, seen = span.parent_key, {span.span_key}
+            while key is not None and key not in seen:
+                seen.add(key)
+                if key in telling:
+                    summing.add(key)
+                parent = trace.by_key.get(key)
+                key = parent.parent_key if parent is not None else None
+    for span in trace.spans:
+        if span.usage and span.span_key not in summing:
+            yield span.usage
+
+
+def _tokens(usage: Mapping[str, Any]) -> float | None:
+    total = _first(usage, _TOTAL)
+    return total if total is not None else _sum(_first(usage, names) for names in _PARTS)
+
+
+def _first(usage: Mapping[str, Any], names: Iterable[str]) -> float | None:
+    for name in names:
+        value = usage.get(name)
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return float(value)
+    return None
+
+
+def _sum(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None

@@ -1,0 +1,251 @@
+# ruff: noqa: D102 - overridden methods are described once, in Matcher
+"""When two values agree.
+
+Both sides are compared as JSON: ``1`` equals ``1.0``, ``True`` is not ``1``, ``"1"`` is not ``1``, None is
+not a missing key, tuples equal lists, the order of keys is free, NaN equals NaN, sets compare unordered, and
+dates, enums, UUIDs, dataclasses and pydantic models compare in the form in which calls are recorded.
+
+Agreement is a number from 0 to 1, and 1 only where nothing differs. Scalars agree or not; a mapping's
+agreement is the mean over the keys of either side, a list's the mean over the positions of the longer side.
+In *listed* mode the keys that the expectation does not name are left out, at any depth.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from agenttrace.core.errors import ExpectationError
+from agenttrace.core.jsonable import clean, jsonable, to_json
+from agenttrace.core.snapshot import LEAVES, MAX_DEPTH, MAX_ITEMS
+from agenttrace.core.tool_call import ANY, ArgumentMode
+from agenttrace.expectations.assign import best_pairs
+from agenttrace.expectations.matcher import PLAIN, Context, Matcher, Unordered
+
+DifferenceKind = Literal["differs", "missing", "unexpected"]
+_CUT = re.compile(r"…\[\+(\d+) chars\]\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One place where two values part: `path` is ``amount`` or ``rooms[0].beds``, empty for the whole.
+
+    *missing*: expected, but not there (`got` is None). *unexpected*: there, but not expected (`expected` is
+    None). `note` says more where the values alone do not, for example what a predicate raised.
+    """
+
+    path: str
+    expected: Any
+    got: Any
+    kind: DifferenceKind = "differs"
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Predicate(Matcher):
+    """Any callable: agrees where it returns a true value; what it raises is told in the diff."""
+
+    function: Any
+
+    def weigh(self, actual: Any, context: Context) -> float:
+        try:
+            return 1.0 if self.function(actual) else 0.0
+        except Exception:  # choke-point: the agent's value does not fit the user's test
+            return 0.0
+
+    def why(self, actual: Any, context: Context) -> str:
+        try:
+            self.function(actual)
+        except Exception as error:  # choke-point: shown to the reader
+            return f"the predicate raised {type(error).__name__}: {error}"
+        return ""
+
+    def to_data(self) -> dict[str, Any]:
+        raise ExpectationError(f"a predicate cannot be written as data: {self.function!r}")
+
+    def __repr__(self) -> str:
+        return getattr(self.function, "__name__", repr(self.function))
+
+
+def prepare(expected: Any, depth: int = 0) -> Any:
+    """Bring an expected value into the form that `weigh` takes: plain JSON, with matchers left in place.
+
+    Raises:
+        ExpectationError: a class in place of a value (`type_` tests types).
+    """
+    kind = type(expected)
+    if kind is str or expected is None or kind is bool:
+        return expected
+    if kind is int or kind is float:
+        return clean(expected)
+    if expected is ANY or isinstance(expected, Matcher | Unordered):
+        return expected
+    if depth >= MAX_DEPTH:
+        return jsonable(expected)
+    if isinstance(expected, Mapping):
+        return _prepare_mapping(expected, depth)
+    if kind is list or kind is tuple:
+        kept = [prepare(item, depth + 1) for item in expected[:MAX_ITEMS]]
+        return kept if len(kept) == len(expected) else [*kept, {"$truncated": len(expected) - len(kept)}]
+    if kind is set or kind is frozenset:
+        return Unordered(tuple(prepare(item, depth + 1) for item in expected))
+    if isinstance(expected, type):
+        raise ExpectationError(f"the class {expected.__name__} stands in place of a value; use type_(…)")
+    if callable(expected):
+        return Predicate(expected)
+    return jsonable(expected)
+
+
+def _prepare_mapping(expected: Mapping[Any, Any], depth: int) -> dict[str, Any]:
+    kept: dict[str, Any] = {}
+    for key, item in expected.items():
+        if len(kept) == MAX_ITEMS:
+            kept["$truncated"] = len(expected) - MAX_ITEMS
+            break
+        text = key if type(key) is str else next(iter(jsonable({key: None})))
+        kept[text] = prepare(item, depth + 1)
+    return kept
+
+
+def agreement(expected: Any, actual: Any, mode: ArgumentMode = "exact") -> float:
+    """How far two values agree, 0 to 1."""
+    return 1.0 if mode == "ignore" else weigh(prepare(expected), actual, Context(mode=mode))
+
+
+def differences(expected: Any, actual: Any, mode: ArgumentMode = "exact") -> list[Difference]:
+    """Where two values part; empty exactly where `agreement` is 1."""
+    found: list[Difference] = []
+    if mode != "ignore":
+        weigh(prepare(expected), actual, Context(mode=mode), "", found)
+    return found
+
+
+def weigh(
+    expected: Any, actual: Any, context: Context, path: str = "", into: list[Difference] | None = None
+) -> float:
+    """Agreement of a prepared value with an actual one; the differences go to `into`, if given."""
+    if expected is ANY:
+        return 1.0
+    kind = type(expected)
+    if kind is dict:
+        if type(actual) is dict or isinstance(actual, Mapping):
+            return _weigh_mapping(expected, actual, context, path, into)
+    elif kind is list:
+        if isinstance(actual, set | frozenset):
+            return weigh(Unordered(tuple(expected)), actual, context, path, into)
+        if isinstance(actual, list | tuple):
+            return _weigh_list(expected, actual, context, path, into)
+    elif kind is Unordered:
+        return _weigh_unordered(expected, actual, context, path, into)
+    elif isinstance(expected, Matcher):
+        weight = expected.weigh(actual, context)
+        if weight < 1 and into is not None:
+            into.append(Difference(path, expected, actual, note=expected.why(actual, context)))
+        return weight
+    if _same(expected, actual):
+        return 1.0
+    if into is not None:
+        into.append(Difference(path, expected, actual))
+    return 0.0
+
+
+def _same(expected: Any, actual: Any) -> bool:
+    """Whether two values are the same scalar; `expected` may also be a container's written form."""
+    kind = type(actual)
+    if kind is bool or type(expected) is bool:
+        return expected is actual
+    if kind is str:
+        return bool(expected == actual) or (type(expected) is str and _same_cut(expected, actual))
+    if kind in LEAVES:
+        return bool(expected == clean(actual))
+    if kind is dict or kind is list:
+        return False
+    plain = jsonable(actual)
+    return type(plain) is type(expected) and weigh(expected, plain, PLAIN) == 1.0
+
+
+def _same_cut(expected: str, actual: str) -> bool:
+    """A text that was cut when it was recorded is compared by the part that was kept, and by its length."""
+    cut = _CUT.search(actual) if actual.endswith(" chars]") else None
+    if cut is None:
+        return False
+    kept = actual[: cut.start()]
+    return len(expected) == len(kept) + int(cut.group(1)) and expected.startswith(kept)
+
+
+def _weigh_mapping(
+    expected: dict[str, Any],
+    actual: Mapping[Any, Any],
+    context: Context,
+    path: str,
+    into: list[Difference] | None,
+) -> float:
+    total = 0.0
+    for key, item in expected.items():
+        here = f"{path}.{key}" if path else key
+        if key in actual:
+            total += weigh(item, actual[key], context, here, into)
+        elif isinstance(item, Matcher) and item.accepts_absence:
+            total += 1.0
+        elif into is not None:
+            into.append(Difference(here, item, None, "missing"))
+    count = len(expected)
+    if context.mode == "exact":
+        for key, item in actual.items():
+            if key not in expected:
+                count += 1
+                if into is not None:
+                    into.append(Difference(f"{path}.{key}" if path else str(key), None, item, "unexpected"))
+    return total / count if count else 1.0
+
+
+def _weigh_list(
+    expected: list[Any],
+    actual: Sequence[Any],
+    context: Context,
+    path: str,
+    into: list[Difference] | None,
+) -> float:
+    total = 0.0
+    for index, (item, got) in enumerate(zip(expected, actual, strict=False)):
+        total += weigh(item, got, context, f"{path}[{index}]", into)
+    longer = max(len(expected), len(actual))
+    if into is not None:
+        for index in range(len(actual), len(expected)):
+            into.append(Difference(f"{path}[{index}]", expected[index], None, "missing"))
+        for index in range(len(expected), len(actual)):
+            into.append(Difference(f"{path}[{index}]", None, actual[index], "unexpected"))
+    return total / longer if longer else 1.0
+
+
+def _weigh_unordered(
+    expected: Unordered, actual: Any, context: Context, path: str, into: list[Difference] | None
+) -> float:
+    if isinstance(actual, set | frozenset | list | tuple):
+        got = list(actual)
+        weights = [[weigh(item, other, context) for other in got] for item in expected.members]
+        total = sum(weights[e][a] for e, a in best_pairs(weights))
+        longer = max(len(got), len(expected.members))
+        weight = total / longer if longer else 1.0
+    else:
+        weight = 0.0
+    if weight < 1 and into is not None:
+        into.append(Difference(path, list(expected.members), actual, note="compared without order"))
+    return weight
+
+
+def value_key(value: Any) -> str:
+    """A text that two values share exactly where they agree in *exact* mode (sets count as sorted lists)."""
+    return to_json(_canonical(jsonable(value)))
+
+
+def _canonical(value: Any) -> Any:
+    if type(value) is float and value.is_integer():
+        return clean(int(value))
+    if type(value) is list:
+        return [_canonical(item) for item in value]
+    if type(value) is dict:
+        return {key: _canonical(value[key]) for key in sorted(value)}
+    return value

@@ -1,0 +1,207 @@
+# ruff: noqa: D102 - overridden methods are described once, in Matcher
+"""How far an actual call fits an expected one.
+
+The tool's name, and the agent and turn where they are stated, decide whether a call fits at all. Then
+agreement is that of the arguments, of the output, or the mean of both where both are stated, and 1 where
+neither is. Expected arguments are bound through the tool's parameters, where the tool is known: defaults,
+spelled out or not, compare equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from agenttrace.core.errors import ExpectationError, ScorerError, did_you_mean
+from agenttrace.core.tool_call import ANY, ArgumentMode, ToolCall, ToolDefinition
+from agenttrace.expectations.matcher import Answerer, Context, Matcher
+from agenttrace.expectations.pattern import Call
+from agenttrace.expectations.selection import Selection, agent_matches
+from agenttrace.expectations.values import Difference, prepare, weigh
+
+Compare = Callable[[Any, Any], bool | float]
+"""Takes what was expected and what was got; a bool, or an agreement from 0 to 1."""
+
+Comparators = Mapping[str, Compare | Mapping[str, Compare]]
+"""For a tool, what compares its arguments as a whole (two mappings), or single parameters by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compared(Matcher):
+    """An expected value that a comparator of the user's compares."""
+
+    value: Any
+    compare: Compare
+
+    def weigh(self, actual: Any, context: Context) -> float:
+        result = self.compare(self.value, actual)
+        if isinstance(result, bool):
+            return float(result)
+        if not isinstance(result, int | float) or not 0 <= result <= 1:
+            raise ScorerError(f"a comparator returns true, false or a number from 0 to 1, got {result!r}")
+        return float(result)
+
+    def why(self, actual: Any, context: Context) -> str:
+        return f"by {getattr(self.compare, '__name__', 'the comparator')}"
+
+    def __repr__(self) -> str:
+        return repr(self.value)
+
+
+class Weigher:
+    """Weighs expected calls against the calls of one trace. Each pair is weighed once."""
+
+    def __init__(
+        self,
+        calls: Sequence[ToolCall],
+        *,
+        mode: ArgumentMode = "exact",
+        tools: Mapping[str, ToolDefinition] | None = None,
+        comparators: Comparators | None = None,
+        answers: Answerer | None = None,
+        selection: Selection | None = None,
+        labelled: Iterable[Call] = (),
+    ) -> None:
+        self.calls = calls
+        self._mode = mode
+        self._tools = tools or {}
+        self._comparators = comparators or {}
+        self._answers = answers
+        self.selection = selection or Selection()
+        self._at: dict[str, list[int]] = {}
+        for position, call in enumerate(calls):
+            self._at.setdefault(call.name, []).append(position)
+        self._wanted: dict[int, tuple[Call, Any, Any, ArgumentMode]] = {}
+        self._weights: dict[tuple[int, int], float] = {}
+        self._labels = {call.label: self._fits(call) for call in labelled if call.label is not None}
+
+    def name(self, expected: Call) -> str:
+        """The tool's name, aliases resolved."""
+        names = self.selection.names
+        return names.get(expected.name, expected.name) if names else expected.name
+
+    def is_plain(self, expected: Call) -> bool:
+        """Whether the name alone decides."""
+        return (
+            (expected.arguments is ANY or (expected.mode or self._mode) == "ignore")
+            and expected.output is ANY
+            and expected.agent is None
+            and expected.turn is None
+        )
+
+    def candidates(self, expected: Call) -> list[int]:
+        """The positions of the calls that fit at all, ascending."""
+        found = self._at.get(self.name(expected), [])
+        if expected.agent is not None:
+            found = [at for at in found if agent_matches(expected.agent, self.calls[at].agent)]
+        if expected.turn is not None:
+            found = [at for at in found if self.calls[at].turn == expected.turn]
+        return found
+
+    def weigh(self, expected: Call, position: int) -> float:
+        """Agreement of an expected call with the call at a position, which is one of its candidates."""
+        key = (id(expected), position)
+        known = self._weights.get(key)
+        if known is None:
+            known = self._weights[key] = self._weigh(expected, position, None)
+        return known
+
+    def differences(self, expected: Call, position: int) -> list[Difference]:
+        """Where they part; empty exactly where `weigh` is 1."""
+        found: list[Difference] = []
+        self._weigh(expected, position, found)
+        return found
+
+    def _weigh(self, expected: Call, position: int, into: list[Difference] | None) -> float:
+        _, arguments, output, mode = self._prepared(expected)
+        if arguments is ANY and output is ANY:
+            return 1.0
+        actual = self.calls[position]
+        context = Context(mode, self.calls, position, self._labels, self._answers)
+        parts: list[float] = []
+        if arguments is not ANY:
+            parts.append(self._weigh_arguments(expected, arguments, actual, context, into))
+        if output is not ANY:
+            parts.append(weigh(output, actual.output, context, "output", into))
+        return sum(parts) / len(parts)
+
+    def _weigh_arguments(
+        self,
+        expected: Call,
+        arguments: Any,
+        actual: ToolCall,
+        context: Context,
+        into: list[Difference] | None,
+    ) -> float:
+        if actual.arguments_error is not None:
+            if into is not None:
+                into.append(Difference("", arguments, None, note=actual.arguments_error))
+            return 0.0
+        got = actual.arguments
+        if expected.ignore:
+            got = {key: value for key, value in got.items() if key not in expected.ignore}
+        return weigh(arguments, got, context, "", into)
+
+    def _prepared(self, expected: Call) -> tuple[Call, Any, Any, ArgumentMode]:
+        known = self._wanted.get(id(expected))
+        if known is None:
+            mode = expected.mode or self._mode
+            arguments = ANY if mode == "ignore" else self._bound(expected, mode)
+            # The call itself is kept beside: its id stays its own while the weigher lives.
+            known = self._wanted[id(expected)] = (expected, arguments, prepare(expected.output), mode)
+        return known
+
+    def _bound(self, expected: Call, mode: ArgumentMode) -> Any:
+        if expected.arguments is ANY:
+            return ANY
+        name = self.name(expected)
+        tool = self._tools.get(expected.name) or self._tools.get(name)
+        if tool is None:
+            tool = next((c.tool for at in self._at.get(name, ()) if (c := self.calls[at]).tool), None)
+        given = {**expected.arguments} if isinstance(expected.arguments, Mapping) else {}
+        if tool is not None:
+            given = _bind(tool, given, mode, expected)
+        for key in expected.ignore:
+            given.pop(key, None)
+        compare = self._comparators.get(name) or self._comparators.get(expected.name)
+        if callable(compare):
+            return Compared(given, compare)
+        if compare:
+            given = {k: Compared(v, compare[k]) if k in compare else v for k, v in given.items()}
+        return prepare(given)
+
+    def _fits(self, expected: Call) -> Callable[[int], bool]:
+        def fits(position: int) -> bool:
+            return position in self.candidates(expected) and self.weigh(expected, position) == 1.0
+
+        return fits
+
+
+def _bind(tool: ToolDefinition, given: dict[str, Any], mode: ArgumentMode, expected: Call) -> dict[str, Any]:
+    try:
+        bound = tool.bind(given)
+    except ExpectationError as error:
+        raise ExpectationError(f"{expected.source}: {error}" if expected.source else str(error)) from None
+    if mode == "exact":
+        return bound
+    rest = next((p.name for p in tool.parameters if p.kind == "var_keyword"), None)
+    return {key: value for key, value in bound.items() if key in given or (key == rest and value)}
+
+
+def check_tools(expected: Iterable[Call], tools: Mapping[str, ToolDefinition], selection: Selection) -> None:
+    """Refuse a tool that nothing knows, where it is known which tools there are.
+
+    Raises:
+        ExpectationError: it names the nearest tool.
+    """
+    if not tools:
+        return
+    known = {*tools, *map(selection.name_of, tools)}
+    for call in expected:
+        if call.name not in known and selection.name_of(call.name) not in known:
+            where = f"{call.source}: " if call.source else ""
+            raise ExpectationError(
+                f"{where}the expected tool {call.name!r} is not among the recorded tools"
+                + did_you_mean(call.name, known)
+            )

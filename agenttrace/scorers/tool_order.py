@@ -1,0 +1,120 @@
+"""Whether the expected tools were called in order."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Mapping, Sequence
+
+from agenttrace.core.errors import ScorerError
+from agenttrace.core.example import Example
+from agenttrace.core.score import Score
+from agenttrace.core.tool_call import ArgumentMode
+from agenttrace.core.trace import Trace
+from agenttrace.expectations.answers import Answers, Ask, judged, needs_judge
+from agenttrace.expectations.compare import compare
+from agenttrace.expectations.comparison import Comparison
+from agenttrace.expectations.expectation import Expectation, Mode
+from agenttrace.expectations.explain import explain
+from agenttrace.expectations.parse import parse_expectation
+from agenttrace.expectations.selection import Attempts, Selection, actual_calls
+from agenttrace.expectations.weighing import Comparators
+from agenttrace.scorers.threshold import checked_threshold
+
+
+class ToolOrderScorer:
+    """1.0 where the expected tools were called in the expected order, else 0.0.
+
+    Other calls may stand between; with `exact_match` none may, and each call stands in its position.
+    Parameters are checked for each expected tool that states them, and only those: by default the same
+    parameters and no others (`parameters="exact"`), or only the listed ones (``"listed"``), or none
+    (``"ignore"``). The alignment is optimal: an earlier call of the same tool with other parameters does not
+    take the place of the right one. Nothing expected is 1.0 where nothing was called, else 0.0.
+
+    `Example.expected_tools` holds names, ``{"tool_name": …, "parameters": {…}}``, ``call(…)``, or any
+    expectation, whose own mode goes before the scorer's and whose constraints must hold too.
+
+    `agent`, `attempts`, `names` and `tools` say which calls are compared (see `Selection`), `comparators`
+    how single tools' parameters are, `ask` decides `semantic`.
+    """
+
+    def __init__(
+        self,
+        threshold: float = 1.0,
+        exact_match: bool = False,
+        parameters: ArgumentMode = "exact",
+        *,
+        agent: str | None = None,
+        attempts: Attempts = "count",
+        names: Mapping[str, str] | None = None,
+        tools: str | Sequence[str] | None = None,
+        comparators: Comparators | None = None,
+        ask: Ask | None = None,
+        name: str = "Tool Order",
+    ) -> None:
+        self.name = name
+        self.threshold = checked_threshold(threshold, name)
+        if parameters not in ("exact", "listed", "ignore"):
+            raise ScorerError(f"{name}: parameters is 'exact', 'listed' or 'ignore', got {parameters!r}")
+        self.mode: Mode = "exact" if exact_match else "in_order"
+        self.parameters: ArgumentMode = parameters
+        self.selection = Selection.of(agent, attempts, names, tools)
+        self.comparators = comparators
+        self.ask = ask
+
+    def check(self, example: Example) -> None:
+        """Raise ScorerError or ExpectationError where the example does not say what should be called."""
+        self._expectation(example)
+
+    def score(self, example: Example, trace: Trace | None) -> Score | Awaitable[Score]:
+        """Compare; awaitable where a judge decides `semantic`.
+
+        Raises:
+            ScorerError: the example has no expected_tools, or nothing says what was called.
+            ExpectationError: the expectation cannot be understood, or names an unknown tool or parameter.
+        """
+        expectation = self._expectation(example)
+        actual = actual_calls(example, trace)
+
+        def comparing(answers: Answers | None = None) -> Comparison:
+            return compare(
+                expectation,
+                actual,
+                mode=self.mode,
+                match=self.parameters,
+                credit="full",
+                selection=self.selection,
+                comparators=self.comparators,
+                answers=answers,
+            )
+
+        if self.ask is not None and needs_judge(expectation.calls()):
+            return self._judged(judged(comparing, self.ask))
+        return self._score(comparing())
+
+    async def _judged(self, comparison: Awaitable[Comparison]) -> Score:
+        return self._score(await comparison)
+
+    def _expectation(self, example: Example) -> Expectation:
+        if example.expected_tools is None:
+            raise ScorerError(f"{self.name} needs the example's expected_tools, and there are none")
+        return parse_expectation(example.expected_tools, example.source)
+
+    def _score(self, comparison: Comparison) -> Score:
+        value = comparison.value if comparison.constraints_hold else 0.0
+        return Score.of(
+            self.name,
+            value,
+            self.threshold,
+            reason=_reason(comparison),
+            details=comparison.to_dict(),
+            diff=explain(comparison) or None,
+            strict=self.mode == "exact",
+        )
+
+
+def _reason(comparison: Comparison) -> str:
+    said = f"{comparison.aligned} ({comparison.mode})"
+    if comparison.mode == "exact" and comparison.extra:
+        extra = len(comparison.extra)
+        said += f", {extra} call{'s' if extra > 1 else ''} beside them"
+    broken = [f"{check.wanted}: {check.found}" for check in comparison.checks if not check.held]
+    return "; ".join([said, *broken])
