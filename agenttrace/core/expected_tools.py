@@ -41,7 +41,7 @@ def _check_item(item: Any, place: str) -> None:
             field=place,
         )
     if isinstance(item, Mapping) and not ({"tool_name", "name"} & item.keys()):
-        if not (_PATTERN_WORDS & item.keys()):
+        if not (_PATTERN_WORDS & item.keys()) and not _is_short_call(item):
             known = {"tool_name", *_PATTERN_WORDS}
             near = next((did_you_mean(str(key), known) for key in item), "; write {'tool_name': '…'}")
             raise DatasetError(f"got {dict(item)!r}, wanted a mapping with 'tool_name'{near}", field=place)
@@ -50,3 +50,8 @@ def _check_item(item: Any, place: str) -> None:
             ExpectedToolCall.of(item)
         except AgentTraceError as error:
             raise DatasetError(str(error), field=place) from None
+
+
+def _is_short_call(item: Mapping[Any, Any]) -> bool:
+    """Whether this is ``{tool: {parameter: value}}``."""
+    return len(item) == 1 and all(value is None or isinstance(value, Mapping) for value in item.values())

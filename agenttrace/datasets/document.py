@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from agenttrace.core.errors import DatasetError, did_you_mean
+from agenttrace.core.errors import DatasetError, ExpectationError, did_you_mean
 from agenttrace.core.example import Example
+from agenttrace.expectations.parse import parse_expectation
 
 Place = tuple[str | int, ...]
 
@@ -100,11 +101,28 @@ def load_example(
     line = document.line(place)
     source = str(document.path) if line is None else f"{document.path}:{line}"
     try:
-        return Example.from_dict(_with_extras_kept(entry, extras), source=source)
+        example = Example.from_dict(_with_extras_kept(entry, extras), source=source)
+        _check_expectation(example.expected_tools)
+        return example
     except DatasetError as error:
         name = f"{shown}.{error.field}" if error.field and shown else error.field or shown
         message = str(error).removeprefix(f"{error.field}: ")
         raise document.error(message, (*place, *_parts(error.field, entry)), name) from None
+
+
+def _check_expectation(raw: Any) -> None:
+    """Raise a DatasetError where the expected tools cannot be understood, naming the first such item."""
+    if raw is None:
+        return
+    try:
+        parse_expectation(raw)
+    except ExpectationError as error:
+        for index, item in enumerate(raw if isinstance(raw, list) else ()):
+            try:
+                parse_expectation([item])
+            except ExpectationError as cause:
+                raise DatasetError(str(cause), field=f"expected_tools[{index}]") from None
+        raise DatasetError(str(error), field="expected_tools") from None
 
 
 def _with_extras_kept(entry: Mapping[str, Any], extras: Collection[str]) -> Mapping[str, Any]:

@@ -120,7 +120,7 @@ def test_an_assignment_is_checked_as_the_constructor_checks() -> None:
 
 
 def test_richer_expectations_are_left_to_their_parser() -> None:
-    for tools in ([{"par": ["a", "b"]}, {"opt": "c"}], {"path": ["a"], "never": ["delete_*"]}):
+    for tools in ([{"par": ["a", "b"]}, {"opt": "c"}, {"refund": {"id": 7}}], {"path": ["a"], "never": ["delete_*"]}):
         assert Example(expected_tools=tools).expected_tools == tools
 
 

@@ -130,6 +130,21 @@ def test_aliases_are_values_and_do_not_share_what_can_change(write: Write) -> No
             4,
             "examples[0].expected_tools[1]: unknown key 'params'",
         ),
+        (
+            "examples:\n- expected_tools:\n  - a\n  - par: [b]\n    time: 2\n",
+            4,
+            "examples[0].expected_tools[1]: 'par' stands alone in its mapping, got 'time' beside it",
+        ),
+        (
+            "examples:\n- expected_tools:\n  - a: {id: {$rre: x}}\n",
+            3,
+            "examples[0].expected_tools[0]: ",
+        ),
+        (
+            "examples:\n- input: a\n  expected_tools:\n    path: [a]\n    nevr: [b]\n",
+            3,
+            "examples[0].expected_tools: an expectation has no 'nevr'; did you mean 'never'?",
+        ),
         ("examples:\n- input: a\n  input: b\n", 3, "the key 'input' stands twice in one mapping"),
         (
             "examples:\n- input: !!python/object/apply:os.system [ls]\n",
@@ -142,7 +157,7 @@ def test_aliases_are_values_and_do_not_share_what_can_change(write: Write) -> No
         ("examples:\n- input: *nothing\n", 2, "the alias *nothing stands for nothing"),
         ("examples: &e\n- input: {x: *e}\n", 2, "the alias *e stands for nothing that is finished above it"),
         ("examples:\n- ? [a]\n  : b\n", 2, "a key is a text"),
-        ("examples:\n- {: b}\n", 2, "a key is missing before ':'"),
+        ("examples:\n- ?\n  : b\n", 2, "a key is missing before ':'"),
         ("examples: []\n---\nexamples: []\n", 2, "a second document begins here"),
         ("examples:\n\t- input: a\n", 2, "this is not YAML"),
         ('examples:\n- input: "a\n', 3, "this is not YAML"),
