@@ -64,7 +64,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _code_of(arguments: Sequence[str] | None) -> int:
     try:
-        code = cli.main(None if arguments is None else list(arguments), "agenttrace", standalone_mode=False)
+        given = sys.argv[1:] if arguments is None else list(arguments)
+        # Not `cli.main`: that leaves with 1, which means failed here, where the reader of a pipe goes away.
+        with cli.make_context("agenttrace", given) as context:
+            code = cli.invoke(context)
     except click.exceptions.Exit as leaving:
         return leaving.exit_code
     except click.ClickException as error:

@@ -76,7 +76,7 @@ class Engine:
 
     async def _result(self, run: Run, position: int, trial: int, lanes: Lanes) -> ScoringResult:
         blocked = run.obstacle
-        if self.target is not None and run.failure is None and blocked is None:
+        if self.target is not None and run.trace is not None and run.failure is None and blocked is None:
             blocked = obstacle(run.example, run.trace, self.target.name)
         scores: tuple[Score, ...] = ()
         if run.failure is None and blocked is None:
@@ -108,8 +108,9 @@ class Engine:
 
 
 def _recorded_run(example: Example) -> Run:
-    """The run that an example itself holds."""
+    """The run that an example itself holds; its trace is None where it says nothing of calls."""
     try:
-        return Run(example, Trace.from_calls(example.tools_called or ()))
+        trace = None if example.tools_called is None else Trace.from_calls(example.tools_called)
+        return Run(example, trace)
     except AgentTraceError as error:
-        return Run(example, Trace(), obstacle=f"tools_called cannot be read: {error}")
+        return Run(example, None, obstacle=f"tools_called cannot be read: {error}")

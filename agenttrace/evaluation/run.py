@@ -34,12 +34,12 @@ CaptureScope = Callable[[], AbstractContextManager[Captured]]
 class Run:
     """What one run of the agent left behind.
 
-    `example` has the actual output filled in. `failure` is why the agent failed (it raised, or was not in
-    time), `obstacle` why nothing can be said of it (it could not be called).
+    `example` has the actual output and the names of the tools called filled in. `failure` is why the agent
+    failed (it raised, or was not in time), `obstacle` why nothing can be said of it (it could not be called).
     """
 
     example: Example
-    trace: Trace
+    trace: Trace | None
     failure: str | None = None
     obstacle: str | None = None
     duration: float = 0.0
@@ -55,14 +55,18 @@ async def run_example(
     """
     misfit = target.misfit(example)
     if misfit is not None:
-        return Run(example, Trace(), obstacle=misfit)
+        return Run(example, None, obstacle=misfit)
     args, kwargs = arguments(example)
     with capture() as captured:
         outcome = await lanes.run(Call(target.function, args, kwargs, copy_context()), timeout)
     failure = _failure(target, outcome, timeout)
+    trace = captured.trace
+    happened: dict[str, Any] = {
+        "tools_called": [call.name for call in trace.tool_calls] if trace.spans else None
+    }
     if failure is None:
-        example = example.model_copy(update={"actual_output": _recorded(outcome.value)})
-    return Run(example, captured.trace, failure=failure, duration=outcome.duration)
+        happened["actual_output"] = _recorded(outcome.value)
+    return Run(example.model_copy(update=happened), trace, failure=failure, duration=outcome.duration)
 
 
 def _failure(target: Target, outcome: Outcome, timeout: float | None) -> str | None:

@@ -23,16 +23,16 @@ OUTCOMES = ("passed", "failed", "skipped", "errored")
 
 
 async def apply_scorers(
-    scorers: Sequence[Scorer], example: Example, trace: Trace, lanes: Lanes, timeout: float | None
+    scorers: Sequence[Scorer], example: Example, trace: Trace | None, lanes: Lanes, timeout: float | None
 ) -> tuple[Score, ...]:
     """One score for each scorer, in their order. `timeout` is in seconds, for each scorer."""
     return tuple([await apply_scorer(scorer, example, trace, lanes, timeout) for scorer in scorers])
 
 
 async def apply_scorer(
-    scorer: Scorer, example: Example, trace: Trace, lanes: Lanes, timeout: float | None
+    scorer: Scorer, example: Example, trace: Trace | None, lanes: Lanes, timeout: float | None
 ) -> Score:
-    """One scorer's score, errored where it gave none."""
+    """One scorer's score, errored where it gave none; `trace` is None where nothing says what was called."""
     outcome = await lanes.run(Call(scorer.score, (example, trace), {}, copy_context()), timeout)
     return _score_of(scorer, outcome, timeout).with_duration(outcome.duration)
 

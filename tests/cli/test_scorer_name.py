@@ -23,7 +23,6 @@ def test_options_are_json_or_text():
         ("ToolOrder:exact=true", "did you mean 'exact_match'"),
         ("ToolOrder:exact_match", "wanted option=value"),
         ("ToolOrder:threshold=7", "threshold"),
-        ("ExecutionOrder", "threshold"),
     ],
 )
 def test_what_makes_no_scorer_says_why(text, said):

@@ -9,6 +9,7 @@ from agenttrace.core.errors import ConfigError, ScorerError
 from agenttrace.core.example import Example
 from agenttrace.core.score import Score
 from agenttrace.evaluation import run_evaluation
+from agenttrace.scorers import ToolOrderScorer
 from evaluation_fakes import Answer, Calls, Does, MemoryResults, scored
 
 
@@ -393,10 +394,39 @@ def test_an_expected_tool_that_nobody_has_is_errored_with_a_suggestion(tracer):
         return city
 
     example = Example(input={"city": "Paris"}, expected_tools=[{"tool_name": "get_wether"}])
-    report = run_evaluation([example], [Calls()], function=get_weather, tracer=tracer)
+    report = run_evaluation([example], [ToolOrderScorer()], function=get_weather, tracer=tracer)
     assert outcomes(report) == ["errored"]
-    assert "'get_wether' is expected, but no tool of that name is recorded" in report[0].error
-    assert "did you mean 'get_weather'" in report[0].error
+    assert "did you mean 'get_weather'" in report[0].scores[0].reason
+
+
+def test_the_example_says_what_was_called_instead_of_what_an_older_run_called(tracer):
+    @tracer.tool
+    def look(x):
+        return x
+
+    examples = [Example(input={"x": 1}, tools_called=["old"])] * 2
+    report = run_evaluation(examples, [Answer()], function=look, tracer=tracer)
+    assert report[0].example.tools_called == ["look"]
+    assert (
+        run_evaluation(examples, [Answer()], function=double, tracer=tracer)[0].example.tools_called is None
+    )
+    assert examples[0].tools_called == ["old"]
+
+
+def test_a_recorded_run_that_cannot_be_read_is_errored():
+    example = Example(tools_called=["search"])
+    example.tools_called.append(3)
+    (result,) = run_evaluation([example], [Answer()])
+    assert result.outcome == "errored"
+    assert "tools_called cannot be read" in result.error
+
+
+def test_without_any_word_of_calls_a_scorer_gets_no_trace():
+    example = Example(expected_tools=["search"])
+    (result,) = run_evaluation([example], [ToolOrderScorer()])
+    assert result.outcome == "errored"
+    assert result.trace is None
+    assert "nothing says what was called" in result.scores[0].reason
 
 
 def test_all_skipped_is_not_a_pass(tracer):
