@@ -1,10 +1,11 @@
-"""Scores, runs and datasets into an open transaction."""
+"""Scores, runs, datasets and evaluations to be done into an open transaction."""
 
 from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from agenttrace.core.jsonable import clean_text, jsonable, to_json
 from agenttrace.core.report import EvaluationReport
@@ -69,3 +70,19 @@ def insert_dataset(db: sqlite3.Connection, project: str, alias: str, content: st
         "INSERT INTO datasets VALUES (?, ?, ?, ?, ?)", (project, alias, version, time.time_ns(), content)
     )
     return version
+
+
+def insert_pending(db: sqlite3.Connection, project: str, requests: Sequence[Mapping[str, Any]]) -> None:
+    """Keep evaluations to be done; one with a key that is there is replaced."""
+    now = time.time_ns()
+    for request in requests:
+        db.execute(
+            "INSERT OR REPLACE INTO pending_evaluations (key, project, request, created_ns) VALUES (?, ?, ?, ?)",
+            (request["key"], project, to_json(jsonable(dict(request))), now),
+        )
+
+
+def delete_pending(db: sqlite3.Connection, keys: Sequence[str]) -> None:
+    """Forget evaluations that are done."""
+    for key in keys:
+        db.execute("DELETE FROM pending_evaluations WHERE key = ?", (key,))

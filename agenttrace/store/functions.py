@@ -8,34 +8,35 @@ from collections.abc import Sequence
 from agenttrace.core.jsonable import clean_text
 from agenttrace.core.span import Span
 from agenttrace.core.tool_call import ToolDefinition
-from agenttrace.store.rows import definition_text
+from agenttrace.store.rows import FunctionKey, definition_text
 
 _MOST_FUNCTIONS = 10_000
 
 
 class Functions:
-    """The numbers of recorded functions in one file, remembered by name, kind, project and definition."""
+    """The numbers of recorded functions in one file; `known` are those that this process has met."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[str, str, str, int], tuple[int, ToolDefinition | None]] = {}
+        self.known: dict[FunctionKey, int] = {}
+        self._tools: list[ToolDefinition] = []  # held, so that no other object gets the identity of one
 
     def number(self, db: sqlite3.Connection, span: Span) -> int:
-        """The number of the function that a span is a call of."""
+        """The number of the function that a span is a call of, made known."""
         tool = span.tool
-        key = (span.name, span.span_type, span.project, id(tool))
-        found = self._known.get(key)
-        if found is not None:
-            return found[0]
-        definition = "" if tool is None else definition_text(tool)
+        definition = ""
+        if len(self.known) >= _MOST_FUNCTIONS:  # names that carry ids: no set of them is worth keeping
+            self.forget()
+        if tool is not None:
+            definition = definition_text(tool)
+            self._tools.append(tool)
         number = _function_number(db, (span.project, span.name, span.span_type, definition))
-        if len(self._known) >= _MOST_FUNCTIONS:  # names that carry ids: no set of them is worth keeping
-            self._known.clear()
-        self._known[key] = (number, tool)  # holding the tool keeps its id its own
+        self.known[span.name, span.span_type, span.project, id(tool)] = number
         return number
 
     def forget(self) -> None:
         """After a rollback: numbers given in it are not in the file."""
-        self._known.clear()
+        self.known.clear()
+        self._tools.clear()
 
 
 def _function_number(db: sqlite3.Connection, row: tuple[str, str, str, str]) -> int:

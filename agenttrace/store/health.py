@@ -30,7 +30,6 @@ class StoreHealth:
     reopened: int = 0
     retired_traces: int = 0
     busy: int = 0
-    locked: bool = True
     moved_aside: list[str] = field(default_factory=list)
     warned: set[str] = field(default_factory=set)
 

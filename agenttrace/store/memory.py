@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import uuid4
 
@@ -41,6 +41,7 @@ class MemoryStore:
         self._reports: dict[str, EvaluationReport] = {}
         self._datasets: dict[tuple[str, str], list[str]] = {}
         self._tools: dict[str, dict[str, ToolDefinition]] = {}
+        self._pending: dict[str, tuple[str, dict[str, Any]]] = {}
         self._written = 0
         self._dropped = 0
 
@@ -117,6 +118,22 @@ class MemoryStore:
         """Keep a run whose id is given."""
         with self._lock:
             self._reports[run_id] = report
+
+    def save_pending_evaluations(self, project: str, requests: Sequence[Mapping[str, Any]]) -> None:
+        """Keep evaluations that are to be done: JSON data, each with its ``key``."""
+        with self._lock:
+            for request in requests:
+                self._pending[request["key"]] = (project, dict(request))
+
+    def pending_evaluations(self, project: str) -> list[dict[str, Any]]:
+        """What was kept so and not dropped, oldest first."""
+        return [request for of_project, request in self.kept_evaluations() if of_project == project]
+
+    def drop_pending_evaluations(self, keys: Sequence[str]) -> None:
+        """Forget evaluations that are done, by their ``key``."""
+        with self._lock:
+            for key in keys:
+                self._pending.pop(key, None)
 
     def trace(self, trace_id: str) -> Trace | None:
         """One trace by its id, or by a prefix of at least four digits that only one trace has.
@@ -237,6 +254,11 @@ class MemoryStore:
         """Every tool that is known, by project."""
         with self._lock:
             return {project: list(tools.values()) for project, tools in self._tools.items()}
+
+    def kept_evaluations(self) -> list[tuple[str, dict[str, Any]]]:
+        """Every evaluation that is to be done, with its project."""
+        with self._lock:
+            return list(self._pending.values())
 
 
 def weight(span: Span) -> int:

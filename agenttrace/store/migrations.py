@@ -129,6 +129,18 @@ MIGRATIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
             )""",
         ),
     ),
+    (
+        "0002_pending_evaluations",
+        (
+            """CREATE TABLE pending_evaluations (
+                id INTEGER PRIMARY KEY,
+                key TEXT NOT NULL UNIQUE,
+                project TEXT NOT NULL,
+                request TEXT NOT NULL,
+                created_ns INTEGER NOT NULL
+            )""",
+        ),
+    ),
 )
 
 SchemaState = Literal["empty", "older", "current", "newer", "foreign"]

@@ -211,3 +211,9 @@ def datasets(db: sqlite3.Connection, project: str | None) -> list[tuple[str, str
         " GROUP BY project, alias ORDER BY project, alias",
         (project,),
     ).fetchall()
+
+
+def pending_evaluations(db: sqlite3.Connection, project: str) -> list[dict[str, Any]]:
+    """The evaluations of a project that are to be done, oldest first."""
+    rows = db.execute("SELECT request FROM pending_evaluations WHERE project = ? ORDER BY id", (project,))
+    return [loaded(request) for (request,) in rows]

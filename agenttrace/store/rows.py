@@ -15,15 +15,23 @@ from agenttrace.core.tool_call import REQUIRED, Parameter, ToolDefinition
 SPAN_WIDTH = 10
 """Columns of `span_rows`. Each one costs about 0.2 µs a span, so what is rare shares the column `rest`."""
 
+FunctionKey = tuple[str, str, str, int]
+"""Name, kind and project of a recorded function, with the identity of its definition."""
+
 _TOP = 1 << 63
 _WRAP = 1 << 64
 _LATEST = _TOP - 1
 
 
 def flat_rows(
-    spans: Sequence[Span], traces: Mapping[int, int], function_number: Callable[[Span], int]
+    spans: Sequence[Span],
+    traces: Mapping[int, int],
+    functions: Mapping[FunctionKey, int],
+    number: Callable[[Span], int],
 ) -> list[Any]:
     """All columns of all spans in one list, as one statement takes them.
+
+    `functions` has the numbers of functions seen before, `number` gives those of others.
 
     Raises:
         Exception: of any kind, for a span that does not hold what its fields promise.
@@ -31,6 +39,7 @@ def flat_rows(
     flat: list[Any] = []
     add = flat.extend
     for span in spans:
+        function = functions.get((span.name, span.span_type, span.project, id(span.tool)))
         parent = span.parent_key
         start, end = span.start_ns, span.end_ns
         given, output = span.input, span.output
@@ -41,7 +50,7 @@ def flat_rows(
                 signed(span.span_key),
                 None if parent is None else signed(parent),
                 span.index,
-                function_number(span),
+                number(span) if function is None else function,
                 start if start < _TOP else _LATEST,
                 end if end < _TOP else _LATEST,
                 None if given is None else encode(given, inf_nan_mode="strings").decode(),

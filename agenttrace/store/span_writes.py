@@ -62,7 +62,7 @@ def is_storage_error(error: Exception) -> bool:
 
 def _insert_spans(db: sqlite3.Connection, functions: Functions, spans: Sequence[Span]) -> None:
     traces = _trace_numbers(db, spans)
-    flat = flat_rows(spans, traces, lambda span: functions.number(db, span))
+    flat = flat_rows(spans, traces, functions.known, lambda span: functions.number(db, span))
     insert_many(db, "INSERT OR REPLACE INTO span_rows VALUES ", SPAN_WIDTH, flat)
 
 

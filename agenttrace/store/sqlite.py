@@ -6,7 +6,8 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 from uuid import uuid4
@@ -18,10 +19,17 @@ from agenttrace.core.span import Span
 from agenttrace.core.tool_call import ToolDefinition
 from agenttrace.store import queries
 from agenttrace.store.contents import dataset_text
-from agenttrace.store.evaluation_writes import insert_dataset, insert_report, insert_scores
+from agenttrace.store.evaluation_writes import (
+    delete_pending,
+    insert_dataset,
+    insert_pending,
+    insert_report,
+    insert_scores,
+)
 from agenttrace.store.forks import watch
 from agenttrace.store.functions import Functions, insert_tools
 from agenttrace.store.health import StoreHealth
+from agenttrace.store.reader import read
 from agenttrace.store.refuge import Refuge
 from agenttrace.store.retention import DEFAULT_BYTES, retire
 from agenttrace.store.span_writes import delete_trace, keep_spans
@@ -33,6 +41,7 @@ T = TypeVar("T")
 BUSY_TIMEOUT = 5.0
 """Seconds that a write waits for other processes."""
 
+_IN_USE_TIMEOUT = 30.0
 _FORK_TIMEOUT = 1.0
 
 
@@ -62,6 +71,21 @@ class SQLiteStore(SQLiteReads):
         self._health = StoreHealth(path=self.path)
         self._writer = Writer(self.path, self.busy_timeout, self._health)
         self._refuge = Refuge(self._health)
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Use SQLite on no other thread: a fork waits for this, so that no open connection is inherited."""
+        self.after_fork()
+        if not self._using.acquire(timeout=_IN_USE_TIMEOUT):
+            raise StoreError(f"{self.path} is in use by another thread for more than {_IN_USE_TIMEOUT:.0f} s")
+        try:
+            yield
+        finally:
+            self._using.release()
+
+    def _read(self, query: Callable[[sqlite3.Connection], T], nothing: T) -> T:
+        with self._alone():
+            return read(self.path, self.busy_timeout, query, nothing)
 
     def export(self, spans: Sequence[Span]) -> None:
         """Keep finished spans; one that is there already is replaced.
@@ -137,6 +161,18 @@ class SQLiteStore(SQLiteReads):
             except (Unavailable, ExportError) as cause:
                 self._refuge.open(cause)
                 keep()
+
+    def save_pending_evaluations(self, project: str, requests: Sequence[Mapping[str, Any]]) -> None:
+        """Keep evaluations that are to be done: JSON data, each with its ``key``."""
+        self._write_or_keep(
+            lambda db, _: insert_pending(db, project, requests),
+            lambda: self._refuge.memory.save_pending_evaluations(project, requests),
+        )
+
+    def drop_pending_evaluations(self, keys: Sequence[str]) -> None:
+        """Forget evaluations that are done, by their ``key``."""
+        self._refuge.memory.drop_pending_evaluations(keys)
+        self._write_or_keep(lambda db, _: delete_pending(db, keys), lambda: None)
 
     def save_dataset(self, alias: str, project: str, content: Any) -> int:
         """Keep JSON data as the newest version of a dataset; returns the version's number, from 1.
@@ -232,6 +268,8 @@ class SQLiteStore(SQLiteReads):
                 insert_report(db, run_id, report)
             for project, tools in memory.kept_tools().items():
                 insert_tools(db, project, tools)
+            for project, request in memory.kept_evaluations():
+                insert_pending(db, project, [request])
 
         self._writer.write(rest)
         self._refuge.leave()

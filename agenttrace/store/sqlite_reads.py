@@ -3,52 +3,29 @@
 from __future__ import annotations
 
 import sqlite3
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any, TypeVar
 
-from agenttrace.core.errors import StoreError
 from agenttrace.core.score import Score
 from agenttrace.core.summary import RunSummary, TraceSummary
 from agenttrace.core.trace import Trace
 from agenttrace.store import queries
 from agenttrace.store.contents import dataset_value
 from agenttrace.store.prefixes import id_prefix
-from agenttrace.store.reader import read
 from agenttrace.store.refuge import Refuge
 
 T = TypeVar("T")
 
-_IN_USE_TIMEOUT = 30.0
 
-
-class SQLiteReads:
+class SQLiteReads(ABC):
     """The reading half of `SQLiteStore`: from the file, and from memory what the file could not take."""
 
-    path: str
-    busy_timeout: float
-    _using: threading.Lock
     _refuge: Refuge
 
-    def after_fork(self) -> None:
-        """In a forked child: begin anew."""
-        raise NotImplementedError
-
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """Use SQLite on no other thread: a fork waits for this, so that no open connection is inherited."""
-        self.after_fork()
-        if not self._using.acquire(timeout=_IN_USE_TIMEOUT):
-            raise StoreError(f"{self.path} is in use by another thread for more than {_IN_USE_TIMEOUT:.0f} s")
-        try:
-            yield
-        finally:
-            self._using.release()
-
+    @abstractmethod
     def _read(self, query: Callable[[sqlite3.Connection], T], nothing: T) -> T:
-        with self._alone():
-            return read(self.path, self.busy_timeout, query, nothing)
+        """Run a query on the file, or return `nothing` where there is none."""
 
     def trace(self, trace_id: str) -> Trace | None:
         """One trace by its id, or by a prefix of at least four digits that only one trace has.
@@ -150,3 +127,13 @@ class SQLiteReads:
             StoreError: the file cannot be read.
         """
         return self._read(lambda db: queries.datasets(db, project), [])
+
+    def pending_evaluations(self, project: str) -> list[dict[str, Any]]:
+        """What `save_pending_evaluations` kept and nothing dropped, oldest first.
+
+        Raises:
+            StoreError: the file cannot be read.
+        """
+        nothing: list[dict[str, Any]] = []
+        in_file = self._read(lambda db: queries.pending_evaluations(db, project), nothing)
+        return in_file + self._refuge.memory.pending_evaluations(project)

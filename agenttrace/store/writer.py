@@ -149,7 +149,10 @@ class Writer:
 
     def verify(self) -> None:
         """Notice at once what the next write would notice: that the file is gone."""
-        self._notice_a_lost_file()
+        try:
+            self._notice_a_lost_file()
+        except OSError:  # a directory that may no longer be read: the next write says so
+            pass
 
     def _release(self) -> None:
         db, self._db = self._db, None
