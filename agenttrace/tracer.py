@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from agenttrace.core.errors import ConfigError
 from agenttrace.core.protocols import Exporter, Store
+from agenttrace.evaluating import Evaluating
 from agenttrace.store import open_store
 from agenttrace.tracing.capture import Capture
-from agenttrace.tracing.decorator import enabled_by_environment, observe_methods, observe_with
+from agenttrace.tracing.decorator import (
+    check_options,
+    enabled_by_environment,
+    observe_methods,
+    observe_with,
+)
 from agenttrace.tracing.pipeline import FlushResult, Pipeline
 from agenttrace.tracing.record import Recorder
 from agenttrace.tracing.recorders import offer_recorder
@@ -21,11 +27,15 @@ from agenttrace.tracing.sampling import sampler
 from agenttrace.tracing.span_block import SpanBlock
 from agenttrace.tracing.threads import follow_threads
 
+if TYPE_CHECKING:
+    from agenttrace.core.protocols import Scorer
+    from agenttrace.evaluation.alerts import Alert
+
 F = TypeVar("F")
 C = TypeVar("C", bound=type)
 
 
-class Tracer(Running):
+class Tracer(Running, Evaluating):
     """One project's recorder, with its store.
 
     Args:
@@ -42,6 +52,8 @@ class Tracer(Running):
         context_in_threads: Whether the running call follows `threading.Thread` and `ThreadPoolExecutor`; they
             are patched once per process, by the first tracer that wants it.
         queue_limit: Spans that may wait for the store; what comes beyond is dropped, counted in `stats`.
+        alerts: Whom to tell of an online score below its threshold: functions of a `LowScore`.
+        drain_seconds: How long the end of the process waits for online evaluations under way.
 
     Raises:
         ConfigError: an option that cannot work.
@@ -58,6 +70,8 @@ class Tracer(Running):
         exporters: Sequence[Exporter] = (),
         context_in_threads: bool = True,
         queue_limit: int = 100_000,
+        alerts: Sequence[Alert] = (),
+        drain_seconds: float = 2.0,
     ) -> None:
         if not isinstance(project_name, str) or not project_name:
             raise ConfigError(f"project_name is a non-empty string, got {project_name!r}")
@@ -73,6 +87,10 @@ class Tracer(Running):
         redaction = Redaction(call=redact) if callable(redact) else Redaction(redact or ())
         self._pipeline = Pipeline(self.store, exporters=exporters, redaction=redaction, limit=queue_limit)
         self._recorder = Recorder(project_name, self._resolve, sampler(sample_rate))
+        self._alerts = tuple(alerts)
+        self._drain_seconds = drain_seconds
+        self._exporters = tuple(exporters)
+        self._flush_spans = self._pipeline.flush
         if context_in_threads and self.enabled:
             follow_threads()
         if self.enabled:
@@ -91,8 +109,17 @@ class Tracer(Running):
         capture_output: bool = True,
         metadata: Mapping[str, Any] | None = None,
         tags: Iterable[str] = (),
+        scorers: Sequence[Scorer] = (),
+        sample_rate: float = 1.0,
     ) -> Callable[[F], F]: ...
-    def observe(self, function: Any = None, **options: Any) -> Any:
+    def observe(
+        self,
+        function: Any = None,
+        *,
+        scorers: Sequence[Scorer] = (),
+        sample_rate: float = 1.0,
+        **options: Any,
+    ) -> Any:
         """Record every call of a function, method, generator, callable object or class.
 
         Bare or with options. Parameters are recorded under their names, defaults applied, self and cls left
@@ -108,12 +135,18 @@ class Tracer(Running):
             capture_output: Whether the return value is recorded.
             metadata: Attributes of every span made here.
             tags: Words by which scorers can select tools, such as ``"write"``.
+            scorers: What evaluates every call that succeeds, in the background: its input and output, and
+                what was recorded below it.
+            sample_rate: Share of the calls that `scorers` evaluate.
 
         Raises:
             ConfigError: something that cannot be called, or an option that cannot work.
         """
+        check_options(**options)
         if not self.enabled:
             return function if function is not None else lambda untouched: untouched
+        if scorers:
+            options["on_end"] = self._evaluate_each(scorers, sample_rate)
         if function is None:
             return lambda given: observe_with(self._recorder, given, **options)
         return observe_with(self._recorder, function, **options)
@@ -174,11 +207,14 @@ class Tracer(Running):
 
     def shutdown(self, timeout: float = 5.0) -> FlushResult:
         """Flush, stop recording for good, close the store. What is called later is counted, not kept."""
+        if self._online is not None:
+            self._online.close()
         return self._pipeline.shutdown(timeout)
 
     def stats(self) -> dict[str, Any]:
         """Counts: queued, written, sampled out, dropped by reason, and the like."""
-        return self._pipeline.stats()
+        online = self._online
+        return {**self._pipeline.stats(), "evaluations": online.stats() if online is not None else {}}
 
     def _resolve(self) -> Pipeline | None:
         if not self.enabled:

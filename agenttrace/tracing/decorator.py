@@ -9,7 +9,7 @@ from types import FunctionType
 from typing import Any
 
 from agenttrace.core.errors import ConfigError
-from agenttrace.tracing.record import Recorder, Site
+from agenttrace.tracing.record import OnEnd, Recorder, Site
 from agenttrace.tracing.sites import is_bound_to_instance, is_secret, make_site, signature_of
 from agenttrace.tracing.wrapper import REDACTED_NAME, RESERVED, dress, make_wrapper
 
@@ -31,9 +31,14 @@ def observe_with(
     capture_output: bool = True,
     metadata: Mapping[str, Any] | None = None,
     tags: Iterable[str] = (),
+    on_end: OnEnd | None = None,
 ) -> Any:
-    """Return what records the calls of `function` for `recorder`; see `Tracer.observe`."""
-    _check_options(function, span_type, name, metadata)
+    """Return what records the calls of `function` for `recorder`; see `Tracer.observe`.
+
+    `on_end` gets each finished span, on the pipeline's worker.
+    """
+    check_options(span_type=span_type, name=name, metadata=metadata, tags=tags)
+    _check_callable(function)
     options = {
         "span_type": span_type,
         "name": name,
@@ -41,6 +46,7 @@ def observe_with(
         "capture_output": capture_output,
         "metadata": metadata,
         "tags": tuple(tags),
+        "on_end": on_end,
     }
     if not enabled_by_environment():
         return function
@@ -119,13 +125,30 @@ def _without_our_wrapper(function: Any) -> Any:
     return function
 
 
-def _check_options(function: Any, span_type: Any, name: Any, metadata: Any) -> None:
+def check_options(
+    *,
+    span_type: Any = "function",
+    name: Any = None,
+    metadata: Any = None,
+    tags: Any = (),
+    capture_input: Any = True,
+    capture_output: Any = True,
+) -> None:
+    """Raise ConfigError for an option of `observe` that cannot work, TypeError for one that there is not."""
     if not isinstance(span_type, str) or not span_type:
         raise ConfigError(f"span_type is a non-empty string such as 'tool' or 'function', got {span_type!r}")
     if name is not None and (not isinstance(name, str) or not name):
         raise ConfigError(f"name is a non-empty string or None, got {name!r}")
     if metadata is not None and not isinstance(metadata, Mapping):
         raise ConfigError(f"metadata is a mapping, got {type(metadata).__name__} {metadata!r}")
+    if isinstance(tags, str) or not isinstance(tags, Iterable):
+        raise ConfigError(f"tags are a list of strings, got {tags!r}")
+    for word, value in (("capture_input", capture_input), ("capture_output", capture_output)):
+        if not isinstance(value, bool):
+            raise ConfigError(f"{word} is True or False, got {value!r}")
+
+
+def _check_callable(function: Any) -> None:
     if not callable(function) and not isinstance(function, staticmethod | classmethod | property):
         raise ConfigError(
             f"observe decorates something that can be called, got {type(function).__name__} {function!r}"

@@ -13,9 +13,10 @@ import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from agenttrace.core.identity import SPAN_KEY_MASK, new_span_key, new_trace_key
+from agenttrace.core.identity import SPAN_KEY_MASK, anchor_ns, new_span_key, new_trace_key
 
 if TYPE_CHECKING:
+    from agenttrace.core.span import Span
     from agenttrace.core.tool_call import ToolDefinition
     from agenttrace.tracing.pipeline import Pipeline
 
@@ -24,6 +25,7 @@ PARENT, SCOPE, SITE, INDEX, START, ARGUMENTS, END, OUTPUT, FAILURE, EXTRA = rang
 SCOPE is None in `OFF`: nothing under it is recorded. END 0 means the call still runs."""
 
 Record = list[Any]
+OnEnd = Callable[["Span"], None]
 
 OFF: Record = [None, None, None, 0, 0, None, 0, None, None, None]
 """The parent of every call that is not recorded (sampled out, switched off, shut down)."""
@@ -41,6 +43,7 @@ class Site:
         "metadata",
         "name",
         "names",
+        "on_end",
         "recorder",
         "span_type",
         "wrapper",
@@ -58,6 +61,7 @@ class Site:
         metadata: Mapping[str, Any] | None = None,
         function: Any = None,
         definition: ToolDefinition | None = None,
+        on_end: OnEnd | None = None,
     ) -> None:
         self.name = name
         self.span_type = span_type
@@ -68,6 +72,7 @@ class Site:
         self.metadata = metadata
         self.function = function
         self.definition = definition
+        self.on_end = on_end
         self.wrapper: Callable[[], Any] | None = None
 
 
@@ -95,6 +100,7 @@ class Scope:
     """
 
     __slots__ = (
+        "anchor",
         "attributes",
         "base",
         "limit",
@@ -118,8 +124,9 @@ class Scope:
         self.project = project
         self.trace_key = new_trace_key() if trace_key is None else trace_key
         self.base = new_span_key()
+        self.anchor = anchor_ns()
         self.next: Callable[[], int] = itertools.count(1).__next__
-        self.queue: Any = pipeline.queue
+        self.queue: Any = pipeline.entrance
         self.limit = pipeline.limit
         self.remote_parent = remote_parent
         self.attributes: dict[str, Any] | None = None
@@ -133,8 +140,9 @@ class Scope:
         return (self.base + index) & SPAN_KEY_MASK or 1
 
     def leave_room_after_fork(self) -> None:
-        """Let a forked child number its spans far away from those of its parent in the same trace."""
-        self.next = itertools.count(1 + (int.from_bytes(os.urandom(5), "big") << 20)).__next__
+        """Let a forked child number its spans far away from those of its parent in the same trace, and below
+        2^53, so that the number stays exact in JSON."""
+        self.next = itertools.count(self.next() + (int.from_bytes(os.urandom(4), "big") << 20)).__next__
 
 
 def key_of(record: Record) -> int:

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from agenttrace.core.jsonable import jsonable
 from agenttrace.core.tool_call import REQUIRED, Parameter, ParameterKind, ToolDefinition
-from agenttrace.tracing.record import Recorder, Site
+from agenttrace.tracing.record import OnEnd, Recorder, Site
 from agenttrace.tracing.redaction import Redaction
 
 TOOL = "tool"
@@ -56,6 +56,7 @@ def make_site(
     capture_output: bool,
     metadata: Mapping[str, Any] | None,
     tags: tuple[str, ...],
+    on_end: OnEnd | None,
 ) -> Site:
     """Describe one decorated place; a tool is entered in the list of known tools."""
     span_name = name or getattr(function, "__name__", None) or type(function).__name__
@@ -68,6 +69,7 @@ def make_site(
         capture_output=capture_output,
         metadata=jsonable(metadata) if metadata else None,
         function=function,
+        on_end=on_end,
     )
     if span_type == TOOL:
         site.definition = ToolDefinition(span_name, tuple(map(_parameter, parameters)), tags)

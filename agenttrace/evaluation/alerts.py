@@ -1,0 +1,71 @@
+"""Who is told when a score in production is below its threshold."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from agenttrace.core.errors import ConfigError
+from agenttrace.core.score import Score
+
+log = logging.getLogger("agenttrace.alerts")
+
+
+@dataclass(frozen=True, slots=True)
+class LowScore:
+    """A score that failed, and where: `trace_id` and `span_id` are hex, or None outside any span."""
+
+    score: Score
+    project: str
+    trace_id: str | None
+    span_id: str | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-safe data."""
+        return {
+            "project": self.project,
+            "trace_id": self.trace_id,
+            "span_id": self.span_id,
+            "score": self.score.to_dict(),
+        }
+
+
+Alert = Callable[[LowScore], Awaitable[None] | None]
+"""Called on the evaluation's own thread; what it raises is counted, logged once."""
+
+
+def log_alert(low: LowScore) -> None:
+    """Write a warning to the logger ``agenttrace.alerts``."""
+    score = low.score
+    log.warning(
+        "%s scored %s (threshold %s) on span %s of trace %s: %s",
+        score.name,
+        score.value,
+        score.threshold,
+        low.span_id,
+        low.trace_id,
+        score.reason,
+    )
+
+
+def webhook(url: str, *, headers: dict[str, str] | None = None, timeout: float = 10.0) -> Alert:
+    """Post each low score as JSON; redirects are not followed, an answer of 400 or more is an error.
+
+    Raises:
+        ConfigError: not an http or https address.
+    """
+    if not isinstance(url, str) or not url.startswith(("http://", "https://")):
+        raise ConfigError("a webhook's url begins with http:// or https://")
+
+    async def post(low: LowScore) -> None:
+        import httpx
+
+        async with httpx.AsyncClient(timeout=timeout, follow_redirects=False) as client:
+            answer = await client.post(url, json=low.to_dict(), headers=headers)
+        if answer.status_code >= 400:
+            # The address may hold a secret: it is not repeated.
+            raise RuntimeError(f"the alert's webhook answered {answer.status_code}")
+
+    return post

@@ -1,0 +1,232 @@
+"""Evaluate in production: fire and forget, bounded, off the agent's threads."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+import weakref
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from agenttrace.core.protocols import Store
+from agenttrace.core.span import Span
+from agenttrace.evaluation.alerts import Alert
+from agenttrace.evaluation.handle import EvaluationHandle
+from agenttrace.evaluation.online_worker import OnlineWorker
+from agenttrace.evaluation.request import OnResult, Request
+from agenttrace.evaluation.tally import Tally
+from agenttrace.evaluation.validity import checked_request
+from agenttrace.tracing.record import Record
+
+QUEUE_LIMIT = 10_000
+"""Evaluations that may wait. What comes beyond is dropped: the newest, the others are nearer to done."""
+
+MAX_WEIGHT = 64 * 1024 * 1024
+"""Bytes of heavy example values that may wait."""
+
+CONCURRENCY = 16
+TIMEOUT = 120.0
+DRAIN_SECONDS = 2.0
+
+
+class OnlineEvaluator:
+    """Evaluate in production: fire and forget, bounded, off the agent's threads.
+
+    `submit` appends to a deque and returns; one daemon thread with an event loop does the rest: `concurrency`
+    evaluations at a time, each with a deadline. What waits is also written to the store, so that a later
+    process can finish it. When the process ends, `drain_seconds` are given to what is under way; the rest
+    stays pending in the store. A forked child starts with an empty queue of its own.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        project: str,
+        *,
+        flush_spans: Callable[[float], Any],
+        exporters: Sequence[Any] = (),
+        limit: int = QUEUE_LIMIT,
+        concurrency: int = CONCURRENCY,
+        timeout: float = TIMEOUT,
+        drain_seconds: float = DRAIN_SECONDS,
+    ) -> None:
+        self.store = store
+        self.project = project
+        self.limit = limit
+        self.concurrency = concurrency
+        self.timeout = timeout
+        self.drain_seconds = drain_seconds
+        self._flush_spans = flush_spans
+        self._exporters = tuple(exporters)
+        self._begin()
+        _evaluators.add(self)
+
+    def _begin(self) -> None:
+        self.inbox: deque[Request] = deque()
+        self.tally = Tally()
+        self._starting = threading.Lock()
+        self._worker: OnlineWorker | None = None
+        self._closed = False
+
+    # On the agent's thread.
+
+    def ask(
+        self,
+        scorers: Sequence[Any],
+        fields: Mapping[str, Any],
+        record: Record | None,
+        *,
+        span_id: str | None = None,
+        model: Any = None,
+        timeout: float | None = None,
+        on_result: OnResult | None = None,
+        alerts: Sequence[Alert] = (),
+        sample_rate: float = 1.0,
+    ) -> EvaluationHandle:
+        """Check, copy, hand over. Raises only for wrong use; see `Evaluating.async_evaluate`."""
+        scorers = checked_request(scorers, model, sample_rate)
+        if sample_rate < 1 and int.from_bytes(os.urandom(4), "big") >= sample_rate * (1 << 32):
+            return self._sampled_out()
+        request = Request(
+            scorers, fields, record=record, model=model, timeout=timeout, on_result=on_result, alerts=alerts
+        )
+        if span_id is not None:
+            request.bind_to(span_id)
+        self.submit(request)
+        return request.handle
+
+    def ask_for_span(
+        self, scorers: Sequence[Any], fields: Mapping[str, Any], span: Span, *, alerts: Sequence[Alert]
+    ) -> None:
+        """The same for a finished span, on the pipeline's worker."""
+        self.submit(Request(scorers, fields, trace_key=span.trace_key, span_key=span.span_key, alerts=alerts))
+
+    def submit(self, request: Request) -> None:
+        """Take a request, or drop it where there is no room; never waits, never raises."""
+        tally = self.tally
+        tally.asked.add()
+        worker = self._worker
+        if worker is None or not worker.alive:
+            worker = self._start()
+        weight = request.weight
+        if (
+            self._closed
+            or len(self.inbox) + tally.waiting >= self.limit
+            or tally.weight + weight > MAX_WEIGHT
+        ):
+            tally.dropped.add()
+            request.unscored("dropped", "the evaluation was dropped: the queue of evaluations is full")
+            return
+        tally.weight += weight
+        self.inbox.append(request)
+
+    def _sampled_out(self) -> EvaluationHandle:
+        self.tally.asked.add()
+        self.tally.sampled_out.add()
+        handle = EvaluationHandle()
+        handle.finish("sampled_out", ())
+        return handle
+
+    def _start(self) -> OnlineWorker | None:
+        if self._closed or not self._starting.acquire(blocking=False):
+            return self._worker
+        try:
+            if self._worker is None or not self._worker.alive:
+                self._worker = OnlineWorker(
+                    self.inbox,
+                    self.tally,
+                    self.store,
+                    self.project,
+                    flush_spans=self._flush_spans,
+                    exporters=self._exporters,
+                    concurrency=self.concurrency,
+                    timeout=self.timeout,
+                )
+            return self._worker
+        except RuntimeError:  # no new thread: limit reached, or the interpreter is going down
+            return None
+        finally:
+            self._starting.release()
+
+    # Waiting, ending, forking.
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait until every evaluation asked for has ended; whether that was so within `timeout` seconds."""
+        deadline = None if timeout is None else time.monotonic() + timeout
+        while self.busy:
+            if deadline is not None and time.monotonic() >= deadline:
+                return False
+            time.sleep(0.005)
+        return True
+
+    @property
+    def busy(self) -> bool:
+        """Whether anything waits or runs."""
+        tally = self.tally
+        return bool(self.inbox) or tally.waiting > 0 or tally.running > 0 or tally.telling > 0
+
+    def close(self, timeout: float | None = None) -> bool:
+        """Give what is under way `timeout` seconds (or the drain time), then stop; whether all was done."""
+        if self._closed:
+            return not self.busy
+        done = self.wait(self.drain_seconds if timeout is None else timeout)
+        self._closed = True
+        if self._worker is not None:
+            self._worker.stop()
+        return done
+
+    def stats(self) -> dict[str, int]:
+        """Every evaluation asked for is in exactly one of the other counts."""
+        return self.tally.to_dict(len(self.inbox))
+
+    def after_fork(self) -> None:
+        """In a forked child: the parent's evaluations are the parent's."""
+        self._begin()
+
+
+_evaluators: weakref.WeakSet[OnlineEvaluator] = weakref.WeakSet()
+
+
+def _drain_at_exit() -> None:
+    evaluators = [evaluator for evaluator in list(_evaluators) if evaluator.busy]
+    deadline = time.monotonic() + max([evaluator.drain_seconds for evaluator in evaluators], default=0.0)
+    for evaluator in evaluators:
+        evaluator.close(max(min(evaluator.drain_seconds, deadline - time.monotonic()), 0.0))
+
+
+def _in_forked_child() -> None:
+    for evaluator in list(_evaluators):
+        evaluator.after_fork()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_in_forked_child)
+
+# Before the interpreter joins its executors: afterwards asyncio could no longer look up a host's address.
+_register: Callable[[Callable[[], None]], Any] = threading._register_atexit  # type: ignore[attr-defined]
+_register(_drain_at_exit)
+
+
+def resume(evaluator: OnlineEvaluator, scorers: Sequence[Any]) -> list[Any]:
+    """Ask again for what an earlier process left pending, with scorers of the same names.
+
+    What names a scorer that is not given stays pending.
+    """
+    by_name = {scorer.name: scorer for scorer in scorers}
+    handles = []
+    for saved in evaluator.store.pending_evaluations(evaluator.project):
+        if not set(saved["scorers"]) <= by_name.keys():
+            continue
+        request = Request(
+            [by_name[name] for name in saved["scorers"]],
+            saved["example"],
+            trace_key=None if saved["trace_id"] is None else int(saved["trace_id"], 16),
+            span_key=None if saved["span_id"] is None else int(saved["span_id"], 16),
+            model=saved["model"],
+        )
+        request.key, request.saved = saved["key"], True
+        evaluator.submit(request)
+        handles.append(request.handle)
+    return handles

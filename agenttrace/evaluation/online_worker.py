@@ -1,0 +1,196 @@
+"""The thread that does online evaluations: an event loop, a limit, a deadline for each."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextvars import copy_context
+from typing import Any
+
+from agenttrace.core.protocols import Scorer, Store
+from agenttrace.core.score import Score
+from agenttrace.core.trace import Trace
+from agenttrace.evaluation.lanes import Call, Interrupted, Lanes
+from agenttrace.evaluation.online_results import Results
+from agenttrace.evaluation.request import Request
+from agenttrace.evaluation.scoring import apply_scorer
+from agenttrace.evaluation.tally import Tally
+
+POLL_SECONDS = 0.02
+TICK_SECONDS = 0.1
+SPAN_SECONDS = 60.0
+"""How long an evaluation waits for its span to end; then it judges what there is of the trace."""
+
+log = logging.getLogger("agenttrace")
+
+
+class OnlineWorker:
+    """The thread that does online evaluations. All but `stop` runs on its loop."""
+
+    def __init__(
+        self,
+        inbox: deque[Request],
+        tally: Tally,
+        store: Store,
+        project: str,
+        *,
+        flush_spans: Callable[[float], Any],
+        exporters: Sequence[Any],
+        concurrency: int,
+        timeout: float,
+    ) -> None:
+        self._inbox = inbox
+        self._tally = tally
+        self._store = store
+        self._project = project
+        self._flush_spans = flush_spans
+        self._concurrency = concurrency
+        self._timeout = timeout
+        self._lanes = Lanes()
+        self._results = Results(store, project, exporters, tally, self._lanes)
+        self._waiting: deque[Request] = deque()
+        self._running: dict[asyncio.Task[None], Request] = {}
+        self._stopping = False
+        self._thread = threading.Thread(target=self._serve, name="agenttrace-online", daemon=True)
+        self._thread.agenttrace_internal = True  # type: ignore[attr-defined] # seen by the thread patch
+        self._thread.start()
+
+    @property
+    def alive(self) -> bool:
+        """Whether the thread runs."""
+        return self._thread.is_alive()
+
+    def stop(self, wait: float = 0.5) -> None:
+        """Let the thread write what it has, leave the rest pending in the store, and end."""
+        self._stopping = True
+        self._thread.join(wait)
+
+    def _serve(self) -> None:
+        try:
+            asyncio.run(self._loop())
+        except BaseException as error:  # choke-point: the next request starts another worker
+            log.warning("online evaluation met %s: %s; it starts anew", type(error).__name__, error)
+
+    async def _loop(self) -> None:
+        ticked = time.monotonic()
+        try:
+            while not self._stopping:
+                self._admit()
+                due = self._take_due()
+                if due:
+                    await self._begin(due)
+                now = time.monotonic()
+                if now - ticked > TICK_SECONDS or (self._results.waiting and not self._running):
+                    ticked = now
+                    await self._tick()
+                await self._pause(bool(due))
+        finally:
+            await self._tick()
+            for task in self._running:
+                task.cancel()
+            self._lanes.close()
+
+    def _admit(self) -> None:
+        """Move what was asked for into the worker's own line."""
+        tally = self._tally
+        while self._inbox:
+            tally.waiting += 1  # first, so that the sum of the counts never misses one
+            request = self._inbox.popleft()
+            request.since = time.monotonic()
+            self._waiting.append(request)
+
+    def _take_due(self) -> list[Request]:
+        """Those whose span has ended, as many as may run at a time; the cancelled ones are struck off."""
+        free = self._concurrency - len(self._running)
+        due: list[Request] = []
+        for _ in range(len(self._waiting) if free > 0 else 0):
+            request = self._waiting.popleft()
+            if request.handle.state == "cancelled":
+                self._tally.cancelled += 1
+                self._tally.waiting -= 1
+                self._tally.weight -= request.weight
+            elif len(due) < free and (
+                request.span_has_ended or time.monotonic() - request.since > SPAN_SECONDS
+            ):
+                due.append(request)
+            else:
+                self._waiting.append(request)
+        return due
+
+    async def _begin(self, due: list[Request]) -> None:
+        if any(request.trace_key is not None for request in due):
+            await self._results.guarded("flush", self._flush_spans, 1.0)
+        loop = asyncio.get_running_loop()
+        for request in due:
+            self._tally.running += 1
+            self._tally.waiting -= 1
+            request.handle.state = "running"
+            task = loop.create_task(self._evaluate(request))
+            self._running[task] = request
+            task.add_done_callback(lambda task: self._running.pop(task, None))
+
+    async def _evaluate(self, request: Request) -> None:
+        timeout = request.timeout or self._timeout
+        try:
+            example = request.example()
+            trace = await self._trace(request, example)
+            scores = await asyncio.gather(
+                *(self._score(scorer, request, example, trace, timeout) for scorer in request.scorers)
+            )
+        except Exception as error:  # choke-point: an example that cannot be made, a store that cannot be read
+            scores = [Score.errored(scorer.name, scorer.threshold, error) for scorer in request.scorers]
+        self._results.add(request, tuple(scores))
+
+    async def _score(
+        self, scorer: Scorer, request: Request, example: Any, trace: Trace, timeout: float
+    ) -> Score:
+        try:
+            take = getattr(scorer, "with_model", None)
+            if request.model is not None and callable(take):
+                scorer = take(request.model)
+            return await asyncio.wait_for(
+                apply_scorer(scorer, example, trace, self._lanes, timeout), timeout + 1.0
+            )
+        except (Exception, Interrupted) as error:  # choke-point: one scorer spoils no other
+            return Score.errored(scorer.name, scorer.threshold, error)
+
+    async def _trace(self, request: Request, example: Any) -> Trace:
+        """What is stored of the span and what is under it; a recorded run's calls where there is no span."""
+        if request.trace_id is None:
+            return Trace.from_calls(example.tools_called or [])
+        read = Call(self._store.trace, (request.trace_id,), {}, copy_context())
+        outcome = await self._lanes.run(read, 10.0)
+        if outcome.error is not None:
+            raise outcome.error
+        stored: Trace | None = outcome.value
+        if stored is None:
+            return Trace.from_calls(example.tools_called or [])
+        return stored if request.span_key is None else stored.under(request.span_key)
+
+    async def _tick(self) -> None:
+        """Write the scores; write down what has waited for longer than a tick, for a later process."""
+        if self._results.waiting:
+            await self._results.write()
+        overdue = time.monotonic() - TICK_SECONDS
+        unsaved = [
+            request
+            for request in (*self._waiting, *self._running.values())
+            if not request.saved and (request.since < overdue or self._stopping)
+        ]
+        if unsaved:
+            for request in unsaved:
+                request.saved = True  # also where it cannot be: it is tried once
+            await self._results.guarded("pending", self._save, unsaved)
+
+    def _save(self, requests: list[Request]) -> None:
+        self._store.save_pending_evaluations(self._project, [request.to_data() for request in requests])
+
+    async def _pause(self, busy: bool) -> None:
+        if self._running and (busy or self._waiting):
+            await asyncio.wait(self._running, timeout=POLL_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+        else:
+            await asyncio.sleep(POLL_SECONDS)

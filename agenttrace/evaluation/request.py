@@ -1,0 +1,128 @@
+"""One online evaluation as it waits: what to compare, immutable from the moment it was asked for."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from agenttrace.core.errors import ConfigError
+from agenttrace.core.example import Example
+from agenttrace.core.identity import span_id_text, trace_id_text
+from agenttrace.core.protocols import Scorer
+from agenttrace.core.score import Score
+from agenttrace.evaluation.alerts import Alert
+from agenttrace.evaluation.handle import EvaluationHandle
+from agenttrace.tracing.freeze import Frozen, freeze, thaw
+from agenttrace.tracing.record import END, SCOPE, Record, key_of
+
+EXPECTED = frozenset({"expected_tools", "expected_output", "name", "example_id", "created_at"})
+"""What the user wrote beforehand: kept by reference, since it may hold matchers."""
+
+OnResult = Callable[[tuple[Score, ...]], Any]
+
+
+class Request:
+    """One online evaluation as it waits."""
+
+    __slots__ = (
+        "_fields",
+        "alerts",
+        "handle",
+        "key",
+        "model",
+        "on_result",
+        "record",
+        "saved",
+        "scorers",
+        "since",
+        "span_key",
+        "timeout",
+        "trace_key",
+    )
+
+    def __init__(
+        self,
+        scorers: Sequence[Scorer],
+        fields: Mapping[str, Any],
+        *,
+        record: Record | None = None,
+        trace_key: int | None = None,
+        span_key: int | None = None,
+        model: Any = None,
+        timeout: float | None = None,
+        on_result: OnResult | None = None,
+        alerts: Sequence[Alert] = (),
+    ) -> None:
+        self.handle = EvaluationHandle()
+        self.scorers = scorers
+        self._fields = {
+            name: value if name in EXPECTED else freeze(value)
+            for name, value in fields.items()
+            if value is not None
+        }
+        self.record = record
+        self.trace_key = record[SCOPE].trace_key if record is not None else trace_key
+        self.span_key = key_of(record) if record is not None else span_key
+        self.model = model
+        self.timeout = timeout
+        self.on_result = on_result
+        self.alerts = alerts
+        self.key: str | None = None
+        self.saved = False
+        self.since = 0.0
+
+    def bind_to(self, span_id: str) -> None:
+        """Say which span of the running trace it is about.
+
+        Raises:
+            ConfigError: not 16 hex digits, or no trace runs.
+        """
+        if self.trace_key is None:
+            raise ConfigError("span_id names a span of the running trace, but none runs here")
+        try:
+            self.span_key = int(span_id, 16)
+        except (TypeError, ValueError):
+            raise ConfigError(f"a span_id is 16 hex digits, got {span_id!r}") from None
+
+    @property
+    def weight(self) -> int:
+        """Bytes of heavy values that it holds."""
+        return sum(value.size for value in self._fields.values() if type(value) is Frozen)
+
+    @property
+    def span_has_ended(self) -> bool:
+        """Whether the span that it is about is complete."""
+        return self.record is None or bool(self.record[END])
+
+    @property
+    def trace_id(self) -> str | None:
+        """32 hex digits, or None outside any trace."""
+        return None if self.trace_key is None else trace_id_text(self.trace_key)
+
+    @property
+    def span_id(self) -> str | None:
+        """16 hex digits, or None for a whole trace, or outside any."""
+        return None if self.span_key is None else span_id_text(self.span_key)
+
+    def example(self) -> Example:
+        """The example to score. Raises what `Example` raises for fields that do not fit."""
+        return Example(**{name: thaw(value) for name, value in self._fields.items()})
+
+    def to_data(self) -> dict[str, Any]:
+        """What a later process needs to finish it, as JSON data; it brings its own scorers of these names."""
+        if self.key is None:
+            self.key = os.urandom(12).hex()
+        return {
+            "key": self.key,
+            "trace_id": self.trace_id,
+            "span_id": self.span_id,
+            "scorers": [scorer.name for scorer in self.scorers],
+            "model": self.model if isinstance(self.model, str) else None,
+            "example": self.example().to_dict(),
+        }
+
+    def unscored(self, state: Any, reason: str) -> None:
+        """End it without asking the scorers, saying why."""
+        scores = [Score.errored(scorer.name, scorer.threshold, reason) for scorer in self.scorers]
+        self.handle.finish(state, tuple(scores))
