@@ -8,21 +8,40 @@ import time
 SPAN_KEY_MASK = (1 << 64) - 1
 
 monotonic_ns = time.perf_counter_ns
-"""The clock of every recorded call; `wall_ns` turns its readings into time since the epoch."""
+"""The clock of every recorded call; `anchor_ns` makes its readings time since the epoch."""
 
-# One anchor per process (inherited by forks: the monotonic clock is the machine's), so that a wall clock
-# set back or forth inside a call changes neither durations nor order.
-_ANCHOR_NS = time.time_ns() - time.perf_counter_ns()
+JUMP_NS = 1_000_000_000
+"""By how much the wall clock must have moved against the monotonic one to count as having been set."""
+
+# The wall clock at the monotonic clock's zero. A trace takes it once, at its start, so that a wall clock set
+# back or forth inside it changes neither durations nor order. Forks inherit it: the clock is the machine's.
+_anchor_ns = time.time_ns() - time.perf_counter_ns()
+_jumps = 0
 
 
-def wall_ns(reading: int) -> int:
-    """Nanoseconds since the Unix epoch for a reading of `monotonic_ns`."""
-    return _ANCHOR_NS + reading
+def anchor_ns() -> int:
+    """What makes a reading of `monotonic_ns` nanoseconds since the Unix epoch, when added to it."""
+    return _anchor_ns
 
 
 def clock_drift_ns() -> int:
-    """How far the wall clock has moved against the anchor: beyond a second or so, it was set."""
-    return time.time_ns() - time.perf_counter_ns() - _ANCHOR_NS
+    """How far the wall clock has moved against the anchor."""
+    return time.time_ns() - time.perf_counter_ns() - _anchor_ns
+
+
+def follow_clock() -> None:
+    """Let traces that start from now on follow a wall clock that was set, or that ran on while the machine
+    was asleep. To be called by one thread at a time."""
+    global _anchor_ns, _jumps
+    drift = clock_drift_ns()
+    if abs(drift) > JUMP_NS:
+        _anchor_ns += drift
+        _jumps += 1
+
+
+def clock_jumps() -> int:
+    """How often `follow_clock` found that the wall clock had been set."""
+    return _jumps
 
 
 def new_trace_key() -> int:

@@ -28,7 +28,7 @@ class _Tee(deque[Any]):
 
     def append(self, record: Record) -> None:
         deque.append(self, record)
-        onward = self.scope.pipeline.queue
+        onward = self.scope.pipeline.entrance
         if len(onward) < self.scope.pipeline.limit:
             onward.append(record)
         else:
@@ -68,7 +68,8 @@ class Capture:
     ) -> None:
         self._trace = self._finished()
         assert self._scope is not None
-        self._scope.queue = self._scope.pipeline.queue  # late comers go straight on
+        self._scope.queue = self._scope.pipeline.entrance  # late comers go straight on
+        self._scope.limit = self._scope.pipeline.limit
         try:
             current.reset(self._token)
         except ValueError:

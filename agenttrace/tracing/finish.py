@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
-from agenttrace.core.identity import SPAN_KEY_MASK, wall_ns
+from agenttrace.core.identity import SPAN_KEY_MASK
 from agenttrace.core.jsonable import clean, clean_text
 from agenttrace.core.score import Score
 from agenttrace.core.span import EMPTY, Span, SpanError
@@ -45,8 +46,8 @@ def finish(record: Record, redaction: Redaction) -> Span:
         index=record[INDEX],
         name=site.name,
         span_type=site.span_type,
-        start_ns=wall_ns(record[START]),
-        end_ns=wall_ns(record[END] or record[START]),
+        start_ns=scope.anchor + record[START],
+        end_ns=scope.anchor + (record[END] or record[START]),
         input=None if arguments is None else _inputs(site.names, arguments, redaction),
         output=_value("output", record[OUTPUT], redaction),
         attributes=site.metadata or EMPTY,
@@ -83,7 +84,7 @@ def _add_extra(
 ) -> None:
     """Add what was said of the span while it ran. `extra` values are snapshots."""
     if "name" in extra:
-        span.name = extra["name"]
+        span.name = clean_text(extra["name"])
     if "input" in extra:
         span.input = _as_input(_value("input", extra["input"], redaction))
     if "output" in extra:
@@ -92,7 +93,7 @@ def _add_extra(
         span.usage = clean(thaw(extra["usage"]))
     attributes = dict(span.attributes)
     for source in (extra.get("attributes"), trace_attributes):
-        for key, value in (source or {}).items():
+        for key, value in (source or {}).copy().items():  # it may still be written to on another thread
             attributes[clean_text(key)] = _value(key, value, redaction)
     if "logs" in extra:
         attributes["agenttrace.logs"] = redaction.inside(clean(list(extra["logs"])))
@@ -106,4 +107,21 @@ def _as_input(value: Any) -> dict[str, Any]:
 def scores_of(record: Record) -> list[Score]:
     """The scores that were put on the span while it ran."""
     extra = record[EXTRA]
-    return list(extra.get("scores", ())) if extra else []
+    if not extra:
+        return []
+    return [
+        replace(score, name=clean_text(score.name), reason=clean_text(score.reason))
+        for score in tuple(extra.get("scores", ()))
+    ]
+
+
+def forget_ancestors(record: Record) -> None:
+    """Keep of a parent that has ended only what its children's spans need.
+
+    A task that starts the next one, for ever, makes a chain of calls without an end: each would keep all
+    before it in memory.
+    """
+    parent = record[PARENT]
+    if len(parent) > FAILURE and parent[END]:
+        record[PARENT] = parent[:START]
+        record[PARENT][PARENT] = None

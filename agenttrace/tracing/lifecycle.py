@@ -44,8 +44,8 @@ def _flush_if_there(reference: weakref.ref[Pipeline]) -> None:
 def _flush_at_exit() -> None:
     deadline = time.monotonic() + EXIT_SECONDS
     for pipeline in list(_pipelines):
-        if not pipeline.closed and pipeline.waiting:
-            pipeline.flush(max(deadline - time.monotonic(), 0.0))
+        if not pipeline.closed:
+            pipeline.finish_up(max(deadline - time.monotonic(), 0.0))
 
 
 def _in_forked_child() -> None:

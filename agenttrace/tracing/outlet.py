@@ -10,13 +10,16 @@ from typing import Any
 from agenttrace.core.protocols import Exporter, SpanSink
 from agenttrace.core.score import Score
 from agenttrace.core.span import Span
-from agenttrace.tracing.finish import finish, scores_of
+from agenttrace.tracing.finish import finish, forget_ancestors, scores_of
 from agenttrace.tracing.freeze import Frozen
-from agenttrace.tracing.record import ARGUMENTS, OUTPUT, Record
+from agenttrace.tracing.record import ARGUMENTS, EXTRA, OUTPUT, SITE, START, OnEnd, Record
 from agenttrace.tracing.redaction import Redaction
 
 BATCH = 4_000
 """Records that are made spans and stored in one go."""
+
+_OF_A_SPAN = (TypeError, ValueError, ArithmeticError, LookupError, AttributeError)
+"""What a store raises over a span that it cannot take; anything else is its own trouble, and passes."""
 
 log = logging.getLogger("agenttrace")
 
@@ -27,40 +30,53 @@ class Outlet:
     Used by one thread at a time. What the store refuses stays in `pending` and is offered again.
     """
 
-    def __init__(self, store: SpanSink, exporters: Sequence[Exporter], redaction: Redaction) -> None:
+    def __init__(
+        self, store: SpanSink, exporters: Sequence[Exporter], redaction: Redaction, since: int = 0
+    ) -> None:
         self.store = store
         self.exporters = tuple(exporters)
         self.redaction = redaction
+        self.since = since
         self.pending: list[Span] = []
         self.stored = 0
         self.unreadable = 0
+        self.rejected = 0
         self.unexported = 0
         self._pending_scores: list[tuple[str, str | None, Score]] = []
+        self._to_tell: list[tuple[OnEnd, Span]] = []
         self._warned: set[str] = set()
 
-    def take(self, queue: deque[Any], stop: type) -> tuple[Any, int]:
-        """Move up to `BATCH` records from the queue to `pending`; return what of type `stop` ended it early,
-        or None, and the weight that left the queue."""
+    def take(self, queue: deque[Any], stop: type) -> int:
+        """Move up to `BATCH` records, or those before an item of type `stop`, from the queue to `pending`.
+
+        Return the weight that left the queue. A record leaves it last, so whatever interrupts this loses
+        none. Records older than `since` belong to the process that this one was forked from.
+        """
         weight = 0
-        for _ in range(BATCH):
-            try:
-                record = queue.popleft()
-            except IndexError:
-                break
+        while queue and len(self.pending) < BATCH:
+            record = queue[0]
             if type(record) is stop:
-                return record, weight
+                break
             weight += _weight(record)
-            try:
-                span = finish(record, self.redaction)
-            except Exception as error:  # choke-point: one bad record must not lose its neighbours
-                self.unreadable += 1
-                self.warn("record", f"a record could not be read: {type(error).__name__}: {error}")
-                continue
-            self.pending.append(span)
-            found = scores_of(record)
-            if found:
-                self._pending_scores.extend((span.trace_id, span.span_id, score) for score in found)
-        return None, weight
+            if record[START] >= self.since:
+                self._take_one(record)
+            queue.popleft()
+        return weight
+
+    def _take_one(self, record: Record) -> None:
+        try:
+            span = finish(record, self.redaction)
+            scores = scores_of(record)
+        except Exception as error:  # choke-point: one bad record must not lose its neighbours
+            self.unreadable += 1
+            self.warn("record", f"a record could not be read: {type(error).__name__}: {error}")
+            return
+        self.pending.append(span)
+        self._pending_scores.extend((span.trace_id, span.span_id, score) for score in scores)
+        on_end = record[SITE].on_end
+        if on_end is not None:
+            self._to_tell.append((on_end, span))
+        forget_ancestors(record)
 
     def export(self) -> bool:
         """Hand the pending spans over; true when the store took them."""
@@ -68,6 +84,8 @@ class Outlet:
         if spans:
             try:
                 self.store.export(spans)
+            except _OF_A_SPAN:  # choke-point: as below, and one of the spans is to blame
+                return self._export_singly(spans)
             except Exception as error:  # choke-point: a store in trouble must not reach the agent
                 self.warn("store", f"spans could not be stored yet: {type(error).__name__}: {error}")
                 return False
@@ -75,10 +93,32 @@ class Outlet:
             self.pending = []
             self._export_elsewhere(spans)
         self._write_scores()
+        self._tell()
         return True
 
+    def _export_singly(self, spans: list[Span]) -> bool:
+        """Find the spans that the store cannot take, count them as rejected, keep their neighbours."""
+        taken = []
+        for position, span in enumerate(spans):
+            try:
+                self.store.export([span])
+            except _OF_A_SPAN as error:  # choke-point
+                self.rejected += 1
+                self.warn("rejected", f"the span {span.name!r} was refused: {type(error).__name__}: {error}")
+            except Exception as error:  # choke-point
+                self.warn("store", f"spans could not be stored yet: {type(error).__name__}: {error}")
+                self.pending = spans[position:]
+                break
+            else:
+                taken.append(span)
+                self.stored += 1
+        else:
+            self.pending = []
+        self._export_elsewhere(taken)
+        return not self.pending
+
     def _export_elsewhere(self, spans: list[Span]) -> None:
-        for exporter in self.exporters:
+        for exporter in self.exporters if spans else ():
             try:
                 exporter.export(spans)
             except Exception as error:  # choke-point: nor an exporter
@@ -93,6 +133,17 @@ class Outlet:
             self.store.write_scores(scores)
         except Exception as error:  # choke-point: nor its scores
             self.warn("scores", f"{len(scores)} scores were not stored: {type(error).__name__}: {error}")
+            if not isinstance(error, _OF_A_SPAN):
+                self._pending_scores = scores[-BATCH:]
+
+    def _tell(self) -> None:
+        """Call what waits for the end of a span at its site, now that the span is stored."""
+        calls, self._to_tell = self._to_tell, []
+        for on_end, span in calls:
+            try:
+                on_end(span)
+            except Exception as error:  # choke-point: nor what listens
+                self.warn("on_end", f"after {span.name!r}: {type(error).__name__}: {error}")
 
     def flush(self, timeout: float) -> None:
         """Let the store and the exporters finish."""
@@ -115,10 +166,14 @@ class Outlet:
                 )
 
     def warn(self, cause: str, message: str) -> None:
-        """Log once per cause."""
-        if cause not in self._warned:
-            self._warned.add(cause)
+        """Log once per cause. Never raises, whatever handlers the user has given to the logger."""
+        if cause in self._warned:
+            return
+        self._warned.add(cause)
+        try:
             log.warning("%s (said once)", message)
+        except Exception:  # choke-point
+            pass
 
 
 class Nowhere:
@@ -139,4 +194,8 @@ class Nowhere:
 
 
 def _weight(record: Record) -> int:
-    return sum(v.size for v in (*(record[ARGUMENTS] or ()), record[OUTPUT]) if type(v) is Frozen)
+    values = [*(record[ARGUMENTS] or ()), record[OUTPUT]]
+    extra = record[EXTRA]
+    if extra is not None:
+        values += [extra.get("input"), extra.get("output"), *extra.get("attributes", {}).copy().values()]
+    return sum(value.size for value in values if type(value) is Frozen)

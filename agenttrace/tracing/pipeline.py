@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-import threading
+import sys
 import time
+from _thread import allocate_lock
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from queue import Empty, SimpleQueue
 from typing import Any
 
+from agenttrace.core.identity import clock_jumps, follow_clock, monotonic_ns
 from agenttrace.core.protocols import Exporter, SpanSink
+from agenttrace.tracing.context import current
 from agenttrace.tracing.counting import Counter
 from agenttrace.tracing.freeze import Frozen
 from agenttrace.tracing.lifecycle import flush_when_a_child_process_ends, look_after
 from agenttrace.tracing.outlet import Outlet
-from agenttrace.tracing.record import Record
+from agenttrace.tracing.record import OFF, Record
 from agenttrace.tracing.redaction import Redaction
+from agenttrace.tracing.worker import Barrier, Worker
 
 MAX_QUEUED = 100_000
 """Records that may wait; about 30 MB of small ones. What comes beyond is dropped, counted."""
@@ -41,21 +46,29 @@ class FlushResult:
         return self.pending == 0 and not self.dropped
 
 
-class _Barrier:
-    """A place in the queue: `reached` is set when all that stood before it was handed to the store."""
+class _AtOnce:
+    """Takes the place of the queue when no worker will come any more: stores each record as it ends."""
 
-    __slots__ = ("reached",)
+    __slots__ = ("_pipeline",)
 
-    def __init__(self) -> None:
-        self.reached = threading.Event()
+    def __init__(self, pipeline: Pipeline) -> None:
+        self._pipeline = pipeline
+
+    def __len__(self) -> int:
+        return len(self._pipeline.queue)
+
+    def append(self, record: Record) -> None:
+        """Store the record on the thread that made it."""
+        self._pipeline.queue.append(record)
+        self._pipeline.store_here()
 
 
 class Pipeline:
     """One bounded hand-off, one worker thread, one store, any number of other exporters.
 
-    Traced threads append to `queue` (a deque: reentrant, lock-free) and never wait. The worker looks every
-    50 ms, so a span is stored within 250 ms of its end. It is started by the first root, in each process
-    anew.
+    Traced threads append to `entrance` (the queue: reentrant, lock-free) and never wait. The worker looks
+    every 50 ms, so a span is stored within 250 ms of its end. It is started by the first root, in each
+    process anew.
     """
 
     def __init__(
@@ -75,17 +88,20 @@ class Pipeline:
         self._begin()
         look_after(self)
 
-    def _begin(self) -> None:
+    def _begin(self, since: int = 0) -> None:
+        self.entrance: Any = self.queue
         self.weight = 0
         self.overflowed = Counter()
         self.outweighed = Counter()
         self.sampled_out = Counter()
         self.after_shutdown = Counter()
         self.guarded = Counter()
-        self._outlet = Outlet(self.store, self.exporters, self.redaction)
-        self._wake = threading.Event()
-        self._starting = threading.Lock()
-        self._worker: threading.Thread | None = None
+        self.estranged = Counter()
+        self._outlet = Outlet(self.store, self.exporters, self.redaction, since)
+        self._wake: SimpleQueue[None] = SimpleQueue()
+        self._starting = allocate_lock()
+        self._storing = allocate_lock()
+        self._worker: Worker | None = None
         self._stopping = False
 
     # On the traced thread.
@@ -93,19 +109,16 @@ class Pipeline:
     def ensure_worker(self) -> None:
         """Start the worker if this process has none. Called at each root; cheap when it runs."""
         worker = self._worker
-        if worker is not None and worker.is_alive():
+        if worker is not None and worker.alive:
             return
-        if self.closed or not self._starting.acquire(blocking=False):
+        if self.closed or self._stopping or not self._starting.acquire(blocking=False):
             return
         try:
-            if self._worker is None or not self._worker.is_alive():
-                worker = threading.Thread(target=self._run, name="agenttrace-writer", daemon=True)
-                worker.agenttrace_internal = True  # type: ignore[attr-defined] # seen by the thread patch
-                worker.start()
-                self._worker = worker
+            if self._worker is None or not self._worker.alive:
+                self._worker = Worker(self._run)
                 flush_when_a_child_process_ends(self)
         except RuntimeError:  # no new thread: limit reached, or the interpreter is going down
-            self._drain()
+            self.store_here()
         finally:
             self._starting.release()
 
@@ -121,108 +134,142 @@ class Pipeline:
         """Count a record for which there is no room."""
         self.overflowed.add()
 
-    # On the worker.
+    # On the worker, or where there can be none.
 
     def _run(self) -> None:
-        wake = self._wake
+        current.set(OFF)  # what a store or an exporter does is never recorded itself
+        pause = IDLE_SECONDS
         while True:
-            busy = bool(self.queue) or bool(self._outlet.pending)
-            wake.wait(POLL_SECONDS if busy else IDLE_SECONDS)
-            wake.clear()
             try:
-                self._drain()
+                try:
+                    self._wake.get(timeout=pause)
+                except Empty:
+                    pass
+                pause = self._store()
+                if self._stopping and not self.queue:
+                    return
             except BaseException as error:  # choke-point: the worker outlives whatever is thrown into it
                 self._outlet.warn("worker", f"the writer met {type(error).__name__}: {error}; it goes on")
-            if self._stopping and not self.queue:
-                return
 
-    def _drain(self) -> None:
-        """Store until the queue is empty or the store refuses."""
-        outlet = self._outlet
-        while self.queue or outlet.pending:
-            barrier: _Barrier | None = None
-            if not outlet.pending:
-                barrier, weight = outlet.take(self.queue, _Barrier)
-                self.weight -= weight
-            if not outlet.export():
-                if barrier is not None:  # it waits behind what is pending
-                    self.queue.appendleft(barrier)
-                self._wake.wait(RETRY_SECONDS)
-                return
-            if barrier is not None:
-                barrier.reached.set()
-        self.weight = 0
+    def _store(self) -> float:
+        """Store until the queue is empty or the store refuses; return the seconds until the next look."""
+        outlet, queue = self._outlet, self.queue
+        busy = bool(queue) or bool(outlet.pending)
+        if not self._storing.acquire(blocking=False):
+            return POLL_SECONDS
+        try:
+            follow_clock()
+            while queue or outlet.pending:
+                if not outlet.pending:
+                    self.weight = max(self.weight - outlet.take(queue, Barrier), 0)
+                if not outlet.export():
+                    return RETRY_SECONDS
+                if queue and type(queue[0]) is Barrier:
+                    queue.popleft().open()
+            self.weight = 0
+        finally:
+            self._storing.release()
+        return POLL_SECONDS if busy else IDLE_SECONDS
+
+    def store_here(self) -> None:
+        """Store what waits on this thread, without a worker. Never raises."""
+        if sys.is_finalizing():  # modules are being taken apart: nothing can be stored any more
+            return
+        token = current.set(OFF)
+        try:
+            self._store()
+        except Exception:  # choke-point
+            self.guarded.add()
+        finally:
+            current.reset(token)
 
     # Flush, shutdown, exit, fork.
-
-    @property
-    def waiting(self) -> bool:
-        """Whether anything is not stored yet."""
-        return bool(self.queue) or bool(self._outlet.pending)
 
     def flush(self, timeout: float = 5.0) -> FlushResult:
         """Wait until what has ended is stored, `timeout` seconds at most."""
         deadline = time.monotonic() + max(timeout, 0.0)
-        if threading.current_thread() is not self._worker and not self.closed:
-            if self.waiting:
-                self.ensure_worker()
-                barrier = _Barrier()
-                self.queue.append(barrier)
-                self._wake.set()
-                barrier.reached.wait(max(deadline - time.monotonic(), 0.0))
-            self._outlet.flush(max(deadline - time.monotonic(), 0.0))
-        return self._result()
+        if self.closed or (self._worker is None and not self.queue):
+            return self._result()
+        self.ensure_worker()
+        worker = self._worker
+        stored = True
+        if worker is None or not worker.alive:
+            self.store_here()
+        elif worker.is_current:
+            return self._result()
+        else:
+            barrier = Barrier()
+            self.queue.append(barrier)
+            self._wake.put(None)
+            stored = barrier.reached(deadline - time.monotonic())
+        self._outlet.flush(max(deadline - time.monotonic(), 0.0))
+        return self._result(stored)
+
+    def finish_up(self, timeout: float) -> None:
+        """Flush at the end of the process. Stop the worker, which would die with the interpreter at any
+        moment from here on: what is still recorded is stored by the thread that records it."""
+        deadline = time.monotonic() + timeout
+        self.flush(timeout)
+        self._stop(deadline - time.monotonic())
+        self.entrance = _AtOnce(self)
 
     def shutdown(self, timeout: float = 5.0) -> FlushResult:
         """Store what waits, stop the worker, close the store. A second call does nothing."""
         if self.closed:
             return self._result()
-        self.flush(timeout)
+        result = self.flush(timeout)
         self.closed = True
-        self._stopping = True
-        self._wake.set()
-        worker = self._worker
-        if worker is not None and worker is not threading.current_thread():
-            worker.join(min(timeout, JOIN_SECONDS))
-        if worker is None or not worker.is_alive():
+        if self._stop(min(timeout, JOIN_SECONDS)):
             self._outlet.close()
-        return self._result()
+        return self._result(result.pending == 0)
 
-    def _result(self) -> FlushResult:
-        queued = sum(1 for item in list(self.queue) if type(item) is not _Barrier)
+    def _stop(self, timeout: float) -> bool:
+        """Ask the worker to end; whether it has, or there is none, or this is it."""
+        self._stopping = True
+        self._wake.put(None)
+        worker = self._worker
+        return worker is None or (not worker.is_current and worker.join(timeout))
+
+    def _result(self, stored: bool = True) -> FlushResult:
         dropped = {reason: count for reason, count in self.dropped().items() if count}
-        if self.closed and queued:
-            dropped["after_shutdown"] = dropped.get("after_shutdown", 0) + queued
-            queued = 0
-        return FlushResult(self._outlet.stored, queued + len(self._outlet.pending), dropped)
+        pending = len(self._outlet.pending) + (0 if self.closed else self._queued())
+        return FlushResult(self._outlet.stored, pending if stored else max(pending, 1), dropped)
+
+    def _queued(self) -> int:
+        return sum(1 for item in self.queue.copy() if type(item) is not Barrier)
 
     def dropped(self) -> dict[str, int]:
         """How many spans were not kept, by reason."""
         return {
             "queue_full": self.overflowed.value(),
             "unreadable": self._outlet.unreadable,
-            "after_shutdown": self.after_shutdown.value(),
+            "rejected": self._outlet.rejected,
+            "after_shutdown": self.after_shutdown.value() + (self._queued() if self.closed else 0),
         }
 
     def stats(self) -> dict[str, Any]:
         """What waits, what was stored, what was not and why."""
         return {
-            "queued": len(self.queue),
+            "queued": self._queued(),
             "pending": len(self._outlet.pending),
             "queued_bytes": self.weight,
             "written": self._outlet.stored,
             "not_exported": self._outlet.unexported,
             "values_dropped": self.outweighed.value(),
-            "sampled_out": self.sampled_out.value(),
+            "redacted": self.redaction.redacted,
             "redaction_failed": self.redaction.failed,
+            "sampled_out": self.sampled_out.value(),
             "recording_errors": self.guarded.value(),
+            "foreign_contexts": self.estranged.value(),
+            "clock_jumps": clock_jumps(),
             "dropped": self.dropped(),
         }
 
     def after_fork(self) -> None:
-        """In a forked child: leave the parent's spans to the parent, start anew at the next root."""
+        """In a forked child: leave the parent's spans to the parent, those too that were running at the fork;
+        start anew at the next root."""
         self.queue.clear()
-        self._begin()
+        self._begin(since=monotonic_ns())
         forget = getattr(self.store, "after_fork", None)
         if forget is not None:
             forget()

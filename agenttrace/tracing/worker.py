@@ -1,0 +1,68 @@
+"""One background thread that takes no lock of another's to be started."""
+
+from __future__ import annotations
+
+from _thread import allocate_lock, get_ident, start_new_thread
+from collections.abc import Callable
+
+
+class Worker:
+    """One background thread, which the end of the process does not wait for.
+
+    Started without `threading`, whose own lock a signal handler or finaliser could find held by the very
+    code that it interrupted.
+
+    Raises:
+        RuntimeError: no new thread can be started.
+    """
+
+    __slots__ = ("_ended", "alive", "ident")
+
+    def __init__(self, run: Callable[[], None]) -> None:
+        self.alive = True
+        self.ident = 0
+        self._ended = allocate_lock()
+        self._ended.acquire()
+        start_new_thread(self._main, (run,))
+
+    def _main(self, run: Callable[[], None]) -> None:
+        self.ident = get_ident()
+        try:
+            run()
+        finally:
+            self.alive = False
+            self._ended.release()
+
+    @property
+    def is_current(self) -> bool:
+        """Whether this is the thread that asks."""
+        return self.ident == get_ident()
+
+    def join(self, seconds: float) -> bool:
+        """Wait for its end; whether it came."""
+        if not self._ended.acquire(timeout=max(seconds, 0.0)):
+            return False
+        self._ended.release()
+        return True
+
+
+class Barrier:
+    """A place in the queue that tells who waits when all that stood before it is stored.
+
+    A plain lock, not an `Event`: a flush in a signal handler must not meet a lock held by the flush that it
+    interrupted.
+    """
+
+    __slots__ = ("_gate",)
+
+    def __init__(self) -> None:
+        self._gate = allocate_lock()
+        self._gate.acquire()
+
+    def open(self) -> None:
+        """Let the one who waits go on."""
+        self._gate.release()
+
+    def reached(self, seconds: float) -> bool:
+        """Wait, at most so long; whether it was opened."""
+        return self._gate.acquire(timeout=max(seconds, 0.0))
