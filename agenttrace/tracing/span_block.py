@@ -8,6 +8,7 @@ from typing import Any
 from agenttrace.core.identity import monotonic_ns
 from agenttrace.tracing.context import current
 from agenttrace.tracing.live_span import LiveSpan
+from agenttrace.tracing.open_span import OpenSpan
 from agenttrace.tracing.record import OFF, SCOPE, Record, Recorder, Site
 from agenttrace.tracing.steps import emit, fail, freeze_one, root
 
@@ -24,16 +25,25 @@ class SpanBlock:
         self._token: Any = None
 
     def __enter__(self) -> LiveSpan:
-        parent = current.get() or root(self._site)
+        record = self._begin(current.get())
+        self._record = record
+        self._token = current.set(OFF if record is None else record)
+        return LiveSpan(record)
+
+    def open(self, under: OpenSpan | None = None) -> OpenSpan:
+        """Start the span without making it the running call; it ends when `OpenSpan.end` is called.
+
+        It stands under `under`, or else under the running call.
+        """
+        return OpenSpan(self._begin(current.get() if under is None else under.parent_record))
+
+    def _begin(self, parent: Record | None) -> Record | None:
+        parent = parent or root(self._site)
         scope = parent[SCOPE]
         if scope is None:
-            self._token = current.set(OFF)
-            return LiveSpan(None)
+            return None
         values = None if self._values is None else tuple(freeze_one(scope, v) for v in self._values.values())
-        record = [parent, scope, self._site, scope.next(), monotonic_ns(), values, 0, None, None, None]
-        self._record = record
-        self._token = current.set(record)
-        return LiveSpan(record)
+        return [parent, scope, self._site, scope.next(), monotonic_ns(), values, 0, None, None, None]
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

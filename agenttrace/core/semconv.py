@@ -1,0 +1,70 @@
+"""OpenTelemetry's names for what is said of a call to a model, a tool or an agent.
+
+The GenAI semantic conventions as of 1.40; names of our own begin with ``agenttrace.``.
+"""
+
+from __future__ import annotations
+
+OPERATION = "gen_ai.operation.name"
+PROVIDER = "gen_ai.provider.name"
+SERVER_ADDRESS = "server.address"
+SERVER_PORT = "server.port"
+ERROR_TYPE = "error.type"
+
+REQUEST_MODEL = "gen_ai.request.model"
+REQUEST_STREAM = "gen_ai.request.stream"
+REQUEST_TEMPERATURE = "gen_ai.request.temperature"
+REQUEST_TOP_P = "gen_ai.request.top_p"
+REQUEST_TOP_K = "gen_ai.request.top_k"
+REQUEST_MAX_TOKENS = "gen_ai.request.max_tokens"
+REQUEST_SEED = "gen_ai.request.seed"
+REQUEST_STOP = "gen_ai.request.stop_sequences"
+REQUEST_CHOICES = "gen_ai.request.choice.count"
+REQUEST_FREQUENCY_PENALTY = "gen_ai.request.frequency_penalty"
+REQUEST_PRESENCE_PENALTY = "gen_ai.request.presence_penalty"
+
+RESPONSE_ID = "gen_ai.response.id"
+RESPONSE_MODEL = "gen_ai.response.model"
+FINISH_REASONS = "gen_ai.response.finish_reasons"
+TIME_TO_FIRST_CHUNK = "gen_ai.response.time_to_first_chunk"
+"""Seconds from the request to the first part of the answer, for streams."""
+
+INPUT_TOKENS = "gen_ai.usage.input_tokens"
+"""Tokens of the prompt, those read from or written to a cache included."""
+OUTPUT_TOKENS = "gen_ai.usage.output_tokens"
+CACHE_READ_TOKENS = "gen_ai.usage.cache_read.input_tokens"
+CACHE_WRITE_TOKENS = "gen_ai.usage.cache_creation.input_tokens"
+REASONING_TOKENS = "gen_ai.usage.reasoning.output_tokens"
+
+AGENT_NAME = "gen_ai.agent.name"
+TOOL_NAME = "gen_ai.tool.name"
+TOOL_CALL_ID = "gen_ai.tool.call.id"
+CONVERSATION_ID = "gen_ai.conversation.id"
+RETRIEVAL_QUERY = "gen_ai.retrieval.query.text"
+
+USAGE = {
+    "input_tokens": INPUT_TOKENS,
+    "output_tokens": OUTPUT_TOKENS,
+    "cache_read_tokens": CACHE_READ_TOKENS,
+    "cache_write_tokens": CACHE_WRITE_TOKENS,
+    "reasoning_tokens": REASONING_TOKENS,
+}
+"""Our word in ``span.usage`` for each count of tokens, with its name in the conventions."""
+
+REQUEST = {
+    "model": REQUEST_MODEL,
+    "stream": REQUEST_STREAM,
+    "temperature": REQUEST_TEMPERATURE,
+    "top_p": REQUEST_TOP_P,
+    "top_k": REQUEST_TOP_K,
+    "max_tokens": REQUEST_MAX_TOKENS,
+    "max_completion_tokens": REQUEST_MAX_TOKENS,
+    "max_output_tokens": REQUEST_MAX_TOKENS,
+    "seed": REQUEST_SEED,
+    "stop": REQUEST_STOP,
+    "stop_sequences": REQUEST_STOP,
+    "n": REQUEST_CHOICES,
+    "frequency_penalty": REQUEST_FREQUENCY_PENALTY,
+    "presence_penalty": REQUEST_PRESENCE_PENALTY,
+}
+"""What providers call a setting of a request, with its name in the conventions."""

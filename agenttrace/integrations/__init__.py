@@ -1,0 +1,1 @@
+"""Calls of foreign libraries become spans: one library, one module, imported on use."""

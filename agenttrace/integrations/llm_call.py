@@ -1,0 +1,170 @@
+"""One call to a model, from the request to the last of its answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Any, TypeVar
+
+from agenttrace.core import semconv
+from agenttrace.core.identity import monotonic_ns
+from agenttrace.core.span import Status
+from agenttrace.integrations.llm_answer import Answer, Choice, Reader
+from agenttrace.integrations.prices import Price, cost_of
+from agenttrace.tracing.open_span import OpenSpan
+
+T = TypeVar("T")
+
+
+def _guarded(step: Callable[..., None]) -> Callable[..., None]:
+    @wraps(step)
+    def guarded(call: LLMCall, *args: Any, **kwargs: Any) -> None:
+        try:
+            step(call, *args, **kwargs)
+        except Exception:  # choke-point: what a server sends must not break the caller through us
+            call.span.count_recording_error()
+
+    return guarded
+
+
+class LLMCall:
+    """One call to a model that is being recorded. Nothing here raises but what the call itself raises."""
+
+    def __init__(self, span: OpenSpan, reader: Reader, prices: Mapping[str, Price]) -> None:
+        self.span = span
+        self._reader = reader
+        self._prices = prices
+        self._started = monotonic_ns()
+        self._first_part: int | None = None
+        self._stepping = False
+        self._ended = False
+
+    @_guarded
+    def describe(self, provider: str, address: tuple[str, int | None], request: Mapping[str, Any]) -> None:
+        """Record who is asked, and with which settings."""
+        say = self.span.set_attribute
+        say(semconv.OPERATION, "chat")
+        say(semconv.PROVIDER, provider)
+        host, port = address
+        if host:
+            say(semconv.SERVER_ADDRESS, host)
+        if port is not None:
+            say(semconv.SERVER_PORT, port)
+        for setting, name in semconv.REQUEST.items():
+            if request.get(setting) is not None:
+                say(name, request[setting])
+
+    @_guarded
+    def reply(self, reply: Any) -> None:
+        """Take the whole answer."""
+        self._reader.reply(reply)
+
+    @_guarded
+    def item(self, item: Any) -> None:
+        """Take one item of a stream."""
+        if self._reader.item(item) and self._first_part is None:
+            self._first_part = monotonic_ns()
+
+    def step(self, advance: Callable[[], T]) -> T:
+        """Go one item further in a stream."""
+        if self._stepping:  # a stream whose iterator goes through itself
+            return advance()
+        self._stepping = True
+        try:
+            item = advance()
+        except StopIteration:
+            self.finish("ok")
+            raise
+        except BaseException as error:
+            self.fail(error)
+            raise
+        finally:
+            self._stepping = False
+        self.item(item)
+        return item
+
+    async def async_step(self, advance: Callable[[], Any]) -> Any:
+        """The same for an asynchronous stream."""
+        if self._stepping:
+            return await advance()
+        self._stepping = True
+        try:
+            item = await advance()
+        except StopAsyncIteration:
+            self.finish("ok")
+            raise
+        except BaseException as error:
+            self.fail(error)
+            raise
+        finally:
+            self._stepping = False
+        self.item(item)
+        return item
+
+    def left(self) -> None:
+        """The stream was closed or dropped. While an item is fetched that is the stream's own doing."""
+        if not self._stepping:
+            self.finish(None)
+
+    def finish(self, status: Status | None) -> None:
+        """Record the answer so far, end the span. None: *ok* if the answer is complete, else *abandoned*."""
+        if self._ended:
+            return
+        self._ended = True
+        self._record_answer()
+        complete = self.span.recorded and self._complete()
+        self.span.end(status=status or ("ok" if complete else "abandoned"))
+
+    def fail(self, error: BaseException) -> None:
+        """Record the answer so far, end the span with what the call raised."""
+        if self._ended:
+            return
+        self._ended = True
+        self._record_answer()
+        self._record_failure(error)
+        self.span.end(error=error)
+
+    def _complete(self) -> bool:
+        try:
+            choices = self._reader.answer().choices
+            return bool(choices) and all(choice.finish_reason for choice in choices)
+        except Exception:  # choke-point: see above
+            return False
+
+    @_guarded
+    def _record_failure(self, error: BaseException) -> None:
+        self.span.set_attribute(semconv.ERROR_TYPE, type(error).__qualname__)
+
+    @_guarded
+    def _record_answer(self) -> None:
+        if not self.span.recorded:
+            return
+        answer = self._reader.answer()
+        say = self.span.set_attribute
+        if self._first_part is not None:
+            say(semconv.TIME_TO_FIRST_CHUNK, (self._first_part - self._started) / 1e9)
+        if answer.id:
+            say(semconv.RESPONSE_ID, answer.id)
+        if answer.model:
+            say(semconv.RESPONSE_MODEL, answer.model)
+        reasons = [choice.finish_reason for choice in answer.choices if choice.finish_reason]
+        if reasons:
+            say(semconv.FINISH_REASONS, reasons)
+        self._record_usage(answer)
+        if answer.choices:
+            self.span.output = _output(answer.choices)
+
+    def _record_usage(self, answer: Answer) -> None:
+        if not answer.usage:
+            return
+        for word, count in answer.usage.items():
+            if word in semconv.USAGE:
+                self.span.set_attribute(semconv.USAGE[word], count)
+        cost = cost_of(answer.model, answer.usage, self._prices)
+        self.span.set_usage(answer.usage if cost is None else {**answer.usage, "cost": cost})
+
+
+def _output(choices: list[Choice]) -> Any:
+    """One answer as it is; several as a list."""
+    told = [choice.to_dict() for choice in choices]
+    return told[0] if len(told) == 1 else told

@@ -1,0 +1,151 @@
+"""Reads what ``chat/completions`` answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agenttrace.integrations.llm_answer import (
+    Answer,
+    Choice,
+    Text,
+    count_of,
+    counts,
+    part,
+    parts,
+    text_of,
+    tool_call,
+)
+
+_REASONING = ("reasoning_content", "reasoning")
+"""Fields in which compatible servers put what the model thinks; OpenAI's own has none."""
+
+
+class ChatReader:
+    """A chat completion: whole, or in chunks.
+
+    The legacy ``function_call`` is a tool call without an id; a custom tool's text is its ``input``.
+    """
+
+    def __init__(self) -> None:
+        self._id: str | None = None
+        self._model: str | None = None
+        self._usage: dict[str, int] = {}
+        self._choices: dict[int, Choice | _StreamedChoice] = {}
+
+    def reply(self, reply: Any) -> None:
+        """Take a whole completion."""
+        self._note(reply)
+        for place, choice in enumerate(parts(reply, "choices")):
+            self._choices[place] = _whole(choice)
+
+    def item(self, item: Any) -> bool:
+        """Take one chunk."""
+        self._note(item)
+        brought = False
+        for place, choice in enumerate(parts(item, "choices")):
+            index = count_of(choice, "index")
+            streamed = self._choices.setdefault(place if index is None else index, _StreamedChoice())
+            if isinstance(streamed, _StreamedChoice):
+                brought |= streamed.add(choice)
+        return brought
+
+    def answer(self) -> Answer:
+        """What was read so far."""
+        choices = [self._choices[index] for index in sorted(self._choices)]
+        done = [choice.whole() if isinstance(choice, _StreamedChoice) else choice for choice in choices]
+        return Answer(self._id, self._model, done, self._usage)
+
+    def _note(self, message: Any) -> None:
+        self._id = text_of(message, "id") or self._id
+        self._model = text_of(message, "model") or self._model
+        usage = part(message, "usage")
+        if usage is not None:
+            self._usage = counts(
+                input_tokens=count_of(usage, "prompt_tokens"),
+                output_tokens=count_of(usage, "completion_tokens"),
+                total_tokens=count_of(usage, "total_tokens"),
+                cache_read_tokens=count_of(usage, "prompt_tokens_details", "cached_tokens"),
+                reasoning_tokens=count_of(usage, "completion_tokens_details", "reasoning_tokens"),
+            )
+
+
+def _whole(choice: Any) -> Choice:
+    message = part(choice, "message")
+    calls = [_call(part(call, "id"), call) for call in parts(message, "tool_calls")]
+    legacy = part(message, "function_call")
+    if legacy is not None:
+        calls.append(tool_call(None, part(legacy, "name"), part(legacy, "arguments")))
+    return Choice(
+        text=text_of(message, "content"),
+        tool_calls=calls,
+        finish_reason=part(choice, "finish_reason"),
+        reasoning=next(filter(None, (text_of(message, name) for name in _REASONING)), ""),
+        refusal=text_of(message, "refusal"),
+    )
+
+
+def _call(id: Any, call: Any) -> dict[str, Any]:  # noqa: A002 - the provider's word
+    custom = part(call, "custom")
+    if custom is not None:
+        return {"id": id, "name": part(custom, "name"), "arguments": {"input": part(custom, "input")}}
+    function = part(call, "function")
+    return tool_call(id, part(function, "name"), part(function, "arguments"))
+
+
+class _StreamedCall:
+    """A tool call whose arguments arrive in pieces."""
+
+    __slots__ = ("arguments", "custom", "id", "name")
+
+    def __init__(self) -> None:
+        self.id: str | None = None
+        self.name = Text()
+        self.arguments = Text()
+        self.custom = False
+
+    def add(self, call: Any) -> bool:
+        self.id = text_of(call, "id") or self.id
+        function = part(call, "function")
+        if function is None and part(call, "custom") is not None:
+            self.custom, function = True, part(call, "custom")
+        elif function is None:
+            function = call  # the legacy function_call is itself the function
+        named = self.name.add(part(function, "name"))
+        return self.arguments.add(part(function, "input" if self.custom else "arguments")) or named
+
+    def whole(self) -> dict[str, Any]:
+        if self.custom:
+            return {"id": self.id, "name": str(self.name), "arguments": {"input": str(self.arguments)}}
+        return tool_call(self.id, str(self.name), str(self.arguments))
+
+
+class _StreamedChoice:
+    """One choice whose text and tool calls arrive in pieces."""
+
+    __slots__ = ("calls", "finish_reason", "reasoning", "refusal", "text")
+
+    def __init__(self) -> None:
+        self.text, self.refusal, self.reasoning = Text(), Text(), Text()
+        self.calls: dict[Any, _StreamedCall] = {}
+        self.finish_reason: str | None = None
+
+    def add(self, choice: Any) -> bool:
+        self.finish_reason = part(choice, "finish_reason") or self.finish_reason
+        delta = part(choice, "delta")
+        brought = self.text.add(part(delta, "content"))
+        brought |= self.refusal.add(part(delta, "refusal"))
+        for name in _REASONING:
+            if self.reasoning.add(part(delta, name)):
+                brought = True
+                break
+        for place, call in enumerate(parts(delta, "tool_calls")):
+            index = count_of(call, "index")
+            brought |= self.calls.setdefault(place if index is None else index, _StreamedCall()).add(call)
+        legacy = part(delta, "function_call")
+        if legacy is not None:
+            brought |= self.calls.setdefault("legacy", _StreamedCall()).add(legacy)
+        return brought
+
+    def whole(self) -> Choice:
+        calls = [call.whole() for call in self.calls.values()]
+        return Choice(str(self.text), calls, self.finish_reason, str(self.reasoning), str(self.refusal))

@@ -1,0 +1,191 @@
+"""Streams and raw responses that tell a recorded call what passes through them.
+
+The object that the user gets is the library's own, of a subclass made here: its methods and state are
+untouched, and it holds no reference that would keep it alive any longer than without us.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import weakref
+from collections.abc import AsyncIterator, Callable, Iterator
+from functools import lru_cache
+from typing import Any
+
+from agenttrace.integrations.llm_call import LLMCall
+
+_CALL = "_agenttrace_call"
+
+
+def watch_result(result: Any, call: LLMCall) -> None:
+    """Follow what a call returned until its answer is complete: a reply, a stream, or a raw response."""
+    kind = type(result)
+    if hasattr(kind, "__next__"):
+        _watch(result, call, _stream_class)
+        _watch_closing(result, call)
+    elif hasattr(kind, "__anext__"):
+        _watch(result, call, _async_stream_class)
+        _watch_closing(result, call)
+    elif hasattr(result, "http_response"):
+        _watch_raw(result, call)
+    else:
+        call.reply(result)
+        call.finish("ok")
+
+
+def _watch_closing(stream: Any, call: LLMCall) -> None:
+    """Helpers over a stream close its HTTP response, never the stream itself."""
+    response = getattr(stream, "response", None)
+    if response is not None:
+        _change(response, _response_class, call)
+
+
+def _watch_raw(raw: Any, call: LLMCall) -> None:
+    body = _body(raw.http_response)
+    if body is not None:
+        call.reply(body)
+        call.finish("ok")
+        return
+    _change(raw, _async_raw_class if inspect.iscoroutinefunction(type(raw).parse) else _raw_class, call)
+    weakref.finalize(raw, _raw_left, raw.http_response, call)
+
+
+def _watch(stream: Any, call: LLMCall, subclass: Callable[[Any], type]) -> None:
+    _change(stream, subclass, call)
+    weakref.finalize(stream, call.left)
+
+
+def _change(thing: Any, subclass: Callable[[Any], type], call: LLMCall) -> None:
+    setattr(thing, _CALL, call)
+    thing.__class__ = subclass(type(thing))
+
+
+def _body(response: Any) -> Any:
+    """The JSON of a response that was read, else None."""
+    try:
+        return json.loads(response.content)
+    except Exception:  # not read yet (each library has its own error for that), or no JSON
+        return None
+
+
+def _raw_left(response: Any, call: LLMCall) -> None:
+    body = _body(response)
+    if body is not None:
+        call.reply(body)
+        call.finish("ok")
+    elif getattr(response, "is_stream_consumed", False):  # the caller reads the bytes itself
+        call.finish("ok")
+    else:
+        call.left()
+
+
+def _raw_parsed(parsed: Any, call: LLMCall) -> Any:
+    if not hasattr(parsed, _CALL):  # `parse` gives the same stream again
+        try:
+            watch_result(parsed, call)
+        except Exception:  # choke-point: the guard of recording
+            call.span.count_recording_error()
+    return parsed
+
+
+def _named(watched: type, cls: type) -> type:
+    watched.__module__, watched.__qualname__, watched.__name__ = (
+        cls.__module__,
+        cls.__qualname__,
+        cls.__name__,
+    )
+    watched.__doc__ = cls.__doc__
+    return watched
+
+
+@lru_cache(maxsize=64)
+def _stream_class(cls: Any) -> type:
+    class Watched(cls):  # type: ignore[misc]
+        def __next__(self) -> Any:
+            return call_of(self).step(super().__next__)
+
+        def __iter__(self) -> Iterator[Any]:
+            call, items = call_of(self), super().__iter__()
+            while True:
+                try:
+                    item = call.step(items.__next__)
+                except StopIteration:
+                    return
+                yield item
+
+    return _named(Watched, cls)
+
+
+@lru_cache(maxsize=64)
+def _async_stream_class(cls: Any) -> type:
+    class Watched(cls):  # type: ignore[misc]
+        async def __anext__(self) -> Any:
+            return await call_of(self).async_step(super().__anext__)
+
+        async def __aiter__(self) -> AsyncIterator[Any]:
+            call, items = call_of(self), super().__aiter__()
+            while True:
+                try:
+                    item = await call.async_step(items.__anext__)
+                except StopAsyncIteration:
+                    return
+                yield item
+
+    return _named(Watched, cls)
+
+
+@lru_cache(maxsize=64)
+def _response_class(cls: Any) -> type:
+    class Watched(cls):  # type: ignore[misc]
+        def close(self) -> None:
+            try:
+                super().close()
+            finally:
+                call_of(self).left()
+
+        async def aclose(self) -> None:
+            try:
+                await super().aclose()
+            finally:
+                call_of(self).left()
+
+    return _named(Watched, cls)
+
+
+@lru_cache(maxsize=64)
+def _raw_class(cls: Any) -> type:
+    class Watched(cls):  # type: ignore[misc]
+        def parse(self, **options: Any) -> Any:
+            return _raw_parsed(super().parse(**options), call_of(self))
+
+        def close(self) -> None:
+            try:
+                super().close()
+            finally:
+                _raw_left(self.http_response, call_of(self))
+
+    if not hasattr(cls, "close"):
+        del Watched.close
+    return _named(Watched, cls)
+
+
+@lru_cache(maxsize=64)
+def _async_raw_class(cls: Any) -> type:
+    class Watched(cls):  # type: ignore[misc]
+        async def parse(self, **options: Any) -> Any:
+            return _raw_parsed(await super().parse(**options), call_of(self))
+
+        async def close(self) -> None:
+            try:
+                await super().close()
+            finally:
+                _raw_left(self.http_response, call_of(self))
+
+    return _named(Watched, cls)
+
+
+def call_of(thing: Any) -> LLMCall:
+    """The recorded call that a watched object belongs to."""
+    call: LLMCall = vars(thing)[_CALL]
+    return call

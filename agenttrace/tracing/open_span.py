@@ -1,0 +1,81 @@
+"""A span that is ended by whoever holds it, on any thread, at any time."""
+
+from __future__ import annotations
+
+from contextvars import Token
+from typing import Any
+
+from agenttrace.core.identity import monotonic_ns
+from agenttrace.core.span import Status
+from agenttrace.tracing.context import current
+from agenttrace.tracing.live_span import LiveSpan
+from agenttrace.tracing.record import END, FAILURE, OFF, SCOPE, SITE, Record
+from agenttrace.tracing.steps import emit, fail
+
+MAX_DEPTH = 10_000
+
+
+class OpenSpan(LiveSpan):
+    """A span for work that starts in one place and ends in another: a stream, a callback, a queue.
+
+    Made by `SpanBlock.open`. It is not the running call unless it is lent: `lend` makes it the parent of
+    what is recorded next in this context, `take_back` undoes that. Nothing here raises.
+    """
+
+    __slots__ = ("_open",)
+
+    def __init__(self, record: Record | None) -> None:
+        super().__init__(record)
+        self._open = [True]  # its pop is atomic: of several that end the span, one does
+
+    @property
+    def parent_record(self) -> Record:
+        """What stands above the spans that are opened under this one."""
+        return OFF if self._record is None else self._record
+
+    def end(self, *, error: BaseException | None = None, status: Status | None = None) -> None:
+        """End the span: with the exception that ended the work, or as `status`. A second end does nothing."""
+        record = self._record
+        try:
+            self._open.pop()
+        except IndexError:
+            return
+        if record is None:
+            return
+        if error is not None:
+            fail(record, error)
+            return
+        record[END] = monotonic_ns()
+        if status is not None and status != "ok":
+            record[FAILURE] = (status, None)
+        emit(record)
+
+    def lend(self) -> Token[Any]:
+        """Make this the running call of this context."""
+        return current.set(self.parent_record)
+
+    def take_back(self, token: Token[Any]) -> None:
+        """Make the running call what it was before. In another context than that of `lend`, nothing happens;
+        there the lent span stays the running call, and `SpanBlock.open(lent=True)` keeps it harmless."""
+        try:
+            current.reset(token)
+        except ValueError:
+            pass
+
+    def stands_above_running(self) -> bool:
+        """Whether the running call was started, directly or not, under this one, and is not it."""
+        record = current.get()
+        if record is self._record:
+            return False
+        for _ in range(MAX_DEPTH):
+            if record is None or record[SITE] is None or record[SCOPE] is None:
+                return False
+            if record is self._record:
+                return True
+            record = record[0]
+        return False
+
+    def count_recording_error(self) -> None:
+        """Count something that could not be recorded, in the tracer's ``stats()["recording_errors"]``."""
+        if self._record is not None:
+            self._record[SCOPE].pipeline.guarded.add()
