@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from agenttrace.expectations.chain import Chain
 from agenttrace.expectations.expand import Group, Place, Role, places
@@ -29,8 +29,7 @@ _AGREED = 1 << 80
 _FULL = 1 << 120
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
+class Pair(NamedTuple):
     """An expected call with the actual call at a position; `place` is its number in the order written."""
 
     place: int
@@ -70,19 +69,39 @@ def align(plan: Group, weigher: Weigher, credit: Credit = "partial") -> Alignmen
         ExpectationError: sequences inside unordered groups interleave in too many ways.
     """
     numbered = tuple(places(plan.parts))
-    if all(_is_bare(place, weigher) for place in numbered):
-        shortcut = _NAMES_ONLY.get(_shape(plan))
-        if shortcut is not None:
-            names = [weigher.name(place.options[0]) for place in numbered]
-            found = shortcut(names, [call.name for call in weigher.calls])
-            pairs = [Pair(e, numbered[e].options[0], a, 1.0) for e, a in found]
-            return Alignment(numbered, tuple(pairs))
-    chosen, worths = _worths(numbered, weigher, credit)
-    pairs = []
-    for number, position in _solve(plan, worths):
+    start = _common_start(plan, weigher)
+    pairs = [Pair(at, numbered[at].options[0], at, 1.0) for at in range(start)]
+    if start == len(numbered) or start == len(weigher.calls):
+        return Alignment(numbered, tuple(pairs))
+    rest = Group(plan.ordered, plan.parts[start:]) if start else plan
+    shortcut = _NAMES_ONLY.get(_shape(rest))
+    if shortcut is not None and all(_is_bare(place, weigher) for place in numbered[start:]):
+        wanted = [weigher.name(place.options[0]) for place in numbered[start:]]
+        found = shortcut(wanted, [call.name for call in weigher.calls[start:]])
+        pairs += [Pair(start + e, numbered[start + e].options[0], start + a, 1.0) for e, a in found]
+        return Alignment(numbered, tuple(pairs))
+    chosen, worths = _worths(numbered[start:], start, weigher, credit)
+    for number, position in sorted(_solve(rest, worths)):
         expected, agreement = chosen[number][position]
-        pairs.append(Pair(number, expected, position, agreement))
-    return Alignment(numbered, tuple(sorted(pairs, key=lambda pair: pair.place)))
+        pairs.append(Pair(start + number, expected, position, agreement))
+    return Alignment(numbered, tuple(pairs))
+
+
+def _common_start(plan: Group, weigher: Weigher) -> int:
+    """How many calls from the first on are just what is needed there: no better pairing exists for them."""
+    start = 0
+    for part, call in zip(plan.parts, weigher.calls, strict=False):
+        if not isinstance(part, Place) or part.role != "required" or len(part.options) > 1:
+            break
+        expected = part.options[0]
+        if weigher.name(expected) != call.name:
+            break
+        if not weigher.is_plain(expected) and not (
+            start in weigher.candidates(expected) and weigher.weigh(expected, start) == 1.0
+        ):
+            break
+        start += 1
+    return start
 
 
 def by_name(plan: Group) -> Group:
@@ -139,7 +158,7 @@ _Chosen = list[dict[int, tuple[Call, float]]]
 
 
 def _worths(
-    numbered: Sequence[Place], weigher: Weigher, credit: Credit
+    numbered: Sequence[Place], start: int, weigher: Weigher, credit: Credit
 ) -> tuple[_Chosen, list[dict[int, int]]]:
     """For each place and each call that fits there: the option that fits best, and what the pair is worth."""
     count = len(weigher.calls)
@@ -149,6 +168,8 @@ def _worths(
         best: dict[int, tuple[Call, float]] = {}
         for option in place.options:
             for position in weigher.candidates(option):
+                if position < start:
+                    continue
                 agreement = weigher.weigh(option, position)
                 if position not in best or best[position][1] < agreement:
                     best[position] = (option, agreement)

@@ -13,7 +13,7 @@ written as data by `to_data`, read back by `parse_expectation`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 from agenttrace.core.errors import ExpectationError
@@ -188,28 +188,36 @@ def call(
 
 
 def as_call(expected: ExpectedToolCall) -> Call:
-    """The expected call as a pattern, checked, its ``$`` operators read.
+    """The expected call as a pattern: checked, its ``$`` operators read, its values in the form of `prepare`.
 
     Raises:
         ExpectationError: an empty name, an unknown mode, a bad operator, a class in place of a value.
     """
     if isinstance(expected, Call):
         return expected
-    if not isinstance(expected.name, str) or not expected.name:
-        raise ExpectationError(f"an expected call needs a tool's name, got {expected.name!r}")
-    if expected.mode is not None and expected.mode not in _MODES:
-        raise ExpectationError(f"match is one of {', '.join(_MODES)}, got {expected.mode!r}")
-    arguments = expected.arguments
+    name, arguments, output, mode = expected.name, expected.arguments, expected.output, expected.mode
+    if not isinstance(name, str) or not name:
+        raise ExpectationError(f"an expected call needs a tool's name, got {name!r}")
+    if mode is not None and mode not in _MODES:
+        raise ExpectationError(f"match is one of {', '.join(_MODES)}, got {mode!r}")
     if arguments is not ANY:
         if not isinstance(arguments, Mapping) or not all(isinstance(key, str) for key in arguments):
-            raise ExpectationError(
-                f"the arguments of {expected.name!r} are a mapping of names to values, got {arguments!r}"
-            )
-        arguments = read_value(arguments)
-        prepare(arguments)  # what cannot be compared is said now, not when it is
-    values = {field.name: getattr(expected, field.name) for field in fields(expected)}
-    values |= {"arguments": arguments, "output": read_value(expected.output)}
-    return Call(**values)
+            raise ExpectationError(f"the arguments of {name!r} map names to values, got {arguments!r}")
+        arguments = prepare(read_value(arguments))
+    return Call(
+        name=name,
+        arguments=arguments,
+        output=output if output is ANY else prepare(read_value(output)),
+        agent=expected.agent,
+        turn=expected.turn,
+        mode=mode,
+        ignore=expected.ignore,
+        label=expected.label,
+        result_dependencies=expected.result_dependencies,
+        action_dependencies=expected.action_dependencies,
+        require_all=expected.require_all,
+        source=expected.source,
+    )
 
 
 def as_pattern(item: Item) -> Pattern:

@@ -25,6 +25,7 @@ from agenttrace.expectations.assign import best_pairs
 from agenttrace.expectations.matcher import PLAIN, Context, Matcher, Unordered
 
 DifferenceKind = Literal["differs", "missing", "unexpected"]
+_EXACT = frozenset({str, int, bool, type(None)})
 _CUT = re.compile(r"…\[\+(\d+) chars\]\Z")
 
 
@@ -184,15 +185,18 @@ def _weigh_mapping(
 ) -> float:
     total = 0.0
     for key, item in expected.items():
-        here = f"{path}.{key}" if path else key
         if key in actual:
-            total += weigh(item, actual[key], context, here, into)
+            got = actual[key]
+            if type(item) is type(got) and type(item) in _EXACT and item == got:
+                total += 1.0
+            else:
+                total += weigh(item, got, context, f"{path}.{key}" if path else key, into)
         elif isinstance(item, Matcher) and item.accepts_absence:
             total += 1.0
         elif into is not None:
-            into.append(Difference(here, item, None, "missing"))
+            into.append(Difference(f"{path}.{key}" if path else key, item, None, "missing"))
     count = len(expected)
-    if context.mode == "exact":
+    if context.mode == "exact" and actual.keys() != expected.keys():
         for key, item in actual.items():
             if key not in expected:
                 count += 1

@@ -149,7 +149,7 @@ class Weigher:
             mode = expected.mode or self._mode
             arguments = ANY if mode == "ignore" else self._bound(expected, mode)
             # The call itself is kept beside: its id stays its own while the weigher lives.
-            known = self._wanted[id(expected)] = (expected, arguments, prepare(expected.output), mode)
+            known = self._wanted[id(expected)] = (expected, arguments, expected.output, mode)
         return known
 
     def _bound(self, expected: Call, mode: ArgumentMode) -> Any:
@@ -159,12 +159,13 @@ class Weigher:
         tool = self._tools.get(expected.name) or self._tools.get(name)
         if tool is None:
             tool = next((c.tool for at in self._at.get(name, ()) if (c := self.calls[at]).tool), None)
+        compare = self._comparators.get(name) or self._comparators.get(expected.name)
+        if tool is None and compare is None and not expected.ignore:
+            return expected.arguments
         given = {**expected.arguments} if isinstance(expected.arguments, Mapping) else {}
         if tool is not None:
             given = _bind(tool, given, mode, expected)
-        for key in expected.ignore:
-            given.pop(key, None)
-        compare = self._comparators.get(name) or self._comparators.get(expected.name)
+        given = {key: value for key, value in given.items() if key not in expected.ignore}
         if callable(compare):
             return Compared(given, compare)
         if compare:
