@@ -1,40 +1,35 @@
-"""Lets the tests of this room import their fakes."""
+"""A server on loopback that keeps what is posted to it."""
 
-import sys
-from pathlib import Path
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
-from agenttrace.tracing.capture import Capture
-from agenttrace.tracing.decorator import observe_with
-from agenttrace.tracing.outlet import Nowhere
-from agenttrace.tracing.pipeline import Pipeline
-from agenttrace.tracing.record import Recorder
-
-sys.path.insert(0, str(Path(__file__).parent))
 
 
-class FakeTracer:
-    """Records for captures, keeps nothing itself; results go to `store`."""
+class Loopback:
+    def __init__(self):
+        self.received = []
+        received = self.received
 
-    project_name = "fake"
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self):
+                size = int(self.headers.get("content-length", 0))
+                received.append(json.loads(self.rfile.read(size)))
+                self.send_response(204)
+                self.end_headers()
 
-    def __init__(self, store=None):
-        self.store = store
-        pipeline = Pipeline(Nowhere(), limit=1000)
-        self.recorder = Recorder("fake", lambda: pipeline)
+            def log_message(self, *args):
+                pass
 
-    def observe(self, function=None, **options):
-        if function is None:
-            return lambda given: observe_with(self.recorder, given, **options)
-        return observe_with(self.recorder, function, **options)
-
-    def tool(self, function):
-        return self.observe(function, span_type="tool")
-
-    def capture(self):
-        return Capture(self.recorder)
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_port}/alerts"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
 
 @pytest.fixture
-def tracer():
-    return FakeTracer()
+def loopback():
+    loopback = Loopback()
+    yield loopback
+    loopback.server.shutdown()
+    loopback.server.server_close()

@@ -1,0 +1,321 @@
+"""Online evaluation: fire and forget, bounded, honest."""
+
+import asyncio
+import logging
+import threading
+import time
+from concurrent.futures import CancelledError
+
+import pytest
+from agenttrace import ConfigError, Example, Score, ScorerError, ToolOrderScorer, Tracer
+from agenttrace.evaluation.alerts import log_alert, webhook
+from agenttrace.evaluation.online import OnlineEvaluator
+from agenttrace.evaluation.request import Request
+from agenttrace.store import MemoryStore
+
+
+class Length:
+    """Scores the output's length; stands for any deterministic scorer."""
+
+    name = "Length"
+    threshold = 0.5
+
+    def score(self, example, trace):
+        value = min(len(example.actual_output or "") / 10, 1.0)
+        return Score.of(
+            self.name, value, self.threshold, details={"calls": [c.name for c in trace.tool_calls]}
+        )
+
+
+class Broken(Length):
+    name = "Broken"
+
+    async def score(self, example, trace):
+        raise RuntimeError("the judge is down")
+
+
+class Blocked(Length):
+    """Waits until it is let go."""
+
+    name = "Blocked"
+
+    def __init__(self):
+        self.gate = threading.Event()
+
+    def score(self, example, trace):
+        self.gate.wait(10)
+        return super().score(example, trace)
+
+
+class Slow(Length):
+    name = "Slow"
+
+    async def score(self, example, trace):
+        await asyncio.sleep(30)
+
+
+@pytest.fixture
+def tracer():
+    tracer = Tracer("online", store=MemoryStore())
+    yield tracer
+    tracer.shutdown()
+
+
+def adds_up(counts):
+    ends = ("pending", "scored", "errored", "dropped", "sampled_out", "cancelled")
+    return counts["asked"] == sum(counts[name] for name in ends)
+
+
+def test_the_score_lands_on_the_span_that_asked(tracer):
+    asked = {}
+
+    @tracer.observe
+    def agent(question):
+        asked["span"] = tracer.current_span().span_id
+        tracer.async_evaluate([Length()], example=Example(input=question, actual_output="0123456789"))
+        return "done"
+
+    agent("hello")
+    assert tracer.wait_for_evaluations(5)
+    tracer.flush()
+    trace = tracer.store.traces()[0]
+    [(span_id, score)] = tracer.store.scores(trace.trace_id)
+    assert span_id == asked["span"]
+    assert score.value == 1.0
+
+
+def test_scorers_see_the_calls_below_the_span_that_asked_and_only_those(tracer):
+    @tracer.observe(span_type="tool")
+    def search(query):
+        return query
+
+    @tracer.observe
+    def step():
+        handle = tracer.async_evaluate([Length()], actual_output="x")
+        search("inside, after it was asked for")
+        return handle
+
+    @tracer.observe
+    def agent():
+        search("before")
+        return step()
+
+    [score] = agent().result(5)
+    assert score.details["calls"] == ["search"]
+
+
+def test_a_tool_order_is_judged_in_production_as_in_a_test(tracer):
+    @tracer.observe(span_type="tool")
+    def lookup(order):
+        return order
+
+    @tracer.observe
+    def agent(order):
+        lookup(order)
+        return tracer.async_evaluate(
+            [ToolOrderScorer()], expected_tools=[{"tool_name": "lookup", "parameters": {"order": 7}}]
+        )
+
+    [right], [wrong] = agent(7).result(5), agent(8).result(5)
+    assert (right.value, wrong.value) == (1.0, 0.0)
+
+
+def test_what_is_given_is_copied_at_the_call(tracer):
+    documents = ["one"]
+
+    class Reads(Length):
+        def score(self, example, trace):
+            return Score.of("Reads", 1.0, 0.5, details={"documents": example.retrieval_context})
+
+    handle = tracer.async_evaluate([Reads()], retrieval_context=documents)
+    documents.append("added later")
+    [score] = handle.result(5)
+    assert score.details["documents"] == ["one"]
+
+
+def test_a_broken_scorer_is_errored_and_spoils_no_other(tracer):
+    good, bad = tracer.async_evaluate([Length(), Broken()], actual_output="0123456789").result(5)
+    assert good.outcome == "passed"
+    assert bad.outcome == "errored"
+    assert bad.value is None
+    assert "the judge is down" in bad.error
+
+
+def test_a_scorer_that_does_not_return_is_errored_at_its_deadline(tracer):
+    [score] = tracer.async_evaluate([Slow()], timeout=0.2).result(5)
+    assert score.outcome == "errored"
+    assert "0.2 s" in score.reason
+
+
+def test_a_handle_can_be_awaited(tracer):
+    async def main():
+        return await tracer.async_evaluate([Length()], actual_output="0123456789")
+
+    [score] = asyncio.run(main())
+    assert score.passed
+
+
+def test_result_gives_up_waiting_in_time_while_the_evaluation_goes_on(tracer):
+    scorer = Blocked()
+    handle = tracer.async_evaluate([scorer])
+    with pytest.raises(TimeoutError, match="goes on"):
+        handle.result(0.1)
+    scorer.gate.set()
+    assert handle.result(5)
+
+
+def test_a_waiting_evaluation_can_be_cancelled(tracer):
+    gates = [Blocked() for _ in range(20)]
+    handles = [tracer.async_evaluate([gate]) for gate in gates]
+    last = handles[-1]
+    assert last.cancel()
+    with pytest.raises(CancelledError):
+        last.result(1)
+    for gate in gates:
+        gate.gate.set()
+    assert tracer.wait_for_evaluations(5)
+    assert not handles[0].cancel()
+    counts = tracer.stats()["evaluations"]
+    assert counts["cancelled"] == 1
+    assert adds_up(counts)
+
+
+def test_what_finds_no_room_is_dropped_counted_and_says_so():
+    store = MemoryStore()
+    evaluator = OnlineEvaluator(store, "p", flush_spans=lambda timeout: None, limit=3, concurrency=1)
+    scorer = Blocked()
+    handles = [evaluator.ask([scorer], {}, None) for _ in range(20)]
+    dropped = [handle for handle in handles if handle.state == "dropped"]
+    assert len(dropped) >= 15
+    [score] = dropped[0].result(0)
+    assert score.outcome == "errored"
+    assert "full" in score.reason
+    scorer.gate.set()
+    assert evaluator.wait(5)
+    counts = evaluator.stats()
+    assert counts["dropped"] == len(dropped)
+    assert adds_up(counts)
+    evaluator.close()
+
+
+def test_a_rate_of_nothing_evaluates_nothing(tracer):
+    handle = tracer.async_evaluate([Length()], sample_rate=0.0)
+    assert handle.state == "sampled_out"
+    assert handle.result(0) == ()
+    assert adds_up(tracer.stats()["evaluations"])
+
+
+def test_every_call_of_an_observed_function_can_be_evaluated(tracer):
+    seen = []
+
+    class Sees(Length):
+        def score(self, example, trace):
+            seen.append((example.input, example.actual_output))
+            return super().score(example, trace)
+
+    @tracer.observe(scorers=[Sees()])
+    def answer(question, tone="dry"):
+        return "0123456789"
+
+    @tracer.observe(scorers=[Sees()])
+    def fails():
+        raise ValueError
+
+    answer("why?")
+    with pytest.raises(ValueError):
+        fails()
+    tracer.flush()
+    assert tracer.wait_for_evaluations(5)
+    assert seen == [({"question": "why?", "tone": "dry"}, "0123456789")]
+    tracer.flush()
+    assert [s.value for _, s in tracer.store.scores(tracer.store.traces(name="answer")[0].trace_id)] == [1.0]
+
+
+def test_a_result_callback_gets_the_scores_and_may_break(tracer):
+    got = []
+
+    def breaks(scores):
+        raise RuntimeError
+
+    tracer.async_evaluate([Length()], actual_output="0123456789", on_result=got.append)
+    tracer.async_evaluate([Length()], actual_output="0123456789", on_result=breaks)
+    assert tracer.wait_for_evaluations(5)
+    assert got[0][0].value == 1.0
+    assert tracer.stats()["evaluations"]["failed_calls"] == 1
+
+
+def test_a_low_score_raises_the_alerts(tracer, caplog):
+    got = []
+    with caplog.at_level(logging.WARNING, logger="agenttrace.alerts"):
+        tracer.async_evaluate([Length()], actual_output="0", alerts=[got.append, log_alert])
+        tracer.async_evaluate([Length()], actual_output="0123456789", alerts=[got.append, log_alert])
+        assert tracer.wait_for_evaluations(5)
+    [low] = got
+    assert low.score.value == 0.1
+    assert low.to_dict()["project"] == "online"
+    assert "Length scored 0.1" in caplog.text
+
+
+def test_an_alert_can_be_posted_to_an_address(tracer, loopback):
+    tracer.async_evaluate([Length()], actual_output="0", alerts=[webhook(loopback.url)])
+    assert tracer.wait_for_evaluations(5)
+    assert loopback.received[0]["score"]["name"] == "Length"
+
+
+def test_a_webhook_that_is_no_address_is_an_error_at_once():
+    with pytest.raises(ConfigError, match="http"):
+        webhook("ftp://example.com")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"scorers": []}, "no scorers"),
+        ({"scorers": Length}, "a list"),
+        ({"scorers": [Length]}, "call it"),
+        ({"scorers": ["Faithfulness"]}, "not a scorer"),
+        ({"scorers": [Length()], "sample_rate": 2}, "0 to 1"),
+        ({"scorers": [Length()], "example": Example(input="a"), "input": "b"}, "got both: example, input"),
+        ({"scorers": [Length()], "span_id": "0123456789abcdef"}, "none runs"),
+    ],
+)
+def test_wrong_use_is_an_error_at_the_call(tracer, wrong, message):
+    with pytest.raises((ConfigError, ScorerError), match=message):
+        tracer.async_evaluate(**wrong)
+
+
+def test_a_misspelt_model_is_an_error_at_the_call(tracer, monkeypatch):
+    from agenttrace.judges import AnswerRelevancyScorer
+
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    with pytest.raises(ConfigError, match="opnai"):
+        tracer.async_evaluate([AnswerRelevancyScorer()], input="a", actual_output="b", model="opnai/gpt-4.1")
+
+
+def test_a_later_process_finishes_what_was_left(tracer):
+    first = OnlineEvaluator(tracer.store, "online", flush_spans=lambda timeout: None, concurrency=1)
+    blocked = Blocked()
+    blocked.name = "Length"
+    first.ask([blocked], {"actual_output": "0123456789"}, None)
+    first.ask([blocked], {"actual_output": "01234"}, None)
+    deadline = time.monotonic() + 5
+    while len(tracer.store.pending_evaluations("online")) < 2 and time.monotonic() < deadline:
+        time.sleep(0.02)
+    first.close(0.0)
+    assert tracer.resume_evaluations([Broken()]) == []
+    handles = tracer.resume_evaluations([Length()])
+    assert sorted(handle.result(5)[0].value for handle in handles) == [0.5, 1.0]
+    assert tracer.store.pending_evaluations("online") == []
+    blocked.gate.set()
+
+
+def test_a_disabled_tracer_evaluates_nothing():
+    tracer = Tracer("off", store=MemoryStore(), enabled=False)
+    assert tracer.async_evaluate([Length()]).state == "sampled_out"
+
+
+def test_a_request_keeps_expectations_as_they_were_written():
+    from agenttrace import re_
+
+    expected = [{"tool_name": "search", "parameters": {"q": re_("a")}}]
+    assert Request([Length()], {"expected_tools": expected}).example().expected_tools == expected
