@@ -3,8 +3,8 @@
 Each row stores the same finished spans, made beforehand, through `export` alone: the recorder and the
 pipeline are not part of it. *small*: a tool call with two scalar arguments and a short text. *typical*: a
 search with a query, filters and five results (about 650 bytes of JSON). Traces have ten spans unless a row
-says otherwise; ids within a trace ascend, as the recorder gives them. Each figure is the best of the repetitions: other processes on the machine only ever slow
-one down.
+says otherwise; ids within a trace ascend, as the recorder gives them. Each figure is the best of the
+repetitions: other processes on the machine only ever slow one down.
 
     python benchmarks/store.py [--spans 60000] [--repeat 5]
 """

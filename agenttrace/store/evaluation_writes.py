@@ -77,7 +77,8 @@ def insert_pending(db: sqlite3.Connection, project: str, requests: Sequence[Mapp
     now = time.time_ns()
     for request in requests:
         db.execute(
-            "INSERT OR REPLACE INTO pending_evaluations (key, project, request, created_ns) VALUES (?, ?, ?, ?)",
+            "INSERT OR REPLACE INTO pending_evaluations (key, project, request, created_ns)"
+            " VALUES (?, ?, ?, ?)",
             (request["key"], project, to_json(jsonable(dict(request))), now),
         )
 
