@@ -54,7 +54,7 @@ class ClassifierScorer(JudgeScorer):
         self.question = OwnPrompt(name, prompt, conversation)
         self._shape = _shape(tuple(self.options))
 
-    def check(self, evidence: Evidence) -> None:
+    def require(self, evidence: Evidence) -> None:
         """The fields that the prompt names are needed."""
         evidence.require(*self.question.needs)
 

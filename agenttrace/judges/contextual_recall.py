@@ -19,7 +19,7 @@ class ContextualRecallScorer(JudgeScorer):
     name = "Contextual Recall"
     needs = ("expected_output",)
 
-    def check(self, evidence: Evidence) -> None:
+    def require(self, evidence: Evidence) -> None:
         """An empty retrieval is a finding, an absent one an error."""
         evidence.require(*self.needs)
         evidence.require_list("retrieval_context")

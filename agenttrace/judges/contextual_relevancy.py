@@ -39,7 +39,7 @@ class ContextualRelevancyScorer(JudgeScorer):
     name = "Contextual Relevancy"
     needs = ("input",)
 
-    def check(self, evidence: Evidence) -> None:
+    def require(self, evidence: Evidence) -> None:
         """An empty retrieval is a finding, an absent one an error."""
         evidence.require(*self.needs)
         evidence.require_list("retrieval_context")

@@ -21,7 +21,7 @@ class DerailmentScorer(JudgeScorer):
     name = "Derailment"
     needs = ("input",)
 
-    def check(self, evidence: Evidence) -> None:
+    def require(self, evidence: Evidence) -> None:
         """A course to judge is needed."""
         evidence.require(*self.needs)
         if not any(evidence.has(part) for part in _COURSE):

@@ -30,6 +30,8 @@ FIELDS = (
     TRAJECTORY,
 )
 """What a judge can be shown."""
+FILLED_BY_RUN = ("input", "actual_output", "tools_called", TRAJECTORY)
+"""What an example may lack before its agent has run."""
 
 
 class Evidence:
@@ -38,16 +40,19 @@ class Evidence:
     `input` and `actual_output` come from the trace where the example does not have them.
     """
 
-    def __init__(self, example: Example, trace: Trace | None, scorer: str) -> None:
+    def __init__(
+        self, example: Example, trace: Trace | None, scorer: str, *, before_run: bool = False
+    ) -> None:
         self.example = example
         self.trace = trace
         self.scorer = scorer
+        self.to_come = FILLED_BY_RUN if before_run else ()
         self.cut: list[str] = []
 
     def has(self, field: str) -> bool:
         """Whether there is something to show; an empty text is something, an empty list is not."""
         value = self.value(field)
-        return value is not None and value != []
+        return field in self.to_come or (value is not None and value != [])
 
     def require(self, *fields: str) -> None:
         """Check that fields are there.

@@ -22,7 +22,7 @@ class GroundednessScorer(JudgeScorer):
     name = "Groundedness"
     needs = ("input", "actual_output")
 
-    def check(self, evidence: Evidence) -> None:
+    def require(self, evidence: Evidence) -> None:
         """At least one source is needed."""
         evidence.require(*self.needs)
         if not any(evidence.has(source) for source in _SOURCES):

@@ -39,7 +39,7 @@ class PromptScorer(JudgeScorer):
         super().__init__(threshold, model=model, votes=votes, name=name)
         self.question = OwnPrompt(name, prompt, conversation)
 
-    def check(self, evidence: Evidence) -> None:
+    def require(self, evidence: Evidence) -> None:
         """The fields that the prompt names are needed."""
         evidence.require(*self.question.needs)
 

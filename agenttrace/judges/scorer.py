@@ -69,9 +69,19 @@ class JudgeScorer(ABC):
     async def find(self, judge: Judge, evidence: Evidence) -> Finding:
         """Ask the judge and do the arithmetic; one vote."""
 
-    def check(self, evidence: Evidence) -> None:
-        """Raise `ScorerError` where the example lacks what this scorer needs."""
+    def require(self, evidence: Evidence) -> None:
+        """Raise `ScorerError` where there is not all that this scorer needs."""
         evidence.require(*self.needs)
+
+    def check(self, example: Example) -> None:
+        """Look at what the user wrote, before any agent runs.
+
+        Raises:
+            ScorerError: the example lacks a field that no run fills in.
+            ConfigError: as `score`.
+        """
+        self.require(Evidence(example, None, self.name, before_run=True))
+        self._model()
 
     def with_model(self, model: str | ChatModel) -> Self:
         """The same scorer asking `model`; itself where it has a model of its own, which is the nearer wish.
@@ -94,7 +104,7 @@ class JudgeScorer(ABC):
             ConfigError: no model, or one that cannot be reached as configured.
         """
         evidence = Evidence(example, trace, self.name)
-        self.check(evidence)
+        self.require(evidence)
         model = self._model()
         judges = [Judge(model, salt=vote) for vote in range(self.votes)]
         outcomes = await asyncio.gather(*(self._vote(judge, evidence) for judge in judges))

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import asyncio
 import random
+import ssl
 import time
 import weakref
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
+from functools import cache
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -162,12 +164,20 @@ class Transport:
 async def _open_client() -> AsyncGenerator[httpx.AsyncClient]:
     """A client that is closed with its event loop: loops close the async generators they have started."""
     client = httpx.AsyncClient(
-        timeout=httpx.Timeout(None, connect=CONNECT_TIMEOUT), follow_redirects=False, max_redirects=0
+        verify=_certificates(),
+        timeout=httpx.Timeout(None, connect=CONNECT_TIMEOUT),
+        follow_redirects=False,
     )
     try:
         yield client
     finally:
         await client.aclose()
+
+
+@cache
+def _certificates() -> ssl.SSLContext:
+    """The trusted authorities, loaded once: it takes 80 ms."""
+    return httpx.create_ssl_context()
 
 
 def retry_after_seconds(text: str | None) -> float | None:
