@@ -11,7 +11,7 @@ from agenttrace.core.trace import Trace
 from agenttrace.expectations.align import Alignment, Credit, align, unordered
 from agenttrace.expectations.checks import Subject, check_constraints
 from agenttrace.expectations.comparison import UNORDERED_MODES, Comparison
-from agenttrace.expectations.expand import Expansion, Group
+from agenttrace.expectations.expand import EMPTY, Expansion, Group
 from agenttrace.expectations.expectation import Expectation, Mode
 from agenttrace.expectations.matcher import Answerer
 from agenttrace.expectations.parse import parse_expectation
@@ -63,7 +63,8 @@ def compare(
         labelled=expected,
     )
     how: Mode = said.mode or mode
-    plan, alignment = _best(said, how, credit, weigher, all_calls, known)
+    plans = _plans(said, weigher, all_calls, known)
+    plan, alignment = _best(plans, how, credit, weigher)
     return Comparison(
         expectation=said,
         mode=how,
@@ -72,6 +73,7 @@ def compare(
         attempts=merged,
         plan=plan,
         alignment=alignment,
+        expects_calls=any(chosen.expects(call.name, all_calls, known) for call in expected),
         checks=tuple(check_constraints(said, Subject(attempts, calls, trace, known))),
         weigher=weigher,
     )
@@ -88,17 +90,11 @@ def _scoped(selection: Selection, said: Expectation) -> Selection:
     )
 
 
-def _best(
-    said: Expectation,
-    mode: Mode,
-    credit: Credit,
-    weigher: Weigher,
-    all_calls: Sequence[ToolCall],
-    known: Mapping[str, ToolDefinition],
-) -> tuple[Group, Alignment]:
-    """The way to fulfil the path that fits best: by coverage, then by calls explained, then as written."""
+def _plans(
+    said: Expectation, weigher: Weigher, all_calls: Sequence[ToolCall], known: Mapping[str, ToolDefinition]
+) -> list[Group]:
     if said.path is None:
-        return Group(True, ()), Alignment((), ())
+        return [EMPTY]
 
     def keeps(name: str) -> bool:
         return weigher.selection.expects(name, all_calls, known)
@@ -106,8 +102,14 @@ def _best(
     def room(expected: Call) -> int:
         return len(weigher.candidates(expected))
 
-    plans = Expansion(room, keeps).plans(said.path)
-    best: tuple[tuple[float, ...], Group, Alignment] | None = None
+    return Expansion(room, keeps).plans(said.path)
+
+
+def _best(
+    plans: Sequence[Group], mode: Mode, credit: Credit, weigher: Weigher
+) -> tuple[Group, Alignment]:
+    """The way to fulfil the path that fits best: by coverage, then by calls explained, then as written."""
+    best: tuple[tuple[float, float], Group, Alignment] | None = None
     for plan in plans:
         alignment = align(unordered(plan) if mode in UNORDERED_MODES else plan, weigher, credit)
         if len(plans) == 1:
@@ -116,7 +118,8 @@ def _best(
             continue
         required = alignment.required
         coverage = alignment.agreed(credit) / required if required else 1.0
-        rank = (coverage, sum(pair.agreement for pair in alignment.pairs))
+        full = float(sum(pair.agreement == 1.0 for pair in alignment.pairs))
+        rank = (full, coverage) if mode == "only" else (coverage, full)
         if best is None or rank > best[0]:
             best = (rank, plan, alignment)
     assert best is not None  # leaving every optional group out always fits

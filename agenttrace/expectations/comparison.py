@@ -24,7 +24,7 @@ class Comparison:
 
     `calls` are the actual calls that count, `attempts` how many attempts those stand for that had several
     (by `ToolCall.index`), `alignment` the optimal pairing with `plan`, the way to fulfil the path that fits
-    best.
+    best. `expects_calls` is false where the path is empty, or names no tool that is compared.
     """
 
     expectation: Expectation
@@ -34,6 +34,7 @@ class Comparison:
     attempts: Mapping[int, int]
     plan: Group
     alignment: Alignment
+    expects_calls: bool
     checks: tuple[Check, ...]
     weigher: Weigher
 
@@ -112,7 +113,7 @@ class Comparison:
         """Whether the path holds in its mode. Without a path it does; an empty path wants no calls at all."""
         if self.expectation.path is None:
             return True
-        if not self.alignment.places:
+        if not self.expects_calls:
             return not self.calls
         full = sum(pair.agreement == 1.0 for pair in self.pairs)
         if self.mode == "only":
@@ -129,7 +130,7 @@ class Comparison:
     @property
     def value(self) -> float:
         """1 or 0 as the path holds; in mode *lcs* the coverage (0 for calls where none were expected)."""
-        if self.mode == "lcs" and (self.alignment.places or self.expectation.path is None):
+        if self.mode == "lcs" and (self.expects_calls or self.expectation.path is None):
             return self.coverage
         return 1.0 if self.holds else 0.0
 
@@ -138,7 +139,7 @@ class Comparison:
         """The arithmetic in words: ``"2 of 3 expected calls aligned"``."""
         if self.expectation.path is None:
             return "no path is expected"
-        if not self.alignment.places:
+        if not self.expects_calls:
             names = ", ".join(call.name for call in self.calls[:5]) + (", …" if len(self.calls) > 5 else "")
             return "no calls expected, " + (f"{len(self.calls)} made: {names}" if self.calls else "none made")
         if self.mode == "only":

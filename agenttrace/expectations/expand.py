@@ -134,8 +134,10 @@ def _joined(plan: Plan, *, ordered: bool) -> Iterator[Plan]:
         yield plan
         return
     inner = [part for sub in plan.parts for part in _joined(sub, ordered=plan.ordered)]
-    if plan.ordered == ordered or len(inner) <= 1:
+    if plan.ordered == ordered:
         yield from inner
+    elif len(inner) <= 1:
+        yield from (part for one in inner for part in _joined(one, ordered=ordered))
     else:
         yield Group(plan.ordered, tuple(inner))
 
