@@ -1,0 +1,28 @@
+"""Lets the tests of this room import their makers of values, and gives them stores."""
+
+import sys
+from pathlib import Path
+
+import pytest
+from agenttrace.store import MemoryStore, SQLiteStore
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+
+@pytest.fixture
+def path(tmp_path):
+    return str(tmp_path / "traces.db")
+
+
+@pytest.fixture
+def sqlite_store(path):
+    store = SQLiteStore(path, busy_timeout=0.2)
+    yield store
+    store.close()
+
+
+@pytest.fixture(params=["sqlite", "memory"])
+def store(request, path):
+    made = MemoryStore() if request.param == "memory" else SQLiteStore(path)
+    yield made
+    made.close()
