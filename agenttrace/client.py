@@ -51,6 +51,7 @@ class Client:
         **options: Unpack[EvaluationOptions],
     ) -> EvaluationReport:
         """As the function `assert_test`, in this project and store."""
+        __tracebackhide__ = True
         return assert_test(examples, scorers, test_file=test_file, require=require, **self._placed(options))
 
     def _placed(self, options: EvaluationOptions) -> EvaluationOptions:

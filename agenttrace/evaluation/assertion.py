@@ -48,6 +48,7 @@ def assert_test(
         EvaluationFailed: an AssertionError whose text is the printed report, with the aligned diffs.
         ConfigError, DatasetError, ScorerError: wrong use, before any agent is run.
     """
+    __tracebackhide__ = True
     if (examples is None) == (test_file is None):
         both = examples is not None
         raise ConfigError(
@@ -80,6 +81,7 @@ def checked(report: EvaluationReport, requirement: Requirement | None = None) ->
     Raises:
         EvaluationFailed: it does not.
     """
+    __tracebackhide__ = True  # pytest shows the test's own line and the report, not our code
     if requirement is not None:
         report = replace(
             report,

@@ -5,11 +5,15 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Coroutine
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from contextvars import Context, copy_context
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+
+NOTICE = 0.1
+"""Seconds after which a waiting thread looks up: a signal that arrives just before it starts to wait, or on
+Windows at any time, does not wake it."""
 
 WIND_UP = 5.0
 """Seconds that an interrupted engine gets to store what it has."""
@@ -65,10 +69,10 @@ class LoopThread:
             return False
         return True
 
-    def close(self, wait: float = 1.0) -> None:
-        """Cancel what is left and end the loop; a blocked one is left behind after `wait` seconds."""
+    def close(self, within: float = 1.0) -> None:
+        """Cancel what is left and end the loop; a blocked one is left behind after `within` seconds."""
         asyncio.run_coroutine_threadsafe(self._wind_up(), self._loop)
-        self._thread.join(wait)
+        self._thread.join(within)
 
     async def _wind_up(self) -> None:
         rest = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
@@ -97,6 +101,8 @@ def wait_for(make: Callable[[], Coroutine[Any, Any, T]]) -> T:
 
     task = bridge.start(run, copy_context(), lambda _: None)
     try:
+        while not wait((result,), timeout=NOTICE).done:
+            pass
         return result.result()
     except KeyboardInterrupt:
         bridge.cancel(task)

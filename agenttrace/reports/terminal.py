@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from textwrap import dedent
 
 from agenttrace.core.report import EvaluationReport, ScoringResult
 from agenttrace.core.score import Score
@@ -19,7 +20,7 @@ RULE = "=" * WIDTH
 SHORT_RULE = "  " + "-" * 40
 SHOWN_PASSES = 20
 SHOWN_FAILURES = 50
-ERROR_LINES = 12
+ERROR_LINES = 16
 DIFF_LINES = 120
 
 _WORDS = {
@@ -58,12 +59,16 @@ def _results(report: EvaluationReport) -> Iterator[Line]:
         "passed": SHOWN_PASSES if report.counts["passed"] <= SHOWN_PASSES else 0,
         "other": SHOWN_FAILURES,
     }
+    last: ScoringResult | None = None
     for result in report.results:
         kind = "passed" if result.success else "other"
         if not spare[kind]:
             continue
         spare[kind] -= 1
         yield from _result(result)
+        last = result
+    if last is not None and last.success:
+        yield Line("")
     hidden = len(report) - report.counts["passed"] - SHOWN_FAILURES
     if hidden > 0:
         yield Line(f"… {hidden} more did not pass; all of them are in the report's results", "dim")
@@ -113,7 +118,7 @@ def _score(score: Score) -> Iterator[Line]:
     if score.error is not None and score.error != score.reason:
         yield from _error(score.error, "    ")
     if score.diff:
-        lines = safe(score.diff, 64_000).rstrip("\n").split("\n")
+        lines = dedent(safe(score.diff, 64_000)).strip("\n").split("\n")
         for line in lines[:DIFF_LINES]:
             yield Line(f"    {line}", _DIFF_STYLES.get(line.lstrip()[:1], ""))
         if len(lines) > DIFF_LINES:
@@ -123,7 +128,9 @@ def _score(score: Score) -> Iterator[Line]:
 def _mode(score: Score) -> str:
     mode = score.details.get("mode")
     words = [mode] if isinstance(mode, str) else []
-    return "".join(f", {one_line(word, 40)}" for word in [*words, *(["strict"] if score.strict else [])])
+    if score.strict and mode != "exact":
+        words.append("strict")
+    return "".join(f", {one_line(word, 40)}" for word in words)
 
 
 def _indented(head: str, text: str) -> Iterator[Line]:

@@ -27,12 +27,12 @@ def main() -> None:
     print("\n2. Evaluate it on tests.yaml\n")
     show(report_lines(run_evaluation(examples, scorers, function=MyAgent().run_agent, tracer=judgment)))
 
-    for quirk in get_args(Quirk):
-        print(f"\n3. Evaluate an agent that {_told(quirk)}\n")
+    for number, quirk in enumerate(get_args(Quirk), 3):
+        print(f"\n{number}. Evaluate an agent that {_told(quirk)}\n")
         function = MyAgent(quirk=quirk).run_agent
         show(report_lines(run_evaluation(examples[:1], scorers, function=function, tracer=judgment)))
 
-    print("\n4. The first run, read back from the store\n")
+    print(f"\n{number + 1}. The first run, read back from the store\n")
     judgment.flush(timeout=5.0)
     stored = judgment.store.trace(captured.trace.trace_id)
     assert stored is not None, "the trace was flushed, so it is stored"

@@ -1,10 +1,30 @@
-"""A server on loopback that keeps what is posted to it."""
+"""What the tests of this room share: their fakes, a tracer, a server on loopback."""
 
 import json
+import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import pytest
+from agenttrace.store import MemoryStore
+from agenttrace.tracer import Tracer
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+
+class ToolTracer(Tracer):
+    """A tracer with a short word for tools."""
+
+    def tool(self, function):
+        return self.observe(function, span_type="tool")
+
+
+@pytest.fixture
+def tracer():
+    tracer = ToolTracer("fake", store=MemoryStore())
+    yield tracer
+    tracer.shutdown()
 
 
 class Loopback:

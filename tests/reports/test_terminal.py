@@ -113,7 +113,7 @@ def test_long_reasons_errors_and_diffs_are_cut_visibly():
     text = text_of(result("failed", scores=(score,), error="\n".join(["frame"] * 500 + ["E: x"])))
     assert "[+98000 chars]" in text
     assert "… 4880 more lines" in text
-    assert "… 488 lines above" in text
+    assert "… 484 lines above" in text
     assert len(text) < 20_000
 
 
