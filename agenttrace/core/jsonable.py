@@ -5,10 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from agenttrace.core.snapshot import snapshot
-
-EXACT_INT = 1 << 53
-"""Integers from here on are written as text: JSON readers elsewhere would round them."""
+from agenttrace.core.snapshot import EXACT_INT, int_text, snapshot
 
 _NON_FINITE = {"inf": "Infinity", "-inf": "-Infinity", "nan": "NaN"}
 _UNBOUNDED = 1 << 62
@@ -48,11 +45,6 @@ def clean_text(text: str) -> str:
     except UnicodeEncodeError:
         return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return text
-
-
-def int_text(value: int) -> str:
-    """An integer's decimal digits; hexadecimal where the interpreter would refuse to make them."""
-    return str(value) if value.bit_length() < 10_000 else hex(value)
 
 
 def _clean_float(value: float) -> Any:

@@ -25,6 +25,9 @@ MAX_ITEMS = 1_000
 MAX_VALUE_SIZE = 64 * 1024
 """Characters of text, plus a few for each other item, that one value may keep."""
 
+EXACT_INT = 1 << 53
+"""Integers from here on are written as text: JSON readers elsewhere would round them."""
+
 LEAVES = frozenset({str, int, float, bool, type(None)})
 _HEAD_BYTES = 1024
 
@@ -38,6 +41,19 @@ def register_snapshot(kind: type, handler: Handler) -> None:
     is recorded as its type.
     """
     _handlers[kind] = handler
+
+
+class StandIn:
+    """Holds the snapshot of an object in the object's place: hashable, as it was, for sets and keys."""
+
+    __slots__ = ("content", "kind")
+
+    def __init__(self, kind: str, content: Any) -> None:
+        self.kind = kind
+        self.content = content
+
+
+register_snapshot(StandIn, lambda stand_in: stand_in.content)
 
 
 def snapshot(value: Any, limit: int = MAX_VALUE_SIZE) -> tuple[Any, int]:
@@ -63,6 +79,8 @@ class _Budget:
         kind = type(value)
         if kind is str:
             return self._text(value)
+        if kind is int and not -EXACT_INT < value < EXACT_INT:
+            return self._text(int_text(value))
         if kind is int or kind is bool or value is None or kind is float:
             self.left -= 8
             return value
@@ -100,7 +118,10 @@ class _Budget:
             kind = type(item)
             if kind is str:
                 size += len(item)
-            elif not (item is None or kind is int or kind is float or kind is bool):
+            elif kind is int:
+                if not -EXACT_INT < item < EXACT_INT:
+                    return None
+            elif not (item is None or kind is float or kind is bool):
                 return None
             if type(key) is not str:
                 return None
@@ -116,7 +137,10 @@ class _Budget:
             kind = type(item)
             if kind is str:
                 size += len(item)
-            elif not (item is None or kind is int or kind is float or kind is bool):
+            elif kind is int:
+                if not -EXACT_INT < item < EXACT_INT:
+                    return None
+            elif not (item is None or kind is float or kind is bool):
                 return None
         return copy if self._spend(size) else None
 
@@ -155,10 +179,15 @@ class _Budget:
     def _key(self, key: Any, taken: dict[str, Any], depth: int) -> str:
         if type(key) is str:
             text = self._text(key)
-        elif key is None or type(key) in (bool, int, float):
-            text = self._text(_SCALAR_KEYS.get(key, str(key)) if type(key) is not int else _int_text(key))
+        elif type(key) is int:
+            text = self._text(int_text(key))
+        elif type(key) is float:
+            text = self._text(str(key))
+        elif key is None or type(key) is bool:
+            text = self._text({None: "null", True: "true", False: "false"}[key])
         else:
-            text = self._text(f"{type_name(type(key))} {self.walk(key, depth)!r}")
+            kind = key.kind if type(key) is StandIn else type_name(type(key))
+            text = self._text(f"{kind} {self.walk(key, depth)!r}")
         while text in taken:
             text += f" ({type_name(type(key))})"
         return text
@@ -220,7 +249,6 @@ def _unseen(value: Any) -> Any:
 
 
 _UNSEEN: Handler = _unseen
-_SCALAR_KEYS: dict[Any, str] = {None: "null", True: "true", False: "false"}
 
 
 def _ordered(items: Iterator[Any]) -> list[Any]:
@@ -231,6 +259,11 @@ def _ordered(items: Iterator[Any]) -> list[Any]:
     return sorted(scalar, key=lambda item: (type_name(type(item)), item if item is not None else 0)) + rest
 
 
-def _int_text(value: int) -> str:
-    # str() refuses beyond 4,300 digits: a setting of the interpreter's, no error of the user's.
-    return str(value) if value.bit_length() < 10_000 else hex(value)
+def int_text(value: int) -> str:
+    """An integer's decimal digits; beyond 3,000 of them its first hexadecimal ones, then how many follow."""
+    bits = value.bit_length()
+    if bits < 10_000:  # str() refuses beyond 4,300 digits: a setting of the interpreter's
+        return str(value)
+    left_out = (bits - 256) // 4
+    head = hex(abs(value) >> 4 * left_out)
+    return f"{'-' if value < 0 else ''}{head}…[+{left_out} digits]"

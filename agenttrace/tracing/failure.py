@@ -14,6 +14,9 @@ GENERATED = "<agenttrace "
 
 MAX_FRAMES = 50
 MAX_MESSAGE = 4_096
+MAX_CAUSES = 3
+"""Exceptions inside an exception's arguments whose message is looked up, one in the other."""
+
 _C_FUNCTION = type(BaseException.__str__)
 
 
@@ -38,17 +41,43 @@ def status_of(error: BaseException) -> Status:
     return "error"
 
 
-def _message(error: BaseException) -> str:
-    kind = type(error)
-    arguments = BaseException.__dict__["args"].__get__(error)
-    if type(kind.__str__) is _C_FUNCTION and all(
-        type(item) in (str, int, float, type(None)) for item in arguments
-    ):
-        text = kind.__str__(error)  # written in C, over plain values: no code of the user's
-    else:
-        copies = [snapshot(item, MAX_MESSAGE)[0] for item in arguments]
-        text = ", ".join(copy if type(copy) is str else repr(copy) for copy in copies)
+def _message(error: BaseException, depth: int = 0) -> str:
+    text = _own_text(error)
+    if text is None:
+        text = ", ".join(_part(item, depth) for item in _arguments(error))
     return text if len(text) <= MAX_MESSAGE else f"{text[:MAX_MESSAGE]}…[+{len(text) - MAX_MESSAGE} chars]"
+
+
+def _own_text(error: BaseException) -> str | None:
+    """What ``str(error)`` says, where C code writes it of plain and short values, so that no code of the
+    user's runs. Else None."""
+    kind = type(error)
+    write = kind.__str__
+    if type(write) is not _C_FUNCTION:
+        return None
+    if write is not BaseExceptionGroup.__str__ and not all(map(_is_plain, _arguments(error))):
+        return None
+    try:
+        return write(error)
+    except (Exception, SystemExit, GeneratorExit):  # an extension's: it may look at values of the user's
+        return ""
+
+
+def _is_plain(item: Any) -> bool:
+    kind = type(item)
+    if kind is str or kind is bytes:
+        return len(item) <= MAX_MESSAGE
+    return kind is int or kind is float or item is None
+
+
+def _part(item: Any, depth: int) -> str:
+    if isinstance(item, BaseException) and depth < MAX_CAUSES:
+        return _message(item, depth + 1)
+    copy = snapshot(item, MAX_MESSAGE)[0]
+    return copy if type(copy) is str else repr(copy)
+
+
+_arguments = BaseException.__dict__["args"].__get__
 
 
 def _frames(trace: TracebackType | None) -> tuple[Frame, ...]:

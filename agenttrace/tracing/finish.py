@@ -26,7 +26,7 @@ from agenttrace.tracing.record import (
     Site,
     parent_key_of,
 )
-from agenttrace.tracing.redaction import REDACTED, SHORTEST_SECRET, Redaction
+from agenttrace.tracing.redaction import SHORTEST_SECRET, Redaction
 
 
 def finish(record: Record, redaction: Redaction) -> Span:
@@ -74,8 +74,9 @@ def _value(name: str, value: Any, redaction: Redaction) -> Any:
     small = (
         (kind is str and len(value) < SHORTEST_SECRET and value.isascii()) or value is None or kind is bool
     )
-    if small and redaction.call is None:  # no room for a secret's shape: the name alone can make it one
-        return REDACTED if value is not None and redaction.is_secret(name) else value
+    # No room for a secret's shape in a small value: the name alone can make it one.
+    if small and redaction.call is None and (value is None or not redaction.is_secret(name)):
+        return value
     return redaction.value(name, clean(thaw(value)))
 
 
@@ -123,5 +124,4 @@ def forget_ancestors(record: Record) -> None:
     """
     parent = record[PARENT]
     if len(parent) > FAILURE and parent[END]:
-        record[PARENT] = parent[:START]
-        record[PARENT][PARENT] = None
+        record[PARENT] = [None, parent[SCOPE], parent[SITE], parent[INDEX]]

@@ -15,7 +15,8 @@ from collections.abc import Iterable
 from itertools import islice
 from typing import Any, Literal
 
-from agenttrace.core.snapshot import MAX_VALUE_SIZE, snapshot
+from agenttrace.core.foreign import type_name
+from agenttrace.core.snapshot import MAX_VALUE_SIZE, StandIn, snapshot
 
 LIGHT_TEXT = 256
 """Characters up to which a string counts as light: it travels by reference, unweighed."""
@@ -62,20 +63,15 @@ class _BoundedWriter:
         return len(chunk)
 
 
-def restore(content: Any) -> Any:
-    """Stand in for an object that was snapshotted while its surroundings were packed."""
-    return content
-
-
 class _Packer(pickle.Pickler):
     def reducer_override(self, value: Any) -> Any:
-        return restore, (snapshot(value)[0],)
+        return StandIn, (type_name(type(value)), snapshot(value)[0])
 
 
 class _Unpacker(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
-        if module == restore.__module__ and name == restore.__name__:
-            return restore
+        if module == StandIn.__module__ and name == StandIn.__name__:
+            return StandIn
         raise pickle.UnpicklingError(f"{module}.{name} is not data")
 
 

@@ -66,13 +66,13 @@ class Outlet:
     def _take_one(self, record: Record) -> None:
         try:
             span = finish(record, self.redaction)
-            scores = scores_of(record)
         except Exception as error:  # choke-point: one bad record must not lose its neighbours
             self.unreadable += 1
             self.warn("record", f"a record could not be read: {type(error).__name__}: {error}")
             return
         self.pending.append(span)
-        self._pending_scores.extend((span.trace_id, span.span_id, score) for score in scores)
+        if record[EXTRA] is not None:
+            self._pending_scores += [(span.trace_id, span.span_id, score) for score in scores_of(record)]
         on_end = record[SITE].on_end
         if on_end is not None:
             self._to_tell.append((on_end, span))
@@ -194,8 +194,15 @@ class Nowhere:
 
 
 def _weight(record: Record) -> int:
-    values = [*(record[ARGUMENTS] or ()), record[OUTPUT]]
+    weight = 0
+    for value in record[ARGUMENTS] or ():
+        if type(value) is Frozen:
+            weight += value.size
+    if type(record[OUTPUT]) is Frozen:
+        weight += record[OUTPUT].size
     extra = record[EXTRA]
     if extra is not None:
-        values += [extra.get("input"), extra.get("output"), *extra.get("attributes", {}).copy().values()]
-    return sum(value.size for value in values if type(value) is Frozen)
+        for value in (extra.get("input"), extra.get("output"), *extra.get("attributes", {}).copy().values()):
+            if type(value) is Frozen:
+                weight += value.size
+    return weight

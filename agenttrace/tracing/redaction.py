@@ -6,6 +6,9 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from agenttrace.core.jsonable import jsonable
+from agenttrace.core.snapshot import MAX_VALUE_SIZE
+
 REDACTED = "[redacted]"
 
 SECRET_NAMES = frozenset(
@@ -70,7 +73,8 @@ class Redaction:
     """What is taken out: secret-looking names and shapes, and what the user adds.
 
     `names` are further parameter and key names. `call` sees each recorded value, JSON-safe, after the
-    built-in rules; when it raises, the value is dropped (fail closed) and counted.
+    built-in rules; when it raises, the value is dropped (fail closed) and counted. `redacted` counts what
+    was taken out; it is read as an estimate, since captures redact on their own threads.
     """
 
     def __init__(self, names: Iterable[str] = (), call: RedactCall | None = None) -> None:
@@ -91,11 +95,15 @@ class Redaction:
 
     def value(self, name: str, value: Any) -> Any:
         """The redacted form of one recorded parameter or output, which is strict JSON."""
-        value = REDACTED if value is not None and self.is_secret(name) else self.inside(value)
+        if value is not None and self.is_secret(name):
+            self.redacted += 1
+            value = REDACTED
+        else:
+            value = self.inside(value)
         if self.call is None:
             return value
         try:
-            return self.call(name, value)
+            return jsonable(self.call(name, value), limit=MAX_VALUE_SIZE)
         except Exception:  # choke-point: the user's own rule broke; keeping the value could leak it
             self.failed += 1
             return REDACTED
@@ -106,16 +114,21 @@ class Redaction:
         if kind is str:
             return value if len(value) < SHORTEST_SECRET else self._text(value)
         if kind is dict:
-            return {
-                key: REDACTED if item is not None and self.is_secret(key) else self.inside(item)
-                for key, item in value.items()
-            }
+            return {key: self._item(key, item) for key, item in value.items()}
         if kind is list:
             return [self.inside(item) for item in value]
         return value
 
+    def _item(self, key: str, item: Any) -> Any:
+        if item is not None and self.is_secret(key):
+            self.redacted += 1
+            return REDACTED
+        return self.inside(item)
+
     def _text(self, text: str) -> str:
-        return _SHAPES.sub(REDACTED, text)
+        text, found = _SHAPES.subn(REDACTED, text)
+        self.redacted += found
+        return text
 
 
 def _plain(name: str) -> str:

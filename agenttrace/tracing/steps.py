@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any
 
 from agenttrace.core.identity import monotonic_ns
-from agenttrace.core.span import Status
 from agenttrace.tracing.failure import describe, status_of
 from agenttrace.tracing.freeze import MAX_SPAN_SIZE, Frozen, freeze
 from agenttrace.tracing.record import END, EXTRA, FAILURE, OFF, OUTPUT, SCOPE, SITE, Record, Scope, Site
@@ -87,8 +86,17 @@ def fail(record: Record, error: BaseException) -> None:
         status = status_of(error)
         record[FAILURE] = (status, describe(error) if status == "error" else None)
         emit(record)
-    except Exception:  # choke-point
+    except Exception:  # choke-point: no stack left, most likely; the span stays, without its details
+        record[FAILURE] = ("error", None)
+        record[SCOPE].queue.append(record)
         record[SCOPE].pipeline.guarded.add()
+
+
+def estranged(record: Record) -> None:
+    """Count a call that ended in another context than it began in, where there is nothing to restore."""
+    scope: Scope | None = record[SCOPE]
+    if scope is not None:
+        scope.pipeline.estranged.add()
 
 
 def succeed(record: Record, output: Any) -> None:
@@ -115,9 +123,10 @@ def note_item(gathered: Frozen, item: Any) -> None:
 
 
 def end_steps(
-    record: Record, gathered: Frozen, count: int, returned: Any = None, status: Status | None = None
+    record: Record, gathered: Frozen, count: int, returned: Any = None, error: BaseException | None = None
 ) -> None:
-    """End the record of a generator: exhausted, or dropped or closed before that (`status`). Never raises."""
+    """End the record of a generator: exhausted, closed before that, or with the exception that left it.
+    Never raises."""
     scope = record[SCOPE]
     if scope is None:
         return
@@ -133,8 +142,12 @@ def end_steps(
             record[OUTPUT] = scope.pipeline.weigh(gathered)
             if returned is not None:
                 attributes["agenttrace.returned"] = freeze_one(scope, returned)
-        if status is not None:
-            record[FAILURE] = (status, None)
-        emit(record)
     except Exception:  # choke-point
         scope.pipeline.guarded.add()
+    if error is None:
+        emit(record)
+    elif isinstance(error, GeneratorExit):
+        record[FAILURE] = ("abandoned", None)
+        emit(record)
+    else:
+        fail(record, error)

@@ -65,7 +65,12 @@ def _at_wrapper({parameters}):
             else:
                 _at_s.pipeline.overflow(_at_r)
             return _at_o
-        return _at_deliver(_at_r, _at_o)
+        try:
+            return _at_deliver(_at_r, _at_o)
+        except RecursionError:  # no stack left for the output; the call itself had enough
+            _at_r[6] = _at_clock()
+            _at_s.queue.append(_at_r)
+            return _at_o
     finally:
         _at_reset(_at_t)
 """
@@ -116,29 +121,32 @@ async def _at_wrapper({parameters}):
         try:
             _at_reset(_at_t)
         except ValueError:  # resumed in another context, which never had our value
-            pass
+            _at_estranged(_at_r)
 """
 )
 
 # The context is set and restored round each step, never held across a yield: it must not leak to whoever
 # iterates. A call that is not recorded is stepped the same way, under OFF, so that nothing below it is.
+# Whatever is sent or thrown in goes through to the generator itself, GeneratorExit too: it decides what comes
+# of it, as it would without us.
 GENERATOR_STEPS = """
     _at_n = 0
     _at_k = _at_items()
     _at_a = _at_k.content.append
     _at_x = _at_g.send
-    _at_v = None
+    _at_v = _at_c = None
     while True:
         _at_t = _at_set(_at_r)
         try:
             _at_i = _at_x(_at_v)
         except StopIteration as _at_e:
             _at_o = _at_e.value
-            _at_end(_at_r, _at_k, _at_n, _at_o)
+            _at_end(_at_r, _at_k, _at_n, _at_o, _at_c)
+            _at_v = _at_c = None
             return _at_o
         except BaseException as _at_e:
-            _at_v = None
-            _at_fail(_at_r, _at_e)
+            _at_v = _at_c = None
+            _at_end(_at_r, _at_k, _at_n, None, _at_e)
             raise
         finally:
             _at_reset(_at_t)
@@ -150,17 +158,9 @@ GENERATOR_STEPS = """
                 _at_note(_at_k, _at_i)
         try:
             _at_v = yield _at_i
-        except GeneratorExit:
-            _at_t = _at_set(_at_r)
-            try:
-                _at_o = _at_g.close()
-            except BaseException as _at_e:
-                _at_fail(_at_r, _at_e)
-                raise
-            finally:
-                _at_reset(_at_t)
-            _at_end(_at_r, _at_k, _at_n, _at_o, "abandoned")
-            return _at_o
+        except GeneratorExit as _at_e:
+            _at_x = _at_g.throw
+            _at_v = _at_c = _at_e
         except BaseException as _at_e:
             _at_x = _at_g.throw
             _at_v = _at_e
@@ -173,23 +173,24 @@ ASYNC_GENERATOR_STEPS = """
     _at_k = _at_items()
     _at_a = _at_k.content.append
     _at_x = _at_g.asend
-    _at_v = None
+    _at_v = _at_c = None
     while True:
         _at_t = _at_set(_at_r)
         try:
             _at_i = await _at_x(_at_v)
         except StopAsyncIteration:
-            _at_end(_at_r, _at_k, _at_n)
+            _at_end(_at_r, _at_k, _at_n, None, _at_c)
+            _at_v = _at_c = None
             return
         except BaseException as _at_e:
-            _at_v = None
-            _at_fail(_at_r, _at_e)
+            _at_v = _at_c = None
+            _at_end(_at_r, _at_k, _at_n, None, _at_e)
             raise
         finally:
             try:
                 _at_reset(_at_t)
             except ValueError:
-                pass
+                _at_estranged(_at_r)
         _at_n += 1
         if _at_n <= {keep}:
             if {light_item}:
@@ -198,20 +199,9 @@ ASYNC_GENERATOR_STEPS = """
                 _at_note(_at_k, _at_i)
         try:
             _at_v = yield _at_i
-        except GeneratorExit:
-            _at_t = _at_set(_at_r)
-            try:
-                await _at_g.aclose()
-            except BaseException as _at_e:
-                _at_fail(_at_r, _at_e)
-                raise
-            finally:
-                try:
-                    _at_reset(_at_t)
-                except ValueError:
-                    pass
-            _at_end(_at_r, _at_k, _at_n, None, "abandoned")
-            raise
+        except GeneratorExit as _at_e:
+            _at_x = _at_g.athrow
+            _at_v = _at_c = _at_e
         except BaseException as _at_e:
             _at_x = _at_g.athrow
             _at_v = _at_e
@@ -259,5 +249,5 @@ async def _at_wrapper(_at_r, _at_g):
         try:
             _at_reset(_at_t)
         except ValueError:
-            pass
+            _at_estranged(_at_r)
 """

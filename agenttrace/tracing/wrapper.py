@@ -63,6 +63,7 @@ _NAMESPACE: dict[str, Any] = {
     "_at_deferred": frozenset({GeneratorType, CoroutineType, AsyncGeneratorType}),
     "_at_deliver": deliver,
     "_at_end": steps.end_steps,
+    "_at_estranged": steps.estranged,
     "_at_fail": steps.fail,
     "_at_freeze": steps.freeze_arguments,
     "_at_items": steps.items,
