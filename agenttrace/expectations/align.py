@@ -9,11 +9,10 @@ and the order in which an unordered group is listed changes nothing. Agreement i
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from agenttrace.expectations.chain import Chain
-from agenttrace.expectations.expand import Group, Place, Role, places
+from agenttrace.expectations.expand import Group, Place, Role
 from agenttrace.expectations.interleave import best_interleaving
 from agenttrace.expectations.lcs import earliest_lcs_pairs
 from agenttrace.expectations.pattern import Call
@@ -38,17 +37,30 @@ class Pair(NamedTuple):
     agreement: float
 
 
-@dataclass(frozen=True, slots=True)
 class Alignment:
-    """Places in the order written, and the pairs among them, by place."""
+    """The pairs of one plan's places with calls, by place."""
 
-    places: tuple[Place, ...]
-    pairs: tuple[Pair, ...]
+    __slots__ = ("full", "matched", "pairs", "plan")
+
+    def __init__(self, plan: Group, pairs: Sequence[Pair]) -> None:
+        self.plan = plan
+        self.pairs: tuple[Pair, ...] = tuple(pairs)
+        places = plan.places
+        full = [pair.place for pair in pairs if pair.agreement == 1.0]
+        self.full = len(full)
+        """How many pairs agree fully."""
+        self.matched = len([place for place in full if places[place].role == "required"])
+        """How many of them are of required places."""
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """Every place of the plan, in the order written."""
+        return self.plan.places
 
     @property
     def required(self) -> int:
         """How many calls are needed."""
-        return sum(place.role == "required" for place in self.places)
+        return self.plan.required
 
     @property
     def fits(self) -> bool:
@@ -58,8 +70,10 @@ class Alignment:
 
     def agreed(self, credit: Credit = "partial") -> float:
         """The total agreement over the required places, or the number of those that agree fully."""
-        found = [pair.agreement for pair in self.pairs if self.places[pair.place].role == "required"]
-        return float(sum(found)) if credit == "partial" else float(sum(value == 1.0 for value in found))
+        if credit == "full":
+            return float(self.matched)
+        places = self.places
+        return sum(pair.agreement for pair in self.pairs if places[pair.place].role == "required")
 
 
 def align(plan: Group, weigher: Weigher, credit: Credit = "partial") -> Alignment:
@@ -68,23 +82,23 @@ def align(plan: Group, weigher: Weigher, credit: Credit = "partial") -> Alignmen
     Raises:
         ExpectationError: sequences inside unordered groups interleave in too many ways.
     """
-    numbered = tuple(places(plan.parts))
+    numbered = plan.places
     start = _common_start(plan, weigher)
     pairs = [Pair(at, numbered[at].options[0], at, 1.0) for at in range(start)]
     if start == len(numbered) or start == len(weigher.calls):
-        return Alignment(numbered, tuple(pairs))
+        return Alignment(plan, pairs)
     rest = Group(plan.ordered, plan.parts[start:]) if start else plan
     shortcut = _NAMES_ONLY.get(_shape(rest))
     if shortcut is not None and all(_is_bare(place, weigher) for place in numbered[start:]):
         wanted = [weigher.name(place.options[0]) for place in numbered[start:]]
         found = shortcut(wanted, [call.name for call in weigher.calls[start:]])
         pairs += [Pair(start + e, numbered[start + e].options[0], start + a, 1.0) for e, a in found]
-        return Alignment(numbered, tuple(pairs))
+        return Alignment(plan, pairs)
     chosen, worths = _worths(numbered[start:], start, weigher, credit)
     for number, position in sorted(_solve(rest, worths)):
         expected, agreement = chosen[number][position]
         pairs.append(Pair(start + number, expected, position, agreement))
-    return Alignment(numbered, tuple(pairs))
+    return Alignment(plan, pairs)
 
 
 def _common_start(plan: Group, weigher: Weigher) -> int:
@@ -94,11 +108,7 @@ def _common_start(plan: Group, weigher: Weigher) -> int:
         if not isinstance(part, Place) or part.role != "required" or len(part.options) > 1:
             break
         expected = part.options[0]
-        if weigher.name(expected) != call.name:
-            break
-        if not weigher.is_plain(expected) and not (
-            start in weigher.candidates(expected) and weigher.weigh(expected, start) == 1.0
-        ):
+        if weigher.name(expected) != call.name or not weigher.agrees(expected, start):
             break
         start += 1
     return start
@@ -117,7 +127,7 @@ def by_name(plan: Group) -> Group:
 
 def unordered(plan: Group) -> Group:
     """The same places in any order."""
-    return Group(True, (Group(False, tuple(places(plan.parts))),)) if plan.parts else plan
+    return Group(True, (Group(False, plan.places),)) if plan.parts else plan
 
 
 def _is_bare(place: Place, weigher: Weigher) -> bool:

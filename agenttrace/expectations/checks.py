@@ -59,13 +59,13 @@ class Subject:
     tools: Mapping[str, ToolDefinition]
 
 
-def check_constraints(said: Expectation, subject: Subject) -> list[Check]:
+def check_constraints(said: Expectation, subject: Subject) -> tuple[Check, ...]:
     """Every constraint that the expectation states, in a fixed order.
 
     Raises:
         ScorerError: tokens, seconds or cost are bounded, and nothing says how much was spent.
     """
-    return [check for constraint in _CONSTRAINTS for check in constraint(said, subject)]
+    return tuple(check for constraint in _CONSTRAINTS for check in constraint(said, subject))
 
 
 def _listed(calls: Sequence[ToolCall]) -> str:

@@ -51,7 +51,7 @@ def compare(
     chosen = _scoped(selection or Selection(), said)
     attempts = chosen.calls(all_calls)
     calls, merged = chosen.counted(attempts)
-    expected = said.calls()
+    expected = said.calls
     check_tools(expected, known, chosen)
     weigher = Weigher(
         calls,
@@ -74,7 +74,7 @@ def compare(
         plan=plan,
         alignment=alignment,
         expects_calls=any(chosen.expects(call.name, all_calls, known) for call in expected),
-        checks=tuple(check_constraints(said, Subject(attempts, calls, trace, known))),
+        checks=() if said.is_path_only else check_constraints(said, Subject(attempts, calls, trace, known)),
         weigher=weigher,
     )
 
@@ -95,6 +95,8 @@ def _plans(
 ) -> list[Group]:
     if said.path is None:
         return [EMPTY]
+    if weigher.selection.tools is None and said.fixed_plans is not None:
+        return said.fixed_plans
 
     def keeps(name: str) -> bool:
         return weigher.selection.expects(name, all_calls, known)
@@ -105,9 +107,7 @@ def _plans(
     return Expansion(room, keeps).plans(said.path)
 
 
-def _best(
-    plans: Sequence[Group], mode: Mode, credit: Credit, weigher: Weigher
-) -> tuple[Group, Alignment]:
+def _best(plans: Sequence[Group], mode: Mode, credit: Credit, weigher: Weigher) -> tuple[Group, Alignment]:
     """The way to fulfil the path that fits best: by coverage, then by calls explained, then as written."""
     best: tuple[tuple[float, float], Group, Alignment] | None = None
     for plan in plans:
@@ -118,7 +118,7 @@ def _best(
             continue
         required = alignment.required
         coverage = alignment.agreed(credit) / required if required else 1.0
-        full = float(sum(pair.agreement == 1.0 for pair in alignment.pairs))
+        full = float(alignment.full)
         rank = (full, coverage) if mode == "only" else (coverage, full)
         if best is None or rank > best[0]:
             best = (rank, plan, alignment)

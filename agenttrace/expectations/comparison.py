@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from agenttrace.core.tool_call import ANY, ToolCall
+from agenttrace.core.tool_call import ToolCall
 from agenttrace.expectations.align import Alignment, Credit, Pair, align, by_name
 from agenttrace.expectations.checks import Check
 from agenttrace.expectations.expand import Group
@@ -38,22 +38,22 @@ class Comparison:
     checks: tuple[Check, ...]
     weigher: Weigher
 
-    @cached_property
+    @property
     def pairs(self) -> tuple[Pair, ...]:
         """The pairs of the alignment, by place."""
         return self.alignment.pairs
 
-    @cached_property
+    @property
     def required(self) -> int:
         """How many calls are needed."""
         return self.alignment.required
 
-    @cached_property
+    @property
     def matched(self) -> int:
         """How many of the needed calls were made, agreeing fully."""
-        return int(self.alignment.agreed("full"))
+        return self.alignment.matched
 
-    @cached_property
+    @property
     def missing(self) -> tuple[int, ...]:
         """The places, by number from 0, that are needed and found no call of their name."""
         paired = {pair.place for pair in self.pairs}
@@ -63,18 +63,18 @@ class Comparison:
             if place.role == "required" and number not in paired
         )
 
-    @cached_property
+    @property
     def extra(self) -> tuple[ToolCall, ...]:
         """The actual calls that no expected call was paired with."""
         paired = {pair.position for pair in self.pairs}
         return tuple(call for position, call in enumerate(self.calls) if position not in paired)
 
-    @cached_property
+    @property
     def coverage(self) -> float:
         """Agreement over the needed calls (recall): their total by their number; 1 where none is needed."""
         return self.alignment.agreed(self.credit) / self.required if self.required else 1.0
 
-    @cached_property
+    @property
     def precision(self) -> float:
         """Agreement by the number of actual calls; without any, 1 where none is needed, else 0."""
         if not self.calls:
@@ -98,7 +98,7 @@ class Comparison:
         bare = Weigher(self.calls, mode="ignore", selection=self.weigher.selection)
         return align(by_name(self.plan), bare).agreed("full") / self.required
 
-    @cached_property
+    @property
     def arguments(self) -> float:
         """The mean agreement of the needed calls that found a call of their name; 1 where none is needed."""
         found = [
@@ -108,14 +108,14 @@ class Comparison:
             return sum(found) / len(found)
         return 0.0 if self.required else 1.0
 
-    @cached_property
+    @property
     def holds(self) -> bool:
         """Whether the path holds in its mode. Without a path it does; an empty path wants no calls at all."""
         if self.expectation.path is None:
             return True
         if not self.expects_calls:
             return not self.calls
-        full = sum(pair.agreement == 1.0 for pair in self.pairs)
+        full = self.alignment.full
         if self.mode == "only":
             return full == len(self.calls)
         if self.matched < self.required:
@@ -143,8 +143,7 @@ class Comparison:
             names = ", ".join(call.name for call in self.calls[:5]) + (", …" if len(self.calls) > 5 else "")
             return "no calls expected, " + (f"{len(self.calls)} made: {names}" if self.calls else "none made")
         if self.mode == "only":
-            allowed = sum(pair.agreement == 1.0 for pair in self.pairs)
-            return f"{allowed} of {len(self.calls)} calls allowed"
+            return f"{self.alignment.full} of {len(self.calls)} calls allowed"
         return f"{self.matched} of {self.required} expected calls aligned"
 
     @cached_property
@@ -152,28 +151,33 @@ class Comparison:
         """The aligned diff as data, in the order of the run, missing calls where they were expected."""
         return rows_of(self.alignment, self.calls, self.weigher, self.checks, self.attempts)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Numbers, constraints and positions as JSON-safe data."""
-        names = [call.name for call in self.calls]
-        return {
+    def facts(self) -> dict[str, Any]:
+        """Who was paired with whom, and the constraints, as JSON-safe data. Calls are told by their index."""
+        facts: dict[str, Any] = {
             "mode": self.mode,
-            "expected": [
-                option.name if option.arguments is ANY else repr(option)
-                for place in self.alignment.places
-                for option in place.options[:1]
-            ],
-            "actual": names,
+            "expected": [place.options[0].name for place in self.alignment.places],
+            "actual": [call.name for call in self.calls],
             "required": self.required,
             "matched": self.matched,
             "pairs": [[pair.place, self.calls[pair.position].index, pair.agreement] for pair in self.pairs],
             "missing": list(self.missing),
             "extra": [call.index for call in self.extra],
+        }
+        if self.checks:
+            facts["checks"] = [check.to_dict() for check in self.checks]
+        if self.weigher.selection.names:
+            facts["names"] = dict(self.weigher.selection.names)
+        if self.attempts:
+            facts["attempts"] = {str(index): count for index, count in self.attempts.items()}
+        return facts
+
+    def to_dict(self) -> dict[str, Any]:
+        """The facts with the numbers."""
+        return {
+            **self.facts(),
             "coverage": self.coverage,
             "precision": self.precision,
             "f1": self.f1,
             "order": self.order,
             "arguments": self.arguments,
-            "checks": [check.to_dict() for check in self.checks],
-            "names": dict(self.weigher.selection.names),
-            "attempts": {str(index): count for index, count in self.attempts.items()},
         }

@@ -7,8 +7,9 @@ where all of the group fits. Alternatives of single calls share one place; all o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, TypeVar
 
 from agenttrace.core.errors import ExpectationError
@@ -29,12 +30,25 @@ class Place:
     role: Role = "required"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Group:
     """Places and groups, one after the other (`ordered`) or in any order."""
 
     ordered: bool
     parts: tuple[Plan, ...]
+
+    @cached_property
+    def places(self) -> tuple[Place, ...]:
+        """Every place, in the order written."""
+        found: list[Place] = []
+        for part in self.parts:
+            found.extend((part,) if isinstance(part, Place) else part.places)
+        return tuple(found)
+
+    @cached_property
+    def required(self) -> int:
+        """How many of them are needed."""
+        return sum(place.role == "required" for place in self.places)
 
 
 Plan = Place | Group
@@ -142,10 +156,15 @@ def _joined(plan: Plan, *, ordered: bool) -> Iterator[Plan]:
         yield Group(plan.ordered, tuple(inner))
 
 
-def places(plans: Iterable[Plan]) -> Iterator[Place]:
-    """Every place, in the order written."""
-    for plan in plans:
-        if isinstance(plan, Place):
-            yield plan
-        else:
-            yield from places(plan.parts)
+def fixed_plans(pattern: Pattern) -> list[Group] | None:
+    """The plans of a pattern whose plans depend on no run, or None."""
+    if any(isinstance(part, Many) for part in _terms(pattern)):
+        return None
+    return Expansion(room=lambda _: 0, keeps=lambda _: True).plans(pattern)
+
+
+def _terms(pattern: Pattern) -> Iterator[Pattern]:
+    yield pattern
+    if isinstance(pattern, Seq | Par | AnyOf):
+        for part in pattern.parts:
+            yield from _terms(part)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields
 from fnmatch import fnmatchcase
+from functools import cached_property
 from typing import Any, Literal, get_args
 
 from agenttrace.core.errors import ExpectationError, did_you_mean
 from agenttrace.core.tool_call import ArgumentMode
 from agenttrace.expectations.census import Census, census
+from agenttrace.expectations.expand import EMPTY, Group, fixed_plans
 from agenttrace.expectations.pattern import Call, Item, Seq, seq
 from agenttrace.expectations.selection import Attempts
 
@@ -29,7 +31,7 @@ CHECKS = (
 """The names of the constraints; what `severity` can be given for."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Expectation:
     """A path of expected calls, with constraints beside it. Made by `expect` or `parse_expectation`.
 
@@ -68,9 +70,20 @@ class Expectation:
             return self.severity
         return self.severity.get(check, "fail")
 
+    @cached_property
     def calls(self) -> tuple[Call, ...]:
         """Every call that the path mentions."""
         return () if self.path is None else tuple(self.path.calls())
+
+    @cached_property
+    def fixed_plans(self) -> list[Group] | None:
+        """The ways to fulfil the path, where they are the same for every run."""
+        return [EMPTY] if self.path is None else fixed_plans(self.path)
+
+    @cached_property
+    def is_path_only(self) -> bool:
+        """Whether there are no constraints beside the path."""
+        return all(_is_unsaid(item, getattr(self, item.name)) for item in fields(self) if item.name in CHECKS)
 
     def to_data(self) -> Any:
         """The expectation as plain data: a list where there is only a path, else a mapping."""

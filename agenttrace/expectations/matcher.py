@@ -20,7 +20,7 @@ class Answerer(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Context:
     """What a value may depend on beside itself.
 

@@ -9,7 +9,10 @@ from typing import Any
 from agenttrace.core.errors import ExpectationError, did_you_mean
 from agenttrace.core.tool_call import ExpectedToolCall
 from agenttrace.expectations.expectation import Expectation, expect
+from agenttrace.expectations.memo import Memo
 from agenttrace.expectations.pattern import Call, Many, Pattern, any_of, as_call, many, opt, par, seq
+
+_READ: Memo[Expectation] = Memo(512)
 
 _CONSTRAINTS = frozenset(Expectation.__dataclass_fields__) - {"source", "path"}
 _FIELDS = _CONSTRAINTS | {"path"}
@@ -40,13 +43,20 @@ def parse_expectation(raw: Any, source: str | None = None) -> Expectation:
     Raises:
         ExpectationError: anything else; it names what was got, and the nearest word that is known.
     """
+    if isinstance(raw, Expectation):
+        return raw if source is None or raw.source is not None else replace(raw, source=source)
+    key = _READ.key((raw, source))
+    known = _READ.get(key)
+    if known is not None:
+        return known
     try:
-        parsed = _parse(raw)
+        parsed = replace(_parse(raw), source=source) if source is not None else _parse(raw)
     except ExpectationError as error:
         if source is None or str(error).startswith(source):
             raise
         raise ExpectationError(f"{source}: {error}") from None
-    return parsed if source is None or parsed.source is not None else replace(parsed, source=source)
+    _READ.keep(key, parsed)
+    return parsed
 
 
 def parse_pattern(raw: Any) -> Pattern:
@@ -69,8 +79,6 @@ def parse_pattern(raw: Any) -> Pattern:
 
 
 def _parse(raw: Any) -> Expectation:
-    if isinstance(raw, Expectation):
-        return raw
     if isinstance(raw, Mapping) and ("path" in raw or _CONSTRAINTS & raw.keys()) and not _is_item(raw):
         for key in raw:
             if key not in _FIELDS:

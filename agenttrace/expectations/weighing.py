@@ -107,6 +107,18 @@ class Weigher:
             known = self._weights[key] = self._weigh(expected, position, None)
         return known
 
+    def agrees(self, expected: Call, position: int) -> bool:
+        """Whether the call at a position, which has the expected name, fits and agrees fully."""
+        call = self.calls[position]
+        return (
+            (expected.agent is None or agent_matches(expected.agent, call.agent))
+            and (expected.turn is None or call.turn == expected.turn)
+            and (
+                (expected.arguments is ANY and expected.output is ANY)
+                or self.weigh(expected, position) == 1.0
+            )
+        )
+
     def differences(self, expected: Call, position: int) -> list[Difference]:
         """Where they part; empty exactly where `weigh` is 1."""
         found: list[Difference] = []
@@ -158,7 +170,8 @@ class Weigher:
         name = self.name(expected)
         tool = self._tools.get(expected.name) or self._tools.get(name)
         if tool is None:
-            tool = next((c.tool for at in self._at.get(name, ()) if (c := self.calls[at]).tool), None)
+            called = self._at.get(name)
+            tool = self.calls[called[0]].tool if called else None
         compare = self._comparators.get(name) or self._comparators.get(expected.name)
         if tool is None and compare is None and not expected.ignore:
             return expected.arguments

@@ -86,7 +86,7 @@ class ToolOrderScorer:
                 answers=answers,
             )
 
-        if self.ask is not None and needs_judge(expectation.calls()):
+        if self.ask is not None and needs_judge(expectation.calls):
             return self._judged(judged(comparing, self.ask))
         return self._score(comparing())
 
@@ -100,13 +100,14 @@ class ToolOrderScorer:
 
     def _score(self, comparison: Comparison) -> Score:
         value = comparison.value if comparison.constraints_hold else 0.0
+        broken = value < 1 or any(not check.held or check.vacuous for check in comparison.checks)
         return Score.of(
             self.name,
             value,
             self.threshold,
             reason=_reason(comparison),
-            details=comparison.to_dict(),
-            diff=explain(comparison) or None,
+            details=comparison.facts(),
+            diff=explain(comparison) if broken else None,
             strict=self.mode == "exact",
         )
 
