@@ -41,7 +41,7 @@ def flat_rows(
     for span in spans:
         function = functions.get((span.name, span.span_type, span.project, id(span.tool)))
         parent = span.parent_key
-        start, end = span.start_ns, span.end_ns
+        index, start, end = span.index, span.start_ns, span.end_ns
         given, output = span.input, span.output
         plain = span.status == "ok" and span.error is None and not span.attributes and span.usage is None
         add(
@@ -49,7 +49,7 @@ def flat_rows(
                 traces[span.trace_key],
                 signed(span.span_key),
                 None if parent is None else signed(parent),
-                span.index,
+                index if index < _TOP else _LATEST,
                 number(span) if function is None else function,
                 start if start < _TOP else _LATEST,
                 end if end < _TOP else _LATEST,
@@ -103,7 +103,7 @@ def tidied(span: Span) -> Span:
         trace_key=span.trace_key,
         span_key=span.span_key,
         parent_key=span.parent_key,
-        index=min(span.index, _LATEST),
+        index=max(span.index, -_TOP),
         name=_text(span.name),
         span_type=_text(span.span_type),
         start_ns=max(span.start_ns, -_TOP),

@@ -130,7 +130,9 @@ def test_an_empty_run_is_kept(store):
     assert store.run(run_id)["results"] == []
 
 
-@pytest.mark.parametrize("alias", ["refunds", "../../etc/passwd", "名前", "a'; DROP TABLE spans; --", "x" * 500])
+@pytest.mark.parametrize(
+    "alias", ["refunds", "../../etc/passwd", "名前", "a'; DROP TABLE spans; --", "x" * 500]
+)
 def test_a_dataset_keeps_its_versions_under_any_alias(store, alias):
     assert store.save_dataset(alias, "p", {"examples": [1, {"x": "é"}]}) == 1
     assert store.save_dataset(alias, "p", {"examples": [1, {"x": "é"}]}) == 1

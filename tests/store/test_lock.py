@@ -1,0 +1,42 @@
+import os
+import stat
+
+from agenttrace.store.lock import FileLock
+
+
+def test_one_holder_at_a_time(tmp_path):
+    first, second = FileLock(str(tmp_path / "x")), FileLock(str(tmp_path / "x"))
+    assert first.acquire(0)
+    assert not second.acquire(0.02)
+    first.release()
+    assert second.acquire(0)
+    second.release()
+
+
+def test_the_lock_of_a_deleted_file_does_not_outlive_it(tmp_path):
+    lock = FileLock(str(tmp_path / "x"))
+    assert lock.acquire(0)
+    lock.release()
+    os.unlink(lock.path)
+    assert lock.acquire(0)
+    assert stat.S_IMODE(os.stat(lock.path).st_mode) == 0o600
+    lock.release()
+
+
+def test_forgetting_and_releasing_without_holding_do_nothing(tmp_path):
+    lock = FileLock(str(tmp_path / "x"))
+    lock.release()
+    lock.forget()
+    assert lock.acquire(0)
+    lock.forget()
+    assert FileLock(str(tmp_path / "x")).acquire(0)
+
+
+def test_a_system_without_locks_goes_without(tmp_path, monkeypatch):
+    def refuse(handle, how):
+        raise OSError(37, "No locks available")
+
+    monkeypatch.setattr("agenttrace.store.lock.fcntl.flock", refuse)
+    lock = FileLock(str(tmp_path / "x"))
+    assert lock.acquire(0)
+    lock.release()

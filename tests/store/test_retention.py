@@ -1,0 +1,21 @@
+import os
+
+from agenttrace.store import SQLiteStore
+from store_values import a_span, a_trace
+
+
+def test_an_old_open_trace_is_kept_for_a_day_and_then_goes(path, monkeypatch):
+    store = SQLiteStore(path, max_bytes=200_000)
+    now = 10**18
+    monkeypatch.setattr("agenttrace.store.retention.time.time_ns", lambda: now)
+    store.export([a_span(5, 1, parent_key=1, start_ns=now - 3600 * 10**9)])
+    store.export([a_span(5, 2, parent_key=1, start_ns=now - 3 * 86400 * 10**9)])
+    for number in range(3, 200):
+        store.export(a_trace(number, calls=20, start=now + number))
+    kept = {int(line.trace_id, 16) for line in store.traces(limit=1000)}
+    assert 1 in kept
+    assert 2 not in kept
+    assert 199 in kept
+    assert store.health().retired_traces == 199 - len(kept)
+    store.close()
+    assert os.path.getsize(path) < 400_000
