@@ -49,7 +49,7 @@ class MessagesReader:
             self.reply(part(item, "message"))
         elif kind == "content_block_start":
             block = self._blocks[part(item, "index")] = _Block(part(item, "content_block"))
-            return block.kind == "tool_use"
+            return bool(block.kind == "tool_use")
         elif kind == "content_block_delta":
             found = self._blocks.get(part(item, "index"))
             return found is not None and found.add(part(item, "delta"))

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from agenttrace.core.errors import ConfigError
 from agenttrace.integrations.prices import Prices, checked_prices
 from agenttrace.integrations.spans import Spans, spans_of
-from agenttrace.integrations.wrap_client import Recording, is_wrapped, instrumented
+from agenttrace.integrations.wrap_client import Recording, instrumented, is_wrapped
 from agenttrace.tracing.decorator import enabled_by_environment
 
 C = TypeVar("C")

@@ -80,10 +80,15 @@ def instrumented(client: C, recording: Recording) -> C:
         if getattr(value, "_client", None) is client:  # a resource that was made for the given client
             del state[name]
     state[_MARK] = recording
-    state["post"] = _recorded(type(client).post.__get__(made), made, recording)
+    state["post"] = _recorded(_method(made, "post"), made, recording)
     for name in ("copy", "with_options"):
-        state[name] = _also_wrapped(getattr(type(client), name).__get__(made), recording)
+        state[name] = _also_wrapped(_method(made, name), recording)
     return made
+
+
+def _method(client: Any, name: str) -> Any:
+    """The method of the client's class, bound to this client, not to one that it was copied from."""
+    return getattr(type(client), name).__get__(client)
 
 
 def _also_wrapped(method: Any, recording: Recording) -> Any:
