@@ -3,7 +3,8 @@
 Why source text: a wrapper that has the very parameters of the function it wraps lets the interpreter bind
 arguments and defaults, which costs nothing, where ``*args, **kwargs`` with `Signature.bind` costs more than
 all the rest of recording together (figures in benchmarks/RESULTS.md). `inspect`, ``TypeError: tool() missing
-…`` and methods then also behave as without us. Names of ours begin with ``_at_``.
+…`` and methods then also behave as without us. Names of ours begin with ``_at_``, those of builtins too: the
+function may well have a parameter ``type``.
 
 The user's call stands outside every ``try`` of ours but the one that ends the record and restores the
 context.
@@ -49,10 +50,10 @@ def _at_wrapper({parameters}):
     _at_t = _at_set(_at_r)
     try:
         _at_o = _at_function({call})
-    except BaseException as _at_e:
+    except _at_BaseException as _at_e:
         try:
             _at_fail(_at_r, _at_e)
-        except RecursionError:
+        except _at_RecursionError:
             pass
         raise
     else:
@@ -60,14 +61,14 @@ def _at_wrapper({parameters}):
             _at_r[6] = _at_clock()
             _at_r[7] = {output}
             _at_q = _at_s.queue
-            if len(_at_q) < _at_s.limit:
+            if _at_len(_at_q) < _at_s.limit:
                 _at_q.append(_at_r)
             else:
                 _at_s.pipeline.overflow(_at_r)
             return _at_o
         try:
             return _at_deliver(_at_r, _at_o)
-        except RecursionError:  # no stack left for the output; the call itself had enough
+        except _at_RecursionError:  # no stack left for the output; the call itself had enough
             _at_r[6] = _at_clock()
             _at_s.queue.append(_at_r)
             return _at_o
@@ -91,7 +92,7 @@ async def _at_wrapper({parameters}):
         finally:
             try:
                 _at_reset(_at_t)
-            except ValueError:
+            except _at_ValueError:
                 pass
 """
     + RECORD
@@ -99,10 +100,10 @@ async def _at_wrapper({parameters}):
     _at_t = _at_set(_at_r)
     try:
         _at_o = await _at_function({call})
-    except BaseException as _at_e:
+    except _at_BaseException as _at_e:
         try:
             _at_fail(_at_r, _at_e)
-        except RecursionError:
+        except _at_RecursionError:
             pass
         raise
     else:
@@ -110,7 +111,7 @@ async def _at_wrapper({parameters}):
             _at_r[6] = _at_clock()
             _at_r[7] = {output}
             _at_q = _at_s.queue
-            if len(_at_q) < _at_s.limit:
+            if _at_len(_at_q) < _at_s.limit:
                 _at_q.append(_at_r)
             else:
                 _at_s.pipeline.overflow(_at_r)
@@ -120,7 +121,7 @@ async def _at_wrapper({parameters}):
     finally:
         try:
             _at_reset(_at_t)
-        except ValueError:  # resumed in another context, which never had our value
+        except _at_ValueError:  # resumed in another context, which never had our value
             _at_estranged(_at_r)
 """
 )
@@ -139,12 +140,12 @@ GENERATOR_STEPS = """
         _at_t = _at_set(_at_r)
         try:
             _at_i = _at_x(_at_v)
-        except StopIteration as _at_e:
+        except _at_StopIteration as _at_e:
             _at_o = _at_e.value
             _at_end(_at_r, _at_k, _at_n, _at_o, _at_c)
             _at_v = _at_c = None
             return _at_o
-        except BaseException as _at_e:
+        except _at_BaseException as _at_e:
             _at_v = _at_c = None
             _at_end(_at_r, _at_k, _at_n, None, _at_e)
             raise
@@ -158,10 +159,10 @@ GENERATOR_STEPS = """
                 _at_note(_at_k, _at_i)
         try:
             _at_v = yield _at_i
-        except GeneratorExit as _at_e:
+        except _at_GeneratorExit as _at_e:
             _at_x = _at_g.throw
             _at_v = _at_c = _at_e
-        except BaseException as _at_e:
+        except _at_BaseException as _at_e:
             _at_x = _at_g.throw
             _at_v = _at_e
         else:
@@ -178,18 +179,18 @@ ASYNC_GENERATOR_STEPS = """
         _at_t = _at_set(_at_r)
         try:
             _at_i = await _at_x(_at_v)
-        except StopAsyncIteration:
+        except _at_StopAsyncIteration:
             _at_end(_at_r, _at_k, _at_n, None, _at_c)
             _at_v = _at_c = None
             return
-        except BaseException as _at_e:
+        except _at_BaseException as _at_e:
             _at_v = _at_c = None
             _at_end(_at_r, _at_k, _at_n, None, _at_e)
             raise
         finally:
             try:
                 _at_reset(_at_t)
-            except ValueError:
+            except _at_ValueError:
                 _at_estranged(_at_r)
         _at_n += 1
         if _at_n <= {keep}:
@@ -199,10 +200,10 @@ ASYNC_GENERATOR_STEPS = """
                 _at_note(_at_k, _at_i)
         try:
             _at_v = yield _at_i
-        except GeneratorExit as _at_e:
+        except _at_GeneratorExit as _at_e:
             _at_x = _at_g.athrow
             _at_v = _at_c = _at_e
-        except BaseException as _at_e:
+        except _at_BaseException as _at_e:
             _at_x = _at_g.athrow
             _at_v = _at_e
         else:
@@ -239,7 +240,7 @@ async def _at_wrapper(_at_r, _at_g):
     _at_t = _at_set(_at_r)
     try:
         _at_o = await _at_g
-    except BaseException as _at_e:
+    except _at_BaseException as _at_e:
         _at_fail(_at_r, _at_e)
         raise
     else:
@@ -248,6 +249,6 @@ async def _at_wrapper(_at_r, _at_g):
     finally:
         try:
             _at_reset(_at_t)
-        except ValueError:
+        except _at_ValueError:
             _at_estranged(_at_r)
 """

@@ -29,8 +29,8 @@ _Maker = Callable[[Callable[..., Any], Site], FunctionType]
 def light(name: str) -> str:
     """Source that is true for a small immutable scalar: such values travel by reference."""
     return (
-        f"(_at_y := type({name})) is str and len({name}) <= {LIGHT_TEXT} or _at_y is int"
-        f" or {name} is None or _at_y is bool or _at_y is float"
+        f"(_at_y := _at_type({name})) is _at_str and _at_len({name}) <= {LIGHT_TEXT} or _at_y is _at_int"
+        f" or {name} is None or _at_y is _at_bool or _at_y is _at_float"
     )
 
 
@@ -55,7 +55,13 @@ def deliver(record: Record, output: Any) -> Any:
     return output
 
 
+_BUILTINS: tuple[type | Callable[..., Any], ...] = (
+    *(type, str, int, bool, float, len),
+    *(BaseException, RecursionError, ValueError, StopIteration, StopAsyncIteration, GeneratorExit),
+)
+
 _NAMESPACE: dict[str, Any] = {
+    **{f"_at_{builtin.__name__}": builtin for builtin in _BUILTINS},
     "__name__": __name__,
     "__tracebackhide__": True,  # pytest leaves our frames out of what it shows
     "_at_clock": monotonic_ns,
@@ -122,7 +128,7 @@ def _maker(
         arguments=arguments,
         light=test,
         freeze=templates.FREEZE.format(light=test) if test != "True" else "",
-        light_output=light("_at_o") if output else "type(_at_o) not in _at_deferred",
+        light_output=light("_at_o") if output else "_at_type(_at_o) not in _at_deferred",
         output="_at_o" if output else "None",
         light_item=light("_at_i"),
         keep=steps.MAX_ITEMS_KEPT if output else 0,
