@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import click
 
@@ -37,7 +38,7 @@ ERRORED = 2
     metavar="NAME[:OPT=VAL,…]",
     multiple=True,
     required=True,
-    help="Repeat for more.",
+    help="Such as ToolOrder:exact_match=true; repeat for more.",
 )
 @click.option("--model", help="The model that judges ask.")
 @click.option(
@@ -77,7 +78,7 @@ def eval_run(
     examples = EvalDataset.from_file(file)
     scorers = [load_scorer(name) for name in scorer_names]
     function = None if function_name is None else load_function(function_name)
-    tracer = Tracer(project_name=project or file, store=store)
+    tracer = Tracer(project_name=project or Path(file).stem, store=store)
     with _progress() as progress:
         report = run_evaluation(
             examples,

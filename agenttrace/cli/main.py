@@ -12,10 +12,7 @@ from collections.abc import Sequence
 
 import click
 
-from agenttrace.cli.demo import demo
-from agenttrace.cli.eval_run import eval_run
-from agenttrace.cli.traces_list import traces_list
-from agenttrace.cli.traces_show import traces_show
+from agenttrace.cli.lazy_group import LazyGroup
 from agenttrace.core.errors import AgentTraceError
 from agenttrace.reports.text import safe
 from agenttrace.version import __version__
@@ -26,26 +23,30 @@ PIPE_CLOSED = 141
 """What a shell reports for a program that a closed pipe ended."""
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=LazyGroup,
+    lazy={"demo": "agenttrace.cli.demo:demo"},
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(__version__, prog_name="agenttrace")
 def cli() -> None:
     """Trace, test and monitor LLM agents."""
 
 
-@cli.group()
+@cli.group(
+    cls=LazyGroup,
+    lazy={
+        "list": "agenttrace.cli.traces_list:traces_list",
+        "show": "agenttrace.cli.traces_show:traces_show",
+    },
+)
 def traces() -> None:
     """Look at recorded traces."""
 
 
-@cli.group(name="eval")
+@cli.group(name="eval", cls=LazyGroup, lazy={"run": "agenttrace.cli.eval_run:eval_run"})
 def evaluation() -> None:
     """Evaluate an agent on examples."""
-
-
-cli.add_command(demo)
-traces.add_command(traces_list)
-traces.add_command(traces_show)
-evaluation.add_command(eval_run)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -89,9 +89,9 @@ def check_needs(scorers: Iterable[Scorer], examples: Iterable[Example]) -> None:
             try:
                 check(example)
             except Exception as error:  # choke-point: said with the example's place, whatever it was
-                raise ScorerError(
-                    f"{label(position, example)}: the scorer {scorer.name!r}: {error}"
-                ) from error
+                text = str(error)
+                who = "" if text.startswith(scorer.name) else f"the scorer {scorer.name!r}: "
+                raise ScorerError(f"{label(position, example)}: {who}{text}") from error
 
 
 def label(position: int, example: Example) -> str:

@@ -51,7 +51,7 @@ class Target:
         try:
             self.signature.bind(*args, **kwargs)
         except TypeError as error:
-            return f"the input does not fit {self.name}{self.signature}: {error}{self._hint(example)}"
+            return f"the input does not fit {self.name}{_bare(self.signature)}: {error}{self._hint(example)}"
         return None
 
     def _hint(self, example: Example) -> str:
@@ -61,7 +61,19 @@ class Target:
         if isinstance(example.input, str):
             return "; a text input is passed as the one argument, a mapping as keyword arguments"
         unknown = [key for key in example.input if key not in self.signature.parameters]
-        return did_you_mean(str(unknown[0]), self.signature.parameters) if unknown else ""
+        if not unknown:
+            return ""
+        return (
+            f"; the input has {str(unknown[0])!r}{did_you_mean(str(unknown[0]), self.signature.parameters)}"
+        )
+
+
+def _bare(signature: inspect.Signature) -> inspect.Signature:
+    """The signature without its annotations."""
+    return signature.replace(
+        parameters=[p.replace(annotation=inspect.Parameter.empty) for p in signature.parameters.values()],
+        return_annotation=inspect.Signature.empty,
+    )
 
 
 def arguments(example: Example) -> tuple[tuple[Any, ...], dict[str, Any]]:

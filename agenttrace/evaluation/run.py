@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from contextvars import copy_context
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Protocol
 
-from agenttrace import tracing
 from agenttrace.core.example import Example
 from agenttrace.core.jsonable import jsonable
 from agenttrace.core.trace import Trace
 from agenttrace.evaluation.invocation import Target, arguments
 from agenttrace.evaluation.lanes import Call, Lanes, Outcome
-
-_ENGINE = str(Path(__file__).parent)
-_RECORDER = str(Path(tracing.__file__).parent)
+from agenttrace.evaluation.tracebacks import users_traceback
 
 
 class Captured(Protocol):
@@ -78,27 +73,6 @@ def _failure(target: Target, outcome: Outcome, timeout: float | None) -> str | N
     if outcome.error is None:
         return None
     return users_traceback(outcome.error)
-
-
-def users_traceback(error: BaseException) -> str:
-    """The traceback without the frames of the engine and of the recorder; causes and contexts included."""
-    told = traceback.TracebackException.from_exception(error)
-    shown: set[int] = set()
-    pending = [told]
-    while pending:
-        part = pending.pop()
-        if id(part) in shown:
-            continue
-        shown.add(id(part))
-        part.stack = traceback.StackSummary.from_list(
-            [(f.filename, f.lineno or 0, f.name, f.line) for f in part.stack if not _is_ours(f.filename)]
-        )
-        pending += [p for p in (part.__cause__, part.__context__, *(part.exceptions or ())) if p is not None]
-    return "".join(told.format()).rstrip("\n")
-
-
-def _is_ours(filename: str) -> bool:
-    return filename.startswith(("<agenttrace", _ENGINE, _RECORDER))
 
 
 def _recorded(output: Any) -> Any:

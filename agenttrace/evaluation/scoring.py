@@ -7,17 +7,17 @@ A scorer that raises, returns something that is not a usable `Score`, or does no
 from __future__ import annotations
 
 import math
-import traceback
 from collections.abc import Sequence
 from contextvars import copy_context
 from typing import Any
 
-from agenttrace.core.errors import ScorerError
+from agenttrace.core.errors import AgentTraceError
 from agenttrace.core.example import Example
 from agenttrace.core.protocols import Scorer
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
 from agenttrace.evaluation.lanes import Call, Lanes, Outcome
+from agenttrace.evaluation.tracebacks import last_line, users_traceback
 
 OUTCOMES = ("passed", "failed", "skipped", "errored")
 
@@ -42,12 +42,19 @@ def _score_of(scorer: Scorer, outcome: Outcome, timeout: float | None) -> Score:
     if outcome.timed_out:
         return Score.errored(name, threshold, f"the scorer {name!r} gave no score within {timeout:g} s")
     if outcome.error is not None:
-        return Score.errored(name, threshold, outcome.error, _said(outcome.error))
+        return _broken(name, threshold, outcome.error)
     fault = nonsense(outcome.value)
     if fault is not None:
-        return Score.errored(name, threshold, ScorerError(f"the scorer {name!r} {fault}"))
+        return Score.errored(name, threshold, f"the scorer {name!r} {fault}")
     score: Score = outcome.value
     return score
+
+
+def _broken(name: str, threshold: float, error: BaseException) -> Score:
+    """What we raise on purpose says all in its text; anything else keeps its traceback."""
+    if isinstance(error, AgentTraceError):
+        return Score.errored(name, threshold, str(error))
+    return Score.errored(name, threshold, users_traceback(error), last_line(error))
 
 
 def nonsense(value: Any) -> str | None:
@@ -71,11 +78,6 @@ def nonsense(value: Any) -> str | None:
     if not 0 <= number <= 1:
         return f"returned the value {number!r}; a value is a number from 0 to 1"
     return None
-
-
-def _said(error: BaseException) -> str:
-    """The last line of the error's traceback: its type and text, also where its own ``__str__`` fails."""
-    return traceback.format_exception_only(error)[-1].strip()
 
 
 def _brief(value: Any) -> str:

@@ -376,7 +376,8 @@ def test_an_input_that_does_not_fit_is_errored_before_the_function_is_called(tra
     report = run_evaluation(examples, [Answer()], function=agent, tracer=tracer)
     assert outcomes(report) == ["errored", "errored", "passed"]
     assert "does not fit" in report[0].error
-    assert "did you mean 'prompt'" in report[0].error
+    assert "agent(prompt, days=1): missing" in report[0].error
+    assert "the input has 'promt'; did you mean 'prompt'" in report[0].error
     assert "has no input" in report[1].error
     assert calls == ["x"]
 
@@ -475,15 +476,13 @@ def test_the_model_goes_to_the_scorers_that_take_one(tracer):
 class NeedsExpectation(Answer):
     def check(self, example):
         if example.expected_output is None:
-            raise ScorerError("needs expected_output")
+            raise ScorerError("Answer needs expected_output")
 
 
 def test_a_scorer_without_the_field_it_needs_stops_before_any_agent_is_run(tracer):
     calls = []
     examples = [*doubles(1), Example(input={"x": 1}, name="bare")]
-    with pytest.raises(
-        ScorerError, match=r"example 2 \('bare'\): the scorer 'Answer': needs expected_output"
-    ):
+    with pytest.raises(ScorerError, match=r"example 2 \('bare'\): Answer needs expected_output"):
         run_evaluation(examples, [NeedsExpectation()], function=calls.append, tracer=tracer)
     assert calls == []
 

@@ -2,6 +2,7 @@ import asyncio
 import threading
 
 import pytest
+from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
 from agenttrace.core.score import Score
 from agenttrace.evaluation import run_evaluation
@@ -38,6 +39,15 @@ def test_a_scorer_that_raises_gives_an_errored_score_with_its_traceback():
     assert (score.value, score.outcome) == (None, "errored")
     assert score.reason == "ZeroDivisionError: no calls"
     assert "in breaks" in score.error
+    assert "lanes.py" not in score.error
+
+
+def test_an_error_of_ours_says_all_in_one_line():
+    def lacks(example, trace):
+        raise ScorerError("needs expected_output")
+
+    score = score_of(lacks)
+    assert (score.reason, score.error) == ("needs expected_output", "needs expected_output")
 
 
 def test_an_exception_that_cannot_be_printed_is_still_an_errored_score():
