@@ -1,0 +1,6 @@
+"""Lets fault tests import the parts they share."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))

@@ -1,0 +1,179 @@
+"""What the children of the store's fault tests do: one command each."""
+
+import faulthandler
+import os
+import resource
+import sys
+import threading
+import time
+
+from agenttrace.core.errors import ExportError
+from agenttrace.store import SQLiteStore, connection
+from store_faults import a_span
+
+
+def tell(*words):
+    os.write(1, (" ".join(map(str, words)) + "\n").encode())
+
+
+def keep(store, spans):
+    """Store a batch as the pipeline does: keep it and come again while others hold the file."""
+    refusals = 0
+    while True:
+        try:
+            store.export(spans)
+        except ExportError:
+            refusals += 1
+        else:
+            return refusals
+
+
+def write(path, trace, total, batch=10):
+    """Store so many spans in batches; says how many were stored and how often the file was held."""
+    store = SQLiteStore(path)
+    trace, total, batch, refusals = int(trace), int(total), int(batch), 0
+    for first in range(1, total + 1, batch):
+        refusals += keep(store, [a_span(n, trace) for n in range(first, min(first + batch, total + 1))])
+    store.close()
+    tell(store.health().written, refusals)
+
+
+def write_for_ever(path, trace):
+    """Store batches with constant checkpoints, saying after each how many spans are stored."""
+    connection.CHECKPOINT_PAGES = 3
+    store = SQLiteStore(path)
+    stored = 0
+    while True:
+        keep(store, [a_span(stored + n, int(trace), output="x" * 300) for n in range(1, 21)])
+        stored += 20
+        tell(stored)
+
+
+def migrate_for_ever(directory):
+    """Make one new store after the other."""
+    for number in range(100_000):
+        if number == 0:
+            tell("ready")
+        store = SQLiteStore(os.path.join(directory, f"{number}.db"))
+        store.export([a_span(1)])
+        store.close()
+
+
+def fork_while_writing(path, times):
+    """Fork again and again while a thread writes; each child stores a span of its own."""
+    store = SQLiteStore(path)
+    stop = threading.Event()
+    stored = []
+
+    def writer():
+        number = 0
+        while not stop.is_set():
+            number += 1
+            keep(store, [a_span(number, 1)])
+            stored.append(number)
+
+    thread = threading.Thread(target=writer)
+    thread.start()
+    for child in range(int(times)):
+        pid = os.fork()
+        if pid == 0:
+            keep(store, [a_span(n, 1000 + child) for n in (1, 2, 3)])
+            os._exit(0)
+        os.waitpid(pid, 0)
+    stop.set()
+    thread.join()
+    store.close()
+    tell(len(stored))
+
+
+def outlive_the_parent(path):
+    """A child goes on storing after its parent has closed the store and is gone."""
+    store = SQLiteStore(path)
+    store.export([a_span(1, 1)])
+    ready, begin = os.pipe()
+    if os.fork() == 0:
+        keep(store, [a_span(1, 2)])
+        os.write(begin, b"x")
+        time.sleep(0.3)
+        for number in range(2, 12):
+            keep(store, [a_span(number, 2)])
+        tell("done")
+        os._exit(0)
+    os.read(ready, 1)
+    store.close()
+
+
+def leave_a_fork_alone(path):
+    """A forked child that never uses the store ends normally while the parent is inside a transaction."""
+    store = SQLiteStore(path)
+    store.export([a_span(1, 1)])
+    db = store._writer._db
+    store.before_fork = lambda: None  # the rare fork that could not wait: the connection is inherited
+    store.after_fork_in_parent = lambda: None
+    db.execute("BEGIN IMMEDIATE")
+    db.execute("UPDATE span_rows SET output = '\"changed\"'")
+    pid = os.fork()
+    if pid == 0:
+        sys.exit(0)
+    watch()
+    os.waitpid(pid, 0)
+    db.execute("COMMIT")
+    store.export([a_span(2, 1)])
+    store.close()
+
+
+def fill_a_limited_file(path, limit):
+    """Store more than a file may hold, then lift the limit."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (int(limit), hard))
+    store = SQLiteStore(path)
+    for number in range(1, 101):
+        store.export([a_span(number, output="x" * 10_000)])
+    tell(store.health().mode)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    tell(store.flush(5.0), store.health().mode, store.health().dropped)
+    store.close()
+
+
+def run_out_of_handles(path):
+    """Store a span, then another when no file can be opened, then a third when one can again."""
+    store = SQLiteStore(path)
+    store.export([a_span(1)])
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    taken = []
+    resource.setrlimit(resource.RLIMIT_NOFILE, (64, hard))
+    try:
+        while True:
+            taken.append(os.open("/dev/null", os.O_RDONLY))
+    except OSError:
+        pass
+    store.export([a_span(2)])
+    tell(store.health().mode)
+    for handle in taken:
+        os.close(handle)
+    tell(store.flush(5.0), store.health().mode)
+    store.close()
+
+
+def write_as_nobody(path):
+    """Store a span without the right to."""
+    store = SQLiteStore(path)
+    if os.geteuid() == 0:
+        os.seteuid(65534)
+    store.export([a_span(1)])
+    store.export([a_span(2)])
+    tell(store.health().mode, store.health().waiting, store.flush(0.2))
+
+
+def watch():
+    """Say where a child hangs after 15 seconds, and end it there unless the full counts are asked for."""
+    faulthandler.dump_traceback_later(15, exit=os.environ.get("AGENTTRACE_FAULT_SCALE") != "full")
+
+
+if __name__ == "__main__":
+    command = sys.argv[1].replace("-", "_")
+    if (
+        command != "leave_a_fork_alone"
+    ):  # a fork of a watched process cannot end normally: it misses the watch
+        watch()
+    globals()[command](*sys.argv[2:])

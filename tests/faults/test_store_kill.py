@@ -1,0 +1,51 @@
+"""Killed while it writes."""
+
+import random
+import time
+
+import pytest
+from agenttrace.store import SQLiteStore
+from store_faults import a_span, is_sound, rows, scaled, start
+
+pytestmark = pytest.mark.faults
+
+
+def test_kill_9_while_writing_and_checkpointing_loses_nothing_that_was_stored(tmp_path):
+    """Scenario 62."""
+    path = tmp_path / "traces.db"
+    chance = random.Random(62)
+    for attempt in range(1, scaled(5, 200) + 1):
+        child = start("write-for-ever", path, attempt)
+        stored = 0
+        for _ in range(chance.randrange(1, 12)):
+            stored = int(child.stdout.readline())
+        time.sleep(chance.random() * 0.01)
+        child.kill()
+        stored = max([stored, *(int(line) for line in child.communicate()[0].split())])
+
+        (kept,) = rows(path, "SELECT count(*) FROM spans WHERE trace_id = ?", f"{attempt:032x}")[0]
+        assert kept >= stored
+        assert kept % 20 == 0, "a batch is stored whole or not at all"
+    assert is_sound(path)
+    assert list(tmp_path.glob("*corrupt*")) == []
+
+
+def test_kill_9_while_a_store_is_made_leaves_one_that_opens(tmp_path):
+    """Scenario 63."""
+    chance = random.Random(63)
+    for attempt in range(scaled(5, 50)):
+        directory = tmp_path / str(attempt)
+        directory.mkdir()
+        child = start("migrate-for-ever", directory)
+        assert child.stdout.readline() == "ready\n"
+        time.sleep(chance.random() * 0.03)
+        child.kill()
+        child.communicate()
+
+        for path in directory.glob("*.db"):
+            store = SQLiteStore(path)
+            store.export([a_span(2)])
+            assert store.health().moved_aside == []
+            assert store.health().mode == "sqlite"
+            store.close()
+            assert is_sound(path)
