@@ -20,6 +20,7 @@ from agenttrace.judges.models.resolve import DEFAULT_MODEL_VARIABLE, default_mod
 from agenttrace.judges.verdict import UnreadableReply
 
 _RAW_LIMIT = 20_000
+_EXCERPT = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +161,11 @@ class JudgeScorer(ABC):
         reason = str(errors[0])
         if asked > 1:
             reason = f"{len(errors)} of {asked} votes gave no verdict; the first: {reason}"
-        score = Score.errored(self.name, self.threshold, errors[0], reason)
+        # An expected failure: the judge's words tell more than a traceback through this room.
+        said = f"\nThe judge's last reply: {raw[0][:_EXCERPT]!r}" if raw else ""
+        score = Score.errored(
+            self.name, self.threshold, f"{type(errors[0]).__name__}: {errors[0]}{said}", reason
+        )
         return replace(score, details={"raw": raw, "problems": [str(error) for error in errors]})
 
     def _metadata(self, judges: Sequence[Judge], evidence: Evidence) -> dict[str, Any]:

@@ -77,6 +77,8 @@ def test_half_of_the_votes_is_not_enough() -> None:
         "1 of 2 votes gave no verdict; the first: the judge's reply cannot be used"
     )
     assert score.details["raw"] == ["x"]
+    assert score.error.startswith("UnreadableReply: the judge's reply cannot be used")
+    assert score.error.endswith("\nThe judge's last reply: 'x'")
 
 
 def test_a_model_that_fails_makes_an_errored_score() -> None:

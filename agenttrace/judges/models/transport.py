@@ -104,17 +104,18 @@ class Transport:
         self, url: str, headers: Mapping[str, str], body: bytes, note: Callable[[str], None]
     ) -> Answer | _Failure:
         ends = time.monotonic() + self.timeout
-        for attempt in range(1, self.attempts + 1):
+        attempt = 0
+        while True:
+            attempt += 1
             outcome = await self._once(url, headers, body)
             problem = _retryable_problem(outcome)
-            if problem is None or attempt == self.attempts:
-                break
+            if problem is None or attempt >= self.attempts:
+                return outcome
             pause = self._pause(attempt, outcome.retry_after if isinstance(outcome, Answer) else None)
             if pause >= ends - time.monotonic():
                 return _Failure(f"{problem}; no time left to try again after {pause:.1f} s")
             note(problem)
             await self._sleep(pause)
-        return outcome
 
     async def _once(self, url: str, headers: Mapping[str, str], body: bytes) -> Answer | _Failure:
         client = await self._client()
@@ -140,11 +141,10 @@ class Transport:
             return _Failure(f"the connection broke ({type(error).__name__})")
 
     def _pause(self, attempt: int, retry_after: str | None) -> float:
-        """Seconds until the next attempt: doubling, with jitter, or what the endpoint asks for."""
+        """Seconds until the next attempt: doubling, with jitter, on top of what the endpoint asks for."""
         backoff = min(self.longest_pause, self.first_pause * 2.0 ** (attempt - 1))
         backoff *= random.uniform(0.5, 1.0)  # noqa: S311 - spreads retries, guards nothing
-        asked = retry_after_seconds(retry_after)
-        return backoff if asked is None else min(self.longest_pause, max(asked, backoff))
+        return min(self.longest_pause, (retry_after_seconds(retry_after) or 0.0) + backoff)
 
     async def _client(self) -> httpx.AsyncClient:
         loop = asyncio.get_running_loop()

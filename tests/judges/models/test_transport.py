@@ -50,7 +50,7 @@ def test_a_reply_arrives_whole_with_its_status(endpoint: Any, respond: Any) -> N
 @pytest.mark.parametrize(
     ("header", "least", "most"),
     [
-        ("2", 2.0, 2.0),
+        ("2", 2.25, 2.5),
         ("3600", 20.0, 20.0),
         ("99999999999999999999", 20.0, 20.0),
         ("garbage", 0.25, 0.5),
