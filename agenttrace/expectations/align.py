@@ -95,7 +95,7 @@ def align(plan: Group, weigher: Weigher, credit: Credit = "partial") -> Alignmen
         pairs += [Pair(start + e, numbered[start + e].options[0], start + a, 1.0) for e, a in found]
         return Alignment(plan, pairs)
     chosen, worths = _worths(numbered[start:], start, weigher, credit)
-    for number, position in sorted(_solve(rest, worths)):
+    for number, position in _solve(rest, worths):
         expected, agreement = chosen[number][position]
         pairs.append(Pair(start + number, expected, position, agreement))
     return Alignment(plan, pairs)
@@ -177,11 +177,8 @@ def _worths(
     for place in numbered:
         best: dict[int, tuple[Call, float]] = {}
         for option in place.options:
-            for position in weigher.candidates(option):
-                if position < start:
-                    continue
-                agreement = weigher.weigh(option, position)
-                if position not in best or best[position][1] < agreement:
+            for position, agreement in weigher.weigh_all(option).items():
+                if position >= start and (position not in best or best[position][1] < agreement):
                     best[position] = (option, agreement)
         worth = {
             position: value + count - position

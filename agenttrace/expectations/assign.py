@@ -26,6 +26,10 @@ class Assignment:
         """(place, call), by place."""
         return [(place, call) for place, call in enumerate(self._call_at) if call >= 0]
 
+    def calls(self) -> tuple[int, ...]:
+        """The call at each place, -1 for none."""
+        return tuple(self._call_at)
+
     def add(self, call: int, weights: Mapping[int, int]) -> int:
         """Add a call with its weight at each place that it fits; return by how much the total grew.
 

@@ -15,7 +15,8 @@ from agenttrace.expectations.assign import Assignment
 Worths = Mapping[int, int]
 """For one place, what each call is worth there, by position."""
 
-Link = tuple["Link | None", tuple[tuple[int, int], ...]]
+Link = tuple["Link | None", Sequence[int], tuple[int, ...]]
+"""What came before, some places, and the call at each of them (-1: none)."""
 
 
 class Chain:
@@ -36,11 +37,10 @@ class Chain:
         found: list[tuple[int, int]] = []
         link = self._links[-1]
         while link is not None:
-            before, pairs = link
-            found.extend(reversed(pairs))
+            before, places, calls = link
+            found.extend((place, call) for place, call in zip(places, calls, strict=True) if call >= 0)
             link = before
-        found.reverse()
-        return found
+        return sorted(found)
 
     def then(self, place: int, worths: Worths) -> None:
         """Append one place."""
@@ -48,7 +48,7 @@ class Chain:
         # From the last call to the first: what is inserted is never seen by a call before it.
         for call in sorted(worths, reverse=True):
             before = bisect_left(ends, call) - 1
-            self._insert(call, totals[before] + worths[call], (links[before], ((place, call),)))
+            self._insert(call, totals[before] + worths[call], (links[before], (place,), (call,)))
 
     def then_group(self, places: Sequence[int], worths: Sequence[Worths]) -> None:
         """Append places that stand in any order."""
@@ -61,8 +61,7 @@ class Chain:
             assignment = Assignment(len(places))
             for call in relevant[bisect_left(relevant, end + 1) :]:
                 if assignment.add(call, at_call[call]) > 0:
-                    pairs = tuple((places[slot], at) for slot, at in assignment.pairs())
-                    self._insert(call, total + assignment.total, (link, pairs))
+                    self._insert(call, total + assignment.total, (link, places, assignment.calls()))
 
     def _insert(self, end: int, total: int, link: Link) -> None:
         ends, totals, links = self._ends, self._totals, self._links

@@ -187,8 +187,11 @@ def _weigh_mapping(
     for key, item in expected.items():
         if key in actual:
             got = actual[key]
-            if type(item) is type(got) and type(item) in _EXACT and item == got:
-                total += 1.0
+            kind = type(item)
+            if kind is type(got) and kind in _EXACT and (item == got or into is None):
+                # The loop of large comparisons: scalars of one type need no more than this.
+                if item == got or (kind is str and _same_cut(item, got)):
+                    total += 1.0
             else:
                 total += weigh(item, got, context, f"{path}.{key}" if path else key, into)
         elif isinstance(item, Matcher) and item.accepts_absence:

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 from agenttrace.core.errors import ExpectationError, ScorerError, did_you_mean
 from agenttrace.core.tool_call import ANY, ArgumentMode, ToolCall, ToolDefinition
+from agenttrace.expectations.flat import FlatIndex, flat_arguments
 from agenttrace.expectations.matcher import Answerer, Context, Matcher
 from agenttrace.expectations.pattern import Call
 from agenttrace.expectations.selection import Selection, agent_matches
@@ -49,6 +50,10 @@ class Compared(Matcher):
         return repr(self.value)
 
 
+_MANY = 16
+"""From so many candidates on, an index pays."""
+
+
 class Weigher:
     """Weighs expected calls against the calls of one trace. Each pair is weighed once."""
 
@@ -67,14 +72,17 @@ class Weigher:
         self._mode = mode
         self._tools = tools or {}
         self._comparators = comparators or {}
-        self._answers = answers
         self.selection = selection or Selection()
         self._at: dict[str, list[int]] = {}
         for position, call in enumerate(calls):
             self._at.setdefault(call.name, []).append(position)
+        self._flat: dict[str, FlatIndex] = {}
         self._wanted: dict[int, tuple[Call, Any, Any, ArgumentMode]] = {}
         self._weights: dict[tuple[int, int], float] = {}
-        self._labels = {call.label: self._fits(call) for call in labelled if call.label is not None}
+        labels = {call.label: self._fits(call) for call in labelled if call.label is not None}
+        self._contexts = {
+            how: Context(how, calls, labels=labels, answers=answers) for how in get_args(ArgumentMode)
+        }
 
     def name(self, expected: Call) -> str:
         """The tool's name, aliases resolved."""
@@ -97,6 +105,28 @@ class Weigher:
             found = [at for at in found if agent_matches(expected.agent, self.calls[at].agent)]
         if expected.turn is not None:
             found = [at for at in found if self.calls[at].turn == expected.turn]
+        return found
+
+    def weigh_all(self, expected: Call) -> Mapping[int, float]:
+        """Agreement with each of its candidates, by position."""
+        positions = self.candidates(expected)
+        if len(positions) < _MANY:
+            return {position: self.weigh(expected, position) for position in positions}
+        _, arguments, output, mode = self._prepared(expected)
+        flat = None
+        if output is ANY and type(arguments) is dict and not expected.ignore:
+            flat = flat_arguments(arguments)
+        if flat is None:
+            return {position: self.weigh(expected, position) for position in positions}
+        name = self.name(expected)
+        index = self._flat.get(name)
+        if index is None:
+            index = self._flat[name] = FlatIndex(self.calls, self._at[name])
+        found = index.agreements(flat, set(arguments), listed=mode == "listed")
+        for position in index.rest:
+            found[position] = self.weigh(expected, position)
+        if len(found) > len(positions):
+            return {position: found[position] for position in positions}
         return found
 
     def weigh(self, expected: Call, position: int) -> float:
@@ -130,13 +160,17 @@ class Weigher:
         if arguments is ANY and output is ANY:
             return 1.0
         actual = self.calls[position]
-        context = Context(mode, self.calls, position, self._labels, self._answers)
-        parts: list[float] = []
-        if arguments is not ANY:
-            parts.append(self._weigh_arguments(expected, arguments, actual, context, into))
-        if output is not ANY:
-            parts.append(weigh(output, actual.output, context, "output", into))
-        return sum(parts) / len(parts)
+        context = self._contexts[mode]
+        # One context for all pairs; a `ref` may weigh another pair while this one is looked at.
+        before, context.position = context.position, position
+        if arguments is ANY:
+            weight = weigh(output, actual.output, context, "output", into)
+        else:
+            weight = self._weigh_arguments(expected, arguments, actual, context, into)
+            if output is not ANY:
+                weight = (weight + weigh(output, actual.output, context, "output", into)) / 2
+        context.position = before
+        return weight
 
     def _weigh_arguments(
         self,
