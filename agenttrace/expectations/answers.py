@@ -7,13 +7,12 @@ asked, and the same comparison is made again with the answers.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from agenttrace.core.errors import ScorerError
 from agenttrace.expectations.comparison import Comparison
-from agenttrace.expectations.matcher import Matcher
-from agenttrace.expectations.nested_matchers import parts_of
+from agenttrace.expectations.known_tools import matchers_of
 from agenttrace.expectations.pattern import Call
 from agenttrace.expectations.scalar_matchers import Semantic
 from agenttrace.expectations.values import value_key
@@ -69,13 +68,4 @@ async def judged(comparing: Callable[[Answers], Comparison], ask: Ask) -> Compar
 
 def needs_judge(calls: tuple[Call, ...]) -> bool:
     """Whether any expected value is a `semantic`."""
-    return any(
-        isinstance(found, Semantic) for call in calls for found in _matchers((call.arguments, call.output))
-    )
-
-
-def _matchers(value: Any) -> Iterator[Matcher]:
-    if isinstance(value, Matcher):
-        yield value
-    for part in parts_of(value):
-        yield from _matchers(part)
+    return any(isinstance(found, Semantic) for call in calls for found in matchers_of(call))

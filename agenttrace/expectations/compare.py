@@ -13,11 +13,12 @@ from agenttrace.expectations.checks import Subject, check_constraints
 from agenttrace.expectations.comparison import UNORDERED_MODES, Comparison
 from agenttrace.expectations.expand import EMPTY, Expansion, Group
 from agenttrace.expectations.expectation import Expectation, Mode
+from agenttrace.expectations.known_tools import check_tools
 from agenttrace.expectations.matcher import Answerer
 from agenttrace.expectations.parse import parse_expectation
 from agenttrace.expectations.pattern import Call
 from agenttrace.expectations.selection import Selection
-from agenttrace.expectations.weighing import Comparators, Weigher, check_tools
+from agenttrace.expectations.weighing import Comparators, Weigher
 
 
 def compare(

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
-from agenttrace.core.errors import ExpectationError, ScorerError, did_you_mean
+from agenttrace.core.errors import ExpectationError, ScorerError
 from agenttrace.core.tool_call import ANY, ArgumentMode, ToolCall, ToolDefinition
 from agenttrace.expectations.flat import FlatIndex, flat_arguments
 from agenttrace.expectations.matcher import Answerer, Context, Matcher
@@ -235,21 +235,3 @@ def _bind(tool: ToolDefinition, given: dict[str, Any], mode: ArgumentMode, expec
         return bound
     rest = next((p.name for p in tool.parameters if p.kind == "var_keyword"), None)
     return {key: value for key, value in bound.items() if key in given or (key == rest and value)}
-
-
-def check_tools(expected: Iterable[Call], tools: Mapping[str, ToolDefinition], selection: Selection) -> None:
-    """Refuse a tool that nothing knows, where it is known which tools there are.
-
-    Raises:
-        ExpectationError: it names the nearest tool.
-    """
-    if not tools:
-        return
-    known = {*tools, *map(selection.name_of, tools)}
-    for call in expected:
-        if call.name not in known and selection.name_of(call.name) not in known:
-            where = f"{call.source}: " if call.source else ""
-            raise ExpectationError(
-                f"{where}the expected tool {call.name!r} is not among the recorded tools"
-                + did_you_mean(call.name, known)
-            )
