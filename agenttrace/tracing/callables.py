@@ -4,23 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy, deepcopy
+from types import MethodType
 from typing import Any
 
 import wrapt
 
 
-class ObservedCallable(wrapt.FunctionWrapper):  # type: ignore[type-arg] # generic in new versions only
+class ObservedCallable(wrapt.CallableObjectProxy):  # type: ignore[type-arg,unused-ignore] # generic in new versions only
     """A callable object, builtin or partial whose calls are recorded; everything else about it is its own.
 
-    Pickles and copies as the observed object does, so that it survives process pools.
+    Pickles and copies as the observed object does, so that it survives process pools. Attributes that begin
+    with ``_self_`` are the proxy's, all others the object's.
     """
 
+    __agenttrace_site__: Any = None  # declared here, so that setting it does not reach the object
+
     def __init__(self, wrapped: Any, recording: Callable[..., Any], options: dict[str, Any]) -> None:
-        super().__init__(wrapped, lambda _wrapped, _instance, args, kwargs: recording(*args, **kwargs))
+        super().__init__(wrapped)
+        self._self_recording = recording
         self._self_options = options
 
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        """Call the object, recorded."""
+        return self._self_recording(*args, **kwargs)
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        """Bind where the object would: what is observed as a method stays a method."""
+        bind = getattr(type(self.__wrapped__), "__get__", None)
+        if instance is None or bind is None or bind(self.__wrapped__, instance, owner) is self.__wrapped__:
+            return self
+        return MethodType(self, instance)
+
     def __reduce_ex__(self, protocol: Any) -> Any:
-        return _reobserve, (self.__wrapped__, self._self_options)
+        # What listens to the end of calls belongs to this process.
+        return _reobserve, (self.__wrapped__, {**self._self_options, "on_end": None})
 
     def __reduce__(self) -> Any:
         return self.__reduce_ex__(2)

@@ -5,15 +5,18 @@ from __future__ import annotations
 import os
 import weakref
 from collections.abc import Iterable, Mapping
-from types import FunctionType
+from types import FunctionType, MethodType
 from typing import Any
 
 from agenttrace.core.errors import ConfigError
+from agenttrace.tracing import signatures
+from agenttrace.tracing.rebinding import Rebinding
 from agenttrace.tracing.record import OnEnd, Recorder, Site
-from agenttrace.tracing.sites import is_bound_to_instance, is_secret, make_site, signature_of
+from agenttrace.tracing.sites import is_secret, make_site
 from agenttrace.tracing.wrapper import REDACTED_NAME, RESERVED, dress, make_wrapper
 
 SITE_MARK = "__agenttrace_site__"
+_IMMUTABLE = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE: the class of a builtin
 
 
 def enabled_by_environment() -> bool:
@@ -59,7 +62,7 @@ def observe_with(
         getter, setter, deleter = (part and _observe_function(recorder, part, options) for part in parts)
         return property(getter, setter, deleter, function.__doc__)
     if isinstance(function, type):
-        return observe_methods(recorder, function, options=options)
+        return observe_methods(recorder, function, options={**options, "name": None})
     return _observe_function(recorder, function, options)
 
 
@@ -72,46 +75,51 @@ def observe_methods(
     include_private: bool = False,
 ) -> type:
     """Observe the methods that a class itself defines, in place; dunders never, ``_private`` on demand."""
+    if isinstance(exclude, str):
+        raise ConfigError(
+            f"exclude is a list of method names, got the string {exclude!r}; write [{exclude!r}]"
+        )
     left_out = set(exclude)
     unknown = left_out - set(vars(cls))
     if unknown:
         raise ConfigError(f"{cls.__name__} defines no method {sorted(unknown)[0]!r} to exclude")
+    if cls.__flags__ & _IMMUTABLE:
+        raise ConfigError(f"{cls.__name__} is built in: its methods cannot be observed; observe a function")
     for name, member in list(vars(cls).items()):
         if name in left_out or name.startswith("__") or (name.startswith("_") and not include_private):
             continue
         if isinstance(member, FunctionType | staticmethod | classmethod):
-            setattr(cls, name, observe_with(recorder, member, **{**options, "name": None}))
+            setattr(cls, name, observe_with(recorder, member, **options))
     return cls
 
 
 def _observe_function(recorder: Recorder, function: Any, options: dict[str, Any], bound: bool = False) -> Any:
     function = _without_our_wrapper(function)
-    signature = signature_of(function)
-    parameters = list(signature.parameters.values())
-    if any(parameter.name.startswith(RESERVED) for parameter in parameters):
-        raise ConfigError(
-            f"parameter names of {function!r} begin with {RESERVED!r}, which is reserved; rename them"
-        )
-    shown = parameters[1:] if bound or is_bound_to_instance(function, parameters) else parameters
-    site = make_site(function, shown, recorder=recorder, **options)
-    recorded = tuple(REDACTED_NAME if is_secret(p.name) else p.name for p in shown)
-    wrapper = make_wrapper(function, signature, site, recorded if site.capture_input else None)
+    taken = signatures.taken_by(function)
+    if any(parameter.name.startswith(RESERVED) for parameter in taken):
+        taken = signatures.anything()
+    claimed = signatures.claimed_by(function) or taken
+    passes_on = signatures.takes_anything(taken) and not signatures.are_alike(taken, claimed)
+    known = claimed if passes_on else taken
+    is_method = bool(taken) and (bound or signatures.begins_with_instance(function, known))
+    known = known[1:] if is_method else known
+    self_in_args = is_method and taken[0].kind is taken[0].VAR_POSITIONAL
+    recorded = taken[1:] if is_method and not self_in_args else taken
+    rebinding = Rebinding(recorded, known) if passes_on else None
+    site = make_site(function, recorded, known, recorder=recorder, rebinding=rebinding, **options)
+    sources = [REDACTED_NAME if is_secret(p.name) else p.name for p in recorded]
+    if self_in_args:
+        sources[0] += "[1:]"
+    wrapper = make_wrapper(function, taken, site, tuple(sources) if site.capture_input else None)
     if isinstance(function, FunctionType):
         observed: Any = dress(wrapper, function)
     else:
         from agenttrace.tracing.callables import ObservedCallable
 
         observed = ObservedCallable(function, wrapper, options)
-    _mark(observed, site)
-    return observed
-
-
-def _mark(observed: Any, site: Site) -> None:
     site.wrapper = weakref.ref(observed)
-    try:
-        setattr(observed, SITE_MARK, site)
-    except AttributeError:  # a builtin has no attributes to write; it can still be decorated twice
-        pass
+    setattr(observed, SITE_MARK, site)
+    return observed
 
 
 def _without_our_wrapper(function: Any) -> Any:
@@ -119,6 +127,9 @@ def _without_our_wrapper(function: Any) -> Any:
 
     The mark alone is not enough: `functools.wraps` copies it to decorators of the user's.
     """
+    if isinstance(function, MethodType):
+        inner = _without_our_wrapper(function.__func__)
+        return function if inner is function.__func__ else MethodType(inner, function.__self__)
     site = getattr(function, SITE_MARK, None)
     if isinstance(site, Site) and site.wrapper is not None and site.wrapper() is function:
         return site.function
@@ -149,7 +160,9 @@ def check_options(
 
 
 def _check_callable(function: Any) -> None:
-    if not callable(function) and not isinstance(function, staticmethod | classmethod | property):
+    if isinstance(function, type | staticmethod | classmethod | property):
+        return
+    if not callable(function):
         raise ConfigError(
             f"observe decorates something that can be called, got {type(function).__name__} {function!r}"
             " (options are keyword arguments: observe(span_type='tool'))"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -25,6 +26,7 @@ from agenttrace.tracing.record import (
     Scope,
     Site,
     parent_key_of,
+    parent_of,
 )
 from agenttrace.tracing.redaction import SHORTEST_SECRET, Redaction
 
@@ -37,6 +39,8 @@ def finish(record: Record, redaction: Redaction) -> Span:
     extra = record[EXTRA]
     arguments = record[ARGUMENTS]
     parent: Record = record[PARENT]
+    if parent[SITE] is not None and parent[SITE].lent:
+        parent = parent_of(record)
     span = Span(
         trace_key=scope.trace_key,
         span_key=(scope.base + record[INDEX]) & SPAN_KEY_MASK or 1,
@@ -48,7 +52,7 @@ def finish(record: Record, redaction: Redaction) -> Span:
         span_type=site.span_type,
         start_ns=scope.anchor + record[START],
         end_ns=scope.anchor + (record[END] or record[START]),
-        input=None if arguments is None else _inputs(site.names, arguments, redaction),
+        input=None if arguments is None else _inputs(site, arguments, redaction),
         output=_value("output", record[OUTPUT], redaction),
         attributes=site.metadata or EMPTY,
         project=scope.project,
@@ -65,8 +69,12 @@ def finish(record: Record, redaction: Redaction) -> Span:
     return span
 
 
-def _inputs(names: tuple[str, ...], values: tuple[Any, ...], redaction: Redaction) -> dict[str, Any]:
-    return {name: _value(name, value, redaction) for name, value in zip(names, values, strict=False)}
+def _inputs(site: Site, values: tuple[Any, ...], redaction: Redaction) -> dict[str, Any]:
+    named: Iterable[tuple[str, Any]] = zip(site.names, values, strict=False)
+    if site.rebinding is not None:
+        bound = site.rebinding.bind([thaw(value) for value in values])
+        named = named if bound is None else bound.items()
+    return {name: _value(name, value, redaction) for name, value in named}
 
 
 def _value(name: str, value: Any, redaction: Redaction) -> Any:

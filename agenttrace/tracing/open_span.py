@@ -9,7 +9,7 @@ from agenttrace.core.identity import monotonic_ns
 from agenttrace.core.span import Status
 from agenttrace.tracing.context import current
 from agenttrace.tracing.live_span import LiveSpan
-from agenttrace.tracing.record import END, FAILURE, OFF, SCOPE, SITE, Record
+from agenttrace.tracing.record import END, FAILURE, INDEX, OFF, PARENT, SCOPE, SITE, Record
 from agenttrace.tracing.steps import emit, fail
 
 MAX_DEPTH = 10_000
@@ -50,29 +50,39 @@ class OpenSpan(LiveSpan):
             record[FAILURE] = (status, None)
         emit(record)
 
+    def set_type(self, span_type: str) -> None:
+        """Give the span another type."""
+        if self._record is not None:
+            self._record[SITE].span_type = span_type  # the site of a block is this span's own
+
     def lend(self) -> Token[Any]:
         """Make this the running call of this context."""
+        if self._record is not None:
+            self._record[SITE].lent = True
         return current.set(self.parent_record)
 
     def take_back(self, token: Token[Any]) -> None:
-        """Make the running call what it was before. In another context than that of `lend`, nothing happens;
-        there the lent span stays the running call, and `SpanBlock.open(lent=True)` keeps it harmless."""
+        """Make the running call what it was before.
+
+        In another context than that of `lend` nothing happens. There the span stays the running call after
+        its end; what starts then is recorded under what stands above it.
+        """
         try:
             current.reset(token)
         except ValueError:
             pass
 
-    def stands_above_running(self) -> bool:
-        """Whether the running call was started, directly or not, under this one, and is not it."""
-        record = current.get()
-        if record is self._record:
+    def is_above_running(self) -> bool:
+        """Whether the running call was started, directly or not, under this one."""
+        own, record = self._record, current.get()
+        if own is None:
             return False
         for _ in range(MAX_DEPTH):
-            if record is None or record[SITE] is None or record[SCOPE] is None:
+            if record is None or record[SITE] is None or record[SCOPE] is not own[SCOPE]:
                 return False
-            if record is self._record:
+            if record[INDEX] == own[INDEX]:
                 return True
-            record = record[0]
+            record = record[PARENT]
         return False
 
     def count_recording_error(self) -> None:

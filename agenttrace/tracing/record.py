@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from agenttrace.core.span import Span
     from agenttrace.core.tool_call import ToolDefinition
     from agenttrace.tracing.pipeline import Pipeline
+    from agenttrace.tracing.rebinding import Rebinding
 
 PARENT, SCOPE, SITE, INDEX, START, ARGUMENTS, END, OUTPUT, FAILURE, EXTRA = range(10)
 """Fields of a record. SITE is None in a *head*: the entry that stands above the roots of a trace.
@@ -32,7 +33,10 @@ OFF: Record = [None, None, None, 0, 0, None, 0, None, None, None]
 
 
 class Site:
-    """One decorated place: what is the same for each of its calls."""
+    """One decorated place: what is the same for each of its calls.
+
+    `lent` is set where the record may be the running call of a context after its end.
+    """
 
     __slots__ = (
         "__weakref__",
@@ -40,10 +44,12 @@ class Site:
         "capture_output",
         "definition",
         "function",
+        "lent",
         "metadata",
         "name",
         "names",
         "on_end",
+        "rebinding",
         "recorder",
         "span_type",
         "wrapper",
@@ -62,6 +68,7 @@ class Site:
         function: Any = None,
         definition: ToolDefinition | None = None,
         on_end: OnEnd | None = None,
+        rebinding: Rebinding | None = None,
     ) -> None:
         self.name = name
         self.span_type = span_type
@@ -73,6 +80,8 @@ class Site:
         self.function = function
         self.definition = definition
         self.on_end = on_end
+        self.rebinding = rebinding
+        self.lent = False
         self.wrapper: Callable[[], Any] | None = None
 
 
@@ -151,9 +160,23 @@ def key_of(record: Record) -> int:
     return scope.span_key(record[INDEX])
 
 
+def parent_of(record: Record) -> Record:
+    """The record above a call.
+
+    A span that was lent to a context may still be the running call there after its end: what started after
+    that belongs to what stands above it.
+    """
+    parent: Record = record[PARENT]
+    while len(parent) > END and parent[SITE] is not None and parent[SITE].lent:
+        if not 0 < parent[END] <= record[START]:
+            break
+        parent = parent[PARENT]
+    return parent
+
+
 def parent_key_of(record: Record) -> int | None:
     """The id of the parent's span: None for a root, the caller's in another process for a remote one."""
-    parent: Record = record[PARENT]
+    parent = parent_of(record)
     if parent[SITE] is None:
         scope: Scope = record[SCOPE]
         return scope.remote_parent

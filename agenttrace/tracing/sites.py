@@ -1,25 +1,20 @@
-"""What a decorated callable is called with, which of it is recorded, what its tool looks like to a scorer."""
+"""One decorated place, described once: its name, what is recorded, what its tool looks like to a scorer."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
-from agenttrace.core.jsonable import jsonable
+from agenttrace.core.jsonable import clean_text, jsonable
 from agenttrace.core.tool_call import REQUIRED, Parameter, ParameterKind, ToolDefinition
+from agenttrace.tracing.rebinding import Rebinding
 from agenttrace.tracing.record import OnEnd, Recorder, Site
 from agenttrace.tracing.redaction import Redaction
 
 TOOL = "tool"
 MAX_TOOLS = 10_000
 
-_ANYTHING = inspect.Signature(
-    [
-        inspect.Parameter("args", inspect.Parameter.VAR_POSITIONAL),
-        inspect.Parameter("kwargs", inspect.Parameter.VAR_KEYWORD),
-    ]
-)
 _tools: dict[str, ToolDefinition] = {}
 _names = Redaction()
 
@@ -29,25 +24,10 @@ def known_tools() -> Mapping[str, ToolDefinition]:
     return dict(_tools)
 
 
-def signature_of(function: Callable[..., Any]) -> inspect.Signature:
-    """The signature, or ``(*args, **kwargs)`` where a builtin has none that Python can tell."""
-    try:
-        return inspect.signature(function)
-    except (ValueError, TypeError):
-        return _ANYTHING
-
-
-def is_bound_to_instance(function: Callable[..., Any], parameters: list[inspect.Parameter]) -> bool:
-    """Whether the first parameter is a method's self or cls, which is not recorded."""
-    if not parameters or parameters[0].name not in ("self", "cls"):
-        return False
-    owner = getattr(function, "__qualname__", "").rpartition(".")[0]
-    return bool(owner) and not owner.endswith("<locals>")
-
-
 def make_site(
     function: Callable[..., Any],
-    parameters: list[inspect.Parameter],
+    recorded: Sequence[inspect.Parameter],
+    known: Sequence[inspect.Parameter],
     *,
     recorder: Recorder,
     name: str | None,
@@ -57,25 +37,38 @@ def make_site(
     metadata: Mapping[str, Any] | None,
     tags: tuple[str, ...],
     on_end: OnEnd | None,
+    rebinding: Rebinding | None = None,
 ) -> Site:
-    """Describe one decorated place; a tool is entered in the list of known tools."""
-    span_name = name or getattr(function, "__name__", None) or type(function).__name__
+    """Describe one decorated place; a tool is entered in the list of known tools.
+
+    `recorded` are the parameters whose values a record holds, `known` those that scorers see.
+    """
+    span_name = clean_text(name or _name_of(function))
     site = Site(
         name=span_name,
-        span_type=span_type,
+        span_type=clean_text(span_type),
         recorder=recorder,
-        names=tuple(p.name for p in parameters),
+        names=tuple(p.name for p in recorded),
         capture_input=capture_input,
         capture_output=capture_output,
-        metadata=jsonable(metadata) if metadata else None,
+        metadata=_names.inside(jsonable(dict(metadata))) if metadata else None,
         function=function,
         on_end=on_end,
+        rebinding=rebinding,
     )
     if span_type == TOOL:
-        site.definition = ToolDefinition(span_name, tuple(map(_parameter, parameters)), tags)
+        site.definition = ToolDefinition(span_name, tuple(map(_parameter, known)), tags)
         if len(_tools) < MAX_TOOLS or span_name in _tools:
             _tools[span_name] = site.definition
     return site
+
+
+def _name_of(function: Any) -> str:
+    name = getattr(function, "__name__", None)
+    if isinstance(name, str) and name:
+        return name
+    inner = getattr(function, "func", None)  # a partial's
+    return type(function).__name__ if inner is None else _name_of(inner)
 
 
 def is_secret(name: str) -> bool:

@@ -8,60 +8,90 @@ variable is touched.
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import thread as pool
+from functools import wraps
 from typing import Any
 
 from agenttrace.tracing.context import current
 
-_originals: dict[str, Callable[..., Any]] = {}
+_thread_start = threading.Thread.start
+_pool_submit = ThreadPoolExecutor.submit
+_patched: set[str] = set()
 
 
 def follow_threads() -> None:
     """Patch, once. A second call does nothing."""
-    if _originals:
-        return
-    _originals["start"] = threading.Thread.start
-    _originals["submit"] = ThreadPoolExecutor.submit
-    threading.Thread.start = _start  # type: ignore[method-assign]
-    ThreadPoolExecutor.submit = _submit  # type: ignore[method-assign, assignment]
+    global _thread_start, _pool_submit
+    if "start" not in _patched:
+        _patched.add("start")
+        _thread_start = threading.Thread.start
+        threading.Thread.start = _start  # type: ignore[method-assign]
+    if "submit" not in _patched:
+        _patched.add("submit")
+        _pool_submit = ThreadPoolExecutor.submit
+        ThreadPoolExecutor.submit = _submit  # type: ignore[method-assign, assignment]
 
 
 def leave_threads() -> None:
     """Undo the patch, where nobody has patched on top of it."""
-    if _originals and threading.Thread.start is _start:
-        threading.Thread.start = _originals.pop("start")  # type: ignore[method-assign]
-    if _originals and ThreadPoolExecutor.submit is _submit:
-        ThreadPoolExecutor.submit = _originals.pop("submit")  # type: ignore[method-assign]
+    if threading.Thread.start is _start:
+        threading.Thread.start = _thread_start  # type: ignore[method-assign]
+        _patched.discard("start")
+    if ThreadPoolExecutor.submit is _submit:
+        ThreadPoolExecutor.submit = _pool_submit  # type: ignore[method-assign]
+        _patched.discard("submit")
 
 
+@wraps(_thread_start)
 def _start(self: threading.Thread) -> None:
     record = current.get()
-    if record is not None and not _serves_many_callers(self):
-        run = self.run
+    if record is None or _serves_many_callers(self):
+        _thread_start(self)
+        return
+    run = self.run
+    own = self.__dict__.get("run")
 
-        def run_under_caller() -> None:
-            # A thread has a context of its own that ends with it, so nothing needs to be restored.
-            del self.run
-            current.set(record)
-            run()
+    def run_under_caller() -> None:
+        # A thread has a context of its own that ends with it, so nothing needs to be restored.
+        _restore_run(self, own)
+        current.set(record)
+        run()
 
-        self.run = run_under_caller  # type: ignore[method-assign]
-    _originals["start"](self)
+    self.run = run_under_caller  # type: ignore[method-assign]
+    try:
+        _thread_start(self)
+    except BaseException:  # it may be started again
+        _restore_run(self, own)
+        raise
+
+
+def _restore_run(thread: threading.Thread, own: Callable[[], None] | None) -> None:
+    if own is None:
+        thread.__dict__.pop("run", None)
+    else:
+        thread.run = own  # type: ignore[method-assign]
 
 
 def _serves_many_callers(thread: threading.Thread) -> bool:
-    """A pool's thread gets its context with each task; our own worker has none."""
+    """A pool's thread gets its context with each task, or has none; our own workers have none."""
+    if hasattr(thread, "agenttrace_internal"):
+        return True
     target = getattr(thread, "_target", None)
-    return target is getattr(pool, "_worker", None) or hasattr(thread, "agenttrace_internal")
+    pools = (pool, sys.modules.get("multiprocessing.pool"))
+    return target is not None and any(
+        target is getattr(p, w, None) for p in pools for w in ("_worker", "worker")
+    )
 
 
+@wraps(_pool_submit)
 def _submit(self: ThreadPoolExecutor, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     record = current.get()
     if record is None:
-        return _originals["submit"](self, function, *args, **kwargs)
+        return _pool_submit(self, function, *args, **kwargs)
 
     def under_caller(*args: Any, **kwargs: Any) -> Any:
         token = current.set(record)
@@ -70,4 +100,4 @@ def _submit(self: ThreadPoolExecutor, function: Callable[..., Any], /, *args: An
         finally:
             current.reset(token)
 
-    return _originals["submit"](self, under_caller, *args, **kwargs)
+    return _pool_submit(self, under_caller, *args, **kwargs)

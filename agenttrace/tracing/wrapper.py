@@ -137,14 +137,16 @@ def _maker(
 
 
 def make_wrapper(
-    function: Callable[..., Any], signature: inspect.Signature, site: Site, recorded: tuple[str, ...] | None
+    function: Callable[..., Any],
+    parameters: list[inspect.Parameter],
+    site: Site,
+    recorded: tuple[str, ...] | None,
 ) -> FunctionType:
     """Generate the wrapper.
 
-    `recorded` names the parameters to record, in order; None records no input. What the function itself is
-    decides the style, what it is called with the `signature`.
+    `parameters` are what the function takes. `recorded` is the source of each value to record, in order;
+    None records no input.
     """
-    parameters = list(signature.parameters.values())
     code = _maker(
         style_of(function),
         _parameter_list(parameters),

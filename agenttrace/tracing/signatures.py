@@ -1,0 +1,56 @@
+"""What a callable takes: as its own code has it, as it claims to."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+Parameters = list[inspect.Parameter]
+
+
+def anything() -> Parameters:
+    """``*args, **kwargs``."""
+    return [
+        inspect.Parameter("args", inspect.Parameter.VAR_POSITIONAL),
+        inspect.Parameter("kwargs", inspect.Parameter.VAR_KEYWORD),
+    ]
+
+
+def taken_by(function: Callable[..., Any]) -> Parameters:
+    """The parameters of a plain function's own code, whatever ``__wrapped__`` and ``__signature__`` say;
+    ``*args, **kwargs`` for any other callable."""
+    if not isinstance(function, FunctionType):
+        return anything()
+    bare = FunctionType(function.__code__, {}, function.__name__, function.__defaults__, function.__closure__)
+    bare.__kwdefaults__ = function.__kwdefaults__
+    return list(inspect.signature(bare).parameters.values())
+
+
+def claimed_by(function: Callable[..., Any]) -> Parameters | None:
+    """The parameters that `inspect.signature` shows, or None where it knows none."""
+    try:
+        return list(inspect.signature(function).parameters.values())
+    except (ValueError, TypeError):
+        return None
+
+
+def are_alike(some: Parameters, others: Parameters) -> bool:
+    """Whether a call means the same to both."""
+    return [(p.name, p.kind, p.default is p.empty) for p in some] == [
+        (p.name, p.kind, p.default is p.empty) for p in others
+    ]
+
+
+def takes_anything(parameters: Parameters) -> bool:
+    """Whether there is a ``*args`` or ``**kwargs``, through which a decorator passes what it was given."""
+    return any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters)
+
+
+def begins_with_instance(function: Callable[..., Any], parameters: Parameters) -> bool:
+    """Whether the first parameter is a method's self or cls, which is not recorded."""
+    if not parameters or parameters[0].name not in ("self", "cls"):
+        return False
+    owner = getattr(function, "__qualname__", "").rpartition(".")[0]
+    return bool(owner) and not owner.endswith("<locals>")
