@@ -1,0 +1,46 @@
+"""The two answers that a scorer of answers compares."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agenttrace.core.errors import ScorerError
+from agenttrace.core.example import Example
+from agenttrace.core.trace import Trace
+
+
+def actual_answer(scorer: str, example: Example, trace: Trace | None) -> Any:
+    """The example's `actual_output`, else the trace's output.
+
+    Raises:
+        ScorerError: there is neither.
+    """
+    if example.actual_output is not None:
+        return example.actual_output
+    if trace is not None and trace.output is not None:
+        return trace.output
+    raise ScorerError(f"{scorer} needs the example's actual_output, or a trace with an output")
+
+
+def expected_answer(scorer: str, example: Example) -> Any:
+    """The example's `expected_output`.
+
+    Raises:
+        ScorerError: there is none.
+    """
+    if example.expected_output is None:
+        raise ScorerError(f"{scorer} needs the example's expected_output")
+    return example.expected_output
+
+
+def as_text(scorer: str, value: Any) -> str:
+    """A text as it is, a number as written.
+
+    Raises:
+        ScorerError: a list, a mapping, or a truth value.
+    """
+    if isinstance(value, str):
+        return value
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return str(value)
+    raise ScorerError(f"{scorer} compares texts, got {type(value).__name__} {value!r:.100}")

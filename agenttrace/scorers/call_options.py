@@ -1,0 +1,56 @@
+"""The options that every scorer of tool calls takes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypedDict
+
+from agenttrace.core.errors import ScorerError
+from agenttrace.core.example import Example
+from agenttrace.core.tool_call import ToolCall
+from agenttrace.core.trace import Trace
+from agenttrace.expectations.expectation import Expectation
+from agenttrace.expectations.parse import parse_expectation
+from agenttrace.expectations.pattern import Call
+from agenttrace.expectations.selection import Attempts, Selection, actual_calls
+
+
+class CallOptions(TypedDict, total=False):
+    """Which calls are compared (see `Selection`).
+
+    `agent`: those of one agent; `attempts`: what failed calls count for; `names`: aliases, each with the name
+    that it stands for; `tools`: only these, by name, by glob, or as ``tag:write``.
+    """
+
+    agent: str | None
+    attempts: Attempts
+    names: Mapping[str, str] | None
+    tools: str | Sequence[str] | None
+
+
+def chosen_calls(example: Example, trace: Trace | None, selection: Selection) -> Sequence[ToolCall]:
+    """The calls that count: of the trace, or of the example's own `tools_called`.
+
+    Raises:
+        ScorerError: there is neither.
+    """
+    calls, _ = selection.counted(selection.calls(actual_calls(example, trace).tool_calls))
+    return calls
+
+
+def call_sequence(scorer: str, raw: object, source: str | None) -> Sequence[Call]:
+    """The expected calls of a plain list; patterns and constraints need `TrajectoryScorer`.
+
+    Raises:
+        ScorerError: nothing is given, or more than a list of calls.
+        ExpectationError: it cannot be understood.
+    """
+    if raw is None:
+        raise ScorerError(f"{scorer} needs to be told which calls are expected, and is not")
+    expectation: Expectation = parse_expectation(raw, source)
+    items = expectation.path.parts if expectation.path is not None else ()
+    if not expectation.is_path_only or not all(isinstance(item, Call) for item in items):
+        raise ScorerError(
+            f"{scorer} takes a plain list of calls; TrajectoryScorer takes patterns and constraints"
+        )
+    return expectation.calls

@@ -1,0 +1,71 @@
+"""Whether the answer contains what it should."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from agenttrace.core.errors import ScorerError
+from agenttrace.core.example import Example
+from agenttrace.core.score import Score
+from agenttrace.core.trace import Trace
+from agenttrace.scorers.answer import actual_answer, as_text, expected_answer
+from agenttrace.scorers.threshold import checked_threshold
+
+
+class ContainsScorer:
+    """The share of texts that `actual_output` contains; with ``mode="any"``, 1.0 where it contains one of
+    them.
+
+    The texts are `texts`, or the example's `expected_output` (a text or a list of texts). Where
+    `actual_output` is a list, its items are searched as lines. `ignore_case` compares in lower case.
+    """
+
+    def __init__(
+        self,
+        texts: str | Sequence[str] | None = None,
+        threshold: float = 1.0,
+        *,
+        mode: Literal["all", "any"] = "all",
+        ignore_case: bool = False,
+        name: str = "Contains",
+    ) -> None:
+        self.name = name
+        self.threshold = checked_threshold(threshold, name)
+        if mode not in ("all", "any"):
+            raise ScorerError(f"{name}: mode is 'all' or 'any', got {mode!r}")
+        self.texts = texts
+        self.mode = mode
+        self.ignore_case = ignore_case
+
+    def check(self, example: Example) -> None:
+        """Raise ScorerError where nothing says what should be contained."""
+        self._texts(example)
+
+    def score(self, example: Example, trace: Trace | None = None) -> Score:
+        """Search.
+
+        Raises:
+            ScorerError: a field is missing, or is no text.
+        """
+        texts = self._texts(example)
+        answer = actual_answer(self.name, example, trace)
+        lines = answer if isinstance(answer, list | tuple) else [answer]
+        text = self._plain("\n".join(as_text(self.name, line) for line in lines))
+        missing = [wanted for wanted in texts if self._plain(wanted) not in text]
+        found = len(texts) - len(missing)
+        value = float(found > 0) if self.mode == "any" else found / len(texts)
+        reason = f"{found} of {len(texts)} texts found ({self.mode} wanted)"
+        if missing:
+            reason += "; missing: " + ", ".join(f"{wanted!r:.60}" for wanted in missing[:10])
+        return Score.of(self.name, value, self.threshold, reason=reason, details={"missing": missing})
+
+    def _texts(self, example: Example) -> list[str]:
+        given = self.texts if self.texts is not None else expected_answer(self.name, example)
+        texts = [as_text(self.name, item) for item in (given if isinstance(given, list | tuple) else [given])]
+        if not texts or not all(texts):
+            raise ScorerError(f"{self.name}: an empty text is contained in everything, got {given!r}")
+        return texts
+
+    def _plain(self, text: str) -> str:
+        return text.lower() if self.ignore_case else text

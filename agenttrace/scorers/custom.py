@@ -1,0 +1,108 @@
+"""A plain function becomes a scorer."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
+from typing import Any, overload
+
+from agenttrace.core.errors import ScorerError, did_you_mean
+from agenttrace.core.example import Example
+from agenttrace.core.score import Score
+from agenttrace.core.trace import Trace
+from agenttrace.scorers.threshold import checked_threshold
+
+_GIVEN: Mapping[str, Callable[[Example, Trace], Any]] = {
+    "example": lambda example, _: example,
+    "trace": lambda _, trace: trace,
+    "input": lambda example, _: example.input,
+    "actual_output": lambda example, _: example.actual_output,
+    "output": lambda example, _: example.actual_output,
+    "expected_output": lambda example, _: example.expected_output,
+    "expected": lambda example, _: example.expected_output,
+    "context": lambda example, _: example.context,
+    "retrieval_context": lambda example, _: example.retrieval_context,
+    "expected_tools": lambda example, _: example.expected_tools,
+    "tool_calls": lambda _, trace: trace.tool_calls,
+    "metadata": lambda example, _: example.additional_metadata or {},
+}
+
+
+class FunctionScorer:
+    """A scorer that is one function; made by `scorer`."""
+
+    def __init__(self, function: Callable[..., Any], name: str, threshold: float) -> None:
+        self.name = name
+        self.threshold = checked_threshold(threshold, name)
+        self.function = function
+        self._parameters = _parameters(function)
+
+    def score(self, example: Example, trace: Trace | None = None) -> Score | Awaitable[Score]:
+        """Call the function with what it asks for.
+
+        Raises:
+            ScorerError: it returned nothing that can be read as a score.
+        """
+        found = trace if trace is not None else Trace.from_calls(example.tools_called or [])
+        value = self.function(**{name: _GIVEN[name](example, found) for name in self._parameters})
+        return self._awaited(value) if inspect.isawaitable(value) else self._score(value)
+
+    async def _awaited(self, value: Awaitable[Any]) -> Score:
+        return self._score(await value)
+
+    def _score(self, value: Any) -> Score:
+        if isinstance(value, Score):
+            return value if value.name == self.name else replace(value, name=self.name)
+        reason = ""
+        if isinstance(value, tuple) and len(value) == 2 and isinstance(value[1], str):
+            value, reason = value
+        if isinstance(value, bool):
+            value = float(value)
+        if not isinstance(value, int | float):
+            raise ScorerError(
+                f"the scorer {self.name!r} returned {type(value).__name__} {value!r:.100};"
+                " wanted a number from 0 to 1, a bool, (number, reason), or a Score"
+            )
+        return Score.of(self.name, value, self.threshold, reason=reason)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The function itself."""
+        return self.function(*args, **kwargs)
+
+
+@overload
+def scorer(function: Callable[..., Any]) -> FunctionScorer: ...
+@overload
+def scorer(
+    function: None = None, *, name: str | None = None, threshold: float = 0.5
+) -> Callable[[Callable[..., Any]], FunctionScorer]: ...
+def scorer(function: Any = None, *, name: str | None = None, threshold: float = 0.5) -> Any:
+    """Make a scorer of a function, ``def`` or ``async def``.
+
+    Its parameters say what it wants: `example`, `trace`, `input`, `actual_output` (or `output`),
+    `expected_output` (or `expected`), `context`, `retrieval_context`, `expected_tools`, `tool_calls`,
+    `metadata`. It returns a number from 0 to 1, a bool, a pair of either with a reason, or a `Score`.
+
+    Raises:
+        ScorerError: a parameter that is none of these.
+    """
+
+    def make(given: Callable[..., Any]) -> FunctionScorer:
+        shown = name or str(getattr(given, "__name__", type(given).__name__))
+        return FunctionScorer(given, shown, threshold)
+
+    return make if function is None else make(function)
+
+
+def _parameters(function: Callable[..., Any]) -> list[str]:
+    names = []
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.name in _GIVEN:
+            names.append(parameter.name)
+        elif parameter.default is parameter.empty:
+            raise ScorerError(
+                f"the scorer function {function!r} asks for {parameter.name!r}"
+                + did_you_mean(parameter.name, _GIVEN)
+            )
+    return names

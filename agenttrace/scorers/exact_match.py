@@ -1,0 +1,63 @@
+"""Whether the answer is the expected one."""
+
+from __future__ import annotations
+
+from agenttrace.core.example import Example
+from agenttrace.core.score import Score
+from agenttrace.core.trace import Trace
+from agenttrace.expectations.values import agreement, differences
+from agenttrace.scorers.answer import actual_answer, expected_answer
+from agenttrace.scorers.threshold import checked_threshold
+
+
+class ExactMatchScorer:
+    """1.0 where `actual_output` equals `expected_output`, else 0.0.
+
+    Compared as JSON values: ``1`` equals ``1.0``, ``True`` is not ``1``, key order is free; `expected_output`
+    may hold matchers. With `ignore_case` and `strip`, texts are compared in lower case, without white space
+    at their ends.
+    """
+
+    def __init__(
+        self,
+        threshold: float = 1.0,
+        *,
+        ignore_case: bool = False,
+        strip: bool = False,
+        name: str = "Exact Match",
+    ) -> None:
+        self.name = name
+        self.threshold = checked_threshold(threshold, name)
+        self.ignore_case = ignore_case
+        self.strip = strip
+
+    def check(self, example: Example) -> None:
+        """Raise ScorerError where there is no expected_output."""
+        expected_answer(self.name, example)
+
+    def score(self, example: Example, trace: Trace | None = None) -> Score:
+        """Compare.
+
+        Raises:
+            ScorerError: a field is missing.
+        """
+        expected = self._plain(expected_answer(self.name, example))
+        actual = self._plain(actual_answer(self.name, example, trace))
+        equal = agreement(expected, actual) == 1.0
+        found = [] if equal else differences(expected, actual)
+        reason = (
+            "equal"
+            if equal
+            else f"differs in {len(found)} place{'s' if len(found) > 1 else ''}: "
+            + "; ".join(
+                f"{d.path or 'the value'}: expected {d.expected!r:.80}, got {d.got!r:.80}" for d in found[:5]
+            )
+        )
+        details = {"expected": expected, "actual": actual} if equal else {"differs": [d.path for d in found]}
+        return Score.of(self.name, float(equal), self.threshold, reason=reason, details=details)
+
+    def _plain(self, value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        value = value.strip() if self.strip else value
+        return value.lower() if self.ignore_case else value

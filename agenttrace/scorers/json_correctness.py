@@ -1,0 +1,99 @@
+"""Whether the answer is JSON of a given shape."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from agenttrace.core.errors import MissingDependency, ScorerError
+from agenttrace.core.example import Example
+from agenttrace.core.score import Score
+from agenttrace.core.trace import Trace
+from agenttrace.scorers.answer import actual_answer
+from agenttrace.scorers.threshold import checked_threshold
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+
+class JSONCorrectnessScorer:
+    """1.0 where `actual_output` is JSON that fits `json_schema`, else 0.0.
+
+    `json_schema` is a pydantic model, or a JSON schema as a mapping (needs the extra ``jsonschema``).
+    `actual_output` is JSON text, or data already read.
+
+    Raises:
+        ScorerError: `json_schema` is neither, or no valid schema.
+        MissingDependency: a JSON schema without the extra.
+    """
+
+    def __init__(
+        self,
+        json_schema: type[BaseModel] | Mapping[str, Any],
+        threshold: float = 1.0,
+        *,
+        name: str = "JSON Correctness",
+    ) -> None:
+        self.name = name
+        self.threshold = checked_threshold(threshold, name)
+        self.json_schema = json_schema
+        self._faults = (
+            _faults_by_schema(name, json_schema)
+            if isinstance(json_schema, Mapping)
+            else _faults_by_model(name, json_schema)
+        )
+
+    def score(self, example: Example, trace: Trace | None = None) -> Score:
+        """Validate.
+
+        Raises:
+            ScorerError: there is no answer.
+        """
+        answer = actual_answer(self.name, example, trace)
+        try:
+            data = json.loads(answer) if isinstance(answer, str) else answer
+        except json.JSONDecodeError as error:
+            return Score.of(self.name, 0.0, self.threshold, reason=f"not JSON: {error}")
+        faults = self._faults(data)
+        reason = "fits the schema" if not faults else f"{len(faults)} faults: " + "; ".join(faults[:5])
+        return Score.of(
+            self.name, float(not faults), self.threshold, reason=reason, details={"faults": faults}
+        )
+
+
+def _faults_by_model(scorer: str, model: Any) -> Any:
+    from pydantic import BaseModel, ValidationError
+
+    if not (isinstance(model, type) and issubclass(model, BaseModel)):
+        raise ScorerError(f"{scorer}: json_schema is a pydantic model or a JSON schema, got {model!r}")
+
+    def faults(data: Any) -> list[str]:
+        try:
+            model.model_validate_json(json.dumps(data))
+        except ValidationError as error:
+            return [f"{'.'.join(map(str, e['loc'])) or 'the value'}: {e['msg']}" for e in error.errors()]
+        return []
+
+    return faults
+
+
+def _faults_by_schema(scorer: str, schema: Mapping[str, Any]) -> Any:
+    try:
+        import jsonschema
+    except ImportError:
+        raise MissingDependency(
+            f"{scorer} needs jsonschema for a JSON schema: pip install 'agenttrace[jsonschema]',"
+            " or give a pydantic model"
+        ) from None
+    kind = jsonschema.validators.validator_for(schema)
+    try:
+        kind.check_schema(dict(schema))
+    except jsonschema.SchemaError as error:
+        raise ScorerError(f"{scorer}: no valid JSON schema: {error.message}") from None
+    validator = kind(schema)
+
+    def faults(data: Any) -> list[str]:
+        return [f"{error.json_path}: {error.message}" for error in validator.iter_errors(data)]
+
+    return faults

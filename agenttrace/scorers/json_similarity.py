@@ -1,0 +1,55 @@
+"""How alike two structured answers are."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from agenttrace.core.example import Example
+from agenttrace.core.score import Score
+from agenttrace.core.trace import Trace
+from agenttrace.expectations.values import agreement, differences
+from agenttrace.scorers.answer import actual_answer, expected_answer
+from agenttrace.scorers.threshold import checked_threshold
+
+
+class JSONSimilarityScorer:
+    """Agreement of `actual_output` with `expected_output`, from 0 to 1.
+
+    Scalars agree or not; a mapping's agreement is the mean over the keys of either side, a list's the mean
+    over the positions of the longer side. Text that is JSON is read first; `expected_output` may hold
+    matchers.
+    """
+
+    def __init__(self, threshold: float = 1.0, *, name: str = "JSON Similarity") -> None:
+        self.name = name
+        self.threshold = checked_threshold(threshold, name)
+
+    def check(self, example: Example) -> None:
+        """Raise ScorerError where there is no expected_output."""
+        expected_answer(self.name, example)
+
+    def score(self, example: Example, trace: Trace | None = None) -> Score:
+        """Compare.
+
+        Raises:
+            ScorerError: a field is missing.
+        """
+        expected = _read(expected_answer(self.name, example))
+        actual = _read(actual_answer(self.name, example, trace))
+        value = agreement(expected, actual)
+        found = differences(expected, actual) if value < 1 else []
+        reason = f"agreement {value:.3g}"
+        if found:
+            reason += "; differs in " + ", ".join(d.path or "the whole" for d in found[:10])
+        details = {"differences": [{"path": d.path, "kind": d.kind, "got": d.got} for d in found]}
+        return Score.of(self.name, value, self.threshold, reason=reason, details=details)
+
+
+def _read(value: Any) -> Any:
+    if isinstance(value, str):
+        try:
+            return json.loads(value)
+        except (json.JSONDecodeError, RecursionError):
+            return value
+    return value

@@ -1,0 +1,61 @@
+"""Whether the agent went round in circles."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Unpack
+
+from agenttrace.core.errors import ScorerError
+from agenttrace.core.example import Example
+from agenttrace.core.score import Score
+from agenttrace.core.trace import Trace
+from agenttrace.expectations.selection import Selection
+from agenttrace.expectations.values import value_key
+from agenttrace.scorers.call_options import CallOptions, chosen_calls
+from agenttrace.scorers.threshold import checked_threshold
+
+
+class LoopScorer:
+    """The share of calls that are not redundant; 1.0 where nothing was called.
+
+    A call is redundant where the same tool was called with the same arguments `repeats` times before (once,
+    by default). A retry after a failed attempt is not: the earlier, failed one does not count as a time
+    before.
+    """
+
+    def __init__(
+        self, threshold: float = 1.0, repeats: int = 1, *, name: str = "Loop", **options: Unpack[CallOptions]
+    ) -> None:
+        self.name = name
+        self.threshold = checked_threshold(threshold, name)
+        if isinstance(repeats, bool) or not isinstance(repeats, int) or repeats < 1:
+            raise ScorerError(f"{name}: repeats is a whole number from 1, got {repeats!r}")
+        self.repeats = repeats
+        self.selection = Selection.of(**options)
+
+    def score(self, example: Example, trace: Trace | None = None) -> Score:
+        """Count.
+
+        Raises:
+            ScorerError: nothing says what was called.
+        """
+        calls = chosen_calls(example, trace, self.selection)
+        seen: Counter[tuple[str, str]] = Counter()
+        redundant = []
+        for call in calls:
+            key = (call.name, str(value_key(call.arguments)))
+            if seen[key] >= self.repeats:
+                redundant.append(call)
+            if not call.failed:
+                seen[key] += 1
+        value = 1 - len(redundant) / len(calls) if calls else 1.0
+        reason = f"{len(redundant)} of {len(calls)} calls redundant"
+        if redundant:
+            reason += f": {', '.join(f'{call.name} (call {call.index + 1})' for call in redundant[:10])}"
+        return Score.of(
+            self.name,
+            value,
+            self.threshold,
+            reason=reason,
+            details={"calls": len(calls), "redundant": [call.index for call in redundant]},
+        )

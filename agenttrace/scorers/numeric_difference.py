@@ -1,0 +1,52 @@
+"""How near a number is to the expected one."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from agenttrace.core.errors import ScorerError
+from agenttrace.core.example import Example
+from agenttrace.core.score import Score
+from agenttrace.core.trace import Trace
+from agenttrace.scorers.answer import actual_answer, expected_answer
+from agenttrace.scorers.threshold import checked_threshold
+
+
+class NumericDifferenceScorer:
+    """1 − |actual − expected| / (|actual| + |expected|): 1.0 for equal numbers, 0.0 for opposite signs.
+
+    Two zeros are equal. Numbers, or texts that are one. Formula as in autoevals' NumericDiff.
+    """
+
+    def __init__(self, threshold: float = 1.0, *, name: str = "Numeric Difference") -> None:
+        self.name = name
+        self.threshold = checked_threshold(threshold, name)
+
+    def check(self, example: Example) -> None:
+        """Raise ScorerError where `expected_output` is no number."""
+        self._number("expected_output", expected_answer(self.name, example))
+
+    def score(self, example: Example, trace: Trace | None = None) -> Score:
+        """Compare.
+
+        Raises:
+            ScorerError: a field is missing, or is no finite number.
+        """
+        expected = self._number("expected_output", expected_answer(self.name, example))
+        actual = self._number("actual_output", actual_answer(self.name, example, trace))
+        size = abs(actual) + abs(expected)
+        value = 1.0 if size == 0 else 1 - abs(actual - expected) / size
+        reason = f"1 − |{actual:g} − {expected:g}| / {size:g}"
+        return Score.of(
+            self.name, value, self.threshold, reason=reason, details={"expected": expected, "actual": actual}
+        )
+
+    def _number(self, field: str, value: Any) -> float:
+        try:
+            number = math.nan if isinstance(value, bool) else float(value)
+        except (TypeError, ValueError):
+            number = math.nan
+        if not math.isfinite(number):
+            raise ScorerError(f"{self.name}: {field} is a finite number, got {value!r:.100}")
+        return number

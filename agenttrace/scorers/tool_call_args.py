@@ -1,0 +1,76 @@
+"""Whether the expected calls were made with the expected arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, Unpack
+
+from agenttrace.core.errors import ScorerError
+from agenttrace.core.example import Example
+from agenttrace.core.score import Score
+from agenttrace.core.trace import Trace
+from agenttrace.expectations.compare import compare
+from agenttrace.expectations.selection import Selection, actual_calls
+from agenttrace.expectations.weighing import Comparators
+from agenttrace.scorers.call_options import CallOptions, call_sequence
+from agenttrace.scorers.matched_calls import matched_score
+from agenttrace.scorers.threshold import checked_threshold
+
+
+class ToolCallArgsScorer:
+    """The share of expected calls that were made with agreeing arguments, in any order; other calls are free.
+
+    Each actual call serves one expected call, and the pairing is the best there is. `tool_calls` is a list of
+    ``{"name": …, "args": {…}}``, or the example's `expected_tools`. In mode *exact* the arguments are the
+    same and no others; in *listed* the listed ones agree, at any depth, and others are free. With `strict`,
+    1.0 where all are matched, else 0.0. Details per expected call: the matched call, or the nearest one and
+    its differing arguments.
+    """
+
+    def __init__(
+        self,
+        tool_calls: Sequence[Mapping[str, Any]] | None = None,
+        strict: bool = False,
+        mode: Literal["exact", "listed"] = "exact",
+        threshold: float = 1.0,
+        *,
+        comparators: Comparators | None = None,
+        name: str = "Tool Call Args",
+        **options: Unpack[CallOptions],
+    ) -> None:
+        self.name = name
+        self.threshold = checked_threshold(threshold, name)
+        if mode not in ("exact", "listed"):
+            raise ScorerError(f"{name}: mode is 'exact' or 'listed', got {mode!r}")
+        self.tool_calls = tool_calls
+        self.strict = strict
+        self.mode: Literal["exact", "listed"] = mode
+        self.comparators = comparators
+        self.selection = Selection.of(**options)
+        if tool_calls is not None:
+            call_sequence(name, tool_calls, None)
+
+    def check(self, example: Example) -> None:
+        """Raise ScorerError where nothing says which calls are expected."""
+        call_sequence(self.name, self._given(example), example.source)
+
+    def score(self, example: Example, trace: Trace | None = None) -> Score:
+        """Compare.
+
+        Raises:
+            ScorerError: no expected calls, or nothing says what was called.
+        """
+        self.check(example)
+        comparison = compare(
+            self._given(example),
+            actual_calls(example, trace),
+            mode="contains",
+            match=self.mode,
+            credit="full",
+            selection=self.selection,
+            comparators=self.comparators,
+        )
+        return matched_score(self.name, self.threshold, self.strict, comparison)
+
+    def _given(self, example: Example) -> Any:
+        return self.tool_calls if self.tool_calls is not None else example.expected_tools

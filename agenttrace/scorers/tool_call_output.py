@@ -1,0 +1,75 @@
+"""Whether the expected tools gave the expected outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Unpack
+
+from agenttrace.core.errors import ScorerError
+from agenttrace.core.example import Example
+from agenttrace.core.score import Score
+from agenttrace.core.trace import Trace
+from agenttrace.expectations.compare import compare
+from agenttrace.expectations.selection import Selection, actual_calls
+from agenttrace.scorers.call_options import CallOptions, call_sequence
+from agenttrace.scorers.matched_calls import matched_score
+from agenttrace.scorers.threshold import checked_threshold
+
+
+class ToolCallOutputScorer:
+    """The share of expected outputs that a call of their tool gave, in any order; other calls are free.
+
+    `tool_outputs` is a list of ``{"name": …, "output": …}``, or the example's `expected_tools`, each with an
+    ``output``. Outputs are compared as values, structured ones included, and may hold matchers; each actual
+    call serves one expected output under the best pairing. With `strict`, 1.0 where all are matched, else
+    0.0.
+    """
+
+    def __init__(
+        self,
+        tool_outputs: Sequence[Mapping[str, Any]] | None = None,
+        strict: bool = False,
+        threshold: float = 1.0,
+        *,
+        name: str = "Tool Call Output",
+        **options: Unpack[CallOptions],
+    ) -> None:
+        self.name = name
+        self.threshold = checked_threshold(threshold, name)
+        self.tool_outputs = tool_outputs
+        self.strict = strict
+        self.selection = Selection.of(**options)
+        if tool_outputs is not None:
+            self._checked(tool_outputs, None)
+
+    def check(self, example: Example) -> None:
+        """Raise ScorerError where nothing says which outputs are expected."""
+        self._checked(self._given(example), example.source)
+
+    def score(self, example: Example, trace: Trace | None = None) -> Score:
+        """Compare.
+
+        Raises:
+            ScorerError: no expected outputs, or nothing says what was called.
+        """
+        self.check(example)
+        comparison = compare(
+            self._given(example),
+            actual_calls(example, trace),
+            mode="contains",
+            match="ignore" if self.tool_outputs is not None else "exact",
+            credit="full",
+            selection=self.selection,
+        )
+        return matched_score(self.name, self.threshold, self.strict, comparison)
+
+    def _given(self, example: Example) -> Any:
+        return self.tool_outputs if self.tool_outputs is not None else example.expected_tools
+
+    def _checked(self, given: Any, source: str | None) -> None:
+        call_sequence(self.name, given, source)
+        for item in given:
+            if not (isinstance(item, Mapping) and "output" in item) and getattr(item, "output", None) is None:
+                raise ScorerError(
+                    f"{self.name}: each expected output is {{'name': …, 'output': …}}, got {item!r}"
+                )

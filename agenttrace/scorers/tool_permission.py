@@ -1,0 +1,66 @@
+"""Whether only permitted tools were called."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from typing import Unpack
+
+from agenttrace.core.errors import ScorerError
+from agenttrace.core.example import Example
+from agenttrace.core.score import Score
+from agenttrace.core.trace import Trace
+from agenttrace.expectations.selection import Selection
+from agenttrace.scorers.call_options import CallOptions, chosen_calls
+from agenttrace.scorers.threshold import checked_threshold
+
+
+class ToolPermissionScorer:
+    """The share of calls that are permitted; 1.0 where nothing was called.
+
+    `allow` and `deny` are names and globs (``read_*``). A call is permitted where nothing in `deny` matches
+    its name, and, if `allow` is given, something in it does. Deny goes before allow. Failed attempts count:
+    they were made.
+    """
+
+    def __init__(
+        self,
+        allow: str | Sequence[str] | None = None,
+        deny: str | Sequence[str] = (),
+        threshold: float = 1.0,
+        *,
+        name: str = "Tool Permission",
+        **options: Unpack[CallOptions],
+    ) -> None:
+        self.name = name
+        self.threshold = checked_threshold(threshold, name)
+        if allow is None and not deny:
+            raise ScorerError(f"{name} needs allow or deny: without either, everything is permitted")
+        self.allow = None if allow is None else _globs(allow)
+        self.deny = _globs(deny)
+        self.selection = Selection.of(**options)
+
+    def score(self, example: Example, trace: Trace | None = None) -> Score:
+        """Look at each call.
+
+        Raises:
+            ScorerError: nothing says what was called.
+        """
+        calls = chosen_calls(example, trace, self.selection)
+        refused = [call for call in calls if not self._permits(call.name)]
+        permitted = len(calls) - len(refused)
+        value = permitted / len(calls) if calls else 1.0
+        reason = f"{permitted} of {len(calls)} calls permitted"
+        if refused:
+            reason += f"; not: {', '.join(f'{call.name} (call {call.index + 1})' for call in refused[:10])}"
+        details = {"permitted": permitted, "calls": len(calls), "refused": [call.index for call in refused]}
+        return Score.of(self.name, value, self.threshold, reason=reason, details=details)
+
+    def _permits(self, tool: str) -> bool:
+        if any(fnmatchcase(tool, glob) for glob in self.deny):
+            return False
+        return self.allow is None or any(fnmatchcase(tool, glob) for glob in self.allow)
+
+
+def _globs(given: str | Sequence[str]) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(given)

@@ -1,0 +1,129 @@
+"""How well the run follows an expectation of any kind."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from typing import Any, Literal, Unpack, get_args
+
+from agenttrace.core.errors import ScorerError, did_you_mean
+from agenttrace.core.example import Example
+from agenttrace.core.score import Score
+from agenttrace.core.tool_call import ArgumentMode
+from agenttrace.core.trace import Trace
+from agenttrace.expectations.answers import Answers, Ask, judged, needs_judge
+from agenttrace.expectations.compare import compare
+from agenttrace.expectations.comparison import Comparison
+from agenttrace.expectations.expectation import Expectation, Mode
+from agenttrace.expectations.explain import explain
+from agenttrace.expectations.parse import parse_expectation
+from agenttrace.expectations.selection import Selection, actual_calls
+from agenttrace.expectations.weighing import Comparators
+from agenttrace.scorers.call_options import CallOptions
+from agenttrace.scorers.threshold import checked_threshold
+
+Metric = Literal["holds", "coverage", "precision", "f1", "order", "args"]
+"""*holds*: 1 or 0 as the path holds in its mode; *coverage*: agreement by needed calls (recall); *precision*:
+by actual calls; *f1*: of both; *order*: needed calls made in order, by name; *args*: mean agreement of the
+calls that were paired."""
+
+
+class TrajectoryScorer:
+    """How well the run follows an expectation of any kind, by the metric of your choice.
+
+    The expectation is `expected`, or the example's `expected_tools`: names, calls, patterns, constraints. The
+    value is the metric; where a constraint of severity *fail* does not hold it is 0. All metrics are in the
+    details, with each constraint as a row of its own. Nothing expected is 1.0 where nothing was called, else
+    0.0.
+    """
+
+    def __init__(
+        self,
+        threshold: float = 1.0,
+        metric: Metric = "coverage",
+        *,
+        expected: Any = None,
+        mode: Mode = "in_order",
+        parameters: ArgumentMode = "exact",
+        comparators: Comparators | None = None,
+        ask: Ask | None = None,
+        name: str = "Trajectory",
+        **options: Unpack[CallOptions],
+    ) -> None:
+        self.name = name
+        self.threshold = checked_threshold(threshold, name)
+        if metric not in get_args(Metric):
+            known = get_args(Metric)
+            raise ScorerError(
+                f"{name}: metric is one of {', '.join(known)}, got {metric!r}"
+                + did_you_mean(str(metric), known)
+            )
+        self.metric: Metric = metric
+        self.expected = None if expected is None else parse_expectation(expected)
+        self.mode: Mode = mode
+        self.parameters: ArgumentMode = parameters
+        self.comparators = comparators
+        self.ask = ask
+        self.selection = Selection.of(**options)
+
+    def check(self, example: Example) -> None:
+        """Raise ScorerError or ExpectationError where nothing readable says what is expected."""
+        self._expectation(example)
+
+    def score(self, example: Example, trace: Trace | None = None) -> Score | Awaitable[Score]:
+        """Compare; awaitable where a judge decides `semantic`.
+
+        Raises:
+            ScorerError: no expectation, or nothing says what was called.
+            ExpectationError: the expectation cannot be understood, or names an unknown tool or parameter.
+        """
+        expectation = self._expectation(example)
+        actual = actual_calls(example, trace)
+
+        def comparing(answers: Answers | None = None) -> Comparison:
+            return compare(
+                expectation,
+                actual,
+                mode=self.mode,
+                match=self.parameters,
+                selection=self.selection,
+                comparators=self.comparators,
+                answers=answers,
+            )
+
+        if self.ask is not None and needs_judge(expectation.calls):
+            return self._judged(judged(comparing, self.ask))
+        return self._score(comparing())
+
+    async def _judged(self, comparison: Awaitable[Comparison]) -> Score:
+        return self._score(await comparison)
+
+    def _expectation(self, example: Example) -> Expectation:
+        if self.expected is not None:
+            return self.expected
+        if example.expected_tools is None:
+            raise ScorerError(f"{self.name} needs an expectation: expected=, or the example's expected_tools")
+        return parse_expectation(example.expected_tools, example.source)
+
+    def _score(self, comparison: Comparison) -> Score:
+        value = self._value(comparison)
+        broken = [f"{check.wanted}: {check.found}" for check in comparison.checks if not check.held]
+        reason = "; ".join([f"{self.metric} {value:.3g}: {comparison.aligned} ({comparison.mode})", *broken])
+        if not comparison.constraints_hold:
+            value = 0.0
+        return Score.of(
+            self.name,
+            value,
+            self.threshold,
+            reason=reason,
+            details=comparison.to_dict(),
+            diff=explain(comparison) if value < 1 or broken else None,
+        )
+
+    def _value(self, comparison: Comparison) -> float:
+        if not comparison.expects_calls and comparison.expectation.path is not None:
+            return 0.0 if comparison.calls else 1.0
+        if self.metric == "holds":
+            return comparison.value
+        if self.metric == "args":
+            return comparison.arguments
+        return float(getattr(comparison, self.metric))
