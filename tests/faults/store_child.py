@@ -106,8 +106,9 @@ def outlive_the_parent(path):
 def leave_a_fork_alone(path):
     """A forked child that never uses the store ends normally while the parent is inside a transaction."""
     store = SQLiteStore(path)
-    store.export([a_span(1, 1)])
+    store.export([a_span(number, 1, output="x" * 1_000) for number in range(1, 1_000)])
     db = store._writer._db
+    db.execute("PRAGMA cache_size = 5")  # so that the transaction is in the shared log before it ends
     store.before_fork = lambda: None  # the rare fork that could not wait: the connection is inherited
     store.after_fork_in_parent = lambda: None
     db.execute("BEGIN IMMEDIATE")
@@ -118,7 +119,7 @@ def leave_a_fork_alone(path):
     watch()
     os.waitpid(pid, 0)
     db.execute("COMMIT")
-    store.export([a_span(2, 1)])
+    store.export([a_span(1_000, 1)])
     store.close()
 
 

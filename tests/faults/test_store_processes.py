@@ -43,7 +43,7 @@ def test_a_child_that_does_not_trace_never_touches_the_inherited_connection(tmp_
     """Scenario 67: closed at the child's end, it would roll back the parent's transaction."""
     path = tmp_path / "traces.db"
     run("leave-a-fork-alone", path)
-    assert rows(path, "SELECT output FROM spans ORDER BY span_id") == [('"changed"',), (None,)]
+    assert rows(path, "SELECT output, count(*) FROM spans GROUP BY output") == [(None, 1), ('"changed"', 999)]
     assert is_sound(path)
 
 
