@@ -20,7 +20,7 @@ from agenttrace.tracing.decorator import (
 from agenttrace.tracing.pipeline import FlushResult, Pipeline
 from agenttrace.tracing.record import Recorder
 from agenttrace.tracing.recorders import offer_recorder
-from agenttrace.tracing.redaction import RedactCall, Redaction
+from agenttrace.tracing.redaction import RedactCall, redaction_of
 from agenttrace.tracing.remote import Continued, inject
 from agenttrace.tracing.running import Running
 from agenttrace.tracing.sampling import sampler
@@ -75,17 +75,16 @@ class Tracer(Running, Evaluating):
     ) -> None:
         if not isinstance(project_name, str) or not project_name:
             raise ConfigError(f"project_name is a non-empty string, got {project_name!r}")
-        if isinstance(redact, str):
-            raise ConfigError(
-                f"redact is a list of names or a function, got the string {redact!r}; write [{redact!r}]"
-            )
         if isinstance(queue_limit, bool) or not isinstance(queue_limit, int) or queue_limit < 1:
             raise ConfigError(f"queue_limit is a positive number of spans, got {queue_limit!r}")
         self.project_name = project_name
         self.enabled = enabled and enabled_by_environment()
+        if store is not None and not isinstance(store, str | Path) and not hasattr(store, "write_scores"):
+            raise ConfigError(f"store is a path, 'memory' or a Store, got {store!r}")
         self.store: Store = open_store(store) if store is None or isinstance(store, str | Path) else store
-        redaction = Redaction(call=redact) if callable(redact) else Redaction(redact or ())
-        self._pipeline = Pipeline(self.store, exporters=exporters, redaction=redaction, limit=queue_limit)
+        self._pipeline = Pipeline(
+            self.store, exporters=exporters, redaction=redaction_of(redact), limit=queue_limit
+        )
         self._recorder = Recorder(project_name, self._resolve, sampler(sample_rate))
         self._alerts = tuple(alerts)
         self._drain_seconds = drain_seconds
@@ -187,6 +186,9 @@ class Tracer(Running, Evaluating):
         """A span for a block: ``with tracer.span("plan", span_type="chain") as span: …``."""
         if not isinstance(name, str) or not name:
             raise ConfigError(f"a span's name is a non-empty string, got {name!r}")
+        check_options(span_type=span_type)
+        if input is not None and not isinstance(input, Mapping):
+            raise ConfigError(f"a span's input is a mapping of names to values, got {input!r}")
         return SpanBlock(self._recorder, name, span_type, None if input is None else dict(input))
 
     def capture(self) -> Capture:
@@ -223,6 +225,13 @@ class Tracer(Running, Evaluating):
             self._pipeline.after_shutdown.add()
             return None
         return self._pipeline
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Tracer:
+        """Itself: an agent that is copied goes on recording to the same place."""
+        return self
+
+    def __copy__(self) -> Tracer:
+        return self
 
     def __repr__(self) -> str:
         return f"<Tracer {self.project_name!r}>"

@@ -6,6 +6,8 @@ from collections import deque
 from types import TracebackType
 from typing import Any
 
+from agenttrace.core.errors import ConfigError
+from agenttrace.core.span import Span
 from agenttrace.core.trace import Trace
 from agenttrace.tracing.context import current
 from agenttrace.tracing.finish import finish
@@ -13,6 +15,7 @@ from agenttrace.tracing.outlet import Nowhere
 from agenttrace.tracing.pipeline import Pipeline
 from agenttrace.tracing.record import END, Record, Recorder, Scope
 from agenttrace.tracing.recorders import default_recorder
+from agenttrace.tracing.redaction import Redaction
 from agenttrace.tracing.sites import known_tools
 
 MAX_CAPTURED = 1_000_000
@@ -51,6 +54,8 @@ class Capture:
         self._trace: Trace | None = None
 
     def __enter__(self) -> Capture:
+        if self._scope is not None:
+            raise ConfigError("a capture is opened once; make another with capture()")
         recorder = self._recorder or default_recorder()
         pipeline = recorder.resolve()
         if pipeline is None:
@@ -84,8 +89,15 @@ class Capture:
         if self._scope is None or self._records is None:
             return Trace()
         redaction = self._scope.pipeline.redaction
-        spans = [finish(record, redaction) for record in list(self._records) if record[END]]
-        return Trace(spans, trace_key=self._scope.trace_key, tools=known_tools())
+        spans = [_span_of(record, redaction) for record in list(self._records) if record[END]]
+        return Trace(filter(None, spans), trace_key=self._scope.trace_key, tools=known_tools())
+
+
+def _span_of(record: Record, redaction: Redaction) -> Span | None:
+    try:
+        return finish(record, redaction)
+    except Exception:  # choke-point: the pipeline counts it, too; the block that is captured goes on
+        return None
 
 
 def capture(recorder: Recorder | None = None) -> Capture:

@@ -8,6 +8,7 @@ from typing import Any
 from agenttrace.core.identity import span_id_text, trace_id_text
 from agenttrace.core.score import Score
 from agenttrace.core.snapshot import snapshot
+from agenttrace.tracing.freeze import thaw
 from agenttrace.tracing.record import EXTRA, SCOPE, SITE, Record, Scope, key_of, parent_key_of
 from agenttrace.tracing.steps import freeze_one
 
@@ -62,16 +63,16 @@ class LiveSpan:
         """Keep a value under a name."""
         attributes = self._notes().setdefault("attributes", {})
         if len(attributes) < MAX_NOTES:
-            attributes[_text(name)] = self._frozen(value)
+            attributes[as_text(name)] = self._frozen(value)
 
     def set_name(self, name: str) -> None:
         """Give the span another name."""
-        self._notes()["name"] = _text(name)
+        self._notes()["name"] = as_text(name)
 
     @property
     def output(self) -> Any:
         """What was set as the output so far."""
-        return (self._record[EXTRA] or {}).get("output") if self._record is not None else None
+        return thaw((self._record[EXTRA] or {}).get("output")) if self._record is not None else None
 
     @output.setter
     def output(self, value: Any) -> None:
@@ -80,15 +81,19 @@ class LiveSpan:
     @property
     def input(self) -> Any:
         """What was set as the input so far."""
-        return (self._record[EXTRA] or {}).get("input") if self._record is not None else None
+        return thaw((self._record[EXTRA] or {}).get("input")) if self._record is not None else None
 
     @input.setter
     def input(self, value: Any) -> None:
         self._notes()["input"] = self._frozen(value)
 
     def set_usage(self, usage: Mapping[str, Any]) -> None:
-        """Keep ``input_tokens``, ``output_tokens``, ``total_tokens``, ``cost`` (US dollars) and the like."""
-        self._notes()["usage"] = {**self._notes().get("usage", {}), **snapshot(dict(usage))[0]}
+        """Keep ``input_tokens``, ``output_tokens``, ``total_tokens``, ``cost`` (US dollars) and the like: a
+        mapping, or the dataclass or pydantic model of a client library."""
+        notes = self._notes()
+        copy = plain_mapping(usage)
+        if copy is not None:
+            notes["usage"] = {**notes.get("usage", {}), **copy}
 
     def log(self, message: str, *, label: str = "log", score: float | None = None) -> None:
         """Keep a note with a label, and feedback as a number."""
@@ -118,5 +123,17 @@ class LiveSpan:
         return freeze_one(scope, value)
 
 
-def _text(name: Any) -> str:
+def as_text(name: Any) -> str:
+    """A name as text, without running code of the user's."""
     return name if type(name) is str else str(snapshot(name)[0])
+
+
+def plain_mapping(value: Any) -> dict[str, Any] | None:
+    """The snapshot of a mapping or record, or None where it is neither. Never raises."""
+    if not isinstance(value, dict) and isinstance(value, Mapping):
+        try:
+            value = dict(value)
+        except Exception:  # choke-point: a mapping of the user's that breaks
+            return None
+    copy = snapshot(value)[0]
+    return copy if isinstance(copy, dict) and set(copy) != {"$type"} else None

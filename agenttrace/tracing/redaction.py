@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from agenttrace.core.errors import ConfigError
 from agenttrace.core.jsonable import jsonable
 from agenttrace.core.snapshot import MAX_VALUE_SIZE
 
@@ -129,6 +130,23 @@ class Redaction:
         text, found = _SHAPES.subn(REDACTED, text)
         self.redacted += found
         return text
+
+
+def redaction_of(redact: Iterable[str] | RedactCall | None) -> Redaction:
+    """The redaction for what a tracer was given.
+
+    Raises:
+        ConfigError: neither names nor a function.
+    """
+    if redact is None:
+        return Redaction()
+    if callable(redact):
+        return Redaction(call=redact)
+    names = list(redact) if isinstance(redact, Iterable) and not isinstance(redact, str | bytes) else None
+    if names is None or not all(isinstance(name, str) and name for name in names):
+        hint = f"; write [{redact!r}]" if isinstance(redact, str) else ""
+        raise ConfigError(f"redact is a list of names or a function, got {redact!r}{hint}")
+    return Redaction(names)
 
 
 def _plain(name: str) -> str:

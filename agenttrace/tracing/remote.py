@@ -7,6 +7,7 @@ from collections.abc import Mapping, MutableMapping
 from types import TracebackType
 from typing import Any
 
+from agenttrace.core.errors import ConfigError
 from agenttrace.core.identity import span_id_text, trace_id_text
 from agenttrace.tracing.context import current, running
 from agenttrace.tracing.record import OFF, SCOPE, Record, Recorder, Scope, key_of
@@ -50,6 +51,8 @@ class Continued:
     """Goes on with a caller's trace inside a block; with headers that say nothing, changes nothing."""
 
     def __init__(self, recorder: Recorder, headers: Mapping[str, Any]) -> None:
+        if not hasattr(headers, "items"):
+            raise ConfigError(f"headers are a mapping of names to values, got {type(headers).__name__}")
         self._recorder = recorder
         self._found = read_traceparent(headers)
         self._token: Any = None

@@ -5,12 +5,14 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Any
 
+from agenttrace.core.errors import ConfigError
 from agenttrace.core.identity import monotonic_ns
+from agenttrace.core.jsonable import clean_text
 from agenttrace.tracing.context import current
-from agenttrace.tracing.live_span import LiveSpan
+from agenttrace.tracing.live_span import LiveSpan, as_text
 from agenttrace.tracing.open_span import OpenSpan
-from agenttrace.tracing.record import OFF, SCOPE, Record, Recorder, Site
-from agenttrace.tracing.steps import emit, fail, freeze_one, root
+from agenttrace.tracing.record import END, OFF, SCOPE, Record, Recorder, Site
+from agenttrace.tracing.steps import emit, estranged, fail, freeze_one, root
 
 
 class SpanBlock:
@@ -19,12 +21,17 @@ class SpanBlock:
     __slots__ = ("_record", "_site", "_token", "_values")
 
     def __init__(self, recorder: Recorder, name: str, span_type: str, values: dict[str, Any] | None) -> None:
-        self._site = Site(name=name, span_type=span_type, recorder=recorder, names=tuple(values or ()))
+        names = tuple(clean_text(as_text(key)) for key in values or ())
+        self._site = Site(
+            name=clean_text(name), span_type=clean_text(span_type), recorder=recorder, names=names
+        )
         self._values = values
         self._record: Record | None = None
         self._token: Any = None
 
     def __enter__(self) -> LiveSpan:
+        if self._token is not None:
+            raise ConfigError(f"the span {self._site.name!r} is opened a second time; make another")
         record = self._begin(current.get())
         self._record = record
         self._token = current.set(OFF if record is None else record)
@@ -53,9 +60,10 @@ class SpanBlock:
             if error is not None:
                 fail(record, error)
             else:
-                record[6] = monotonic_ns()
+                record[END] = monotonic_ns()
                 emit(record)
         try:
             current.reset(self._token)
         except ValueError:  # left in another context, which never had our value
-            pass
+            if record is not None:
+                estranged(record)

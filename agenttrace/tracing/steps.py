@@ -6,12 +6,16 @@ or do I/O. Errors of ours are counted; the call goes on.
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 from agenttrace.core.identity import monotonic_ns
 from agenttrace.tracing.failure import describe, status_of
 from agenttrace.tracing.freeze import MAX_SPAN_SIZE, Frozen, freeze
 from agenttrace.tracing.record import END, EXTRA, FAILURE, OFF, OUTPUT, SCOPE, SITE, Record, Scope, Site
+
+log = logging.getLogger("agenttrace")
+_said: list[Exception] = []
 
 MAX_ITEMS_KEPT = 1_000
 """Items of a generator's output that are recorded; all of them are counted."""
@@ -32,8 +36,19 @@ def root(site: Site) -> Record:
             return OFF
         pipeline.ensure_worker()
         return Scope(pipeline, site.recorder.project).head()
-    except Exception:  # choke-point: the guard of recording; the agent's call goes on unrecorded
+    except Exception as error:  # choke-point: the guard of recording; the agent's call goes on unrecorded
+        _say_once(error)
         return OFF
+
+
+def _say_once(error: Exception) -> None:
+    if _said:
+        return
+    _said.append(error)
+    try:
+        log.warning("nothing is recorded: %s: %s (said once)", type(error).__name__, error)
+    except Exception:  # choke-point: a logging handler of the user's
+        pass
 
 
 def freeze_arguments(scope: Scope, values: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -87,7 +87,7 @@ def _serves_many_callers(thread: threading.Thread) -> bool:
     )
 
 
-@wraps(_pool_submit)
+@wraps(_pool_submit)  # type: ignore[arg-type] # typeshed has it generic in the submitted function
 def _submit(self: ThreadPoolExecutor, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     record = current.get()
     if record is None:
