@@ -22,6 +22,8 @@ def demo(store: str | None) -> None:
     No key, no network: the agent is a few lines of Python, its three tools too.
     """
     tracer = Tracer(project_name="demo", store=store)
+    if not tracer.enabled:
+        raise click.ClickException("AGENTTRACE_ENABLED=0 switches recording off; unset it to see the demo")
     scorers = [ToolOrderScorer()]
     click.echo("An agent refunds an order with three tools: lookup_order, refund, notify.")
     click.echo("\n1. It does what two examples expect:\n")
@@ -37,7 +39,7 @@ def demo(store: str | None) -> None:
     tracer.flush(timeout=5.0)
     stored = tracer.store.trace(str(failing[0].trace_id))
     if stored is None:
-        raise click.ClickException("the run did not reach the store; its health: agenttrace traces list")
+        raise click.ClickException("the run did not reach the store; the warning above says why")
     show(trace_lines(stored, tracer.store.scores(stored.trace_id)))
     click.echo(
         f"\nSee it again: agenttrace traces show {stored.trace_id[:8]}   All runs: agenttrace traces list"

@@ -41,7 +41,8 @@ class Target:
             signature = inspect.signature(function)
         except (TypeError, ValueError):  # some builtins have none
             signature = None
-        return cls(function, str(name or type(function).__name__), signature)
+        said = str(name or type(function).__name__).rpartition("<locals>.")[2]
+        return cls(function, said, signature)
 
     def misfit(self, example: Example) -> str | None:
         """Why the example's input does not fit the signature, or None: it does."""

@@ -16,7 +16,7 @@ from concurrent.futures import Executor
 from contextvars import Context
 from dataclasses import dataclass
 from queue import SimpleQueue
-from typing import Any
+from typing import Any, Final
 
 from agenttrace.evaluation.loop_thread import LoopThread
 
@@ -32,6 +32,9 @@ class Outcome:
     error: BaseException | None = None
     timed_out: bool = False
     duration: float = 0.0
+
+
+LATE: Final = Outcome(timed_out=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,16 +90,17 @@ class Lanes:
         else:
             worker = self._idle.pop() if self._idle else _Worker()
             worker.jobs.put(job)
+        outcome = LATE
         try:
-            await asyncio.wait((job.future,), timeout=timeout)
+            outcome = await _in_time(job.future, timeout)
         finally:
-            if not job.future.done():
+            if outcome is LATE:
                 job.given_up.set()
-                if worker is not None:
-                    worker.jobs.put(None)
+            if worker is not None and outcome is LATE:
+                worker.jobs.put(None)
             elif worker is not None:
                 self._idle.append(worker)
-        return job.future.result() if job.future.done() else Outcome(timed_out=True)
+        return outcome
 
     async def _on_loop(self, call: Call, timeout: float | None) -> Outcome:
         if self._loop is None:
@@ -104,16 +108,15 @@ class Lanes:
         lane = self._loop
         future: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
         task = lane.start(lambda: _consume(call), call.context, lambda outcome: _settle(future, outcome))
+        outcome = LATE
         try:
-            await asyncio.wait((future,), timeout=timeout)
+            outcome = await _in_time(future, timeout)
         finally:
-            if not future.done():
+            if outcome is LATE:
                 lane.cancel(task)
-        if future.done():
-            return future.result()
-        if self._loop is lane and not await lane.answers(ANSWER_WITHIN):
+        if outcome is LATE and self._loop is lane and not await lane.answers(ANSWER_WITHIN):
             self._loop = None  # something blocks it: later calls get a fresh one
-        return Outcome(timed_out=True)
+        return outcome
 
     def close(self) -> None:
         """Let idle threads end and cancel what is left on the loop."""
@@ -168,15 +171,26 @@ class _Worker:
 
 def _settle(future: asyncio.Future[Outcome], outcome: Outcome) -> None:
     """Hand an outcome to the engine from another thread; drop it where nobody waits any more."""
-
-    def settle() -> None:
-        if not future.done():
-            future.set_result(outcome)
-
     try:
-        future.get_loop().call_soon_threadsafe(settle)
+        future.get_loop().call_soon_threadsafe(_set_once, future, outcome)
     except RuntimeError:  # the engine's loop is closed: this call was given up on long ago
         pass
+
+
+def _set_once(future: asyncio.Future[Outcome], outcome: Outcome) -> None:
+    if not future.done():
+        future.set_result(outcome)
+
+
+async def _in_time(future: asyncio.Future[Outcome], timeout: float | None) -> Outcome:
+    """The outcome, or `LATE`; cheaper than `asyncio.wait_for`, and nothing is cancelled."""
+    if timeout is None:
+        return await future
+    timer = future.get_loop().call_later(timeout, _set_once, future, LATE)
+    try:
+        return await future
+    finally:
+        timer.cancel()
 
 
 async def _consume(call: Call) -> Outcome:

@@ -12,3 +12,10 @@ def test_the_demo_records_passes_fails_and_shows_the_stored_trace(agenttrace):
 def test_the_demo_s_traces_are_in_the_store_afterwards(agenttrace):
     agenttrace("demo")
     assert len(agenttrace("traces", "list", "--project", "demo").out.splitlines()) == 4
+
+
+def test_the_demo_says_when_recording_is_switched_off(agenttrace, monkeypatch):
+    monkeypatch.setenv("AGENTTRACE_ENABLED", "0")
+    ran = agenttrace("demo")
+    assert ran.code == 2
+    assert "AGENTTRACE_ENABLED=0 switches recording off" in ran.err
