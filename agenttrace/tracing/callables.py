@@ -9,6 +9,9 @@ from typing import Any
 
 import wrapt
 
+Again = tuple[Callable[[Any, dict[str, Any]], Any], dict[str, Any]]
+"""How a copy is observed: a function that pickles by name, and the options to give it."""
+
 
 class ObservedCallable(wrapt.CallableObjectProxy):  # type: ignore[type-arg,unused-ignore] # generic in new versions only
     """A callable object, builtin or partial whose calls are recorded; everything else about it is its own.
@@ -19,10 +22,10 @@ class ObservedCallable(wrapt.CallableObjectProxy):  # type: ignore[type-arg,unus
 
     __agenttrace_site__: Any = None  # declared here, so that setting it does not reach the object
 
-    def __init__(self, wrapped: Any, recording: Callable[..., Any], options: dict[str, Any]) -> None:
+    def __init__(self, wrapped: Any, recording: Callable[..., Any], again: Again) -> None:
         super().__init__(wrapped)
         self._self_recording = recording
-        self._self_options = options
+        self._self_again = again
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """Call the object, recorded."""
@@ -36,22 +39,17 @@ class ObservedCallable(wrapt.CallableObjectProxy):  # type: ignore[type-arg,unus
         return MethodType(self, instance)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
+        observe, options = self._self_again
         # What listens to the end of calls belongs to this process.
-        return _reobserve, (self.__wrapped__, {**self._self_options, "on_end": None})
+        return observe, (self.__wrapped__, {**options, "on_end": None})
 
     def __reduce__(self) -> Any:
         return self.__reduce_ex__(2)
 
     def __copy__(self) -> Any:
-        return _reobserve(copy(self.__wrapped__), self._self_options)
+        observe, options = self._self_again
+        return observe(copy(self.__wrapped__), options)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
-        return _reobserve(deepcopy(self.__wrapped__, memo), self._self_options)
-
-
-def _reobserve(wrapped: Any, options: dict[str, Any]) -> Any:
-    """Observe a copy for the recorder that was made first in this process: a recorder cannot be copied."""
-    from agenttrace.tracing.decorator import observe_with
-    from agenttrace.tracing.recorders import default_recorder
-
-    return observe_with(default_recorder(), wrapped, **options)
+        observe, options = self._self_again
+        return observe(deepcopy(self.__wrapped__, memo), options)

@@ -12,6 +12,7 @@ from agenttrace.core.errors import ConfigError
 from agenttrace.tracing import signatures
 from agenttrace.tracing.rebinding import Rebinding
 from agenttrace.tracing.record import OnEnd, Recorder, Site
+from agenttrace.tracing.recorders import default_recorder
 from agenttrace.tracing.sites import is_secret, make_site
 from agenttrace.tracing.wrapper import REDACTED_NAME, RESERVED, dress, make_wrapper
 
@@ -116,10 +117,15 @@ def _observe_function(recorder: Recorder, function: Any, options: dict[str, Any]
     else:
         from agenttrace.tracing.callables import ObservedCallable
 
-        observed = ObservedCallable(function, wrapper, options)
+        observed = ObservedCallable(function, wrapper, (_observe_again, options))
     site.wrapper = weakref.ref(observed)
     setattr(observed, SITE_MARK, site)
     return observed
+
+
+def _observe_again(function: Any, options: dict[str, Any]) -> Any:
+    """Observe a copy for the recorder that was made first in this process: a recorder cannot be copied."""
+    return observe_with(default_recorder(), function, **options)
 
 
 def _without_our_wrapper(function: Any) -> Any:
