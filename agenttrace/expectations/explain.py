@@ -18,6 +18,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from agenttrace.core.tool_call import ToolCall
 from agenttrace.expectations.checks import Check
 from agenttrace.expectations.comparison import Comparison
 from agenttrace.expectations.rows import Row
@@ -47,79 +48,79 @@ def explain(comparison: Comparison, *, width: int = 80, context: int = 2) -> str
 def explain_lines(comparison: Comparison, *, width: int = 80, context: int = 2) -> list[Line]:
     """The diff as lines: the calls, then the constraints that did not hold or could not."""
     rows = comparison.rows
-    digits = len(str(len(comparison.alignment.places)))
+    layout = _Layout.of(rows, width, len(str(len(comparison.alignment.places))))
     lines: list[Line] = []
-    column = _column(rows, width, digits)
     for item in _folded(rows, context):
         if isinstance(item, Row):
-            lines += _row_lines(item, width, digits, column)
+            lines += _row_lines(item, layout)
         else:
             lines.append(Line("quiet", shortened(f"{_INDENT}… {item}", width)))
     lines += [_check_line(check, width) for check in comparison.checks if not check.held or check.vacuous]
     return lines
 
 
-def _column(rows: Sequence[Row], width: int, digits: int) -> int:
-    """How wide the first column is: its longest text, at most half of what there is."""
-    room = width - len(_INDENT) - digits - 4
-    texts = [len(_first(row, room)) for row in rows if row.kind != "matched"]
-    return min(max(texts, default=0), room // 2)
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """`digits` of the numbers, `room` right of them, `column` of it for the call."""
+
+    width: int
+    digits: int
+    room: int
+    column: int
+
+    @classmethod
+    def of(cls, rows: Sequence[Row], width: int, digits: int) -> _Layout:
+        room = max(width - len(_INDENT) - digits - 4, 20)
+        words = max((len(_word(row)) for row in rows if row.kind != "differs"), default=0)
+        most = max(room - words - len(_GAP), room // 2) if words else room
+        texts = [len(_first(row, most)) for row in rows if row.kind != "matched"]
+        return cls(width, digits, room, min(max(texts, default=0), most))
 
 
-def _first(row: Row, room: int) -> str:
-    if row.kind == "matched" and row.actual is not None:
-        return actual_text(row.actual, room)
-    if row.expected is not None:
-        return expected_text(row.expected, room)
+def _first(row: Row, most: int) -> str:
+    """The call in the first column: what happened for a match, else what should have, or the extra one."""
+    if row.expected is not None and (row.kind != "matched" or row.actual is None):
+        return expected_text(row.expected, most)
     assert row.actual is not None
-    return actual_text(row.actual, room)
+    return actual_text(row.actual, most)
 
 
-def _row_lines(row: Row, width: int, digits: int, column: int) -> Iterator[Line]:
+def _word(row: Row) -> str:
+    """What is said beside a call that stands alone."""
+    said = [row.kind] if row.kind in ("missing", "extra") else []
+    return ", ".join([*said, row.note] if row.note else said)
+
+
+def _row_lines(row: Row, layout: _Layout) -> Iterator[Line]:
     number = "" if row.number is None else str(row.number)
-    head = f"{_INDENT}{_MARKS[row.kind]} {number:<{digits}}  "
-    room = width - len(head)
-    first = _first(row, room)
-    rest = _rest(row)
-    one_line = head + first.ljust(column) + "".join(_GAP + part for part in rest)
-    if len(one_line.rstrip()) <= width:
-        yield Line(row.kind, one_line.rstrip())
+    head = f"{_INDENT}{_MARKS[row.kind]} {number:<{layout.digits}}  "
+    if row.kind == "differs" and row.actual is not None:
+        yield from _differing_lines(row, row.actual, head, layout)
         return
-    yield Line(row.kind, (head + first).rstrip())
-    below = " " * len(head)
-    for part in _below(row, room):
-        yield Line(row.kind, shortened(below + part, width))
+    word = _word(row)
+    first = _first(row, layout.column if word else layout.room)
+    yield Line(row.kind, shortened(f"{head}{first:<{layout.column}}{_GAP}{word}".rstrip(), layout.width))
 
 
-def _rest(row: Row) -> list[str]:
-    """What stands right of the first column."""
-    if row.kind == "differs" and row.actual is not None:
-        told = [difference_text(difference) for difference in row.differences[:MOST_DIFFERENCES]]
-        return [actual_text(row.actual, 400), "; ".join(told + _more(row) + _noted(row))]
-    if row.kind in ("missing", "extra"):
-        return [row.kind + (f", {row.note}" if row.note else "")]
-    return _noted(row)
-
-
-def _below(row: Row, room: int) -> Iterator[str]:
-    """The same, one under the other."""
-    if row.kind == "differs" and row.actual is not None:
-        yield f"got {actual_text(row.actual, room - 4)}"
-        for difference in row.differences[:MOST_DIFFERENCES]:
-            yield difference_text(difference, room)
-        yield from _more(row)
-        yield from _noted(row)
-    else:
-        yield from _rest(row)
-
-
-def _noted(row: Row) -> list[str]:
-    return [row.note] if row.note else []
-
-
-def _more(row: Row) -> list[str]:
+def _differing_lines(row: Row, actual: ToolCall, head: str, layout: _Layout) -> Iterator[Line]:
+    """Expected, actual and differences in one line where that fits, else one under the other."""
+    told = [difference_text(difference) for difference in row.differences[:MOST_DIFFERENCES]]
     more = len(row.differences) - MOST_DIFFERENCES
-    return [f"… {more} more difference{'s' if more > 1 else ''}"] if more > 0 else []
+    said = [f"… {more} more difference{'s' if more > 1 else ''}"] if more > 0 else []
+    said += [row.note] if row.note else []
+    expected, got = _first(row, layout.room), actual_text(actual, 10 * layout.room)
+    one_line = f"{head}{expected:<{layout.column}}{_GAP}{got}{_GAP}{'; '.join(told + said)}"
+    if len(one_line) <= layout.width:
+        yield Line(row.kind, one_line)
+        return
+    yield Line(row.kind, head + expected)
+    below = " " * len(head)
+    if len(got) + 4 <= layout.room:
+        yield Line(row.kind, f"{below}got {got}")
+    for difference in row.differences[:MOST_DIFFERENCES]:
+        yield Line(row.kind, shortened(below + difference_text(difference, layout.room), layout.width))
+    for text in said:
+        yield Line(row.kind, shortened(below + text, layout.width))
 
 
 def _check_line(check: Check, width: int) -> Line:

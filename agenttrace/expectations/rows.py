@@ -130,10 +130,10 @@ def _missing(
         note = f"out of order: it is call {nearest.index + 1}"
         return Row("missing", number + 1, expected, None, agreement, found, nearest, note)
     names = {calls[position].name: position for position in reversed(left)}
-    close = get_close_matches(expected.name, names, n=1, cutoff=0.6)
+    close = get_close_matches(expected.name, names, n=1, cutoff=0.8)
     if close:
         nearest = calls[names[close[0]]]
-        return Row("missing", number + 1, expected, None, nearest=nearest, note=f"nearest: {nearest.name}")
+        return Row("missing", number + 1, expected, None, nearest=nearest, note=f"nearest is {nearest.name}")
     return Row("missing", number + 1, expected)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from agenttrace.core.jsonable import jsonable
@@ -13,6 +13,9 @@ from agenttrace.expectations.values import Difference
 
 MOST_VALUE = 60
 """Characters of one value in a difference."""
+
+_CUTS = (40, 24, 16, 10)
+"""Characters that a value is cut to, one after the other, until a call fits."""
 
 
 def shortened(text: str, most: int) -> str:
@@ -45,40 +48,51 @@ def _text(value: Any) -> str:
 
 def expected_text(expected: ExpectedToolCall, most: int) -> str:
     """An expected call as ``refund(id=7, amount=approx(12, abs=1))``; without arguments only its name."""
-    said: list[str] = []
-    if isinstance(expected.arguments, Mapping):
-        said = [f"{key}={_text(value)}" for key, value in expected.arguments.items()]
-    text = f"{expected.name}({', '.join(said)})" if expected.arguments is not ANY else expected.name
-    if expected.output is not ANY:
-        text += f" → {_text(expected.output)}"
-    if expected.agent is not None:
-        text += f" by {expected.agent}"
-    if expected.turn is not None:
-        text += f" in turn {expected.turn}"
-    return shortened(text, most)
+    rest = "" if expected.output is ANY else f" → {value_text(expected.output)}"
+    rest += "" if expected.agent is None else f" by {expected.agent}"
+    rest += "" if expected.turn is None else f" in turn {expected.turn}"
+    if not isinstance(expected.arguments, Mapping):
+        return shortened(expected.name + rest, most)
+    return shortened(_call_text(expected.name, expected.arguments, most - len(rest)) + rest, most)
 
 
 def actual_text(call: ToolCall, most: int) -> str:
     """An actual call as ``refund(id=7, amount=12.5)``."""
-    return shortened(f"{call.name}({', '.join(_arguments(call.arguments, most))})", most)
+    return _call_text(call.name, call.arguments, most)
 
 
-def _arguments(arguments: Mapping[str, Any], most: int) -> Iterable[str]:
-    for key, value in arguments.items():
-        yield f"{key}={shortened(_text(value), most)}"
+def _call_text(name: str, arguments: Mapping[str, Any], most: int) -> str:
+    """A call in so many characters: with its values in full, or cut, the longest ones first."""
+    texts = {key: _text(value) for key, value in arguments.items()}
+    for each in (most, *_CUTS):
+        said = ", ".join(f"{key}={shortened(text, each)}" for key, text in texts.items())
+        if len(name) + len(said) + 2 <= most:
+            return f"{name}({said})"
+    return shortened(f"{name}({said})", most)
 
 
 def difference_text(difference: Difference, most: int = 3 * MOST_VALUE) -> str:
-    """A difference as ``amount: expected 12.0, got 12.5``."""
+    """A difference as ``amount: expected 12.0, got 12.5``; long texts from where they part."""
     place = f"{difference.path}: " if difference.path else ""
-    each = max((most - len(place) - 15) // 2, 12)
-    each = min(each, MOST_VALUE)
+    each = min(max((most - len(place) - 15) // 2, 12), MOST_VALUE)
+    expected, got = _text(difference.expected), _text(difference.got)
     if difference.kind == "missing":
-        text = f"{place}expected {value_text(difference.expected, each)}, not given"
+        text = f"{place}expected {shortened(expected, each)}, not given"
     elif difference.kind == "unexpected":
-        text = f"{place}not expected, got {value_text(difference.got, each)}"
+        text = f"{place}not expected, got {shortened(got, each)}"
     else:
-        text = (
-            f"{place}expected {value_text(difference.expected, each)}, got {value_text(difference.got, each)}"
-        )
+        start = _parting(expected, got, each)
+        text = f"{place}expected {_from(expected, start, each)}, got {_from(got, start, each)}"
     return f"{text} ({difference.note})" if difference.note else text
+
+
+def _parting(one: str, other: str, each: int) -> int:
+    """Where to begin so that so many characters show the first difference: at 0 if they do from there."""
+    same = next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), None)
+    if same is None:
+        same = min(len(one), len(other))
+    return 0 if same < each - 4 else same - each // 3
+
+
+def _from(text: str, start: int, most: int) -> str:
+    return shortened(text if start == 0 else "…" + text[start:], most)
