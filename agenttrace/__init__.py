@@ -28,12 +28,14 @@ if TYPE_CHECKING:
     from agenttrace.core.example import Example
     from agenttrace.core.report import EvaluationReport, ScorerData, ScoringResult
     from agenttrace.core.score import Score
+    from agenttrace.core.snapshot import register_snapshot
     from agenttrace.core.span import Span
     from agenttrace.core.tool_call import ANY, ExpectedToolCall, ToolCall
     from agenttrace.core.trace import Trace
     from agenttrace.datasets import EvalDataset, get_examples_from_yaml
     from agenttrace.default_tracer import default_tracer, observe
     from agenttrace.evaluation import assert_test, run_evaluation
+    from agenttrace.evaluation.alerts import log_alert, webhook
     from agenttrace.expectations import (
         ABSENT,
         any_of,
@@ -57,7 +59,47 @@ if TYPE_CHECKING:
         seq,
         type_,
     )
-    from agenttrace.scorers import ExecutionOrderScorer, ToolOrderScorer
+    from agenttrace.integrations.wrap import wrap
+    from agenttrace.judges import (
+        AnswerCorrectnessScorer,
+        AnswerRelevancyScorer,
+        ClassifierScorer,
+        ComparisonScorer,
+        ContextualPrecisionScorer,
+        ContextualRecallScorer,
+        ContextualRelevancyScorer,
+        DerailmentScorer,
+        FaithfulnessScorer,
+        FakeChatModel,
+        GroundednessScorer,
+        HallucinationScorer,
+        InstructionAdherenceScorer,
+        LLMJudgeTrajectoryScorer,
+        PromptScorer,
+        SummarizationScorer,
+        TrajectoryJudge,
+    )
+    from agenttrace.scorers import (
+        BudgetScorer,
+        ContainsScorer,
+        ExactMatchScorer,
+        ExecutionOrderScorer,
+        FunctionCallCoverageScorer,
+        JSONCorrectnessScorer,
+        JSONSimilarityScorer,
+        LoopScorer,
+        NumericDifferenceScorer,
+        RegexScorer,
+        ToolCallArgsScorer,
+        ToolCallCountScorer,
+        ToolCallOrderScorer,
+        ToolCallOutputScorer,
+        ToolDependencyScorer,
+        ToolOrderScorer,
+        ToolPermissionScorer,
+        TrajectoryScorer,
+        scorer,
+    )
     from agenttrace.tracer import Tracer
     from agenttrace.tracing.context import propagate
 
@@ -70,17 +112,32 @@ _HOMES = {
     "agenttrace.core.example": "Example",
     "agenttrace.core.report": "EvaluationReport ScorerData ScoringResult",
     "agenttrace.core.score": "Score",
+    "agenttrace.core.snapshot": "register_snapshot",
     "agenttrace.core.span": "Span",
     "agenttrace.core.tool_call": "ANY ExpectedToolCall ToolCall",
     "agenttrace.core.trace": "Trace",
     "agenttrace.datasets": "EvalDataset get_examples_from_yaml",
     "agenttrace.default_tracer": "default_tracer observe",
     "agenttrace.evaluation": "assert_test run_evaluation",
+    "agenttrace.evaluation.alerts": "log_alert webhook",
     "agenttrace.expectations": (
-        "ABSENT any_of approx call expect gt gte has length lt lte many not_ one_of opt par re_ ref semantic"
-        " seq type_"
+        "ABSENT any_of approx call expect gt gte has length lt lte many not_ one_of opt par re_ ref"
+        " semantic seq type_"
     ),
-    "agenttrace.scorers": "ExecutionOrderScorer ToolOrderScorer",
+    "agenttrace.integrations.wrap": "wrap",
+    "agenttrace.judges": (
+        "AnswerCorrectnessScorer AnswerRelevancyScorer ClassifierScorer ComparisonScorer"
+        " ContextualPrecisionScorer ContextualRecallScorer ContextualRelevancyScorer DerailmentScorer"
+        " FaithfulnessScorer FakeChatModel GroundednessScorer HallucinationScorer"
+        " InstructionAdherenceScorer LLMJudgeTrajectoryScorer PromptScorer SummarizationScorer"
+        " TrajectoryJudge"
+    ),
+    "agenttrace.scorers": (
+        "BudgetScorer ContainsScorer ExactMatchScorer ExecutionOrderScorer FunctionCallCoverageScorer"
+        " JSONCorrectnessScorer JSONSimilarityScorer LoopScorer NumericDifferenceScorer RegexScorer"
+        " ToolCallArgsScorer ToolCallCountScorer ToolCallOrderScorer ToolCallOutputScorer"
+        " ToolDependencyScorer ToolOrderScorer ToolPermissionScorer TrajectoryScorer scorer"
+    ),
     "agenttrace.tracer": "Tracer",
     "agenttrace.tracing.context": "propagate",
 }
@@ -90,28 +147,61 @@ __all__ = [
     "ABSENT",
     "ANY",
     "AgentTraceError",
+    "AnswerCorrectnessScorer",
+    "AnswerRelevancyScorer",
+    "BudgetScorer",
+    "ClassifierScorer",
     "Client",
+    "ComparisonScorer",
     "ConfigError",
+    "ContainsScorer",
+    "ContextualPrecisionScorer",
+    "ContextualRecallScorer",
+    "ContextualRelevancyScorer",
     "DatasetError",
+    "DerailmentScorer",
     "EvalDataset",
     "EvaluationFailed",
     "EvaluationReport",
+    "ExactMatchScorer",
     "Example",
     "ExecutionOrderScorer",
     "ExpectationError",
     "ExpectedToolCall",
+    "FaithfulnessScorer",
+    "FakeChatModel",
+    "FunctionCallCoverageScorer",
+    "GroundednessScorer",
+    "HallucinationScorer",
+    "InstructionAdherenceScorer",
+    "JSONCorrectnessScorer",
+    "JSONSimilarityScorer",
     "JudgeError",
+    "LLMJudgeTrajectoryScorer",
+    "LoopScorer",
     "MissingDependency",
+    "NumericDifferenceScorer",
+    "PromptScorer",
+    "RegexScorer",
     "Score",
     "ScorerData",
     "ScorerError",
     "ScoringResult",
     "Span",
     "StoreError",
+    "SummarizationScorer",
     "ToolCall",
+    "ToolCallArgsScorer",
+    "ToolCallCountScorer",
+    "ToolCallOrderScorer",
+    "ToolCallOutputScorer",
+    "ToolDependencyScorer",
     "ToolOrderScorer",
+    "ToolPermissionScorer",
     "Trace",
     "Tracer",
+    "TrajectoryJudge",
+    "TrajectoryScorer",
     "__version__",
     "any_of",
     "approx",
@@ -124,6 +214,7 @@ __all__ = [
     "gte",
     "has",
     "length",
+    "log_alert",
     "lt",
     "lte",
     "many",
@@ -135,10 +226,14 @@ __all__ = [
     "propagate",
     "re_",
     "ref",
+    "register_snapshot",
     "run_evaluation",
+    "scorer",
     "semantic",
     "seq",
     "type_",
+    "webhook",
+    "wrap",
 ]
 
 

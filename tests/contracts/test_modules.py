@@ -9,7 +9,8 @@ import pytest
 PACKAGE = Path(agenttrace.__file__).parent
 MODULES = sorted(PACKAGE.rglob("*.py"))
 CEILING = 300
-FUNCTION_CEILING = 60
+FUNCTION_CEILING = 50
+"""Lines of a function without its docstring."""
 NOT_OURS = {
     "utils",
     "util",
@@ -41,7 +42,8 @@ class TestEveryModule:
     def test_has_no_long_function(self, path):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                assert node.end_lineno - node.lineno < FUNCTION_CEILING, node.name
+                said = node.body[0].end_lineno - node.body[0].lineno + 1 if ast.get_docstring(node) else 0
+                assert node.end_lineno - node.lineno + 1 - said <= FUNCTION_CEILING, node.name
 
     def test_leaves_nothing_for_later(self, path):
         for word in ("TODO", "FIXME", "XXX", "NotImplementedError"):
