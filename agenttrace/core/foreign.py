@@ -79,10 +79,18 @@ def _enum_value(value: Any) -> Any:
 
 def _moment(value: Any) -> str:
     zone = value.tzinfo
-    if zone is not None and type_name(type(zone)) not in ("datetime.timezone", "zoneinfo.ZoneInfo"):
+    if zone is not None and not _is_library_zone(type(zone)):
         value = value.replace(tzinfo=None)  # a zone of the user's would run code
     text: str = value.isoformat()
     return text
+
+
+def _is_library_zone(kind: type) -> bool:
+    # By identity: types made in C have no module in their dictionary.
+    return any(
+        getattr(sys.modules.get(module), name, None) is kind
+        for module, name in (("datetime", "timezone"), ("zoneinfo", "ZoneInfo"))
+    )
 
 
 _WELL_KNOWN: tuple[tuple[str, str, Handler], ...] = (
