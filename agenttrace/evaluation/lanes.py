@@ -16,6 +16,7 @@ from concurrent.futures import Executor
 from contextvars import Context
 from dataclasses import dataclass
 from queue import SimpleQueue
+from types import FunctionType, MethodType
 from typing import Any, Final
 
 from agenttrace.evaluation.loop_thread import LoopThread
@@ -95,7 +96,7 @@ class Lanes:
             outcome = await _in_time(job.future, timeout)
         finally:
             if outcome is LATE:
-                job.given_up.set()
+                job.given_up = True
             if worker is not None and outcome is LATE:
                 worker.jobs.put(None)
             elif worker is not None:
@@ -134,7 +135,7 @@ class _Job:
         self.call = call
         self.loop = loop
         self.future: asyncio.Future[Outcome] = loop.create_future()
-        self.given_up = threading.Event()
+        self.given_up = False
 
     def run(self) -> None:
         try:
@@ -150,7 +151,7 @@ class _Job:
             return value
         items: list[Any] = []
         for item in value:
-            if self.given_up.is_set():
+            if self.given_up:
                 value.close()
                 break
             items.append(item)
@@ -209,9 +210,9 @@ def _itself(value: Any) -> Any:
 
 def is_async(function: Callable[..., Any]) -> bool:
     """Whether a call of it gives a coroutine or an async generator, seen through `__call__`."""
+    if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
+        return True
+    if isinstance(function, FunctionType | MethodType | type):
+        return False
     call = getattr(type(function), "__call__", None)  # noqa: B004 - its kind is asked, not its existence
-    return any(
-        inspect.iscoroutinefunction(f) or inspect.isasyncgenfunction(f)
-        for f in (function, call)
-        if f is not None
-    )
+    return inspect.iscoroutinefunction(call) or inspect.isasyncgenfunction(call)
