@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from agenttrace.core.errors import ConfigError
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from agenttrace.evaluation.handle import EvaluationHandle
     from agenttrace.evaluation.online import OnlineEvaluator
     from agenttrace.evaluation.request import OnResult
+
+_NOTHING = (None,) * 6
 
 
 class Evaluating:
@@ -73,22 +75,21 @@ class Evaluating:
             ConfigError: no scorers, an example and fields, a model that cannot be reached as configured.
             ScorerError: something that is not a scorer.
         """
-        fields = {
-            "input": input,
-            "actual_output": actual_output,
-            "expected_output": expected_output,
-            "context": context,
-            "retrieval_context": retrieval_context,
-            "tools_called": tools_called,
-            "expected_tools": expected_tools,
-            "additional_metadata": additional_metadata,
-        }
-        if example is not None:
-            given = [name for name, value in fields.items() if value is not None]
-            if given:
-                raise ConfigError(
-                    f"async_evaluate takes an example or its fields, got both: example, {given[0]}"
-                )
+        fields: Mapping[str, Any]
+        if example is None:
+            fields = {
+                "input": input,
+                "actual_output": actual_output,
+                "expected_output": expected_output,
+                "context": context,
+                "retrieval_context": retrieval_context,
+                "tools_called": tools_called,
+                "expected_tools": expected_tools,
+                "additional_metadata": additional_metadata,
+            }
+        elif (input, actual_output, expected_output, context, retrieval_context, tools_called) != _NOTHING:
+            raise ConfigError("async_evaluate takes an example or its fields, got both")
+        else:
             fields = example.__dict__
         online = self._online or self._begin_online()
         return online.ask(

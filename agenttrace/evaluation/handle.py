@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import CancelledError
 from typing import Any, Literal
 
+from agenttrace.core.protocols import Scorer
 from agenttrace.core.score import Score
 
 State = Literal["queued", "running", "scored", "dropped", "sampled_out", "cancelled"]
 """*scored* includes errored scores: the evaluation has said all that it will say."""
 
+_NO_ROOM = "the evaluation was dropped: the queue of evaluations is full"
 _DONE = ("scored", "dropped", "sampled_out", "cancelled")
 
 
@@ -23,20 +25,31 @@ class EvaluationHandle:
     evaluation gives errored scores that say why; one that was sampled out gives none.
     """
 
-    __slots__ = ("__weakref__", "_listeners", "_scores", "state")
+    __slots__ = ("__weakref__", "_dropped", "_listeners", "_scores", "state")
 
     def __init__(self) -> None:
         self.state: State = "queued"
         self._scores: tuple[Score, ...] = ()
         self._listeners: list[Callable[[], Any]] | None = None
+        self._dropped: Sequence[Scorer] = ()
 
     def done(self) -> bool:
         """Whether nothing more will happen."""
         return self.state in _DONE
 
+    @classmethod
+    def dropped(cls, scorers: Sequence[Scorer]) -> EvaluationHandle:
+        """The handle of an evaluation for which there was no room."""
+        handle = cls()
+        handle.state = "dropped"
+        handle._dropped = scorers
+        return handle
+
     @property
     def scores(self) -> tuple[Score, ...]:
         """The scores so far: empty until done."""
+        if self._dropped:
+            return tuple(Score.errored(s.name, s.threshold, _NO_ROOM) for s in self._dropped)
         return self._scores
 
     def result(self, timeout: float | None = None) -> tuple[Score, ...]:
@@ -86,7 +99,7 @@ class EvaluationHandle:
     def _outcome(self) -> tuple[Score, ...]:
         if self.state == "cancelled":
             raise CancelledError("the evaluation was cancelled before it began")
-        return self._scores
+        return self.scores
 
     def __repr__(self) -> str:
         return f"<EvaluationHandle {self.state}>"

@@ -89,38 +89,42 @@ class OnlineEvaluator:
         scorers = checked_request(scorers, model, sample_rate)
         if sample_rate < 1 and int.from_bytes(os.urandom(4), "big") >= sample_rate * (1 << 32):
             return self._sampled_out()
+        if not self._has_room():
+            return self._dropped(scorers)
         request = Request(
             scorers, fields, record=record, model=model, timeout=timeout, on_result=on_result, alerts=alerts
         )
         if span_id is not None:
             request.bind_to(span_id)
-        self.submit(request)
-        return request.handle
+        return self.submit(request)
 
     def ask_for_span(
         self, scorers: Sequence[Any], fields: Mapping[str, Any], span: Span, *, alerts: Sequence[Alert]
     ) -> None:
         """The same for a finished span, on the pipeline's worker."""
+        if not self._has_room():
+            self._dropped(scorers)
+            return
         self.submit(Request(scorers, fields, trace_key=span.trace_key, span_key=span.span_key, alerts=alerts))
 
-    def submit(self, request: Request) -> None:
-        """Take a request, or drop it where there is no room; never waits, never raises."""
-        tally = self.tally
-        tally.asked.add()
+    def submit(self, request: Request) -> EvaluationHandle:
+        """Take a request; never waits, never raises."""
+        self.tally.asked.add()
+        self.tally.weight += request.weight
+        self.inbox.append(request)
         worker = self._worker
         if worker is None or not worker.alive:
-            worker = self._start()
-        weight = request.weight
-        if (
-            self._closed
-            or len(self.inbox) + tally.waiting >= self.limit
-            or tally.weight + weight > MAX_WEIGHT
-        ):
-            tally.dropped.add()
-            request.unscored("dropped", "the evaluation was dropped: the queue of evaluations is full")
-            return
-        tally.weight += weight
-        self.inbox.append(request)
+            self._start()
+        return request.handle
+
+    def _has_room(self) -> bool:
+        tally = self.tally
+        return len(self.inbox) + tally.waiting < self.limit and tally.weight < MAX_WEIGHT and not self._closed
+
+    def _dropped(self, scorers: Sequence[Any]) -> EvaluationHandle:
+        self.tally.asked.add()
+        self.tally.dropped.add()
+        return EvaluationHandle.dropped(scorers)
 
     def _sampled_out(self) -> EvaluationHandle:
         self.tally.asked.add()
@@ -129,9 +133,9 @@ class OnlineEvaluator:
         handle.finish("sampled_out", ())
         return handle
 
-    def _start(self) -> OnlineWorker | None:
+    def _start(self) -> None:
         if self._closed or not self._starting.acquire(blocking=False):
-            return self._worker
+            return
         try:
             if self._worker is None or not self._worker.alive:
                 self._worker = OnlineWorker(
@@ -144,9 +148,8 @@ class OnlineEvaluator:
                     concurrency=self.concurrency,
                     timeout=self.timeout,
                 )
-            return self._worker
         except RuntimeError:  # no new thread: limit reached, or the interpreter is going down
-            return None
+            pass  # the next request tries again; until then this one is pending
         finally:
             self._starting.release()
 

@@ -55,14 +55,10 @@ class OnlineWorker:
         self._waiting: deque[Request] = deque()
         self._running: dict[asyncio.Task[None], Request] = {}
         self._stopping = False
+        self.alive = True
         self._thread = threading.Thread(target=self._serve, name="agenttrace-online", daemon=True)
         self._thread.agenttrace_internal = True  # type: ignore[attr-defined] # seen by the thread patch
         self._thread.start()
-
-    @property
-    def alive(self) -> bool:
-        """Whether the thread runs."""
-        return self._thread.is_alive()
 
     def stop(self, wait: float = 0.5) -> None:
         """Let the thread write what it has, leave the rest pending in the store, and end."""
@@ -74,6 +70,8 @@ class OnlineWorker:
             asyncio.run(self._loop())
         except BaseException as error:  # choke-point: the next request starts another worker
             log.warning("online evaluation met %s: %s; it starts anew", type(error).__name__, error)
+        finally:
+            self.alive = False
 
     async def _loop(self) -> None:
         ticked = time.monotonic()
@@ -90,8 +88,10 @@ class OnlineWorker:
                 await self._pause(bool(due))
         finally:
             await self._tick()
-            for task in self._running:
+            under_way = list(self._running)
+            for task in under_way:
                 task.cancel()
+            await asyncio.gather(*under_way, return_exceptions=True)
             self._lanes.close()
 
     def _admit(self) -> None:

@@ -13,10 +13,13 @@ from agenttrace.core.protocols import Scorer
 from agenttrace.core.score import Score
 from agenttrace.evaluation.alerts import Alert
 from agenttrace.evaluation.handle import EvaluationHandle
-from agenttrace.tracing.freeze import Frozen, freeze, thaw
+from agenttrace.tracing.freeze import LIGHT_TEXT, Frozen, freeze, thaw
 from agenttrace.tracing.record import END, SCOPE, Record, key_of
 
-EXPECTED = frozenset({"expected_tools", "expected_output", "name", "example_id", "created_at"})
+COPIED = ("input", "actual_output", "context", "retrieval_context", "tools_called", "additional_metadata")
+"""What a run fills in: copied at the call, because the caller may change it later."""
+
+REFERRED = ("expected_tools", "expected_output", "name", "example_id", "created_at")
 """What the user wrote beforehand: kept by reference, since it may hold matchers."""
 
 OnResult = Callable[[tuple[Score, ...]], Any]
@@ -39,6 +42,7 @@ class Request:
         "span_key",
         "timeout",
         "trace_key",
+        "weight",
     )
 
     def __init__(
@@ -56,11 +60,8 @@ class Request:
     ) -> None:
         self.handle = EvaluationHandle()
         self.scorers = scorers
-        self._fields = {
-            name: value if name in EXPECTED else freeze(value)
-            for name, value in fields.items()
-            if value is not None
-        }
+        self.weight = 0
+        self._fields = self._kept(fields)
         self.record = record
         self.trace_key = record[SCOPE].trace_key if record is not None else trace_key
         self.span_key = key_of(record) if record is not None else span_key
@@ -85,10 +86,22 @@ class Request:
         except (TypeError, ValueError):
             raise ConfigError(f"a span_id is 16 hex digits, got {span_id!r}") from None
 
-    @property
-    def weight(self) -> int:
-        """Bytes of heavy values that it holds."""
-        return sum(value.size for value in self._fields.values() if type(value) is Frozen)
+    def _kept(self, fields: Mapping[str, Any]) -> dict[str, Any]:
+        """What was given, copied where it may change; `weight` becomes the bytes of the heavy copies."""
+        kept: dict[str, Any] = {}
+        for name in COPIED:
+            value = fields.get(name)
+            if value is not None:
+                if type(value) is not str or len(value) > LIGHT_TEXT:
+                    value = freeze(value)
+                    if type(value) is Frozen:
+                        self.weight += value.size
+                kept[name] = value
+        for name in REFERRED:
+            value = fields.get(name)
+            if value is not None:
+                kept[name] = value
+        return kept
 
     @property
     def span_has_ended(self) -> bool:
@@ -121,8 +134,3 @@ class Request:
             "model": self.model if isinstance(self.model, str) else None,
             "example": self.example().to_dict(),
         }
-
-    def unscored(self, state: Any, reason: str) -> None:
-        """End it without asking the scorers, saying why."""
-        scores = [Score.errored(scorer.name, scorer.threshold, reason) for scorer in self.scorers]
-        self.handle.finish(state, tuple(scores))
