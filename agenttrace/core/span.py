@@ -106,7 +106,7 @@ class Span:
         self.end_ns = end_ns
         self.input = input
         self.output = output
-        self.status = status
+        self.status: Status = status
         self.error = error
         self.attributes = attributes
         self.usage = usage

@@ -140,7 +140,7 @@ SPAN_COLUMNS = (
 def span_of(trace_key: int, row: Sequence[Any], tools: dict[tuple[str, str], ToolDefinition]) -> Span:
     """The span of a row of `SPAN_COLUMNS`; `tools` remembers the definitions read so far."""
     span, parent, seq, name, span_type, project, definition, start, end, given, output, rest = row
-    more = EMPTY if rest is None else loaded(rest)
+    more: Any = EMPTY if rest is None else loaded(rest)
     if not isinstance(more, Mapping):
         more = {"attributes": {"agenttrace.unreadable": more}}
     error = more.get("error")

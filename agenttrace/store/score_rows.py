@@ -72,7 +72,7 @@ RESULT_COLUMNS = "position, name, outcome, trial, trials, trace_id, run_duration
 
 def result_of(row: Sequence[Any], scores: Sequence[Score]) -> dict[str, Any]:
     """What `ScoringResult.to_dict` gave."""
-    entry = dict(zip(RESULT_COLUMNS.split(", "), row, strict=True))
+    entry: dict[str, Any] = dict(zip(RESULT_COLUMNS.split(", "), row, strict=True))
     entry["example"] = loaded(entry["example"])
     entry["scores"] = [score.to_dict() for score in scores]
     return entry

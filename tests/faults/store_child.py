@@ -7,9 +7,10 @@ import sys
 import threading
 import time
 
+from store_faults import a_span
+
 from agenttrace.core.errors import ExportError
 from agenttrace.store import SQLiteStore, connection
-from store_faults import a_span
 
 
 def tell(*words):

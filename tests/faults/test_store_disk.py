@@ -4,8 +4,9 @@ import os
 import subprocess
 
 import pytest
-from agenttrace.store import SQLiteStore
 from store_faults import a_span, count, is_sound, run
+
+from agenttrace.store import SQLiteStore
 
 pytestmark = pytest.mark.faults
 

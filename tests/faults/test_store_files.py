@@ -7,9 +7,10 @@ import sqlite3
 import stat
 
 import pytest
+from store_faults import a_span, count, is_sound, rows, scaled
+
 from agenttrace.core.errors import StoreError
 from agenttrace.store import SQLiteStore
-from store_faults import a_span, count, is_sound, rows, scaled
 
 pytestmark = pytest.mark.faults
 

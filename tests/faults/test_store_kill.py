@@ -4,8 +4,9 @@ import random
 import time
 
 import pytest
-from agenttrace.store import SQLiteStore
 from store_faults import a_span, is_sound, rows, scaled, start
+
+from agenttrace.store import SQLiteStore
 
 pytestmark = pytest.mark.faults
 

@@ -3,10 +3,11 @@
 import sqlite3
 
 import pytest
+from store_faults import a_span, count, finish, is_sound, rows, run, scaled, start
+
 from agenttrace.core.errors import ExportError
 from agenttrace.store import SQLiteStore
 from agenttrace.store.lock import FileLock
-from store_faults import a_span, count, finish, is_sound, rows, run, scaled, start
 
 pytestmark = pytest.mark.faults
 

@@ -4,8 +4,9 @@ import os
 import sqlite3
 
 import pytest
-from agenttrace.store import SQLiteStore
 from store_faults import a_span, count, rows, scaled
+
+from agenttrace.store import SQLiteStore
 
 pytestmark = pytest.mark.faults
 

@@ -2,6 +2,7 @@ import os
 from pathlib import Path
 
 import pytest
+
 from agenttrace.core.errors import StoreError
 from agenttrace.store import files
 

@@ -1,6 +1,7 @@
 import sqlite3
 
 import pytest
+
 from agenttrace.store import migrations
 
 

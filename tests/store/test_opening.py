@@ -1,4 +1,5 @@
 import pytest
+
 from agenttrace.core.errors import ConfigError
 from agenttrace.store import MemoryStore, SQLiteStore, open_store
 

@@ -1,7 +1,8 @@
 import os
 
-from agenttrace.store import SQLiteStore
 from store_values import a_span, a_trace
+
+from agenttrace.store import SQLiteStore
 
 
 def test_an_old_open_trace_is_kept_for_a_day_and_then_goes(path, monkeypatch):

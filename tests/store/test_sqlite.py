@@ -3,9 +3,10 @@ import sqlite3
 import threading
 
 import pytest
+from store_values import TRACE, a_report, a_score, a_span, a_trace
+
 from agenttrace.core.errors import StoreError
 from agenttrace.store import SQLiteStore
-from store_values import TRACE, a_report, a_score, a_span, a_trace
 
 
 def rows(path, query):

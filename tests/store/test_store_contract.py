@@ -1,11 +1,12 @@
 """What every store promises, the one in a file as the one in memory."""
 
 import pytest
+from store_values import TRACE, WEATHER, a_report, a_score, a_span, a_trace, fields
+
 from agenttrace.core.errors import StoreError
 from agenttrace.core.report import EvaluationReport
 from agenttrace.core.span import Frame, SpanError
 from agenttrace.core.tool_call import REQUIRED, Parameter, ToolDefinition
-from store_values import TRACE, WEATHER, a_report, a_score, a_span, a_trace, fields
 
 
 def test_every_field_of_a_span_comes_back(store):
