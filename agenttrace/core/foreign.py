@@ -14,7 +14,7 @@ def type_name(kind: type) -> str:
     """``module.QualName`` of a type, read past any metaclass of the user's."""
     try:
         name: str = _qualname(kind)
-        module = dict_of(kind).get("__module__", "")
+        module = _module(kind)
     except Exception:  # choke-point: a type that hides even these
         return "object"
     if not isinstance(module, str) or module in ("", "builtins"):
@@ -23,6 +23,7 @@ def type_name(kind: type) -> str:
 
 
 _qualname: Callable[[type], str] = type.__dict__["__qualname__"].__get__
+_module: Callable[[type], Any] = type.__dict__["__module__"].__get__
 dict_of: Callable[[type], Any] = type.__dict__["__dict__"].__get__
 bases_of: Callable[[type], tuple[type, ...]] = type.__dict__["__mro__"].__get__
 

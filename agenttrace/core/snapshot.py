@@ -199,7 +199,7 @@ class _Budget:
         return self._take(tuple.__iter__(value), tuple.__len__(value), depth)
 
     def _members(self, value: Any, depth: int) -> list[Any]:
-        base: Any = set if isinstance(value, set) else frozenset
+        base: Any = set if set in bases_of(type(value)) else frozenset
         return self._take(iter(_ordered(base.__iter__(value))), base.__len__(value), depth)
 
     def _take(self, items: Iterator[Any], size: int, depth: int) -> list[Any]:
