@@ -26,7 +26,6 @@ from agenttrace.tracing.record import (
     Scope,
     Site,
     parent_key_of,
-    parent_of,
 )
 from agenttrace.tracing.redaction import SHORTEST_SECRET, Redaction
 
@@ -39,8 +38,6 @@ def finish(record: Record, redaction: Redaction) -> Span:
     extra = record[EXTRA]
     arguments = record[ARGUMENTS]
     parent: Record = record[PARENT]
-    if parent[SITE] is not None and parent[SITE].lent:
-        parent = parent_of(record)
     span = Span(
         trace_key=scope.trace_key,
         span_key=(scope.base + record[INDEX]) & SPAN_KEY_MASK or 1,

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from contextvars import Token
-from typing import Any
-
 from agenttrace.core.identity import monotonic_ns
 from agenttrace.core.span import Status
 from agenttrace.tracing.context import current
 from agenttrace.tracing.live_span import LiveSpan
+from agenttrace.tracing.loan import Loan, lend
 from agenttrace.tracing.record import END, FAILURE, INDEX, OFF, PARENT, SCOPE, SITE, Record
 from agenttrace.tracing.steps import emit, fail
 
@@ -18,8 +16,7 @@ MAX_DEPTH = 10_000
 class OpenSpan(LiveSpan):
     """A span for work that starts in one place and ends in another: a stream, a callback, a queue.
 
-    Made by `SpanBlock.open`. It is not the running call unless it is lent: `lend` makes it the parent of
-    what is recorded next in this context, `take_back` undoes that. Nothing here raises.
+    Made by `SpanBlock.open`. It is not the running call unless it is lent. Nothing here raises.
     """
 
     __slots__ = ("_open",)
@@ -55,22 +52,9 @@ class OpenSpan(LiveSpan):
         if self._record is not None:
             self._record[SITE].span_type = span_type  # the site of a block is this span's own
 
-    def lend(self) -> Token[Any]:
-        """Make this the running call of this context."""
-        if self._record is not None:
-            self._record[SITE].lent = True
-        return current.set(self.parent_record)
-
-    def take_back(self, token: Token[Any]) -> None:
-        """Make the running call what it was before.
-
-        In another context than that of `lend` nothing happens. There the span stays the running call after
-        its end; what starts then is recorded under what stands above it.
-        """
-        try:
-            current.reset(token)
-        except ValueError:
-            pass
+    def lend(self) -> Loan | None:
+        """Make this the running call of this context, until the loan is taken back; see `loan.lend`."""
+        return lend(self.parent_record)
 
     def is_above_running(self) -> bool:
         """Whether the running call was started, directly or not, under this one."""

@@ -33,10 +33,7 @@ OFF: Record = [None, None, None, 0, 0, None, 0, None, None, None]
 
 
 class Site:
-    """One decorated place: what is the same for each of its calls.
-
-    `lent` is set where the record may be the running call of a context after its end.
-    """
+    """One decorated place: what is the same for each of its calls."""
 
     __slots__ = (
         "__weakref__",
@@ -44,7 +41,6 @@ class Site:
         "capture_output",
         "definition",
         "function",
-        "lent",
         "metadata",
         "name",
         "names",
@@ -81,7 +77,6 @@ class Site:
         self.definition = definition
         self.on_end = on_end
         self.rebinding = rebinding
-        self.lent = False
         self.wrapper: Callable[[], Any] | None = None
 
 
@@ -160,23 +155,9 @@ def key_of(record: Record) -> int:
     return scope.span_key(record[INDEX])
 
 
-def parent_of(record: Record) -> Record:
-    """The record above a call.
-
-    A span that was lent to a context may still be the running call there after its end: what started after
-    that belongs to what stands above it.
-    """
-    parent: Record = record[PARENT]
-    while len(parent) > END and parent[SITE] is not None and parent[SITE].lent:
-        if not 0 < parent[END] <= record[START]:
-            break
-        parent = parent[PARENT]
-    return parent
-
-
 def parent_key_of(record: Record) -> int | None:
     """The id of the parent's span: None for a root, the caller's in another process for a remote one."""
-    parent = parent_of(record)
+    parent: Record = record[PARENT]
     if parent[SITE] is None:
         scope: Scope = record[SCOPE]
         return scope.remote_parent
