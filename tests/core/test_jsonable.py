@@ -4,10 +4,11 @@ import json
 import math
 
 import pytest
-from agenttrace.core.jsonable import clean, clean_text, jsonable, to_json
-from agenttrace.core.snapshot import MAX_VALUE_SIZE
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from agenttrace.core.jsonable import clean, clean_text, jsonable, to_json
+from agenttrace.core.snapshot import MAX_VALUE_SIZE
 
 
 class Hostile:
@@ -70,10 +71,8 @@ def key_of(item):
 
 
 def hashable(item):
-    return (
-        type(item) is not tuple
-        or all(map(hashable, item))
-        and not any(isinstance(i, list | dict) for i in item)
+    return type(item) is not tuple or (
+        all(map(hashable, item)) and not any(isinstance(i, list | dict) for i in item)
     )
 
 

@@ -19,6 +19,7 @@ from collections.abc import Mapping, Sequence
 
 import pydantic
 import pytest
+
 from agenttrace.core.jsonable import jsonable
 from agenttrace.core.snapshot import MAX_DEPTH, MAX_ITEMS, MAX_VALUE_SIZE, register_snapshot, snapshot
 

@@ -1,6 +1,7 @@
 """Traces: spans in start order, whatever their ids claim."""
 
 import pytest
+
 from agenttrace.core.span import Span, SpanError
 from agenttrace.core.trace import Trace
 
