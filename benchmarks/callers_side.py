@@ -21,11 +21,15 @@ THREADS = 8
 
 @dataclass(frozen=True)
 class Effort:
-    """How long to measure one case: blocks of `calls` calls, until `blocks` or `seconds` are reached."""
+    """How long to measure one case: blocks of `calls` calls, until `blocks` or `seconds` are reached.
+
+    `thread_calls` are made by each thread in a block of the threaded case: enough to outlast its start.
+    """
 
     blocks: int
     calls: int
     seconds: float
+    thread_calls: int = 100
 
 
 @dataclass(frozen=True)
@@ -121,7 +125,7 @@ def measure_threads(subject: Subject, effort: Effort) -> float | None:
 
         def work() -> None:
             together.wait()
-            root(lambda: [made() for _ in range(effort.calls)] and None)()
+            root(lambda: [made() for _ in range(effort.thread_calls)] and None)()
             together.wait()
 
         threads = [threading.Thread(target=work) for _ in range(THREADS)]
@@ -133,20 +137,20 @@ def measure_threads(subject: Subject, effort: Effort) -> float | None:
         took = time.perf_counter() - began
         for thread in threads:
             thread.join()
-        return took / (THREADS * effort.calls) * 1e6
+        return took / (THREADS * effort.thread_calls) * 1e6
 
     bare_call, call = sync(untouched), sync(subject.observe)
     bare, observed = [], []
     kept_before = subject.kept() if subject.kept else 0
     deadline = time.perf_counter() + effort.seconds
-    for _ in range(max(effort.blocks // 4, 3)):
+    for _ in range(max(effort.blocks // 8, 3)):
         bare.append(wall_per_call(bare_call, untouched))
         observed.append(wall_per_call(call, subject.observe_root))
         subject.settle()
         if time.perf_counter() > deadline:
             break
     subject.flush()
-    expected = len(observed) * THREADS * effort.calls
+    expected = len(observed) * THREADS * effort.thread_calls
     if subject.kept and subject.kept() - kept_before < expected / 2:
         return None
     return median(observed) - median(bare)
@@ -154,6 +158,4 @@ def measure_threads(subject: Subject, effort: Effort) -> float | None:
 
 def measure_all(subject: Subject, effort: Effort, *, heavy: bool) -> dict[str, Figures]:
     """Every case, one after the other; `heavy` ones where they are wanted."""
-    return {
-        case.name: measure_case(subject, case, effort) for case in CASES if heavy or not case.heavy
-    }
+    return {case.name: measure_case(subject, case, effort) for case in CASES if heavy or not case.heavy}

@@ -111,7 +111,8 @@ def nested_data() -> dict[str, Any]:
                 "score": number / 400,
                 "tags": ["travel", "city", "weather"],
                 "author": {"name": f"Author {number}", "verified": number % 2 == 0, "followers": number * 7},
-                "text": "A town on a river, known for its bridges, its bread and the colour of its roofs. " * 1,
+                "text": "A town on a river, known for its bridges, its bread and the colour of its roofs. "
+                * 1,
             }
             for number in range(400)
         ]

@@ -38,4 +38,6 @@ def markdown(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
         return f"| {' | '.join(padded)} |"
 
     rule = [("-" * width if column == 0 else "-" * (width - 1) + ":") for column, width in enumerate(widths)]
-    return "\n".join([joined(lines[0]), f"|{'|'.join(f' {cell} ' for cell in rule)}|", *map(joined, lines[1:])])
+    return "\n".join(
+        [joined(lines[0]), f"|{'|'.join(f' {cell} ' for cell in rule)}|", *map(joined, lines[1:])]
+    )

@@ -31,7 +31,7 @@ class Stored:
 
 def measure_storing(subject: Subject, spans: int, seconds: float) -> Stored:
     """Call as fast as one thread can, in roots of 99 calls, then flush; at most about `seconds` of calls."""
-    root, flush = _rooted(subject), subject.flush
+    root, flush = rooted(subject), subject.flush
     for _ in range(5):
         root()
     flush()
@@ -50,7 +50,7 @@ def measure_storing(subject: Subject, spans: int, seconds: float) -> Stored:
     return Stored((wall - bare_wall) / made * 1e6, (used - bare_used) / made * 1e6, made, lost)
 
 
-def _rooted(subject: Subject) -> Callable[[], None]:
+def rooted(subject: Subject) -> Callable[[], None]:
     call = sync(subject.observe)
 
     def agent() -> None:
@@ -61,7 +61,7 @@ def _rooted(subject: Subject) -> Callable[[], None]:
 
 
 def _bare(roots: int) -> tuple[float, float]:
-    root = _rooted(BARE)
+    root = rooted(BARE)
     wall, used = time.perf_counter(), time.process_time()
     for _ in range(roots):
         root()
@@ -70,7 +70,7 @@ def _bare(roots: int) -> tuple[float, float]:
 
 def paced(subject: Subject, per_second: int, seconds: float) -> int:
     """Record `per_second` spans for so long, however late that makes it; returns how many."""
-    root = _rooted(subject)
+    root = rooted(subject)
     made, began = 0, time.perf_counter()
     while made < per_second * seconds:
         root()

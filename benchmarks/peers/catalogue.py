@@ -63,7 +63,7 @@ PEERS = [
     Peer(
         "langsmith",
         "langsmith",
-        "langsmith",
+        "langsmith.run_helpers",
         "traceable(run_type='tool'), HTTP session that drops",
         {"LANGSMITH_TRACING": "true", "LANGSMITH_ENDPOINT": CLOSED},
     ),

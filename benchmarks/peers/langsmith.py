@@ -23,9 +23,7 @@ class _Silent(requests.Session):
 
 
 def start() -> Subject:
-    client = Client(
-        api_url=CLOSED, api_key="none", session=_Silent(), info={"batch_ingest_config": None}
-    )
+    client = Client(api_url=CLOSED, api_key="none", session=_Silent(), info={"batch_ingest_config": None})
 
     def decorator(run_type: Any) -> Callable[..., Any]:
         return traceable(run_type=run_type, client=client, enabled=True)
