@@ -53,7 +53,7 @@ def compare(
     attempts = chosen.calls(all_calls)
     calls, merged = chosen.counted(attempts)
     expected = said.calls
-    check_tools(expected, known, chosen)
+    check_tools(expected, known, chosen, all_calls)
     weigher = Weigher(
         calls,
         mode=said.match or match,

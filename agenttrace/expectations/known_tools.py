@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from agenttrace.core.errors import ExpectationError, did_you_mean
-from agenttrace.core.tool_call import ToolDefinition
+from agenttrace.core.tool_call import ToolCall, ToolDefinition
 from agenttrace.expectations.matcher import Matcher
 from agenttrace.expectations.nested_matchers import parts_of
 from agenttrace.expectations.pattern import Call
@@ -14,15 +14,23 @@ from agenttrace.expectations.references import Ref
 from agenttrace.expectations.selection import Selection
 
 
-def check_tools(expected: Iterable[Call], tools: Mapping[str, ToolDefinition], selection: Selection) -> None:
+def check_tools(
+    expected: Iterable[Call],
+    tools: Mapping[str, ToolDefinition],
+    selection: Selection,
+    made: Iterable[ToolCall] = (),
+) -> None:
     """Refuse an expected tool, or the source of a `ref`, that nothing knows, where the tools are known.
+
+    A call that was made of a tool without definition (a span of the user's, a framework's tool) shows that
+    the definitions are not all there are: then nothing is refused.
 
     Raises:
         ExpectationError: it names the nearest tool.
     """
-    if not tools:
-        return
     known = {*tools, *map(selection.name_of, tools)}
+    if not tools or any(call.name not in known for call in made):
+        return
     calls = tuple(expected)
     labels = {call.label for call in calls if call.label is not None}
     for call in calls:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from agenttrace.core.errors import ScorerError
+from agenttrace.core.errors import ExpectationError, ScorerError
 from agenttrace.core.example import Example
+from agenttrace.core.jsonable import jsonable
 from agenttrace.core.trace import Trace
+from agenttrace.expectations.matcher import write_value
+from agenttrace.expectations.values import Difference
 
 
 def actual_answer(scorer: str, example: Example, trace: Trace | None) -> Any:
@@ -44,3 +48,24 @@ def as_text(scorer: str, value: Any) -> str:
     if isinstance(value, int | float) and not isinstance(value, bool):
         return str(value)
     raise ScorerError(f"{scorer} compares texts, got {type(value).__name__} {value!r:.100}")
+
+
+def differences_data(found: Sequence[Difference]) -> list[dict[str, Any]]:
+    """Where two answers part, as JSON-safe data."""
+    return [
+        {
+            "path": d.path,
+            "kind": d.kind,
+            "expected": _written(d.expected),
+            "got": jsonable(d.got),
+            "note": d.note,
+        }
+        for d in found
+    ]
+
+
+def _written(expected: Any) -> Any:
+    try:
+        return write_value(expected)
+    except ExpectationError:  # a predicate has no written form
+        return repr(expected)

@@ -10,7 +10,7 @@ from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.selection import Selection, actual_calls
 from agenttrace.expectations.spending import spent_cost, spent_seconds, spent_tokens
-from agenttrace.scorers.call_options import CallOptions
+from agenttrace.scorers.call_options import CallOptions, shown_aliases
 from agenttrace.scorers.threshold import checked_threshold
 
 
@@ -19,8 +19,9 @@ class BudgetScorer:
     run.
 
     Seconds run from the first start to the last end. Tokens and cost are summed over the spans that tell
-    them, a parent that sums up its children counted once. A limit on what the trace does not tell is an
-    error, not a pass.
+    them, a parent that sums up its children counted once. `agent`, `attempts`, `names` and `tools` say which
+    calls are counted, and nothing else. A limit on what the trace does not tell is an error, not a pass. A
+    budget that is used up to the last is kept.
     """
 
     def __init__(
@@ -59,13 +60,16 @@ class BudgetScorer:
                 raise ScorerError(f"{self.name} limits {word}, and the trace does not tell them")
             details[word] = {"spent": spent, "limit": limit, "held": spent <= limit}
         held = sum(bool(row["held"]) for row in details.values())
-        said = ", ".join(f"{word} {row['spent']:g} of {row['limit']:g}" for word, row in details.items())
+        said = ", ".join(
+            f"{word} {_number(row['spent'])} of {_number(row['limit'])}" for word, row in details.items()
+        )
         return Score.of(
             self.name,
             held / len(details),
             self.threshold,
             reason=f"{held} of {len(details)} limits kept: {said}",
             details=details,
+            metadata=shown_aliases(self.selection),
         )
 
     def _spent(self, word: str, trace: Trace) -> float | None:
@@ -73,3 +77,7 @@ class BudgetScorer:
             calls, _ = self.selection.counted(self.selection.calls(trace.tool_calls))
             return len(calls)
         return {"seconds": spent_seconds, "tokens": spent_tokens, "cost": spent_cost}[word](trace)
+
+
+def _number(amount: float) -> str:
+    return f"{amount:,}" if isinstance(amount, int) or amount.is_integer() else f"{amount:,.6g}"

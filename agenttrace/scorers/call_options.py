@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TypedDict
+from typing import Any, TypedDict
 
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
 from agenttrace.core.tool_call import ToolCall
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.expectation import Expectation
+from agenttrace.expectations.known_tools import check_tools
 from agenttrace.expectations.parse import parse_expectation
 from agenttrace.expectations.pattern import Call
 from agenttrace.expectations.selection import Attempts, Selection, actual_calls
@@ -36,6 +37,22 @@ def chosen_calls(example: Example, trace: Trace | None, selection: Selection) ->
     """
     calls, _ = selection.counted(selection.calls(actual_calls(example, trace).tool_calls))
     return calls
+
+
+def compared_names(expected: Sequence[Call], actual: Trace, selection: Selection) -> list[str]:
+    """The names of the expected calls that are compared: aliases resolved, tools out of scope left out.
+
+    Raises:
+        ExpectationError: a tool that is not among the recorded ones, where those are known.
+    """
+    calls, tools = actual.tool_calls, actual.tools
+    check_tools(expected, tools, selection, calls)
+    return [selection.name_of(call.name) for call in expected if selection.expects(call.name, calls, tools)]
+
+
+def shown_aliases(selection: Selection) -> dict[str, Any]:
+    """What a score's metadata say of the names that were taken for others."""
+    return {"names": dict(selection.names)} if selection.names else {}
 
 
 def call_sequence(scorer: str, raw: object, source: str | None) -> Sequence[Call]:

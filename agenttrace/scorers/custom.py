@@ -11,22 +11,33 @@ from agenttrace.core.errors import ScorerError, did_you_mean
 from agenttrace.core.example import Example
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
+from agenttrace.expectations.selection import actual_calls
 from agenttrace.scorers.threshold import checked_threshold
 
-_GIVEN: Mapping[str, Callable[[Example, Trace], Any]] = {
+
+def _output(example: Example, trace: Trace | None) -> Any:
+    if example.actual_output is not None or trace is None:
+        return example.actual_output
+    return trace.output
+
+
+_GIVEN: Mapping[str, Callable[[Example, Trace | None], Any]] = {
     "example": lambda example, _: example,
-    "trace": lambda _, trace: trace,
+    "trace": actual_calls,
     "input": lambda example, _: example.input,
-    "actual_output": lambda example, _: example.actual_output,
-    "output": lambda example, _: example.actual_output,
+    "actual_output": _output,
+    "output": _output,
     "expected_output": lambda example, _: example.expected_output,
     "expected": lambda example, _: example.expected_output,
     "context": lambda example, _: example.context,
     "retrieval_context": lambda example, _: example.retrieval_context,
     "expected_tools": lambda example, _: example.expected_tools,
-    "tool_calls": lambda _, trace: trace.tool_calls,
+    "tool_calls": lambda example, trace: actual_calls(example, trace).tool_calls,
     "metadata": lambda example, _: example.additional_metadata or {},
 }
+
+
+_COLLECTING = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
 class FunctionScorer:
@@ -42,10 +53,11 @@ class FunctionScorer:
         """Call the function with what it asks for.
 
         Raises:
-            ScorerError: it returned nothing that can be read as a score.
+            ScorerError: it asks for the trace or its calls and nothing says what was called, or it returned
+                nothing that can be read as a score.
+            ValueError: it returned a number that is not from 0 to 1.
         """
-        found = trace if trace is not None else Trace.from_calls(example.tools_called or [])
-        value = self.function(**{name: _GIVEN[name](example, found) for name in self._parameters})
+        value = self.function(**{name: _GIVEN[name](example, trace) for name in self._parameters})
         return self._awaited(value) if inspect.isawaitable(value) else self._score(value)
 
     async def _awaited(self, value: Awaitable[Any]) -> Score:
@@ -82,10 +94,12 @@ def scorer(function: Any = None, *, name: str | None = None, threshold: float = 
 
     Its parameters say what it wants: `example`, `trace`, `input`, `actual_output` (or `output`),
     `expected_output` (or `expected`), `context`, `retrieval_context`, `expected_tools`, `tool_calls`,
-    `metadata`. It returns a number from 0 to 1, a bool, a pair of either with a reason, or a `Score`.
+    `metadata`. `trace` and `tool_calls` are made of the example's `tools_called` where nothing was recorded;
+    `actual_output` is the trace's output where the example has none. A parameter of another name keeps its
+    default. It returns a number from 0 to 1, a bool, a pair of either with a reason, or a `Score`.
 
     Raises:
-        ScorerError: a parameter that is none of these.
+        ScorerError: a parameter that is none of these and has no default.
     """
 
     def make(given: Callable[..., Any]) -> FunctionScorer:
@@ -100,7 +114,7 @@ def _parameters(function: Callable[..., Any]) -> list[str]:
     for parameter in inspect.signature(function).parameters.values():
         if parameter.name in _GIVEN:
             names.append(parameter.name)
-        elif parameter.default is parameter.empty:
+        elif parameter.default is parameter.empty and parameter.kind not in _COLLECTING:
             raise ScorerError(
                 f"the scorer function {function!r} asks for {parameter.name!r}"
                 + did_you_mean(parameter.name, _GIVEN)

@@ -6,7 +6,7 @@ from agenttrace.core.example import Example
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.values import agreement, differences
-from agenttrace.scorers.answer import actual_answer, expected_answer
+from agenttrace.scorers.answer import actual_answer, differences_data, expected_answer
 from agenttrace.scorers.threshold import checked_threshold
 
 
@@ -53,7 +53,7 @@ class ExactMatchScorer:
                 f"{d.path or 'the value'}: expected {d.expected!r:.80}, got {d.got!r:.80}" for d in found[:5]
             )
         )
-        details = {"expected": expected, "actual": actual} if equal else {"differs": [d.path for d in found]}
+        details = {"differences": differences_data(found)}
         return Score.of(self.name, float(equal), self.threshold, reason=reason, details=details)
 
     def _plain(self, value: object) -> object:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, Unpack
 
 from agenttrace.core.errors import ScorerError
@@ -12,8 +11,16 @@ from agenttrace.core.example import Example
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.lcs import lcs_length
-from agenttrace.expectations.selection import Selection
-from agenttrace.scorers.call_options import CallOptions, chosen_calls
+from agenttrace.expectations.pattern import Call
+from agenttrace.expectations.selection import Selection, actual_calls
+from agenttrace.scorers.call_options import (
+    CallOptions,
+    call_sequence,
+    chosen_calls,
+    compared_names,
+    shown_aliases,
+)
+from agenttrace.scorers.sample_template import rendering
 from agenttrace.scorers.threshold import checked_threshold
 
 Metric = Literal["all_required_calls_made", "required_calls_coverage"]
@@ -30,6 +37,10 @@ class FunctionCallCoverageScorer:
     With R the required and T the called names, c their counts: made = Σ min(c_R, c_T), total = |R|, coverage
     = made / total (1 where nothing is required), unrequired = |T| − made. The mode decides
     `all_required_calls_made` only. All six are in the details; `metric` says which is the value.
+
+    Raises:
+        ScorerError: an unknown mode or metric, `function_calls` that are no list of names, or a template that
+            cannot be read.
     """
 
     def __init__(
@@ -54,8 +65,11 @@ class FunctionCallCoverageScorer:
         self.mode = mode
         self.metric: Metric = metric
         self.selection = Selection.of(**options)
-        if function_calls is not None and not isinstance(function_calls, str):
-            _names(name, function_calls)
+        self._render: Callable[[Example], Any] | None = None
+        if isinstance(function_calls, str):
+            self._render = rendering(name, function_calls)
+        elif function_calls is not None:
+            self._calls(function_calls, None)
 
     def check(self, example: Example) -> None:
         """Raise ScorerError where nothing says what is required."""
@@ -66,9 +80,11 @@ class FunctionCallCoverageScorer:
 
         Raises:
             ScorerError: nothing says what is required, or what was called.
+            ExpectationError: a required function is not among the recorded tools.
         """
-        required = [self.selection.name_of(name) for name in self._required(example)]
-        called = [call.name for call in chosen_calls(example, trace, self.selection)]
+        found = actual_calls(example, trace)
+        required = compared_names(self._required(example), found, self.selection)
+        called = [call.name for call in chosen_calls(example, found, self.selection)]
         made = (Counter(required) & Counter(called)).total()
         in_order = lcs_length(required, called) == len(required)
         complete = in_order if self.mode == "in_order" else made == len(required)
@@ -86,51 +102,25 @@ class FunctionCallCoverageScorer:
             reason += f"; missing: {', '.join(missing)}"
         elif not complete:
             reason += ", not in the required order"
-        return Score.of(self.name, details[self.metric], self.threshold, reason=reason, details=details)
+        return Score.of(
+            self.name,
+            details[self.metric],
+            self.threshold,
+            reason=reason,
+            details=details,
+            metadata=shown_aliases(self.selection),
+        )
 
-    def _required(self, example: Example) -> list[str]:
-        given: Any = self.function_calls
-        if given is None:
-            given = example.expected_tools
-            if given is None:
-                raise ScorerError(f"{self.name} needs function_calls, or the example's expected_tools")
-            return [item if isinstance(item, str) else _name_of(self.name, item) for item in given]
-        if isinstance(given, str):
-            given = _rendered(self.name, given, example)
-        return _names(self.name, given)
+    def _required(self, example: Example) -> Sequence[Call]:
+        if self._render is not None:
+            return self._calls(self._render(example), example.source)
+        if self.function_calls is not None:
+            return self._calls(self.function_calls, None)
+        if example.expected_tools is None:
+            raise ScorerError(f"{self.name} needs function_calls, or the example's expected_tools")
+        return call_sequence(self.name, example.expected_tools, example.source)
 
-
-def _name_of(scorer: str, item: Any) -> str:
-    name = item.get("tool_name", item.get("name")) if isinstance(item, dict) else getattr(item, "name", None)
-    if not isinstance(name, str):
-        raise ScorerError(f"{scorer}: expected_tools is a plain list of tools here, got {item!r}")
-    return name
-
-
-def _names(scorer: str, given: Any) -> list[str]:
-    if not isinstance(given, list | tuple) or not all(isinstance(name, str) and name for name in given):
-        raise ScorerError(f"{scorer}: function_calls is a list of names, got {given!r}")
-    return list(given)
-
-
-def _rendered(scorer: str, template: str, example: Example) -> Any:
-    """The value of a JSON list, or of a template that renders one: sandboxed, strict, over JSON data."""
-    text = template
-    if "{{" in template or "{%" in template:
-        from jinja2 import StrictUndefined, TemplateError
-        from jinja2.sandbox import ImmutableSandboxedEnvironment
-
-        def as_json(value: Any) -> Any:
-            return json.dumps(value) if isinstance(value, list | tuple | dict) else value
-
-        environment = ImmutableSandboxedEnvironment(undefined=StrictUndefined, finalize=as_json)
-        fields = example.to_dict()
-        sample = {**fields, **(fields.get("additional_metadata") or {})}
-        try:
-            text = environment.from_string(template).render(sample=sample)
-        except TemplateError as error:
-            raise ScorerError(f"{scorer}: the template {template!r} cannot be rendered: {error}") from None
-    try:
-        return json.loads(text)
-    except json.JSONDecodeError:
-        raise ScorerError(f"{scorer}: function_calls is not a JSON list of names: {text[:200]!r}") from None
+    def _calls(self, names: Any, source: str | None) -> Sequence[Call]:
+        if not isinstance(names, list | tuple) or not all(isinstance(name, str) and name for name in names):
+            raise ScorerError(f"{self.name}: function_calls is a list of names, got {names!r:.200}")
+        return call_sequence(self.name, list(names), source)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from agenttrace.core.errors import MissingDependency, ScorerError
 from agenttrace.core.example import Example
+from agenttrace.core.jsonable import jsonable
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
 from agenttrace.scorers.answer import actual_answer
@@ -21,7 +22,8 @@ class JSONCorrectnessScorer:
     """1.0 where `actual_output` is JSON that fits `json_schema`, else 0.0.
 
     `json_schema` is a pydantic model, or a JSON schema as a mapping (needs the extra ``jsonschema``).
-    `actual_output` is JSON text, or data already read.
+    `actual_output` is JSON text, or data already read. Text that is no JSON is 0.0; so is text with NaN or
+    Infinity, which JSON does not have. A schema is taken as it is: what it refers to is not fetched.
 
     Raises:
         ScorerError: `json_schema` is neither, or no valid schema.
@@ -48,18 +50,31 @@ class JSONCorrectnessScorer:
         """Validate.
 
         Raises:
-            ScorerError: there is no answer.
+            ScorerError: there is no answer, or the schema refers to what is not in it.
         """
         answer = actual_answer(self.name, example, trace)
         try:
-            data = json.loads(answer) if isinstance(answer, str) else answer
-        except json.JSONDecodeError as error:
+            data = _read(answer)
+        except (ValueError, RecursionError) as error:
             return Score.of(self.name, 0.0, self.threshold, reason=f"not JSON: {error}")
         faults = self._faults(data)
-        reason = "fits the schema" if not faults else f"{len(faults)} faults: " + "; ".join(faults[:5])
+        count = f"{len(faults)} fault{'s' if len(faults) > 1 else ''}"
+        reason = f"{count}: {'; '.join(faults[:5])}" if faults else "fits the schema"
         return Score.of(
             self.name, float(not faults), self.threshold, reason=reason, details={"faults": faults}
         )
+
+
+def _read(answer: Any) -> Any:
+    return (
+        json.loads(answer, parse_constant=_refuse)
+        if isinstance(answer, str)
+        else jsonable(answer, limit=None)
+    )
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no JSON number")
 
 
 def _faults_by_model(scorer: str, model: Any) -> Any:
@@ -81,6 +96,8 @@ def _faults_by_model(scorer: str, model: Any) -> Any:
 def _faults_by_schema(scorer: str, schema: Mapping[str, Any]) -> Any:
     try:
         import jsonschema
+        from referencing import Registry
+        from referencing.exceptions import Unresolvable
     except ImportError:
         raise MissingDependency(
             f"{scorer} needs jsonschema for a JSON schema: pip install 'agenttrace[jsonschema]',"
@@ -91,9 +108,15 @@ def _faults_by_schema(scorer: str, schema: Mapping[str, Any]) -> Any:
         kind.check_schema(dict(schema))
     except jsonschema.SchemaError as error:
         raise ScorerError(f"{scorer}: no valid JSON schema: {error.message}") from None
-    validator = kind(schema)
+    # A registry of its own: nothing is fetched for a $ref to another document.
+    validator = kind(schema, registry=Registry())
 
     def faults(data: Any) -> list[str]:
-        return [f"{error.json_path}: {error.message}" for error in validator.iter_errors(data)]
+        try:
+            return [f"{error.json_path}: {error.message}" for error in validator.iter_errors(data)]
+        except Unresolvable as error:
+            raise ScorerError(
+                f"{scorer}: the JSON schema refers to {error.ref!r}, which is not in it"
+            ) from None
 
     return faults

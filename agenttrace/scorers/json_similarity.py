@@ -9,7 +9,7 @@ from agenttrace.core.example import Example
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.values import agreement, differences
-from agenttrace.scorers.answer import actual_answer, expected_answer
+from agenttrace.scorers.answer import actual_answer, differences_data, expected_answer
 from agenttrace.scorers.threshold import checked_threshold
 
 
@@ -39,10 +39,10 @@ class JSONSimilarityScorer:
         actual = _read(actual_answer(self.name, example, trace))
         value = agreement(expected, actual)
         found = differences(expected, actual) if value < 1 else []
-        reason = f"agreement {value:.3g}"
+        reason = f"agreement {value:.6g}"
         if found:
             reason += "; differs in " + ", ".join(d.path or "the whole" for d in found[:10])
-        details = {"differences": [{"path": d.path, "kind": d.kind, "got": d.got} for d in found]}
+        details = {"differences": differences_data(found)}
         return Score.of(self.name, value, self.threshold, reason=reason, details=details)
 
 

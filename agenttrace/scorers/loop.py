@@ -11,7 +11,7 @@ from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.selection import Selection
 from agenttrace.expectations.values import value_key
-from agenttrace.scorers.call_options import CallOptions, chosen_calls
+from agenttrace.scorers.call_options import CallOptions, chosen_calls, shown_aliases
 from agenttrace.scorers.threshold import checked_threshold
 
 
@@ -20,7 +20,7 @@ class LoopScorer:
 
     A call is redundant where the same tool was called with the same arguments `repeats` times before (once,
     by default). A retry after a failed attempt is not: the earlier, failed one does not count as a time
-    before.
+    before. Arguments that could not be read are the same where their text is.
     """
 
     def __init__(
@@ -40,10 +40,10 @@ class LoopScorer:
             ScorerError: nothing says what was called.
         """
         calls = chosen_calls(example, trace, self.selection)
-        seen: Counter[tuple[str, str]] = Counter()
+        seen: Counter[tuple[str, str, str | None]] = Counter()
         redundant = []
         for call in calls:
-            key = (call.name, str(value_key(call.arguments)))
+            key = (call.name, value_key(call.arguments), call.arguments_error)
             if seen[key] >= self.repeats:
                 redundant.append(call)
             if not call.failed:
@@ -58,4 +58,5 @@ class LoopScorer:
             self.threshold,
             reason=reason,
             details={"calls": len(calls), "redundant": [call.index for call in redundant]},
+            metadata=shown_aliases(self.selection),
         )

@@ -35,9 +35,12 @@ class NumericDifferenceScorer:
         """
         expected = self._number("expected_output", expected_answer(self.name, example))
         actual = self._number("actual_output", actual_answer(self.name, example, trace))
-        size = abs(actual) + abs(expected)
-        value = 1.0 if size == 0 else 1 - abs(actual - expected) / size
-        reason = f"1 − |{actual:g} − {expected:g}| / {size:g}"
+        # Halves: the sum of two large numbers is no finite number any more.
+        size = abs(actual / 2) + abs(expected / 2)
+        value = 1.0 if size == 0 else 1 - abs(actual / 2 - expected / 2) / size
+        reason = (
+            f"1 − |{actual!r} − {expected!r}| / (|{actual!r}| + |{expected!r}|)" if size else "both are 0"
+        )
         return Score.of(
             self.name, value, self.threshold, reason=reason, details={"expected": expected, "actual": actual}
         )
@@ -45,7 +48,7 @@ class NumericDifferenceScorer:
     def _number(self, field: str, value: Any) -> float:
         try:
             number = math.nan if isinstance(value, bool) else float(value)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             number = math.nan
         if not math.isfinite(number):
             raise ScorerError(f"{self.name}: {field} is a finite number, got {value!r:.100}")

@@ -9,6 +9,7 @@ from typing import Any
 
 from agenttrace.core.errors import ScorerError, did_you_mean
 from agenttrace.core.protocols import Scorer
+from agenttrace.scorers.call_options import CallOptions
 
 _registered: dict[str, tuple[str, Callable[..., Any]]] = {}
 
@@ -36,7 +37,7 @@ def scorer_named(name: str, options: Mapping[str, Any] | None = None) -> Scorer:
     one.
 
     Raises:
-        ScorerError: no such scorer, no such option, or a value that the scorer refuses.
+        ScorerError: no such scorer, no such option, one that is lacking, or a value that the scorer refuses.
     """
     found = _registered.get(_plain(name))
     if found is None:
@@ -48,23 +49,21 @@ def scorer_named(name: str, options: Mapping[str, Any] | None = None) -> Scorer:
     for option in options:
         if option not in known:
             raise ScorerError(f"{shown} has no option {option!r}{did_you_mean(option, known)}")
-    try:
-        made: Scorer = kind(**options)
-    except TypeError as error:
-        raise ScorerError(f"{shown}: {error}") from None
+    for option, needed in known.items():
+        if needed and option not in options:
+            raise ScorerError(f"{shown} needs the option {option!r}")
+    made: Scorer = kind(**options)
     return made
 
 
-def option_names(kind: Callable[..., Any]) -> list[str]:
-    """The options that a scorer takes."""
-    names: list[str] = []
+def option_names(kind: Callable[..., Any]) -> dict[str, bool]:
+    """The options that a scorer takes by name, and whether it needs each; ``**options`` are `CallOptions`."""
+    names: dict[str, bool] = {}
     for parameter in inspect.signature(kind).parameters.values():
         if parameter.kind is parameter.VAR_KEYWORD:
-            from agenttrace.scorers.call_options import CallOptions
-
-            names.extend(CallOptions.__annotations__)
-        else:
-            names.append(parameter.name)
+            names.update(dict.fromkeys(CallOptions.__annotations__, False))
+        elif parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
+            names[parameter.name] = parameter.default is parameter.empty
     return names
 
 

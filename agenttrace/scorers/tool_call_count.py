@@ -11,8 +11,9 @@ from agenttrace.core.errors import ScorerError, did_you_mean
 from agenttrace.core.example import Example
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
-from agenttrace.expectations.selection import Selection
-from agenttrace.scorers.call_options import CallOptions, chosen_calls
+from agenttrace.expectations.pattern import Call
+from agenttrace.expectations.selection import Selection, actual_calls
+from agenttrace.scorers.call_options import CallOptions, chosen_calls, compared_names, shown_aliases
 from agenttrace.scorers.threshold import checked_threshold
 
 OPERATORS: Mapping[str, Callable[[int, int], bool]] = {
@@ -30,8 +31,9 @@ class ToolCallCountScorer:
     """The share of tools that were called as often as `counts` says.
 
     ``counts={"search": (">=", 1), "pay": ("=", 1)}``. With `strict`, 1.0 where all hold, else 0.0. A tool
-    that was never called counts 0, also on an empty trace; other tools are free. Details per tool: `actual`,
-    `operator`, `expected`, `held`.
+    that was never called counts 0, also on an empty trace; other tools are free. Counts of tools that the
+    option `tools` leaves out are left out too; where none is left, the value is 1.0. Details per tool:
+    `actual`, `operator`, `expected`, `held`.
 
     Raises:
         ScorerError: no counts, an unknown operator, or a count that is no whole number from 0.
@@ -57,21 +59,35 @@ class ToolCallCountScorer:
 
         Raises:
             ScorerError: nothing says what was called.
+            ExpectationError: a counted tool is not among the recorded ones.
         """
-        called = Counter(call.name for call in chosen_calls(example, trace, self.selection))
+        found = actual_calls(example, trace)
+        called = Counter(call.name for call in chosen_calls(example, found, self.selection))
         details: dict[str, dict[str, Any]] = {}
         for tool, (word, wanted) in self.counts.items():
+            if not compared_names([Call(name=tool)], found, self.selection):
+                continue
             actual = called[self.selection.name_of(tool)]
             holds = OPERATORS[word](actual, wanted)
             details[tool] = {"actual": actual, "operator": word, "expected": wanted, "held": holds}
         held = sum(row["held"] for row in details.values())
-        value = held / len(details)
+        value = held / len(details) if details else 1.0
         if self.strict and value < 1:
             value = 0.0
         broken = [f"{tool}: {row['actual']}, wanted {row['operator']} {row['expected']}"
                   for tool, row in details.items() if not row["held"]]  # fmt: skip
         reason = f"{held} of {len(details)} counts hold" + (f"; {', '.join(broken)}" if broken else "")
-        return Score.of(self.name, value, self.threshold, reason=reason, details=details, strict=self.strict)
+        if broken and self.strict:
+            reason += "; strict: 0 unless all"
+        return Score.of(
+            self.name,
+            value,
+            self.threshold,
+            reason=reason,
+            details=details,
+            strict=self.strict,
+            metadata=shown_aliases(self.selection),
+        )
 
 
 def _checked_counts(scorer: str, counts: Any) -> dict[str, tuple[str, int]]:
@@ -79,10 +95,12 @@ def _checked_counts(scorer: str, counts: Any) -> dict[str, tuple[str, int]]:
         raise ScorerError(f"{scorer}: counts maps tools to (operator, number), got {counts!r}")
     checked = {}
     for tool, count in counts.items():
+        if not isinstance(tool, str) or not tool:
+            raise ScorerError(f"{scorer}: counts are by a tool's name, got {tool!r}")
         if not isinstance(count, list | tuple) or len(count) != 2:
             raise ScorerError(f"{scorer}: the count of {tool!r} is (operator, number), got {count!r}")
         word, number = count
-        if word not in OPERATORS:
+        if not isinstance(word, str) or word not in OPERATORS:
             raise ScorerError(
                 f"{scorer}: unknown operator {word!r} for {tool!r}{did_you_mean(str(word), OPERATORS)}"
             )

@@ -10,8 +10,15 @@ from agenttrace.core.example import Example
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.lcs import lcs_pairs
-from agenttrace.expectations.selection import Selection
-from agenttrace.scorers.call_options import CallOptions, call_sequence, chosen_calls
+from agenttrace.expectations.pattern import Call
+from agenttrace.expectations.selection import Selection, actual_calls
+from agenttrace.scorers.call_options import (
+    CallOptions,
+    call_sequence,
+    chosen_calls,
+    compared_names,
+    shown_aliases,
+)
 from agenttrace.scorers.threshold import checked_threshold
 
 
@@ -19,8 +26,9 @@ class ToolCallOrderScorer:
     """The longest common subsequence of expected and actual tool names, by the number of expected ones.
 
     Names only, case-sensitive; other calls may stand between. With `strict`, 1.0 where the two sequences are
-    equal, else 0.0. No calls at all are 0.0; no expected calls are an error. The expected order is
-    `tool_calls_order`, or the example's `expected_tools`. Details: `actual_tool_calls_order`,
+    equal, else 0.0. No calls at all are 0.0; no expected calls are an error. Where `tools` leaves out all of
+    them, 1.0 if nothing that it chooses was called, else 0.0. The expected order is `tool_calls_order`, or
+    the example's `expected_tools`. Details: `actual_tool_calls_order`,
     `expected_tool_calls_order`, `lcs`. Formula and ties as in UiPath's tool-call-order evaluator: walk back
     from the end; take a match; where the table above is strictly greater drop the actual call, else the
     expected one.
@@ -41,7 +49,7 @@ class ToolCallOrderScorer:
         self.strict = strict
         self.selection = Selection.of(**options)
         if tool_calls_order is not None:
-            self._names(tool_calls_order, None)
+            self._calls(tool_calls_order, None)
 
     def check(self, example: Example) -> None:
         """Raise ScorerError where nothing says which order is expected."""
@@ -52,30 +60,40 @@ class ToolCallOrderScorer:
 
         Raises:
             ScorerError: no expected order, or nothing says what was called.
+            ExpectationError: an expected tool is not among the recorded ones.
         """
-        expected = self._expected(example)
-        actual = [call.name for call in chosen_calls(example, trace, self.selection)]
+        found = actual_calls(example, trace)
+        expected = compared_names(self._expected(example), found, self.selection)
+        actual = [call.name for call in chosen_calls(example, found, self.selection)]
         lcs = [expected[e] for e, _ in lcs_pairs(expected, actual)]
         details = {
             "actual_tool_calls_order": actual,
             "expected_tool_calls_order": expected,
             "lcs": lcs,
         }
-        if self.strict:
+        if self.strict or not expected:
             equal = actual == expected
             reason = f"the {len(actual)} calls are {'' if equal else 'not '}the {len(expected)} expected ones"
             value = float(equal)
         else:
             value = len(lcs) / len(expected)
             reason = f"LCS {len(lcs)} of {len(expected)} expected: {', '.join(lcs) or 'none'}"
-        return Score.of(self.name, value, self.threshold, reason=reason, details=details, strict=self.strict)
+        return Score.of(
+            self.name,
+            value,
+            self.threshold,
+            reason=reason,
+            details=details,
+            strict=self.strict,
+            metadata=shown_aliases(self.selection),
+        )
 
-    def _expected(self, example: Example) -> list[str]:
+    def _expected(self, example: Example) -> Sequence[Call]:
         given = self.tool_calls_order if self.tool_calls_order is not None else example.expected_tools
-        return self._names(given, example.source)
+        return self._calls(given, example.source)
 
-    def _names(self, given: object, source: str | None) -> list[str]:
-        names = [self.selection.name_of(call.name) for call in call_sequence(self.name, given, source)]
-        if not names:
+    def _calls(self, given: object, source: str | None) -> Sequence[Call]:
+        calls = call_sequence(self.name, given, source)
+        if not calls:
             raise ScorerError(f"{self.name}: the expected order is empty, so there is nothing to compare")
-        return names
+        return calls

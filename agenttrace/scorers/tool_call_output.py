@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Unpack
 
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
 from agenttrace.core.score import Score
+from agenttrace.core.tool_call import ANY
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.compare import compare
+from agenttrace.expectations.expectation import Expectation
+from agenttrace.expectations.pattern import Call, Seq
 from agenttrace.expectations.selection import Selection, actual_calls
 from agenttrace.scorers.call_options import CallOptions, call_sequence
 from agenttrace.scorers.matched_calls import matched_score
@@ -20,9 +24,9 @@ class ToolCallOutputScorer:
     """The share of expected outputs that a call of their tool gave, in any order; other calls are free.
 
     `tool_outputs` is a list of ``{"name": …, "output": …}``, or the example's `expected_tools`, each with an
-    ``output``. Outputs are compared as values, structured ones included, and may hold matchers; each actual
-    call serves one expected output under the best pairing. With `strict`, 1.0 where all are matched, else
-    0.0.
+    ``output`` (arguments that stand beside it are not compared). Outputs are compared as values, structured
+    ones included, and may hold matchers; each actual call serves one expected output under the best pairing.
+    With `strict`, 1.0 where all are matched, else 0.0.
     """
 
     def __init__(
@@ -40,11 +44,11 @@ class ToolCallOutputScorer:
         self.strict = strict
         self.selection = Selection.of(**options)
         if tool_outputs is not None:
-            self._checked(tool_outputs, None)
+            self._calls(tool_outputs, None)
 
     def check(self, example: Example) -> None:
         """Raise ScorerError where nothing says which outputs are expected."""
-        self._checked(self._given(example), example.source)
+        self._expected(example)
 
     def score(self, example: Example, trace: Trace | None = None) -> Score:
         """Compare.
@@ -52,24 +56,32 @@ class ToolCallOutputScorer:
         Raises:
             ScorerError: no expected outputs, or nothing says what was called.
         """
-        self.check(example)
         comparison = compare(
-            self._given(example),
+            Expectation(path=Seq(tuple(self._expected(example)))),
             actual_calls(example, trace),
             mode="contains",
-            match="ignore" if self.tool_outputs is not None else "exact",
+            match="ignore",
             credit="full",
             selection=self.selection,
         )
         return matched_score(self.name, self.threshold, self.strict, comparison)
 
-    def _given(self, example: Example) -> Any:
-        return self.tool_outputs if self.tool_outputs is not None else example.expected_tools
+    def _expected(self, example: Example) -> Sequence[Call]:
+        given = self.tool_outputs if self.tool_outputs is not None else example.expected_tools
+        return self._calls(given, example.source)
 
-    def _checked(self, given: Any, source: str | None) -> None:
-        call_sequence(self.name, given, source)
-        for item in given:
-            if not (isinstance(item, Mapping) and "output" in item) and getattr(item, "output", None) is None:
-                raise ScorerError(
-                    f"{self.name}: each expected output is {{'name': …, 'output': …}}, got {item!r}"
-                )
+    def _calls(self, given: Any, source: str | None) -> Sequence[Call]:
+        calls = call_sequence(self.name, given, source)
+        items = given if isinstance(given, list | tuple) else [given]
+        return [
+            self._with_output(call, item)
+            for call, item in zip(calls, items if len(items) == len(calls) else calls, strict=True)
+        ]
+
+    def _with_output(self, call: Call, item: Any) -> Call:
+        """The call with its output; None is an output like any other where it is written down."""
+        if call.output is not ANY:
+            return replace(call, arguments=ANY)
+        if isinstance(item, Mapping) and "output" in item:
+            return replace(call, arguments=ANY, output=None)
+        raise ScorerError(f"{self.name}: each expected output is {{'name': …, 'output': …}}, got {item!r}")

@@ -12,7 +12,7 @@ from agenttrace.core.tool_call import ANY, ExpectedToolCall, ToolCall
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.selection import Selection, agent_matches
 from agenttrace.expectations.values import agreement, value_key
-from agenttrace.scorers.call_options import CallOptions, chosen_calls
+from agenttrace.scorers.call_options import CallOptions, chosen_calls, shown_aliases
 from agenttrace.scorers.threshold import checked_threshold
 
 
@@ -21,9 +21,11 @@ class ToolDependencyScorer:
 
     An entry of `expected_tools` may name `action_dependencies` (calls that must come before it) and
     `result_dependencies` (calls before it whose output must turn up among its arguments, as a value or inside
-    a text); with ``require_all: false`` one of them is enough. Dependencies are names, or mappings with
-    ``tool_name`` and optionally ``agent_name`` and ``parameters``. Every call of the tool must have them. An
-    entry whose tool was not called does not hold. Without any entry that has dependencies the scorer raises.
+    a text from three characters on; nulls, booleans and empty texts are no results); with ``require_all:
+    false`` one of them is enough. Dependencies are names, or mappings with ``tool_name`` and optionally
+    ``agent_name`` and ``parameters`` (the listed ones agree, others are free). Every call of the tool must
+    have them. An entry whose tool was not called does not hold. Without any entry that has dependencies the
+    scorer raises.
     """
 
     def __init__(
@@ -55,6 +57,7 @@ class ToolDependencyScorer:
             self.threshold,
             reason="; ".join([reason, *broken]),
             details={"tools": rows},
+            metadata=shown_aliases(self.selection),
         )
 
     def _expected(self, example: Example) -> list[ExpectedToolCall]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
-from typing import Unpack
+from typing import Any, Unpack
 
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
-from agenttrace.expectations.selection import Selection
-from agenttrace.scorers.call_options import CallOptions, chosen_calls
+from agenttrace.expectations.selection import Selection, actual_calls
+from agenttrace.scorers.call_options import CallOptions, chosen_calls, shown_aliases
 from agenttrace.scorers.threshold import checked_threshold
 
 
@@ -19,8 +19,9 @@ class ToolPermissionScorer:
     """The share of calls that are permitted; 1.0 where nothing was called.
 
     `allow` and `deny` are names and globs (``read_*``). A call is permitted where nothing in `deny` matches
-    its name, and, if `allow` is given, something in it does. Deny goes before allow. Failed attempts count:
-    they were made.
+    its name, and, if `allow` is given, something in it does. Deny goes before allow; aliases are resolved in
+    both. Failed attempts count: they were made. A `deny` that matches no tool, where the tools are known, is
+    told as *vacuous* and changes nothing.
     """
 
     def __init__(
@@ -36,9 +37,9 @@ class ToolPermissionScorer:
         self.threshold = checked_threshold(threshold, name)
         if allow is None and not deny:
             raise ScorerError(f"{name} needs allow or deny: without either, everything is permitted")
-        self.allow = None if allow is None else _globs(allow)
-        self.deny = _globs(deny)
         self.selection = Selection.of(**options)
+        self.allow = None if allow is None else self._globs("allow", allow)
+        self.deny = self._globs("deny", deny)
 
     def score(self, example: Example, trace: Trace | None = None) -> Score:
         """Look at each call.
@@ -46,21 +47,45 @@ class ToolPermissionScorer:
         Raises:
             ScorerError: nothing says what was called.
         """
-        calls = chosen_calls(example, trace, self.selection)
+        found = actual_calls(example, trace)
+        calls = chosen_calls(example, found, self.selection)
         refused = [call for call in calls if not self._permits(call.name)]
         permitted = len(calls) - len(refused)
         value = permitted / len(calls) if calls else 1.0
         reason = f"{permitted} of {len(calls)} calls permitted"
         if refused:
             reason += f"; not: {', '.join(f'{call.name} (call {call.index + 1})' for call in refused[:10])}"
-        details = {"permitted": permitted, "calls": len(calls), "refused": [call.index for call in refused]}
-        return Score.of(self.name, value, self.threshold, reason=reason, details=details)
+        details: dict[str, Any] = {
+            "permitted": permitted,
+            "calls": len(calls),
+            "refused": [call.index for call in refused],
+        }
+        vacuous = self._vacuous(found)
+        if vacuous:
+            details["vacuous"] = vacuous
+            reason += f"; vacuous, no recorded tool has such a name: {', '.join(vacuous)}"
+        return Score.of(
+            self.name,
+            value,
+            self.threshold,
+            reason=reason,
+            details=details,
+            metadata=shown_aliases(self.selection),
+        )
+
+    def _vacuous(self, trace: Trace) -> list[str]:
+        if not trace.tools:
+            return []
+        known = {*map(self.selection.name_of, trace.tools), *(call.name for call in trace.tool_calls)}
+        return [glob for glob in self.deny if not any(fnmatchcase(tool, glob) for tool in known)]
 
     def _permits(self, tool: str) -> bool:
         if any(fnmatchcase(tool, glob) for glob in self.deny):
             return False
         return self.allow is None or any(fnmatchcase(tool, glob) for glob in self.allow)
 
-
-def _globs(given: str | Sequence[str]) -> tuple[str, ...]:
-    return (given,) if isinstance(given, str) else tuple(given)
+    def _globs(self, word: str, given: str | Sequence[str]) -> tuple[str, ...]:
+        globs = (given,) if isinstance(given, str) else tuple(given)
+        if not all(isinstance(glob, str) and glob for glob in globs):
+            raise ScorerError(f"{self.name}: {word} holds tools' names and globs, got {given!r}")
+        return tuple(map(self.selection.name_of, globs))

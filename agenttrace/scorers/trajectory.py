@@ -33,7 +33,7 @@ class TrajectoryScorer:
     The expectation is `expected`, or the example's `expected_tools`: names, calls, patterns, constraints. The
     value is the metric; where a constraint of severity *fail* does not hold it is 0. All metrics are in the
     details, with each constraint as a row of its own. Nothing expected is 1.0 where nothing was called, else
-    0.0.
+    0.0. Constraints without a path are 1.0 where they hold.
     """
 
     def __init__(
@@ -107,9 +107,10 @@ class TrajectoryScorer:
     def _score(self, comparison: Comparison) -> Score:
         value = self._value(comparison)
         broken = [f"{check.wanted}: {check.found}" for check in comparison.checks if not check.held]
-        reason = "; ".join([f"{self.metric} {value:.3g}: {comparison.aligned} ({comparison.mode})", *broken])
+        reason = f"{self.metric} {value:.6g}: {self._arithmetic(comparison)} ({comparison.mode})"
         if not comparison.constraints_hold:
-            value = 0.0
+            value, reason = 0.0, f"{reason}; 0 because a constraint does not hold"
+        reason = "; ".join([reason, *broken])
         return Score.of(
             self.name,
             value,
@@ -120,10 +121,29 @@ class TrajectoryScorer:
         )
 
     def _value(self, comparison: Comparison) -> float:
-        if not comparison.expects_calls and comparison.expectation.path is not None:
+        if comparison.expectation.path is None:
+            return 1.0
+        if not comparison.expects_calls:
             return 0.0 if comparison.calls else 1.0
         if self.metric == "holds":
             return comparison.value
         if self.metric == "args":
             return comparison.arguments
         return float(getattr(comparison, self.metric))
+
+    def _arithmetic(self, comparison: Comparison) -> str:
+        """How the metric comes about."""
+        if comparison.expectation.path is None or not comparison.expects_calls:
+            return comparison.aligned
+        needed, made = comparison.required, len(comparison.calls)
+        if self.metric == "coverage":
+            return f"agreement {comparison.coverage * needed:.6g} over {needed} expected calls"
+        if self.metric == "precision":
+            return f"agreement {comparison.precision * made:.6g} over {made} calls made"
+        if self.metric == "f1":
+            return f"2·P·R / (P + R), P {comparison.precision:.6g}, R {comparison.coverage:.6g}"
+        if self.metric == "order":
+            return f"{comparison.order * needed:.6g} of {needed} expected calls in order, by name"
+        if self.metric == "args":
+            return f"mean agreement of the paired calls; {comparison.aligned}"
+        return comparison.aligned
