@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 from agenttrace.core.errors import ConfigError
@@ -21,6 +22,21 @@ class Spans(Protocol):
         input: Mapping[str, Any] | None = None,  # noqa: A002 - the tracer's own word
     ) -> SpanBlock:
         """A span that is not started yet."""
+        ...
+
+
+class Tracing(Spans, Protocol):
+    """What an integration needs of a tracer to take its place in an evaluation."""
+
+    project_name: str
+
+    @property
+    def store(self) -> Any:
+        """Where results are kept."""
+        ...
+
+    def capture(self) -> AbstractContextManager[Any]:
+        """A scope whose trace holds what was recorded in it."""
         ...
 
 

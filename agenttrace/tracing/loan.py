@@ -59,8 +59,5 @@ def lend(record: Record) -> Loan | None:
 
 def _context_of(task: Any, record: Record) -> Context | None:
     """The context in which a task runs; before Python 3.12 a task does not tell, but refers to it."""
-    if hasattr(task, "get_context"):
-        candidates = [task.get_context()]
-    else:
-        candidates = gc.get_referents(task)
+    candidates = [task.get_context()] if hasattr(task, "get_context") else gc.get_referents(task)
     return next((c for c in candidates if isinstance(c, Context) and c.get(current) is record), None)

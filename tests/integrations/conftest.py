@@ -5,6 +5,7 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+
 from agenttrace.tracer import Tracer
 
 STREAM = "text/event-stream; charset=utf-8"

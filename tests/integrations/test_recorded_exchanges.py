@@ -13,6 +13,7 @@ from contextvars import copy_context
 from pathlib import Path
 
 import pytest
+
 from agenttrace.integrations.wrap import wrap
 from agenttrace.tracing.capture import capture
 

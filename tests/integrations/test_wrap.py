@@ -7,12 +7,13 @@ import sys
 import threading
 
 import pytest
+from pydantic import BaseModel
+
 from agenttrace.core.errors import ConfigError
 from agenttrace.integrations import wrap_client
 from agenttrace.integrations.wrap import wrap
 from agenttrace.tracer import Tracer
 from agenttrace.tracing.capture import capture
-from pydantic import BaseModel
 
 openai = pytest.importorskip("openai")
 anthropic = pytest.importorskip("anthropic")

@@ -1,0 +1,162 @@
+"""LangChain's messages, answers and documents as plain data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agenttrace.integrations.llm_answer import (
+    Answer,
+    Choice,
+    Text,
+    count_of,
+    counts,
+    part,
+    parts,
+    text_of,
+)
+
+_ROLES = {"human": "user", "ai": "assistant", "AIMessageChunk": "assistant"}
+
+
+class ToolFailed(Exception):
+    """What a tool answered in place of a result, when its failure was made an answer to the model."""
+
+
+def plain_messages(question: dict[str, Any]) -> dict[str, Any]:
+    """What a model is asked: one conversation as its list of messages, several as a list of those."""
+    if "prompts" in question:
+        return question
+    asked = [
+        [plain_message(message) for message in conversation] for conversation in question["messages"] or []
+    ]
+    return {"messages": asked[0] if len(asked) == 1 else asked}
+
+
+def plain_message(message: Any) -> Any:
+    """A message by its role, content, and tool calls."""
+    kind = text_of(message, "type")
+    if not kind:
+        return message
+    told: dict[str, Any] = {"role": _ROLES.get(kind, kind), "content": part(message, "content")}
+    if parts(message, "tool_calls"):
+        told["tool_calls"] = [_call(call) for call in parts(message, "tool_calls")]
+    for name in ("tool_call_id", "name"):
+        if part(message, name):
+            told[name] = part(message, name)
+    return told
+
+
+def plain_state(state: Any) -> Any:
+    """A graph's state with its lists of messages made plain; anything else as it is."""
+    if type(state) is not dict:
+        return state
+    return {key: _plain_list(value) for key, value in state.items()}
+
+
+def _plain_list(value: Any) -> Any:
+    if type(value) is not list or not all(
+        hasattr(item, "content") and hasattr(item, "type") for item in value
+    ):
+        return value
+    return [plain_message(item) for item in value]
+
+
+def plain_documents(documents: Any) -> Any:
+    """Documents by their content and metadata."""
+    if not isinstance(documents, list | tuple):
+        return documents
+    return [{"content": part(d, "page_content"), "metadata": part(d, "metadata")} for d in documents]
+
+
+def tool_output(output: Any) -> tuple[Any, ToolFailed | None]:
+    """What a tool returned: of a message its content, with the failure where it tells one."""
+    if text_of(output, "type") != "tool":
+        return output, None
+    content = part(output, "content")
+    failed = part(output, "status") == "error"
+    return content, ToolFailed(content if isinstance(content, str) else repr(content)) if failed else None
+
+
+class AnswerReader:
+    """Reads LangChain's ``LLMResult``, and the tokens or chunks that come before it."""
+
+    def __init__(self) -> None:
+        self._answer = Answer()
+        self._text = Text()
+
+    def reply(self, reply: Any) -> None:
+        """Take the whole answer."""
+        found = [generation for several in parts(reply, "generations") for generation in several]
+        told = part(reply, "llm_output") or {}
+        self._answer = answer = Answer(model=text_of(told, "model_name") or text_of(told, "model") or None)
+        for generation in found:
+            message = part(generation, "message")
+            about = part(message, "response_metadata") or part(generation, "generation_info") or {}
+            answer.choices.append(_choice(generation, message, about))
+            answer.model = text_of(about, "model_name") or text_of(about, "model") or answer.model
+            answer.id = text_of(about, "id") or answer.id
+            answer.usage = _usage(part(message, "usage_metadata")) or answer.usage
+        answer.usage = answer.usage or _older_usage(part(told, "token_usage"))
+
+    def item(self, item: Any) -> bool:
+        """Take a token, or a chunk that holds one."""
+        if isinstance(item, str):
+            return self._text.add(item)
+        brought = self._text.add(part(item, "text"))
+        return brought or bool(parts(part(item, "message"), "tool_call_chunks"))
+
+    def answer(self) -> Answer:
+        """What was read so far."""
+        if not self._answer.choices and str(self._text):
+            return Answer(choices=[Choice(text=str(self._text))])
+        return self._answer
+
+
+def _choice(generation: Any, message: Any, about: Any) -> Choice:
+    text, reasoning = _texts(part(message, "content"))
+    return Choice(
+        text=text or text_of(generation, "text"),
+        tool_calls=[_call(call) for call in parts(message, "tool_calls")]
+        + [_call(call) for call in parts(message, "invalid_tool_calls")],
+        finish_reason=text_of(about, "finish_reason") or text_of(about, "stop_reason") or None,
+        reasoning=reasoning or text_of(part(message, "additional_kwargs"), "reasoning_content"),
+        refusal=text_of(part(message, "additional_kwargs"), "refusal"),
+    )
+
+
+def _texts(content: Any) -> tuple[str, str]:
+    """The text and the reasoning in a message's content, which is a text or a list of blocks."""
+    if isinstance(content, str):
+        return content, ""
+    text = reasoning = ""
+    for block in content if isinstance(content, list) else ():
+        if isinstance(block, str):
+            text += block
+        elif part(block, "type") == "text":
+            text += text_of(block, "text")
+        else:
+            reasoning += text_of(block, "thinking") or text_of(block, "reasoning")
+    return text, reasoning
+
+
+def _call(call: Any) -> dict[str, Any]:
+    return {"id": part(call, "id"), "name": part(call, "name"), "arguments": part(call, "args")}
+
+
+def _usage(usage: Any) -> dict[str, int]:
+    return counts(
+        input_tokens=count_of(usage, "input_tokens"),
+        output_tokens=count_of(usage, "output_tokens"),
+        total_tokens=count_of(usage, "total_tokens"),
+        cache_read_tokens=count_of(usage, "input_token_details", "cache_read"),
+        cache_write_tokens=count_of(usage, "input_token_details", "cache_creation"),
+        reasoning_tokens=count_of(usage, "output_token_details", "reasoning"),
+    )
+
+
+def _older_usage(usage: Any) -> dict[str, int]:
+    return counts(
+        input_tokens=count_of(usage, "prompt_tokens"),
+        output_tokens=count_of(usage, "completion_tokens"),
+        total_tokens=count_of(usage, "total_tokens"),
+    )

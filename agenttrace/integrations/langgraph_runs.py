@@ -1,0 +1,140 @@
+"""The runs that a LangChain handler was told of and that have not ended yet."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from agenttrace.core import semconv
+from agenttrace.core.span import Status
+from agenttrace.integrations.llm_call import LLMCall
+from agenttrace.integrations.spans import Spans
+from agenttrace.tracing.failure import status_of
+from agenttrace.tracing.loan import Loan
+from agenttrace.tracing.open_span import OpenSpan
+
+MAX_RUNS = 100_000
+"""Open runs that are remembered; beyond it the oldest is ended as abandoned."""
+
+LENT = frozenset({"node", "chain", "tool", "retriever"})
+"""Types of runs inside which code of the user's runs: what it records stands under them."""
+
+
+class Run:
+    """One run: its span, the runs inside it that have not ended."""
+
+    __slots__ = ("call", "inside", "loan", "parent_id", "span")
+
+    def __init__(self, span: OpenSpan, parent_id: UUID | None) -> None:
+        self.span = span
+        self.parent_id = parent_id
+        self.inside: set[UUID] = set()
+        self.call: LLMCall | None = None
+        self.loan: Loan | None = None
+
+    def end(self, *, error: BaseException | None = None, status: Status | None = None) -> None:
+        """End the span, and the answer of the model with it."""
+        if self.call is None:
+            self.span.end(error=error, status=status)
+        elif error is None:
+            self.call.finish(status or "ok")
+        else:
+            self.call.fail(error)
+
+
+class Runs:
+    """Opens, finds and ends runs; events come from any thread, and not always in pairs.
+
+    A run that is cancelled may never be heard of again: its end is that of the run which it is part of.
+    """
+
+    def __init__(self, spans: Spans) -> None:
+        self._spans = spans
+        self._open: dict[UUID, Run] = {}
+        self._passed_over: dict[UUID, UUID | None] = {}
+        self._lock = threading.RLock()
+
+    def __len__(self) -> int:
+        return len(self._open) + len(self._passed_over)
+
+    def of(self, run_id: UUID) -> Run | None:
+        """An open run, or None."""
+        return self._open.get(run_id)
+
+    def begin(
+        self, run_id: UUID, parent_id: UUID | None, name: str, span_type: str, values: Mapping[str, Any]
+    ) -> Run:
+        """Open a run under its parent, or under a traced call between the two."""
+        parent_id = self._shown(parent_id)
+        parent = None if parent_id is None else self._open.get(parent_id)
+        under = None if parent is None or parent.span.is_above_running() else parent.span
+        run = Run(self._spans.span(name, span_type=span_type, input=values).open(under), parent_id)
+        with self._lock:
+            self._open[run_id] = run
+            if parent is not None:
+                parent.inside.add(run_id)
+            oldest = next(iter(self._open)) if len(self._open) > MAX_RUNS else None
+        if oldest is not None:
+            self._end(oldest, status="abandoned")
+        # Not at the top: between the items of a stream its caller's code runs, which is no part of it.
+        if parent is not None and span_type in LENT:
+            run.loan = run.span.lend()
+        return run
+
+    def pass_over(self, run_id: UUID, parent_id: UUID | None) -> None:
+        """Leave a run out: what is inside it stands under its parent."""
+        self._passed_over[run_id] = parent_id
+
+    def is_graph(self, run_id: UUID | None) -> None:
+        """Know a run for a graph: it has nodes."""
+        run = None if run_id is None else self._open.get(run_id)
+        if run is not None:
+            run.span.set_type("agent")
+
+    def end(self, run_id: UUID, *, output: Any = None) -> None:
+        """End a run that returned."""
+        run = self._open.get(run_id)
+        if run is not None and output is not None:
+            run.span.output = output
+        self._end(run_id)
+
+    def fail(self, run_id: UUID, error: BaseException, *, output: Any = None) -> None:
+        """End a run that raised. How LangGraph interrupts a graph, or leaves a sub-graph, is no failure."""
+        run = self._open.get(run_id)
+        if run is not None and output is not None:
+            run.span.output = output
+        if any(cls.__name__ == "GraphBubbleUp" for cls in type(error).__mro__):
+            if run is not None:
+                run.span.set_attribute("langgraph.left_by", type(error).__name__)
+            self._end(run_id)
+            return
+        if run is not None:
+            run.span.set_attribute(semconv.ERROR_TYPE, type(error).__qualname__)
+        self._end(run_id, error=error)
+
+    def _end(self, run_id: UUID, *, error: BaseException | None = None, status: Status | None = None) -> None:
+        self._passed_over.pop(run_id, None)
+        with self._lock:
+            run = self._open.pop(run_id, None)
+            if run is None:
+                return
+            parent = None if run.parent_id is None else self._open.get(run.parent_id)
+            if parent is not None:
+                parent.inside.discard(run_id)
+            left = list(run.inside)
+        rest: Status = "cancelled" if error is not None and status_of(error) == "cancelled" else "abandoned"
+        for inside in left:
+            self._end(inside, status=rest)
+        run.end(error=error, status=status)
+        if run.loan is not None:
+            run.loan.take_back()
+
+    def _shown(self, run_id: UUID | None) -> UUID | None:
+        """The nearest run from here upwards that is not passed over."""
+        for _ in range(len(self._passed_over) + 1):
+            if run_id is None or run_id not in self._passed_over:
+                break
+            run_id = self._passed_over[run_id]
+        return run_id
