@@ -142,8 +142,8 @@ def expect(
         never=_names(never, "never"),
         only=None if only is None else _names(only, "only"),
         max_calls=max_calls,
-        at_most=dict(at_most or {}),
-        at_least=dict(at_least or {}),
+        at_most=_mapping(at_most, "at_most"),
+        at_least=_mapping(at_least, "at_least"),
         before=tuple((first, then) for first, then in _pairs(before)),
         tool_errors=tool_errors,
         no_repeats=no_repeats,
@@ -153,9 +153,17 @@ def expect(
         agent=agent,
         turn=turn,
         attempts=attempts,
-        severity=severity if isinstance(severity, str) else dict(severity),
+        severity=severity if isinstance(severity, str) else _mapping(severity, "severity"),
         source=source,
     )
+
+
+def _mapping(given: Mapping[str, Any] | None, word: str) -> dict[str, Any]:
+    if given is not None and (
+        not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given)
+    ):
+        raise ExpectationError(f"{word} is a mapping of names, got {given!r}")
+    return dict(given or {})
 
 
 def _is_unsaid(item: Field[Any], value: Any) -> bool:
@@ -200,6 +208,8 @@ def _check_words(said: Expectation) -> None:
             raise ExpectationError(f"severity: no check is called {check!r}{did_you_mean(check, CHECKS)}")
         if severity not in get_args(Severity):
             raise ExpectationError(f"severity is 'fail' or 'warn', got {severity!r}")
+    if said.agent is not None and not isinstance(said.agent, str):
+        raise ExpectationError(f"agent is an agent's name, got {said.agent!r}")
     if not isinstance(said.no_repeats, bool):
         raise ExpectationError(f"no_repeats is true or false, got {said.no_repeats!r}")
     if said.mode is not None and said.path is None:
@@ -207,12 +217,9 @@ def _check_words(said: Expectation) -> None:
 
 
 def _check_numbers(said: Expectation) -> None:
-    counts = {"max_calls": said.max_calls, "tool_errors": said.tool_errors}
+    counts = {"max_calls": said.max_calls, "tool_errors": said.tool_errors, "turn": said.turn}
     for word in ("at_most", "at_least"):
-        given = getattr(said, word)
-        if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
-            raise ExpectationError(f"{word} is a mapping of tools' names to numbers, got {given!r}")
-        counts.update({f"{word}[{name!r}]": number for name, number in given.items()})
+        counts.update({f"{word}[{name!r}]": number for name, number in getattr(said, word).items()})
     for word, number in counts.items():
         if number is not None and (isinstance(number, bool) or not isinstance(number, int) or number < 0):
             raise ExpectationError(f"{word} is a whole number of 0 or more, got {number!r}")

@@ -69,7 +69,7 @@ def rows_of(
     for number, place in enumerate(alignment.places):
         pair = pair_of.get(number)
         if pair is not None:
-            after = pair.position
+            after = max(after, pair.position)
             actual = calls[pair.position]
             kind: RowKind = "matched"
             found: tuple[Difference, ...] = ()

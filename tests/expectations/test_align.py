@@ -27,7 +27,9 @@ from tests.expectations.strategies import (
 BRIEF = settings(max_examples=120, deadline=None)
 
 
-def weights(term: Pattern, run: list[dict[str, object]]) -> tuple[list[dict[int, float]], set[tuple[int, int]]]:
+def weights(
+    term: Pattern, run: list[dict[str, object]]
+) -> tuple[list[dict[int, float]], set[tuple[int, int]]]:
     expected, before = orders(term)
     table = [
         {
@@ -92,7 +94,10 @@ def test_in_order_accepts_a_run_that_contains_a_word_of_the_language(term: Patte
 def test_any_order_accepts_every_permutation_of_a_word_of_the_language(term: Pattern) -> None:
     accepted = {order for word in language(term, 3) for order in multiset_words(word)}
     for word in words(3, "ab"):
-        assert compare(expect(term, mode="any_order"), trace_of(word)).holds == (word in accepted), (term, word)
+        assert compare(expect(term, mode="any_order"), trace_of(word)).holds == (word in accepted), (
+            term,
+            word,
+        )
 
 
 @given(terms(arguments=True), st.data())
@@ -110,12 +115,16 @@ def own_run(term: Pattern) -> st.SearchStrategy[list[dict[str, object]]]:
     @st.composite
     def draw_run(draw: st.DrawFn, term: Pattern) -> list[dict[str, object]]:
         if isinstance(term, Call):
-            return [{"name": term.name, "arguments": term.arguments if isinstance(term.arguments, dict) else {}}]
+            return [
+                {"name": term.name, "arguments": term.arguments if isinstance(term.arguments, dict) else {}}
+            ]
         if isinstance(term, AnyOf):
             return draw(draw_run(draw(st.sampled_from(term.parts))))
         if isinstance(term, Many):
             assert term.most is not None
-            return [c for _ in range(draw(st.integers(term.least, term.most))) for c in draw(draw_run(term.part))]
+            return [
+                c for _ in range(draw(st.integers(term.least, term.most))) for c in draw(draw_run(term.part))
+            ]
         assert isinstance(term, Seq | Par)
         runs = [draw(draw_run(part)) for part in term.parts]
         if isinstance(term, Seq):
@@ -128,7 +137,9 @@ def own_run(term: Pattern) -> st.SearchStrategy[list[dict[str, object]]]:
     return draw_run(term)
 
 
-@given(st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 1), st.integers(0, 1)), max_size=5), st.randoms())
+@given(
+    st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 1), st.integers(0, 1)), max_size=5), st.randoms()
+)
 @BRIEF
 def test_the_order_in_which_an_unordered_group_is_listed_changes_nothing(drawn, random) -> None:  # type: ignore[no-untyped-def]
     expected = [call(name, {"x": x, "y": y}) for name, x, y in drawn] or [call("a")]

@@ -21,7 +21,9 @@ def brute_force(places: int, calls: list[dict[int, int]]) -> int:
     slots = [*range(places), *([None] * len(calls))]
     best = 0
     for order in set(permutations(slots, len(calls))):
-        best = max(best, sum(call.get(slot, 0) for call, slot in zip(calls, order, strict=True) if slot is not None))
+        best = max(
+            best, sum(call.get(slot, 0) for call, slot in zip(calls, order, strict=True) if slot is not None)
+        )
     return best
 
 
@@ -37,7 +39,9 @@ def test_it_is_optimal_after_every_call(table: tuple[int, list[dict[int, int]]])
         assert assignment.total == sum(calls[call][place] for place, call in assignment.pairs())
 
 
-@given(st.lists(st.lists(st.sampled_from([0, 0.25, 0.5, 1.0]), min_size=3, max_size=3), min_size=1, max_size=4))
+@given(
+    st.lists(st.lists(st.sampled_from([0, 0.25, 0.5, 1.0]), min_size=3, max_size=3), min_size=1, max_size=4)
+)
 @settings(max_examples=150, deadline=None)
 def test_a_matrix_is_paired_as_well_as_brute_force_pairs_it(matrix: list[list[float]]) -> None:
     pairs = best_pairs(matrix)

@@ -9,7 +9,9 @@ from agenttrace.core.trace import Trace
 from agenttrace.expectations import call
 from agenttrace.expectations.weighing import Weigher
 
-VALUES = st.sampled_from([None, True, False, 0, 1, 1.0, 2.5, "1", "a", "x…[+3 chars]", 2**60, float("nan"), [1], {}])
+VALUES = st.sampled_from(
+    [None, True, False, 0, 1, 1.0, 2.5, "1", "a", "x…[+3 chars]", 2**60, float("nan"), [1], {}]
+)
 ARGUMENTS = st.dictionaries(st.sampled_from("xyz"), VALUES, max_size=3)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -44,7 +46,7 @@ def test_the_earliest_subsequence_is_as_long_and_mirrors_the_walk(e: list[str], 
     pairs = earliest_lcs_pairs(e, a)
     assert len(pairs) == lcs_length(e, a)
     assert all(e[x] == a[y] for x, y in pairs)
-    assert all(p[0] < q[0] and p[1] < q[1] for p, q in zip(pairs, pairs[1:], strict=False))
+    assert all(p[0] < q[0] and p[1] < q[1] for p, q in pairwise(pairs))
 
 
 def test_the_tie_break_is_that_of_the_documented_walk() -> None:

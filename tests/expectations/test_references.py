@@ -81,7 +81,7 @@ def test_labels_may_refer_to_each_other_in_a_chain() -> None:
 
 def test_a_label_that_refers_to_itself_ends() -> None:
     expected = [call("a", {"x": ref("me.output")}, as_="me")]
-    assert not compare(expected, run({"name": "a", "arguments": {"x": 1}, "output": 1}) ).holds
+    assert not compare(expected, run({"name": "a", "arguments": {"x": 1}, "output": 1})).holds
 
 
 def test_a_reference_works_inside_other_matchers_and_alternatives() -> None:

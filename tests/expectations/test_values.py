@@ -86,7 +86,9 @@ def test_a_date_that_yaml_reads_equals_its_text() -> None:
 
 
 def test_the_path_of_a_difference_leads_through_mappings_and_lists() -> None:
-    found = differences({"rooms": [{"beds": 2}, {"beds": 1}]}, {"rooms": [{"beds": 2}, {"beds": 3, "tv": True}]})
+    found = differences(
+        {"rooms": [{"beds": 2}, {"beds": 1}]}, {"rooms": [{"beds": 2}, {"beds": 3, "tv": True}]}
+    )
     assert found == [
         Difference("rooms[1].beds", 1, 3),
         Difference("rooms[1].tv", None, True, "unexpected"),

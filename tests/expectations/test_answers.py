@@ -1,0 +1,65 @@
+"""Expected values that a judge decides."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from agenttrace.core.errors import ScorerError
+from agenttrace.expectations import any_of, call, compare, judged, needs_judge, not_, one_of, semantic, seq
+from agenttrace.expectations.parse import parse_expectation
+from tests.expectations.strategies import trace_of
+
+RUN = trace_of([{"name": "mail", "arguments": {"body": f"text {n}"}} for n in range(3)])
+EXPECTED = [call("mail", body=semantic("says one")), call("mail", body=semantic("says two"))]
+
+
+class Judge:
+    def __init__(self, *accepted: tuple[str, str]) -> None:
+        self.accepted = accepted
+        self.asked: list[tuple[str, object]] = []
+
+    def __call__(self, text: str, value: object) -> bool:
+        self.asked.append((text, value))
+        return (text, value) in self.accepted
+
+
+def test_a_judge_may_be_plain_or_async_and_is_asked_each_question_once() -> None:
+    judge = Judge(("says one", "text 1"), ("says two", "text 2"))
+
+    async def slow(text: str, value: object) -> bool:
+        await asyncio.sleep(0)
+        return judge(text, value)
+
+    for ask in (judge, slow):
+        judge.asked.clear()
+        comparison = asyncio.run(judged(lambda answers: compare(EXPECTED, RUN, answers=answers), ask))
+        assert comparison.holds
+        assert [pair.position for pair in comparison.pairs] == [1, 2]
+        assert len(judge.asked) == len(set(judge.asked))
+
+
+def test_what_the_judge_denies_does_not_agree() -> None:
+    comparison = asyncio.run(judged(lambda answers: compare(EXPECTED, RUN, answers=answers), Judge()))
+    assert not comparison.holds
+    assert comparison.matched == 0
+
+
+def test_questions_that_come_up_late_are_asked_too() -> None:
+    expected = [call("mail", body=one_of(not_(semantic("a")), semantic("b")))]
+    judge = Judge(("a", "text 0"), ("b", "text 0"))
+    assert asyncio.run(judged(lambda answers: compare(expected, RUN, answers=answers), judge)).holds
+
+
+def test_an_answer_that_is_no_bool_is_an_error() -> None:
+    with pytest.raises(ScorerError, match="true or false"):
+        asyncio.run(
+            judged(lambda answers: compare(EXPECTED, RUN, answers=answers), lambda text, value: "yes")
+        )  # type: ignore[arg-type,return-value]
+
+
+def test_whether_an_expectation_needs_a_judge() -> None:
+    assert needs_judge(parse_expectation(EXPECTED).calls)
+    assert needs_judge(parse_expectation([any_of("a", seq(call("b", x=[{"y": not_(semantic("z"))}])))]).calls)
+    assert not needs_judge(parse_expectation(["a", call("b", x=1)]).calls)

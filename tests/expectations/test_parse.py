@@ -1,0 +1,241 @@
+"""Expectations read from every form, written back, and refused with a hint."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agenttrace.core.errors import ExpectationError
+from agenttrace.core.example import Example
+from agenttrace.core.tool_call import ANY, ExpectedToolCall
+from agenttrace.expectations import (
+    any_of,
+    approx,
+    call,
+    compare,
+    expect,
+    lte,
+    many,
+    opt,
+    par,
+    parse_expectation,
+    re_,
+    ref,
+    semantic,
+    seq,
+)  # fmt: skip
+from tests.expectations.strategies import terms, trace_of
+
+
+@pytest.mark.parametrize(
+    ("raw", "path"),
+    [
+        (["lookup", "refund"], seq("lookup", "refund")),
+        ("lookup", seq("lookup")),
+        ([], seq()),
+        ([{"tool_name": "refund", "parameters": {"id": 7}}], seq(call("refund", id=7))),
+        ([{"name": "refund", "args": {"id": 7}, "agent_name": "a"}], seq(call("refund", id=7, agent="a"))),
+        ([{"tool_name": "refund"}], seq("refund")),
+        ([{"tool_name": "refund", "parameters": {}}], seq(call("refund", {}))),
+        ([{"refund": {"id": 7}}, {"login": None}], seq(call("refund", id=7), "login")),
+        ([{"call": "refund", "args": {"id": 7}, "match": "listed", "as": "r"}],
+         seq(call("refund", {"id": 7}, match="listed", as_="r"))),
+        ([{"call": "notify", "times": [1, 2], "agent": "mailer"}],
+         seq(many(call("notify", agent="mailer"), 1, 2))),
+        ([{"call": "notify", "times": 2}], seq(many("notify", 2, 2))),
+        ([{"par": ["a", {"b": {"x": 1}}]}], seq(par("a", call("b", x=1)))),
+        ([{"opt": "a"}], seq(opt("a"))),
+        ([{"any_of": ["a", ["b", "c"]]}], seq(any_of("a", seq("b", "c")))),
+        ([{"many": "a"}], seq(many("a", 1, None))),
+        ([{"many": ["a", "b"], "times": [0, None]}], seq(many(seq("a", "b"), 0, None))),
+        ([{"seq": ["a", "b"]}], seq("a", "b")),
+        (call("a") >> par("b", "c"), seq("a", par("b", "c"))),
+        ([call("a"), ExpectedToolCall(name="b", arguments={"x": 1})], seq("a", call("b", x=1))),
+        ({"path": ["a", {"opt": "b"}]}, seq("a", opt("b"))),
+        ({"par": ["a", "b"]}, seq(par("a", "b"))),
+    ],
+)  # fmt: skip
+def test_every_form_is_read(raw: object, path: object) -> None:
+    assert parse_expectation(raw).path == path
+
+
+def test_arguments_that_are_not_said_are_unconstrained_and_an_empty_mapping_means_none() -> None:
+    (free, none) = parse_expectation(["a", {"tool_name": "b", "parameters": {}}]).calls
+    assert free.arguments is ANY
+    assert none.arguments == {}
+
+
+YAML = textwrap.dedent(
+    """
+    path:
+      - login
+      - par: [{hotel: {city: Paris}}, {flight: {to: CDG, day: {$approx: 12, $abs: 1}}}]
+      - opt: seat_map
+      - any_of: [{book_card: {amount: {$lte: 300}, id: {$ref: "flight.output.id"}}}, [hold, pay_later]]
+      - {call: notify, times: [1, 2], agent: mailer, args: {body: {$semantic: "mentions the date"}}}
+    never: ["delete_*"]
+    max_calls: 8
+    before: [[login, notify]]
+    at_most: {notify: 2}
+    severity: {max_calls: warn}
+    """
+)
+
+
+def test_the_yaml_twin_says_what_python_says() -> None:
+    python = expect(
+        call("login")
+        >> par(call("hotel", city="Paris"), call("flight", to="CDG", day=approx(12, abs=1)))
+        >> opt("seat_map")
+        >> any_of(call("book_card", amount=lte(300), id=ref("flight.output.id")), seq("hold", "pay_later"))
+        >> many(call("notify", {"body": semantic("mentions the date")}, agent="mailer"), 1, 2),
+        never="delete_*",
+        max_calls=8,
+        before=[("login", "notify")],
+        at_most={"notify": 2},
+        severity={"max_calls": "warn"},
+    )
+    assert parse_expectation(yaml.safe_load(YAML)) == python
+    assert parse_expectation(yaml.safe_load(yaml.safe_dump(python.to_data()))) == python
+
+
+@given(
+    terms(arguments=True),
+    st.sampled_from([{}, {"never": ["x"], "mode": "exact"}, {"max_calls": 50, "turn": 2}]),
+)
+@settings(max_examples=150, deadline=None)
+def test_what_is_written_and_read_back_is_the_same(term, constraints) -> None:  # type: ignore[no-untyped-def]
+    said = expect(term, **constraints)
+    data = said.to_data()
+    assert parse_expectation(data) == said
+    assert parse_expectation(yaml.safe_load(yaml.safe_dump(data))) == said
+    assert parse_expectation(data).to_data() == data
+
+
+def test_constraints_alone_say_nothing_of_the_calls() -> None:
+    said = parse_expectation({"never": ["delete_*"]})
+    assert said.path is None
+    assert parse_expectation(said.to_data()) == said
+    assert compare(said, trace_of("ab")).value == 1.0
+
+
+def test_zero_and_an_empty_only_survive_the_round_trip() -> None:
+    said = expect(tool_errors=0, max_calls=0, only=[])
+    assert parse_expectation(said.to_data()) == said
+
+
+def test_the_output_none_is_written_as_a_type() -> None:
+    said = expect(call("a", output=None))
+    assert compare(parse_expectation(said.to_data()), trace_of("a")).holds
+
+
+@pytest.mark.parametrize(
+    ("raw", "said"),
+    [
+        ([{"pra": ["a"]}], "did you mean 'par'"),
+        ([{"call": "a", "arg": {}}], "unknown key 'arg'.*did you mean 'args'"),
+        ([{"tool_name": "a", "params": {}}], "did you mean 'parameters'"),
+        ({"path": ["a"], "nevre": ["b"]}, "did you mean 'never'"),
+        ({"nevr": ["a"], "max_cals": 3}, "did you mean 'never'"),
+        ([{"par": ["a"], "opt": "b"}], "stands alone"),
+        ([{"par": "a"}], "takes a list"),
+        ([{"call": "a", "times": [2, 1]}], "can never be"),
+        ([{"call": "a", "times": "2"}], "times is a number"),
+        ([{"many": "a", "times": [0, 0]}], "can never be"),
+        ([{"any_of": []}], "at least one"),
+        ([{"any_of": ["a", "a"]}], "stands twice"),
+        ([{"par": []}], "at least one"),
+        ([3], "an expected call is"),
+        (3, "an expected call is"),
+        ([""], "empty name"),
+        ([{}], "no expected call"),
+        ([{"tool_name": "a", "parameters": [1]}], "mapping"),
+        ([{"tool_name": "a", "parameters": {"x": {"$rex": 1}}}], "did you mean '\\$re'"),
+        ([{"tool_name": "a", "mode": "exatc"}], "match is one of"),
+        ({"path": ["a"], "mode": "inorder"}, "did you mean 'in_order'"),
+        ({"path": ["a"], "severity": {"nevr": "warn"}}, "did you mean 'never'"),
+        ({"path": ["a"], "severity": "error"}, "'fail' or 'warn'"),
+        ({"path": ["a"], "max_calls": -1}, "0 or more"),
+        ({"path": ["a"], "max_calls": True}, "whole number"),
+        ({"path": ["a"], "seconds": "3"}, "number"),
+        ({"path": ["a"], "at_most": ["a"]}, "mapping"),
+        ({"path": ["a"], "before": ["a", "b", "c"]}, "pairs"),
+        ({"path": ["a"], "no_repeats": 1}, "true or false"),
+        ({"never": ["x"], "mode": "exact"}, "there is no path"),
+        ({"path": ["a"], "never": [1]}, "never is"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_read_is_an_error_with_a_hint(raw: object, said: str) -> None:
+    with pytest.raises(ExpectationError, match=said):
+        parse_expectation(raw)
+
+
+@pytest.mark.parametrize(
+    ("raw", "said"),
+    [
+        ({"path": ["delete_all"], "never": ["delete_*"]}, "forbids"),
+        ({"path": ["a", {"opt": "b"}], "only": ["a"]}, "leaves out"),
+        ({"path": ["a", "b"], "max_calls": 1}, "needs 2 calls"),
+        ({"path": [{"call": "a", "times": 3}], "at_most": {"a": 2}}, "needs 3 calls"),
+        ({"at_least": {"a": 3}, "at_most": {"a": 2}}, "at_least of 'a' is 3"),
+        ([{"call": "a", "as": "x"}, {"call": "b", "as": "x"}], "labelled 'x'"),
+    ],
+)
+def test_what_can_never_hold_is_an_error(raw: object, said: str) -> None:
+    with pytest.raises(ExpectationError, match=said):
+        parse_expectation(raw)
+
+
+def test_errors_begin_with_where_it_was_written() -> None:
+    with pytest.raises(ExpectationError, match=r"^tests/refunds.yaml:12: "):
+        parse_expectation([{"pra": ["a"]}], "tests/refunds.yaml:12")
+    assert parse_expectation(["a"], "f.yaml:3").source == "f.yaml:3"
+
+
+def test_a_list_that_was_changed_is_read_anew() -> None:
+    raw = [{"tool_name": "a", "parameters": {"x": 1}}]
+    assert parse_expectation(raw) is parse_expectation([{"tool_name": "a", "parameters": {"x": 1}}])
+    raw[0]["parameters"]["x"] = True  # type: ignore[index]
+    assert parse_expectation(raw).calls[0].arguments == {"x": True}
+    assert parse_expectation(raw).calls[0].arguments["x"] is True  # type: ignore[index]
+
+
+def test_an_example_takes_every_form() -> None:
+    for raw in (
+        ["a"], [{"tool_name": "a"}], [call("a")], call("a") >> "b", expect(["a"], never="x"),
+        {"path": ["a"], "never": ["x"]}, [{"par": ["a", "b"]}], [{"a": {"x": 1}}],
+    ):  # fmt: skip
+        assert parse_expectation(Example(expected_tools=raw).expected_tools).calls[0].name == "a"
+
+
+def test_patterns_can_be_written_with_names_on_the_left() -> None:
+    assert "a" >> call("b") >> "c" == seq("a", "b", "c")
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: call(""), lambda: call("a", {"x": 1}, y=2), lambda: call("a", match="exatc"),  # type: ignore[arg-type]
+        lambda: many("a", -1), lambda: many("a", True), lambda: any_of(), lambda: par(),
+        lambda: call("a", x=int), lambda: call("a", {1: 2}),  # type: ignore[dict-item]
+    ],
+)  # fmt: skip
+def test_a_pattern_that_cannot_be_is_refused_when_it_is_made(make) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(ExpectationError):
+        make()
+
+
+def test_a_pattern_shows_itself_as_it_is_written() -> None:
+    said = call("a", x=re_("b"), y=1) >> par("b", opt("c")) >> any_of("d", seq("e", "f")) >> many("g", 1, 2)
+    assert repr(said) == (
+        "seq(call('a', x=re_('b'), y=1), par(call('b'), opt(call('c'))), "
+        "any_of(call('d'), seq(call('e'), call('f'))), many(call('g'), 1, 2))"
+    )
+    assert (
+        repr(call("a", {"match": 1}, match="listed", output=3))
+        == "call('a', {'match': 1}, match='listed', output=3)"
+    )
