@@ -8,7 +8,7 @@ from agenttrace.tracing.context import current
 from agenttrace.tracing.live_span import LiveSpan
 from agenttrace.tracing.loan import Loan, lend
 from agenttrace.tracing.record import END, FAILURE, INDEX, OFF, PARENT, SCOPE, SITE, Record
-from agenttrace.tracing.steps import emit, fail
+from agenttrace.tracing.steps import emit, fail_here
 
 MAX_DEPTH = 10_000
 
@@ -40,7 +40,7 @@ class OpenSpan(LiveSpan):
         if record is None:
             return
         if error is not None:
-            fail(record, error)
+            fail_here(record, error)
             return
         record[END] = monotonic_ns()
         if status is not None and status != "ok":

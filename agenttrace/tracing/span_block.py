@@ -12,7 +12,7 @@ from agenttrace.tracing.context import current
 from agenttrace.tracing.live_span import LiveSpan, as_text
 from agenttrace.tracing.open_span import OpenSpan
 from agenttrace.tracing.record import END, OFF, SCOPE, Record, Recorder, Site
-from agenttrace.tracing.steps import emit, estranged, fail, freeze_one, root
+from agenttrace.tracing.steps import emit, estranged, fail_here, freeze_one, root
 
 
 class SpanBlock:
@@ -58,7 +58,7 @@ class SpanBlock:
         record = self._record
         if record is not None:
             if error is not None:
-                fail(record, error)
+                fail_here(record, error)
             else:
                 record[END] = monotonic_ns()
                 emit(record)

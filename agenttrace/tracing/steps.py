@@ -93,18 +93,27 @@ def emit(record: Record) -> None:
 
 
 def fail(record: Record, error: BaseException) -> None:
-    """End a record with the exception that is leaving its call. Never raises."""
+    """End a record with the exception that is leaving its call. Raises nothing but RecursionError: with so
+    little stack left, the one who called must end it."""
     if record[SCOPE] is None:
         return
-    record[END] = monotonic_ns()
     try:
+        record[END] = monotonic_ns()
         status = status_of(error)
         record[FAILURE] = (status, describe(error) if status == "error" else None)
         emit(record)
-    except Exception:  # choke-point: no stack left, most likely; the span stays, without its details
-        record[FAILURE] = ("error", None)
-        record[SCOPE].queue.append(record)
+    except RecursionError:
+        raise
+    except Exception:  # choke-point
         record[SCOPE].pipeline.guarded.add()
+
+
+def fail_here(record: Record, error: BaseException) -> None:
+    """The same for callers who have nothing else to do about it. Never raises."""
+    try:
+        fail(record, error)
+    except RecursionError:
+        pass
 
 
 def estranged(record: Record) -> None:
@@ -165,4 +174,4 @@ def end_steps(
         record[FAILURE] = ("abandoned", None)
         emit(record)
     else:
-        fail(record, error)
+        fail_here(record, error)

@@ -53,8 +53,13 @@ def _at_wrapper({parameters}):
     except _at_BaseException as _at_e:
         try:
             _at_fail(_at_r, _at_e)
-        except _at_RecursionError:
-            pass
+        except _at_RecursionError:  # no stack left to describe it
+            try:
+                _at_r[6] = _at_clock()
+                _at_r[8] = _at_failed
+                _at_s.queue.append(_at_r)
+            except _at_RecursionError:
+                pass
         raise
     else:
         if {light_output}:
@@ -103,8 +108,13 @@ async def _at_wrapper({parameters}):
     except _at_BaseException as _at_e:
         try:
             _at_fail(_at_r, _at_e)
-        except _at_RecursionError:
-            pass
+        except _at_RecursionError:  # no stack left to describe it
+            try:
+                _at_r[6] = _at_clock()
+                _at_r[8] = _at_failed
+                _at_s.queue.append(_at_r)
+            except _at_RecursionError:
+                pass
         raise
     else:
         if {light_output}:
@@ -241,7 +251,7 @@ async def _at_wrapper(_at_r, _at_g):
     try:
         _at_o = await _at_g
     except _at_BaseException as _at_e:
-        _at_fail(_at_r, _at_e)
+        _at_fail_here(_at_r, _at_e)
         raise
     else:
         _at_succeed(_at_r, _at_o)

@@ -41,12 +41,11 @@ def deliver(record: Record, output: Any) -> Any:
     is consumed: the caller gets an equivalent of the same type. Everything else is returned as it is.
     """
     kind = type(output)
-    if kind is GeneratorType:
-        return generator_under(record, output)
-    if kind is CoroutineType:
-        return coroutine_under(record, output)
-    if kind is AsyncGeneratorType:
-        return async_generator_under(record, output)
+    consume = _CONSUMERS.get(kind)
+    if consume is not None:
+        consumed = consume(record, output)
+        consumed.__name__, consumed.__qualname__ = output.__name__, output.__qualname__
+        return consumed
     record[END] = monotonic_ns()
     scope = record[SCOPE]
     if record[SITE].capture_output:
@@ -71,6 +70,8 @@ _NAMESPACE: dict[str, Any] = {
     "_at_end": steps.end_steps,
     "_at_estranged": steps.estranged,
     "_at_fail": steps.fail,
+    "_at_fail_here": steps.fail_here,
+    "_at_failed": ("error", None),
     "_at_freeze": steps.freeze_arguments,
     "_at_items": steps.items,
     REDACTED_NAME: REDACTED,
@@ -99,9 +100,11 @@ def _under(template: str) -> Callable[[Record, Any], Any]:
     return made
 
 
-generator_under = _under(templates.GENERATOR_UNDER)
-coroutine_under = _under(templates.COROUTINE_UNDER)
-async_generator_under = _under(templates.ASYNC_GENERATOR_UNDER)
+_CONSUMERS: dict[type, Callable[[Record, Any], Any]] = {
+    GeneratorType: _under(templates.GENERATOR_UNDER),
+    CoroutineType: _under(templates.COROUTINE_UNDER),
+    AsyncGeneratorType: _under(templates.ASYNC_GENERATOR_UNDER),
+}
 
 
 def style_of(function: Callable[..., Any]) -> str:

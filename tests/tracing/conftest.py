@@ -1,0 +1,36 @@
+"""A tracer of its own for each test, which nothing outlives."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from agenttrace.store import MemoryStore
+from agenttrace.tracer import Tracer
+from agenttrace.tracing import recorders
+from agenttrace.tracing.context import current
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left_running():
+    """No test may leave a running call in this context, nor its tracer as the default."""
+    chosen = list(recorders._chosen)
+    recorders._chosen.clear()
+    yield
+    recorders._chosen[:] = chosen
+    left, was = current.get(), current.set(None)
+    assert left is None, (left, was)
+
+
+@pytest.fixture
+def store():
+    return MemoryStore()
+
+
+@pytest.fixture
+def tracer(store):
+    tracer = Tracer("test", store=store)
+    yield tracer
+    tracer.shutdown()

@@ -1,0 +1,50 @@
+"""What the tests of the recorder look up and fake."""
+
+import threading
+
+
+def stored(tracer):
+    """Every stored span, in start order."""
+    assert tracer.flush(10)
+    summaries = tracer.store.traces(limit=100_000)
+    spans = [span for summary in summaries for span in tracer.store.trace(summary.trace_id).spans]
+    return sorted(spans, key=lambda span: (span.start_ns, span.index))
+
+
+def tree(spans):
+    """``{name: parent's name}``."""
+    names = {span.span_key: span.name for span in spans}
+    return {span.name: names.get(span.parent_key) for span in spans}
+
+
+class Sink:
+    """A store that keeps what it gets, and that can be made to fail or to stall."""
+
+    def __init__(self):
+        self.spans = []
+        self.scores = []
+        self.batches = []
+        self.closed = 0
+        self.refuse = lambda span: None
+        self.gate = threading.Event()
+        self.gate.set()
+
+    def export(self, spans):
+        self.gate.wait()
+        for span in spans:
+            self.refuse(span)
+        self.batches.append(len(spans))
+        self.spans += spans
+
+    def write_scores(self, scores):
+        self.scores += scores
+
+    def flush(self, timeout):
+        return True
+
+    def close(self):
+        self.closed += 1
+
+    @property
+    def names(self):
+        return [span.name for span in self.spans]
