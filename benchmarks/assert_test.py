@@ -94,8 +94,8 @@ def _seconds(agent: Callable[..., Any], count: int, concurrency: int) -> float:
 def report(found: dict[str, Any]) -> str:
     """The tables as Markdown."""
     lines = [
-        f"- {figure(milliseconds, 3)} ms an example beyond the agent's own time, {found['examples']:,} examples,"
-        f" store: {store}"
+        f"- {figure(milliseconds, 3)} ms an example beyond the agent's own time,"
+        f" {found['examples']:,} examples, store: {store}"
         for store, milliseconds in found["trivial"].items()
     ]
     rows = [

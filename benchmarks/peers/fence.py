@@ -35,7 +35,7 @@ def isolation() -> tuple[str, ...]:
 
 def environment(home: str, path: str) -> Mapping[str, str]:
     """The whole environment of a peer's process."""
-    proxies = {name: CLOSED for name in ("http_proxy", "https_proxy", "all_proxy", "grpc_proxy")}
+    proxies = dict.fromkeys(("http_proxy", "https_proxy", "all_proxy", "grpc_proxy"), CLOSED)
     return {
         "PATH": os.environ.get("PATH", os.defpath),
         "HOME": home,

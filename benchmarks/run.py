@@ -1,0 +1,121 @@
+"""Runs every benchmark, and writes what came out to RESULTS.md.
+
+python benchmarks/run.py [--quick] [--peers-python PATH ...] [--no-peers]
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import platform
+import sqlite3
+import subprocess
+import sys
+import time
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from benchmarks.budgets import lines, table
+from benchmarks.options import Options, parse, root
+
+RESULTS = Path(__file__).with_name("RESULTS.md")
+
+OURS = {
+    "overhead": "What recording a call costs",
+    "import_time": "What importing costs",
+    "assert_test": "What evaluating costs",
+}
+"""Scripts that give their figures as JSON."""
+
+TEXTS = {"store": ["--spans", "6000", "--repeat", "2"], "scoring": ["--quick"]}
+"""Scripts that print tables of their own, with their options for a quick run."""
+
+
+def main() -> None:
+    options = parse(__doc__)
+    began = time.perf_counter()
+    before = os.getloadavg()
+    found = {name: figures(name, options) for name in OURS}
+    texts = {name: text for name in TEXTS if (text := own_table(name, quick=options.quick))}
+    conditions = machine(before, time.perf_counter() - began, quick=options.quick)
+    RESULTS.write_text(results(conditions, found, texts), encoding="utf-8")
+    print(table(lines(found)))
+    print(f"\nwritten: {RESULTS.relative_to(root())}")
+
+
+def figures(name: str, options: Options) -> dict[str, Any]:
+    """What one of our scripts measures."""
+    peers = [part for path in options.interpreters for part in ("--peers-python", path)] or ["--no-peers"]
+    printed = output(name, ["--json", *(["--quick"] if options.quick else []), *peers])
+    found: dict[str, Any] = json.loads(printed)
+    return found
+
+
+def own_table(name: str, *, quick: bool) -> str | None:
+    """What a script prints, or None where it does not exist."""
+    if not Path(__file__).with_name(f"{name}.py").exists():
+        return None
+    return output(name, TEXTS[name] if quick else [])
+
+
+def output(name: str, options: list[str]) -> str:
+    """Run a script by itself; its complaints go to the terminal."""
+    print(f"benchmarks/{name}.py …", file=sys.stderr, flush=True)
+    command = [sys.executable, f"benchmarks/{name}.py", *options]
+    return subprocess.run(command, cwd=root(), stdout=subprocess.PIPE, text=True, check=True).stdout
+
+
+def machine(before: tuple[float, float, float], seconds: float, *, quick: bool) -> list[str]:
+    """Where and when this was measured."""
+    load = f"{before[0]:.1f} before, {os.getloadavg()[0]:.1f} after"
+    versions = ", ".join(f"{name} {metadata.version(name)}" for name in ("agenttrace", "wrapt", "pydantic"))
+    python = f"{platform.python_implementation()} {platform.python_version()}"
+    effort = ", --quick: a first look only" if quick else ""
+    return [
+        f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC, in {seconds:.0f} s{effort}",
+        f"{os.cpu_count()} cores, {processor()}, {platform.system()} {platform.release()}",
+        f"{python}, SQLite {sqlite3.sqlite_version}, {versions}",
+        f"load average {load} (one process keeps it near 1; more means that others used the machine)",
+    ]
+
+
+def processor() -> str:
+    """The processor's model, where the system tells."""
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()
+
+
+def results(conditions: list[str], found: dict[str, dict[str, Any]], texts: dict[str, str]) -> str:
+    """The whole file."""
+    parts = [
+        "# Benchmarks",
+        "Written by `make bench`; not to be edited by hand. Read ratios, not microseconds: machines differ.",
+        "\n".join(f"- {condition}" for condition in conditions),
+        "## Budgets",
+        table(lines(found)),
+    ]
+    for name, heading in OURS.items():
+        module = importlib.import_module(f"benchmarks.{name}")
+        parts += [f"## {heading}", f"{introduction(module.__doc__)}", module.report(found[name])]
+    for name, text in texts.items():
+        module = importlib.import_module(f"benchmarks.{name}")
+        parts += [f"## `benchmarks/{name}.py`", introduction(module.__doc__), f"```\n{text.rstrip()}\n```"]
+    return "\n\n".join(parts) + "\n"
+
+
+def introduction(docstring: str | None) -> str:
+    """A script's docstring without its usage."""
+    paragraphs = (docstring or "").strip().split("\n\n")
+    return "\n\n".join(part for part in paragraphs if not part.startswith("    "))
+
+
+if __name__ == "__main__":
+    main()
