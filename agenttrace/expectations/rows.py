@@ -78,7 +78,7 @@ def rows_of(
             note = _note(actual, notes, attempts)
             placed.append(
                 (
-                    after,
+                    pair.position,
                     0,
                     Row(kind, number + 1, pair.expected, actual, pair.agreement, found, None, note),
                 )

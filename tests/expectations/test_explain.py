@@ -87,7 +87,8 @@ def test_a_missing_call_names_an_extra_one_of_almost_the_same_name() -> None:
 def test_rows_stand_in_the_order_of_the_run() -> None:
     comparison = compare([par("b", "a"), "z", "c"], trace_of("axbc"))
     assert [(row.kind, row.number, row.actual and row.actual.name) for row in comparison.rows] == [
-        ("matched", 2, "a"), ("extra", None, "x"), ("matched", 1, "b"), ("missing", 3, None), ("matched", 4, "c"),
+        ("matched", 2, "a"), ("extra", None, "x"), ("matched", 1, "b"),
+        ("missing", 3, None), ("matched", 4, "c"),
     ]  # fmt: skip
 
 
