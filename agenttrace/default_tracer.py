@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from agenttrace.tracer import Tracer
 from agenttrace.tracing.decorator import observe_with
 from agenttrace.tracing.record import Recorder
 from agenttrace.tracing.recorders import default_recorder, when_none_is_offered
 
+if TYPE_CHECKING:
+    from agenttrace.integrations.prices import Prices
+    from agenttrace.integrations.spans import Spans
+
+C = TypeVar("C")
 F = TypeVar("F")
 
 _made: list[Tracer] = []
@@ -54,3 +59,23 @@ def observe(function: Any = None, **options: Any) -> Any:
     if function is None:
         return lambda given: observe_with(recorder, given, **options)
     return observe_with(recorder, function, **options)
+
+
+def wrap(client: C, *, tracer: Spans | None = None, prices: Prices | None = None) -> C:
+    """Return a client that does what the given one does, each call to a model recorded as an LLM span.
+
+    For clients of the ``openai`` and ``anthropic`` packages; `agenttrace.integrations.wrap.wrap` tells all.
+    Where there is no tracer when the first trace starts, the default tracer is made then.
+
+    Args:
+        client: The client; it stays as it is.
+        tracer: Where spans go; the process's first tracer by default.
+        prices: What models cost, ``{"my-model": (0.5, 1.5)}``: US dollars for a million tokens of input and
+            of output.
+
+    Raises:
+        ConfigError: a client that is not known, or prices that are none.
+    """
+    from agenttrace.integrations import wrap as integration  # on use: `observe` must stay light
+
+    return integration.wrap(client, tracer=tracer, prices=prices)

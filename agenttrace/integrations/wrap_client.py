@@ -10,7 +10,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass
-from functools import wraps
+from functools import cached_property, wraps
 from typing import Any, TypeVar
 
 from agenttrace.integrations.anthropic_messages import MessagesReader
@@ -76,11 +76,15 @@ def instrumented(client: C, recording: Recording) -> C:
     """A copy of the client, sharing its connections, whose requests to a model are recorded."""
     made = copy(client)
     state = vars(made)
+    recorded = _recorded(_method(made, "post"), made, recording)
+    state[_MARK], state["post"] = recording, recorded  # first: resources take their `post` when they are made
     for name, value in list(state.items()):
-        if getattr(value, "_client", None) is client:  # a resource that was made for the given client
-            del state[name]
-    state[_MARK] = recording
-    state["post"] = _recorded(_method(made, "post"), made, recording)
+        if getattr(value, "_client", None) is not client:
+            continue
+        if isinstance(getattr(type(client), name, None), cached_property):
+            del state[name]  # a resource that was made for the given client, and is made anew on use
+        else:
+            state[name] = type(value)(made)
     for name in ("copy", "with_options"):
         state[name] = _also_wrapped(_method(made, name), recording)
     return made

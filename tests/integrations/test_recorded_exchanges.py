@@ -1,4 +1,4 @@
-"""Prepared exchanges, played to the real packages with and without `wrap`, by every method that can make them.
+"""Prepared exchanges, played to the real packages with and without `wrap`, by every method that makes them.
 
 The user must see the same either way; the span must say what was answered. Exchanges made up for this test
 are in ``exchanges.json``; recorded ones are beside the project.
@@ -25,7 +25,7 @@ MADE_UP = json.loads((HERE / "exchanges.json").read_text())
 RECORDED = HERE.parents[1] / ".." / "shared" / "data" / "cassettes"
 
 CANNOT = {
-    "bedrock-runtime.us-east-1.amazonaws.com": "the Bedrock Converse API: neither package has a method for it",
+    "bedrock-runtime.us-east-1.amazonaws.com": "Bedrock's Converse API: neither package has a method for it",
     "generativelanguage.googleapis.com": "the Gemini API: neither package has a method for it",
     "api.openai.com/v1/traces/ingest": "the trace upload of OpenAI's agents package: no call to a model",
 }

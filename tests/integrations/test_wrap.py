@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import os
 import subprocess
 import sys
 import threading
@@ -12,6 +13,7 @@ from pydantic import BaseModel
 from agenttrace.core.errors import ConfigError
 from agenttrace.integrations import wrap_client
 from agenttrace.integrations.wrap import wrap
+from agenttrace.store import open_store
 from agenttrace.tracer import Tracer
 from agenttrace.tracing.capture import capture
 
@@ -124,7 +126,7 @@ def test_a_setting_changed_on_the_wrapped_client_counts(client, model):
 
 @pytest.mark.parametrize("given", [object(), "gpt-4o", None, openai, openai.OpenAI], ids=repr)
 def test_an_unknown_client_is_an_error_that_lists_what_is_known(given):
-    with pytest.raises(ConfigError, match="OpenAI, AsyncOpenAI.*Anthropic, AsyncAnthropic"):
+    with pytest.raises(ConfigError, match=r"OpenAI, AsyncOpenAI.*Anthropic, AsyncAnthropic"):
         wrap(given)
 
 
@@ -302,11 +304,11 @@ def test_every_helper_of_a_stream_works(client, claude, model):
         {"type": "message_stop"},
     ]
     number = str(model.streams(events, done=False))
-    with capture() as captured:
-        with wrap(claude).messages.stream(**ASK_CLAUDE, extra_headers={"x-reply": number}) as stream:
-            assert list(stream.text_stream) == ["Hel", "lo"]
-            assert stream.get_final_text() == "Hello"
-            assert stream.response.status_code == 200
+    asked = wrap(claude).messages.stream(**ASK_CLAUDE, extra_headers={"x-reply": number})
+    with capture() as captured, asked as stream:
+        assert list(stream.text_stream) == ["Hel", "lo"]
+        assert stream.get_final_text() == "Hello"
+        assert stream.response.status_code == 200
     span = only_span(captured)
     assert span.output == {"text": "Hello", "finish_reason": "end_turn"}
     assert span.usage["total_tokens"] == 5
@@ -453,8 +455,36 @@ def test_a_raw_response_is_recorded_though_never_parsed(client, model):
 
 def test_the_bytes_of_a_stream_can_be_read_by_the_caller(client, model):
     model.streams(chunks("a"))
-    with capture() as captured:
-        with wrap(client).chat.completions.with_streaming_response.create(**ASK, stream=True) as response:
-            assert "data: [DONE]" in list(response.iter_lines())
+    asked = wrap(client).chat.completions.with_streaming_response.create(**ASK, stream=True)
+    with capture() as captured, asked as response:
+        assert "data: [DONE]" in list(response.iter_lines())
     span = only_span(captured)
     assert (span.status, span.output) == ("ok", None)
+
+
+def test_a_vertex_client_is_told_apart(model):
+    model.answers({"id": "m", "type": "message", "role": "assistant", "model": "c", "content": []})
+    vertex = anthropic.AnthropicVertex(
+        region="nowhere", project_id="p", access_token="none", base_url=model.url, max_retries=0
+    )
+    with capture() as captured:
+        wrap(vertex).messages.create(**ASK_CLAUDE)
+    vertex.close()
+    assert only_span(captured).attributes["gen_ai.provider.name"] == "gcp.vertex_ai"
+    assert model.requests[-1][0].endswith("models/claude-of-tomorrow:rawPredict")
+
+
+def test_without_any_tracer_calls_go_to_the_default_store(model, tmp_path):
+    model.answers(completion())
+    code = (
+        "from openai import OpenAI\n"
+        "from agenttrace import wrap\n"
+        f"client = wrap(OpenAI(api_key='none', base_url={model.url!r}))\n"
+        "client.chat.completions.create(model='m', messages=[])\n"
+    )
+    path = tmp_path / "traces.db"
+    environment = {**os.environ, "AGENTTRACE_STORE": str(path)}
+    subprocess.run([sys.executable, "-c", code], check=True, env=environment)
+    store = open_store(path)
+    assert [trace.name for trace in store.traces()] == ["chat m"]
+    store.close()
