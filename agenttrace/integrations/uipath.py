@@ -9,16 +9,18 @@ Construct with an id and a configuration, evaluate OpenTelemetry spans against c
     )
     result.score, result.details.lcs
 
-Names are exact. Criteria that cannot be understood, or that are empty, raise; they are no score of 0.
+Names are exact. Criteria that cannot be understood, and an empty order or count, raise; they are no score of
+0. Args and outputs that expect nothing are 1.0 where nothing was called, else 0.0.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from inspect import isawaitable
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 
 from pydantic import BaseModel
 
@@ -26,9 +28,18 @@ from agenttrace.core.errors import ConfigError, JudgeError, ScorerError
 from agenttrace.core.example import Example
 from agenttrace.core.protocols import Scorer
 from agenttrace.core.score import Score
-from agenttrace.core.trace import Trace
+from agenttrace.integrations.uipath_results import (
+    EvaluationResult,
+    LLMJudgeJustification,
+    ToolCallArgsEvaluatorJustification,
+    ToolCallCountEvaluatorJustification,
+    ToolCallOrderEvaluatorJustification,
+    ToolCallOutputEvaluatorJustification,
+)
 from agenttrace.integrations.uipath_shapes import (
     EvaluatorConfig,
+    ExpectedArgs,
+    ExpectedOutput,
     LLMJudgeTrajectoryEvaluatorConfig,
     ToolCallArgsEvaluationCriteria,
     ToolCallArgsEvaluatorConfig,
@@ -60,53 +71,6 @@ class AgentExecution:
     expected_agent_behavior: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ToolCallOrderEvaluatorJustification:
-    """The two sequences, and their longest common subsequence."""
-
-    actual_tool_calls_order: list[str]
-    expected_tool_calls_order: list[str]
-    lcs: list[str]
-
-
-@dataclass(frozen=True, slots=True)
-class ToolCallCountEvaluatorJustification:
-    """For each tool ``actual``, ``operator``, ``expected``, ``held``."""
-
-    explained_tool_calls_count: Mapping[str, Mapping[str, Any]]
-
-
-@dataclass(frozen=True, slots=True)
-class ToolCallArgsEvaluatorJustification:
-    """For each expected call, as ``name_0``, what was ``matched``, or the nearest call and what differs."""
-
-    explained_tool_calls_args: Mapping[str, Mapping[str, Any]]
-
-
-@dataclass(frozen=True, slots=True)
-class ToolCallOutputEvaluatorJustification:
-    """For each expected output, as ``name_0``, what was ``matched``, or the nearest call and what differs."""
-
-    explained_tool_calls_outputs: Mapping[str, Mapping[str, Any]]
-
-
-@dataclass(frozen=True, slots=True)
-class LLMJudgeJustification:
-    """What the judge said."""
-
-    expected_agent_behavior: str
-    justification: str
-
-
-@dataclass(frozen=True, slots=True)
-class EvaluationResult:
-    """A score from 0 to 1, what it rests on, and its arithmetic in words."""
-
-    score: float
-    details: Any
-    reason: str = field(default="")
-
-
 Criteria = TypeVar("Criteria", bound=BaseModel)
 Config = TypeVar("Config", bound=EvaluatorConfig)
 
@@ -125,7 +89,9 @@ class _Evaluator(ABC, Generic[Criteria, Config]):
     def __init__(self, *, id: str, config: Mapping[str, Any] | Config | None = None) -> None:  # noqa: A002 - UiPath's own word
         kind = type(self).__name__
         self.id = id
-        self.config: Config = read_shape(self.config_shape, config or {}, f"the config of {kind}", ConfigError)
+        self.config: Config = read_shape(
+            self.config_shape, config or {}, f"the config of {kind}", ConfigError
+        )
         self.name = self.config.name or kind
         default = self.config.default_evaluation_criteria
         self.default_criteria: Criteria | None = None if default is None else self._read(default)
@@ -158,7 +124,9 @@ class _Evaluator(ABC, Generic[Criteria, Config]):
         return EvaluationResult(score.value, self._details(score, criteria), score.reason)
 
     def _read(self, given: Any) -> Criteria:
-        criteria: Criteria = read_shape(self.criteria_shape, given, f"the criteria of {self.name}", ScorerError)
+        criteria: Criteria = read_shape(
+            self.criteria_shape, given, f"the criteria of {self.name}", ScorerError
+        )
         self._scorer(criteria)
         return criteria
 
@@ -174,3 +142,97 @@ class _Evaluator(ABC, Generic[Criteria, Config]):
     @abstractmethod
     def _details(self, score: Score, criteria: Criteria) -> Any:
         """The score's facts in UiPath's shape."""
+
+
+class ToolCallOrderEvaluator(_Evaluator[ToolCallOrderEvaluationCriteria, ToolCallEvaluatorConfig]):
+    """See `ToolCallOrderScorer`: LCS by expected; strict: equal or not. An empty order is an error."""
+
+    criteria_shape = ToolCallOrderEvaluationCriteria
+    config_shape = ToolCallEvaluatorConfig
+
+    def _scorer(self, criteria: ToolCallOrderEvaluationCriteria) -> Scorer:
+        return ToolCallOrderScorer(criteria.tool_calls_order, self.config.strict, name=self.name)
+
+    def _details(self, score: Score, criteria: ToolCallOrderEvaluationCriteria) -> Any:
+        return ToolCallOrderEvaluatorJustification(**score.details)
+
+
+class ToolCallCountEvaluator(_Evaluator[ToolCallCountEvaluationCriteria, ToolCallEvaluatorConfig]):
+    """See `ToolCallCountScorer`: the share of counts that hold, also on a run without any calls."""
+
+    criteria_shape = ToolCallCountEvaluationCriteria
+    config_shape = ToolCallEvaluatorConfig
+
+    def _scorer(self, criteria: ToolCallCountEvaluationCriteria) -> Scorer:
+        return ToolCallCountScorer(criteria.tool_calls_count, self.config.strict, name=self.name)
+
+    def _details(self, score: Score, criteria: ToolCallCountEvaluationCriteria) -> Any:
+        return ToolCallCountEvaluatorJustification(score.details)
+
+
+class ToolCallArgsEvaluator(_Evaluator[ToolCallArgsEvaluationCriteria, ToolCallArgsEvaluatorConfig]):
+    """See `ToolCallArgsScorer`: the share of expected calls matched; without `subset`, no other arguments."""
+
+    criteria_shape = ToolCallArgsEvaluationCriteria
+    config_shape = ToolCallArgsEvaluatorConfig
+
+    def _scorer(self, criteria: ToolCallArgsEvaluationCriteria) -> Scorer:
+        calls = [{"name": call.name, "args": call.args} for call in criteria.tool_calls]
+        mode: Literal["exact", "listed"] = "listed" if self.config.subset else "exact"
+        return ToolCallArgsScorer(calls, self.config.strict, mode, name=self.name)
+
+    def _details(self, score: Score, criteria: ToolCallArgsEvaluationCriteria) -> Any:
+        return ToolCallArgsEvaluatorJustification(_by_name(criteria.tool_calls, score))
+
+
+class ToolCallOutputEvaluator(_Evaluator[ToolCallOutputEvaluationCriteria, ToolCallEvaluatorConfig]):
+    """See `ToolCallOutputScorer`; texts that write down a value are compared as that value."""
+
+    criteria_shape = ToolCallOutputEvaluationCriteria
+    config_shape = ToolCallEvaluatorConfig
+
+    def _scorer(self, criteria: ToolCallOutputEvaluationCriteria) -> Scorer:
+        outputs = [{"name": call.name, "output": read_value(call.output)} for call in criteria.tool_outputs]
+        return ToolCallOutputScorer(outputs, self.config.strict, name=self.name)
+
+    def _details(self, score: Score, criteria: ToolCallOutputEvaluationCriteria) -> Any:
+        return ToolCallOutputEvaluatorJustification(_by_name(criteria.tool_outputs, score))
+
+
+class LLMJudgeTrajectoryEvaluator(
+    _Evaluator[TrajectoryEvaluationCriteria, LLMJudgeTrajectoryEvaluatorConfig]
+):
+    """See `LLMJudgeTrajectoryScorer`, which is told the expected behaviour.
+
+    Without criteria, the execution's own `expected_agent_behavior` stands for them.
+    """
+
+    criteria_shape = TrajectoryEvaluationCriteria
+    config_shape = LLMJudgeTrajectoryEvaluatorConfig
+
+    def _implied(self, execution: AgentExecution) -> TrajectoryEvaluationCriteria:
+        if execution.expected_agent_behavior is None:
+            return super()._implied(execution)
+        return TrajectoryEvaluationCriteria(expected_agent_behavior=execution.expected_agent_behavior)
+
+    def _scorer(self, criteria: TrajectoryEvaluationCriteria) -> Scorer:
+        return LLMJudgeTrajectoryScorer(
+            expected_behavior=criteria.expected_agent_behavior,
+            model=self.config.model,
+            votes=self.config.votes,
+            name=self.name,
+        )
+
+    def _details(self, score: Score, criteria: TrajectoryEvaluationCriteria) -> Any:
+        return LLMJudgeJustification(criteria.expected_agent_behavior, score.reason)
+
+
+def _by_name(expected: Sequence[ExpectedArgs | ExpectedOutput], score: Score) -> dict[str, dict[str, Any]]:
+    """The rows under ``name_0``, ``name_1``: each tool's expected calls numbered from 0."""
+    seen: Counter[str] = Counter()
+    explained = {}
+    rows = {row["number"]: row for row in score.details["calls"]}
+    for number, call in enumerate(expected, 1):
+        explained[f"{call.name}_{seen[call.name]}"] = rows[number]
+        seen[call.name] += 1
+    return explained
