@@ -1,0 +1,179 @@
+"""Uses that type checkers accept: what the documents show, with the types that come out."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from typing import Any, assert_type
+
+from agenttrace import (
+    ANY,
+    Client,
+    EvalDataset,
+    EvaluationReport,
+    Example,
+    ExecutionOrderScorer,
+    ExpectedToolCall,
+    Score,
+    ToolCall,
+    ToolOrderScorer,
+    Trace,
+    Tracer,
+    any_of,
+    approx,
+    assert_test,
+    call,
+    expect,
+    get_examples_from_yaml,
+    many,
+    observe,
+    opt,
+    par,
+    re_,
+    ref,
+    run_evaluation,
+    seq,
+)
+from agenttrace.core.protocols import Scorer
+from agenttrace.evaluation.alerts import LowScore, log_alert, webhook
+from agenttrace.evaluation.handle import EvaluationHandle
+from agenttrace.expectations import Expectation, Pattern
+from agenttrace.judges import FaithfulnessScorer, FakeChatModel
+from agenttrace.scorers import ToolCallCountScorer, TrajectoryScorer, scorer, scorer_named
+
+tracer = Tracer(project_name="typed", store="memory", alerts=[log_alert, webhook("https://example.com")])
+
+
+@tracer.observe(span_type="tool", tags=["read"])
+def lookup(order: int, currency: str = "EUR") -> dict[str, float]:
+    return {"amount": 12.5}
+
+
+@tracer.observe
+async def answer(question: str) -> str:
+    return question
+
+
+@observe(span_type="tool")
+def pages(first: int) -> Iterator[int]:
+    yield first
+
+
+@observe
+async def tokens(text: str) -> AsyncIterator[str]:
+    yield text
+
+
+@tracer.observe_tools
+class Desk:
+    def refund(self, order: int) -> str:
+        return "done"
+
+
+def decorated_functions_keep_their_types() -> None:
+    assert_type(lookup(7), dict[str, float])
+    assert_type(lookup(order=7, currency="USD"), dict[str, float])
+    assert_type(Desk().refund(7), str)
+    for page in pages(1):
+        assert_type(page, int)
+
+
+async def decorated_coroutines_keep_their_types() -> None:
+    assert_type(await answer("why?"), str)
+    async for token in tokens("a b"):
+        assert_type(token, str)
+
+
+def blocks_and_captures_are_typed() -> None:
+    with tracer.span("plan", span_type="chain") as span:
+        span.output = {"steps": 3}
+    with tracer.capture() as captured:
+        lookup(7)
+    assert_type(captured.trace, Trace)
+    assert_type(captured.trace.tool_calls, tuple[ToolCall, ...])
+
+
+def expectations_are_typed() -> None:
+    path: Pattern = call("login") >> par(call("hotel", city="Paris"), "flight") >> opt("seat_map")
+    path = path >> any_of("book", seq("hold", "pay")) >> many("notify", 1, 2)
+    whole = expect(path, never=["delete_*"], max_calls=4, mode="in_order", severity={"never": "warn"})
+    assert_type(whole, Expectation)
+    expect([call("refund", amount=approx(12, abs=1), id=ref("lookup.output.id"), note=re_("^a"), who=ANY)])
+    expected: ExpectedToolCall = call("refund", id=7, match="listed")
+    assert_type(expected.name, str)
+
+
+def examples_and_datasets_are_typed() -> None:
+    example = Example(input={"order": 7}, expected_tools=["lookup", {"tool_name": "refund"}], name="one")
+    dataset = EvalDataset(examples=[example])
+    for each in dataset:
+        assert_type(each, Example)
+    assert_type(get_examples_from_yaml("tests.yaml"), list[Example])
+
+
+class Own:
+    name = "Own"
+    threshold = 0.5
+
+    def score(self, example: Example, trace: Trace) -> Score:
+        return Score.of(self.name, 1.0, self.threshold)
+
+
+class OwnLater:
+    name = "Own, later"
+    threshold = 0.5
+
+    async def score(self, example: Example, trace: Trace) -> Score:
+        return Score.of(self.name, 1.0, self.threshold)
+
+
+@scorer
+def polite(output: str) -> bool:
+    return "please" in output
+
+
+@scorer(name="Brevity", threshold=0.8)
+async def brief(output: str, tool_calls: tuple[ToolCall, ...]) -> tuple[float, str]:
+    return 1.0, "short"
+
+
+def evaluations_are_typed() -> None:
+    scorers: list[Scorer] = [
+        ToolOrderScorer(exact_match=True, parameters="listed", tools="tag:write", attempts="collapse"),
+        ExecutionOrderScorer(should_consider_ordering=True),
+        ToolCallCountScorer({"search": (">=", 1)}, agent="desk"),
+        TrajectoryScorer(metric="f1", expected=["a"], names={"x": "y"}),
+        FaithfulnessScorer(threshold=0.8, model=FakeChatModel("{}")),
+        Own(),
+        OwnLater(),
+        polite,
+        brief,
+        scorer_named("loop"),
+    ]
+    report = run_evaluation([Example()], scorers, function=lookup, tracer=tracer, trials=3)
+    assert_type(report, EvaluationReport)
+    assert_type(report.counts, dict[str, int])
+    for result in report:
+        assert_type(result.success, bool)
+        assert_type(result.scorers_data[0].score, float | None)
+    assert_test(test_file="tests.yaml", scorers=scorers, function=answer, require="pass_rate >= 0.8")
+    Client().run_evaluation(examples=[Example()], scorers=[Own()], model="gpt-4.1")
+
+
+async def online_evaluations_are_typed() -> None:
+    def told(scores: tuple[Score, ...]) -> None: ...
+
+    async def alarmed(low: LowScore) -> None: ...
+
+    handle = tracer.async_evaluate(
+        [Own()], Example(actual_output="x"), sample_rate=0.1, on_result=told, alerts=[alarmed]
+    )
+    assert_type(handle, EvaluationHandle)
+    assert_type(handle.result(timeout=1.0), tuple[Score, ...])
+    assert_type(await handle, tuple[Score, ...])
+
+
+def scores_and_traces_are_typed(anything: Any) -> None:
+    score = ExecutionOrderScorer().score(Example(), Trace.from_calls(["a", {"name": "b", "arguments": {}}]))
+    assert_type(score, Score)
+    assert_type(score.value, float | None)
+    assert_type(Trace.from_messages([{"role": "user", "content": "hi"}]).tool_calls[0].name, str)

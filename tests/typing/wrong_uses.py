@@ -1,0 +1,94 @@
+"""Uses that type checkers must reject.
+
+Each is marked with the code under which mypy rejects it. A mark that is not needed is itself an error, to
+mypy and to pyright: a wrong use that becomes accepted fails the check.
+"""
+
+# pyright: reportUnnecessaryTypeIgnoreComment=true
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from agenttrace import (
+    Example,
+    ExecutionOrderScorer,
+    ExpectedToolCall,
+    Score,
+    ToolCall,
+    ToolOrderScorer,
+    Trace,
+    Tracer,
+    assert_test,
+    call,
+    expect,
+    run_evaluation,
+)
+from agenttrace.scorers import ToolCallCountScorer, TrajectoryScorer, scorer
+
+tracer = Tracer(project_name="typed", store="memory")
+
+
+@tracer.observe(span_type="tool")
+def lookup(order: int) -> str:
+    return str(order)
+
+
+def wants_expected(calls: Sequence[ExpectedToolCall]) -> None: ...
+
+
+def wants_actual(calls: Sequence[ToolCall]) -> None: ...
+
+
+def expected_and_actual_are_not_swapped(trace: Trace) -> None:
+    wants_actual([call("lookup")])  # type: ignore[list-item]
+    wants_actual([ExpectedToolCall(name="lookup")])  # type: ignore[list-item]
+    wants_expected(trace.tool_calls)  # type: ignore[arg-type]
+    wants_expected([ToolCall(name="lookup")])  # type: ignore[list-item]
+    ExecutionOrderScorer().score(trace, Example())  # type: ignore[arg-type]
+
+
+def decorated_functions_keep_their_parameters() -> None:
+    lookup("seven")  # type: ignore[arg-type]
+    lookup()  # type: ignore[call-arg]
+    lookup(7, 8)  # type: ignore[call-arg]
+    lookup(7).bit_length()  # type: ignore[attr-defined]
+
+
+def options_have_their_types() -> None:
+    ToolOrderScorer(threshold="high")  # type: ignore[arg-type]
+    ToolOrderScorer(parameters="some")  # type: ignore[arg-type]
+    ToolOrderScorer(attempts="first")  # type: ignore[arg-type]
+    ToolOrderScorer(exact=True)  # type: ignore[call-arg]
+    TrajectoryScorer(metric="recall")  # type: ignore[arg-type]
+    TrajectoryScorer(agents="desk")  # type: ignore[call-arg]
+    ToolCallCountScorer({"search": 1})  # type: ignore[dict-item]
+    expect(["a"], mode="ordered")  # type: ignore[arg-type]
+    expect(["a"], severity="error")  # type: ignore[arg-type]
+    call("a", match="subset")  # type: ignore[arg-type]
+    Tracer(store=7)  # type: ignore[arg-type]
+    Tracer(project="typed")  # type: ignore[call-arg]
+    tracer.observe(span="tool")  # type: ignore[call-overload]
+    Example(expected_tool=["a"])  # type: ignore[call-arg]
+    Example(input=7)  # type: ignore[arg-type]
+
+
+class NoThreshold:
+    name = "No threshold"
+
+    def score(self, example: Example, trace: Trace) -> Score:
+        return Score.of(self.name, 1.0, 1.0)
+
+
+def scorers_are_scorers() -> None:
+    run_evaluation([Example()], [ToolOrderScorer])  # type: ignore[list-item]
+    run_evaluation([Example()], [NoThreshold()])  # type: ignore[list-item]
+    run_evaluation([{"input": "a"}], [ToolOrderScorer()])  # type: ignore[list-item]
+    assert_test([Example()], [ToolOrderScorer()], trials="3")  # type: ignore[arg-type]
+    tracer.async_evaluate([lambda example: 1.0], input="a")  # type: ignore[list-item]
+    scorer(threshold=1.0)(7)  # type: ignore[arg-type]
+
+
+async def handles_are_awaited_for_scores() -> None:
+    handle = tracer.async_evaluate([ToolOrderScorer()], input="a", sample_rate="all")  # type: ignore[arg-type]
+    (await handle).value  # type: ignore[attr-defined]  # noqa: B018
