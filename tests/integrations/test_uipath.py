@@ -1,8 +1,12 @@
 """UiPath's evaluators on OpenTelemetry's own spans."""
 
 import asyncio
+from types import MappingProxyType
 
 import pytest
+from opentelemetry.sdk.trace import ReadableSpan
+from opentelemetry.trace.status import Status, StatusCode
+
 from agenttrace.core.errors import ConfigError, JudgeError, ScorerError
 from agenttrace.integrations.uipath import (
     AgentExecution,
@@ -14,8 +18,6 @@ from agenttrace.integrations.uipath import (
 )
 from agenttrace.integrations.uipath_spans import trace_of_spans
 from agenttrace.judges.models.fake import FakeChatModel
-from opentelemetry.sdk.trace import ReadableSpan
-from opentelemetry.trace.status import Status, StatusCode
 
 
 def span(name, start=0, **attributes):
@@ -245,7 +247,7 @@ class TestOutputs:
 
 
 class TestJudge:
-    criteria = {"expected_agent_behavior": "It looks before it leaps."}
+    criteria = MappingProxyType({"expected_agent_behavior": "It looks before it leaps."})
 
     def test_the_judge_is_told_the_behaviour_and_the_calls(self):
         model = FakeChatModel([{"reason": "It did.", "rating": 5}])
