@@ -70,12 +70,14 @@ class Weigher:
     ) -> None:
         self.calls = calls
         self._mode = mode
-        self._tools = tools or {}
+        self._tools = dict(tools) if tools else {}
         self._comparators = comparators or {}
         self.selection = selection or Selection()
         self._at: dict[str, list[int]] = {}
         for position, call in enumerate(calls):
             self._at.setdefault(call.name, []).append(position)
+            if call.tool is not None:
+                self._tools.setdefault(call.name, call.tool)
         self._flat: dict[str, FlatIndex] = {}
         self._wanted: dict[int, tuple[Call, Any, Any, ArgumentMode]] = {}
         self._weights: dict[tuple[int, int], float] = {}
@@ -145,7 +147,7 @@ class Weigher:
             and (expected.turn is None or call.turn == expected.turn)
             and (
                 (expected.arguments is ANY and expected.output is ANY)
-                or self.weigh(expected, position) == 1.0
+                or self._weigh(expected, position, None) == 1.0
             )
         )
 
@@ -156,56 +158,36 @@ class Weigher:
         return found
 
     def _weigh(self, expected: Call, position: int, into: list[Difference] | None) -> float:
-        _, arguments, output, mode = self._prepared(expected)
-        if arguments is ANY and output is ANY:
-            return 1.0
+        _, arguments, output, mode = self._wanted.get(id(expected)) or self._prepared(expected)
         actual = self.calls[position]
         context = self._contexts[mode]
         # One context for all pairs; a `ref` may weigh another pair while this one is looked at.
         before, context.position = context.position, position
         if arguments is ANY:
-            weight = weigh(output, actual.output, context, "output", into)
+            weight = 1.0 if output is ANY else weigh(output, actual.output, context, "output", into)
         else:
-            weight = self._weigh_arguments(expected, arguments, actual, context, into)
+            if actual.arguments_error is None and not expected.ignore:
+                weight = weigh(arguments, actual.arguments, context, "", into)
+            else:
+                weight = _weigh_unusual(expected, arguments, actual, context, into)
             if output is not ANY:
                 weight = (weight + weigh(output, actual.output, context, "output", into)) / 2
         context.position = before
         return weight
 
-    def _weigh_arguments(
-        self,
-        expected: Call,
-        arguments: Any,
-        actual: ToolCall,
-        context: Context,
-        into: list[Difference] | None,
-    ) -> float:
-        if actual.arguments_error is not None:
-            if into is not None:
-                into.append(Difference("", arguments, None, note=actual.arguments_error))
-            return 0.0
-        got = actual.arguments
-        if expected.ignore:
-            got = {key: value for key, value in got.items() if key not in expected.ignore}
-        return weigh(arguments, got, context, "", into)
-
     def _prepared(self, expected: Call) -> tuple[Call, Any, Any, ArgumentMode]:
+        """What is compared; the call is kept beside it, so that its id stays its own."""
         known = self._wanted.get(id(expected))
         if known is None:
             mode = expected.mode or self._mode
-            arguments = ANY if mode == "ignore" else self._bound(expected, mode)
-            # The call itself is kept beside: its id stays its own while the weigher lives.
+            bare = mode == "ignore" or expected.arguments is ANY
+            arguments = ANY if bare else self._bound(expected, mode)
             known = self._wanted[id(expected)] = (expected, arguments, expected.output, mode)
         return known
 
     def _bound(self, expected: Call, mode: ArgumentMode) -> Any:
-        if expected.arguments is ANY:
-            return ANY
         name = self.name(expected)
-        tool = self._tools.get(expected.name) or self._tools.get(name)
-        if tool is None:
-            called = self._at.get(name)
-            tool = self.calls[called[0]].tool if called else None
+        tool = self._tools.get(name) or self._tools.get(expected.name)
         compare = self._comparators.get(name) or self._comparators.get(expected.name)
         if tool is None and compare is None and not expected.ignore:
             return expected.arguments
@@ -224,6 +206,18 @@ class Weigher:
             return position in self.candidates(expected) and self.weigh(expected, position) == 1.0
 
         return fits
+
+
+def _weigh_unusual(
+    expected: Call, arguments: Any, actual: ToolCall, context: Context, into: list[Difference] | None
+) -> float:
+    """Weigh arguments that could not be read, or of which some are ignored."""
+    if actual.arguments_error is not None:
+        if into is not None:
+            into.append(Difference("", arguments, None, note=actual.arguments_error))
+        return 0.0
+    got = {key: value for key, value in actual.arguments.items() if key not in expected.ignore}
+    return weigh(arguments, got, context, "", into)
 
 
 def _bind(tool: ToolDefinition, given: dict[str, Any], mode: ArgumentMode, expected: Call) -> dict[str, Any]:

@@ -18,6 +18,9 @@ _CUTS = (40, 24, 16, 10)
 """Characters that a value is cut to, one after the other, until a call fits."""
 
 
+_write = json.JSONEncoder(ensure_ascii=False).encode
+
+
 def shortened(text: str, most: int) -> str:
     """The text, cut to a number of characters with an ellipsis."""
     return text if len(text) <= most else text[: max(most - 1, 0)] + "…"
@@ -29,21 +32,20 @@ def value_text(value: Any, most: int = MOST_VALUE) -> str:
 
 
 def _text(value: Any) -> str:
+    kind = type(value)
+    if kind is str or kind is int or kind is float or kind is bool or value is None:
+        return _write(value)
     if value is ANY or isinstance(value, Matcher):
         return repr(value)
     if isinstance(value, Unordered):
         return "{" + ", ".join(map(_text, value.members)) + "}"
     if isinstance(value, Mapping):
-        return (
-            "{"
-            + ", ".join(f"{json.dumps(str(k), ensure_ascii=False)}: {_text(v)}" for k, v in value.items())
-            + "}"
-        )
+        return "{" + ", ".join(f"{_write(str(k))}: {_text(v)}" for k, v in value.items()) + "}"
     if isinstance(value, list | tuple):
         return "[" + ", ".join(map(_text, value)) + "]"
     if callable(value):
         return getattr(value, "__name__", repr(value))
-    return json.dumps(jsonable(value), ensure_ascii=False)
+    return _write(jsonable(value))
 
 
 def expected_text(expected: ExpectedToolCall, most: int) -> str:
