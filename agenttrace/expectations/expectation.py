@@ -62,7 +62,6 @@ class Expectation:
     def __post_init__(self) -> None:
         _check_words(self)
         _check_numbers(self)
-        _check_labels(self)
         _check_reach(self, census(self.path))
 
     def severity_of(self, check: str) -> Severity:
@@ -229,15 +228,6 @@ def _check_numbers(said: Expectation) -> None:
             isinstance(amount, bool) or not isinstance(amount, int | float) or not amount >= 0
         ):
             raise ExpectationError(f"{word} is a number of 0 or more, got {amount!r}")
-
-
-def _check_labels(said: Expectation) -> None:
-    labels: dict[str, str] = {}
-    for call in said.calls:
-        if call.label is not None and labels.setdefault(call.label, call.name) != call.name:
-            raise ExpectationError(
-                f"two calls are labelled {call.label!r}: {labels[call.label]} and {call.name}"
-            )
 
 
 def _check_reach(said: Expectation, counted: Census) -> None:

@@ -5,7 +5,7 @@ A path names a call and what to take from it: ``find.output.items[*].id``. The f
 expected call (``as_="f"``) or a tool's name; then ``output`` or ``arguments`` (also ``input``); then keys,
 ``[n]`` (negative from the end) and ``[*]`` (every item or value). Results that are JSON text are read. The
 value agrees where it equals one that the path finds in a call that started before, is not failed and fits
-the labelled expectation; with several such calls, any of them may be the source.
+an expectation with that label; with several such calls, any of them may be the source.
 """
 
 from __future__ import annotations

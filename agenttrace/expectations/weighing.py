@@ -81,7 +81,11 @@ class Weigher:
         self._flat: dict[str, FlatIndex] = {}
         self._wanted: dict[int, tuple[Call, Any, Any, ArgumentMode]] = {}
         self._weights: dict[tuple[int, int], float] = {}
-        labels = {call.label: self._fits(call) for call in labelled if call.label is not None}
+        named: dict[str, list[Call]] = {}
+        for expected in labelled:
+            if expected.label is not None:
+                named.setdefault(expected.label, []).append(expected)
+        labels = {label: self._fits(same) for label, same in named.items()}
         self._contexts = {
             how: Context(how, calls, labels=labels, answers=answers) for how in get_args(ArgumentMode)
         }
@@ -179,7 +183,7 @@ class Weigher:
         """What is compared; the call is kept beside it, so that its id stays its own."""
         known = self._wanted.get(id(expected))
         if known is None:
-            mode = expected.mode or self._mode
+            mode: ArgumentMode = expected.mode or self._mode
             bare = mode == "ignore" or expected.arguments is ANY
             arguments = ANY if bare else self._bound(expected, mode)
             known = self._wanted[id(expected)] = (expected, arguments, expected.output, mode)
@@ -201,9 +205,14 @@ class Weigher:
             given = {k: Compared(v, compare[k]) if k in compare else v for k, v in given.items()}
         return prepare(given)
 
-    def _fits(self, expected: Call) -> Callable[[int], bool]:
+    def _fits(self, labelled: Sequence[Call]) -> Callable[[int], bool]:
+        """Whether a call fits any of the expected calls with one label: alternatives may share it."""
+
         def fits(position: int) -> bool:
-            return position in self.candidates(expected) and self.weigh(expected, position) == 1.0
+            return any(
+                position in self.candidates(expected) and self.weigh(expected, position) == 1.0
+                for expected in labelled
+            )
 
         return fits
 

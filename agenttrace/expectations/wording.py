@@ -66,10 +66,11 @@ def actual_text(call: ToolCall, most: int) -> str:
 def _call_text(name: str, arguments: Mapping[str, Any], most: int) -> str:
     """A call in so many characters: with its values in full, or cut, the longest ones first."""
     texts = {key: _text(value) for key, value in arguments.items()}
+    said = ""
     for each in (most, *_CUTS):
         said = ", ".join(f"{key}={shortened(text, each)}" for key, text in texts.items())
         if len(name) + len(said) + 2 <= most:
-            return f"{name}({said})"
+            break
     return shortened(f"{name}({said})", most)
 
 

@@ -182,7 +182,6 @@ def test_what_cannot_be_read_is_an_error_with_a_hint(raw: object, said: str) -> 
         ({"path": ["a", "b"], "max_calls": 1}, "needs 2 calls"),
         ({"path": [{"call": "a", "times": 3}], "at_most": {"a": 2}}, "needs 3 calls"),
         ({"at_least": {"a": 3}, "at_most": {"a": 2}}, "at_least of 'a' is 3"),
-        ([{"call": "a", "as": "x"}, {"call": "b", "as": "x"}], "labelled 'x'"),
     ],
 )
 def test_what_can_never_hold_is_an_error(raw: object, said: str) -> None:

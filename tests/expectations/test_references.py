@@ -8,7 +8,7 @@ from agenttrace.core.trace import Trace
 from agenttrace.expectations import any_of, call, compare, one_of, par, ref, seq
 
 
-def run(*calls: dict[str, object]) -> Trace:
+def run(*calls: dict[str, object] | str) -> Trace:
     return Trace.from_calls(list(calls))
 
 
@@ -77,6 +77,17 @@ def test_labels_may_refer_to_each_other_in_a_chain() -> None:
     bad = run({"name": "a", "output": 1}, {"name": "b", "arguments": {"x": 5}, "output": 2},
               {"name": "c", "arguments": {"y": 2}})  # fmt: skip
     assert [pair.agreement for pair in compare(expected, bad).pairs] == [1.0, 0.0, 0.0]
+
+
+def test_alternatives_may_share_a_label() -> None:
+    expected = seq(
+        any_of(call("find", as_="f"), call("search", as_="f")), call("book", {"id": ref("f.output.id")})
+    )
+    for name in ("find", "search"):
+        good = run({"name": name, "output": {"id": 1}}, {"name": "book", "arguments": {"id": 1}})
+        assert compare(expected, good).holds
+    other = run("find", {"name": "else", "output": {"id": 1}}, {"name": "book", "arguments": {"id": 1}})
+    assert not compare(expected, other).holds
 
 
 def test_a_label_that_refers_to_itself_ends() -> None:
