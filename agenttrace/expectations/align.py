@@ -105,7 +105,7 @@ def _common_start(plan: Group, weigher: Weigher) -> int:
     """How many calls from the first on are just what is needed there: no better pairing exists for them."""
     start = 0
     for part, call in zip(plan.parts, weigher.calls, strict=False):
-        if not isinstance(part, Place) or part.role != "required" or len(part.options) > 1:
+        if not isinstance(part, Place) or part.role != "required" or len(part.options) != 1:
             break
         expected = part.options[0]
         if weigher.name(expected) != call.name or not weigher.agrees(expected, start):

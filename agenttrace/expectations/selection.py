@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 from agenttrace.core.errors import ScorerError, did_you_mean
-from agenttrace.core.example import Example
 from agenttrace.core.tool_call import ToolCall, ToolDefinition
 from agenttrace.core.trace import Trace
+
+if TYPE_CHECKING:
+    from agenttrace.core.example import Example
 
 Attempts = Literal["count", "collapse", "successes"]
 """*count*: every attempt is a call; *successes*: failed calls are left out; *collapse*: failed calls are left

@@ -69,7 +69,7 @@ class Weigher:
         labelled: Iterable[Call] = (),
     ) -> None:
         self.calls = calls
-        self._mode = mode
+        self._mode: ArgumentMode = mode
         self._tools = dict(tools) if tools else {}
         self._comparators = comparators or {}
         self.selection = selection or Selection()
