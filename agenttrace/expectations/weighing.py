@@ -46,6 +46,9 @@ class Compared(Matcher):
     def why(self, actual: Any, context: Context) -> str:
         return f"by {getattr(self.compare, '__name__', 'the comparator')}"
 
+    def to_data(self) -> dict[str, Any]:
+        raise ExpectationError(f"a comparator cannot be written as data: {self.compare!r}")
+
     def __repr__(self) -> str:
         return repr(self.value)
 
