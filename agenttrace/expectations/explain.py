@@ -15,13 +15,14 @@ width, the actual call and the differences stand below. Long runs of matched and
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from agenttrace.core.tool_call import ToolCall
 from agenttrace.expectations.checks import Check
 from agenttrace.expectations.comparison import Comparison
 from agenttrace.expectations.rows import Row
+from agenttrace.expectations.values import Difference
 from agenttrace.expectations.wording import actual_text, difference_text, expected_text, shortened
 
 Style = Literal["matched", "differs", "missing", "extra", "forbidden", "quiet"]
@@ -71,8 +72,10 @@ class _Layout:
     @classmethod
     def of(cls, rows: Sequence[Row], width: int, digits: int) -> _Layout:
         room = max(width - len(_INDENT) - digits - 4, 20)
-        words = max((len(_word(row)) for row in rows if row.kind != "differs"), default=0)
-        most = max(room - words - len(_GAP), room // 2) if words else room
+        said = [len(_word(row)) for row in rows if row.kind != "differs"]
+        # A note that would take more than half of the room goes below; it does not push the calls aside.
+        words = max((length for length in said if length <= room // 2), default=0)
+        most = room - words - len(_GAP) if words else room
         texts = [len(_first(row, most)) for row in rows if row.kind != "matched"]
         return cls(width, digits, room, min(max(texts, default=0), most))
 
@@ -85,10 +88,14 @@ def _first(row: Row, most: int) -> str:
     return actual_text(row.actual, most)
 
 
+def _kind_word(row: Row) -> str:
+    """What became of a call that stands alone."""
+    return row.kind if row.kind in ("missing", "extra") else ""
+
+
 def _word(row: Row) -> str:
-    """What is said beside a call that stands alone."""
-    said = [row.kind] if row.kind in ("missing", "extra") else []
-    return ", ".join([*said, row.note] if row.note else said)
+    """All that is said beside a call that stands alone."""
+    return ", ".join(filter(None, (_kind_word(row), row.note)))
 
 
 def _row_lines(row: Row, layout: _Layout) -> Iterator[Line]:
@@ -99,7 +106,12 @@ def _row_lines(row: Row, layout: _Layout) -> Iterator[Line]:
         return
     word = _word(row)
     first = _first(row, layout.column if word else layout.room)
-    yield Line(row.kind, shortened(f"{head}{first:<{layout.column}}{_GAP}{word}".rstrip(), layout.width))
+    one_line = f"{head}{first:<{layout.column}}{_GAP}{word}".rstrip()
+    if len(one_line) <= layout.width:
+        yield Line(row.kind, one_line)
+        return
+    yield Line(row.kind, f"{head}{first:<{layout.column}}{_GAP}{_kind_word(row)}".rstrip())
+    yield Line(row.kind, shortened(" " * len(head) + row.note, layout.width))
 
 
 def _differing_lines(row: Row, actual: ToolCall, head: str, layout: _Layout) -> Iterator[Line]:
@@ -118,9 +130,18 @@ def _differing_lines(row: Row, actual: ToolCall, head: str, layout: _Layout) -> 
     if len(got) + 4 <= layout.room:
         yield Line(row.kind, f"{below}got {got}")
     for difference in row.differences[:MOST_DIFFERENCES]:
-        yield Line(row.kind, shortened(below + difference_text(difference, layout.room), layout.width))
+        for text in _difference_lines(difference, layout.room):
+            yield Line(row.kind, shortened(below + text, layout.width))
     for text in said:
         yield Line(row.kind, shortened(below + text, layout.width))
+
+
+def _difference_lines(difference: Difference, room: int) -> list[str]:
+    """A difference with its note beside it, or below where it would be cut."""
+    whole = difference_text(difference, room)
+    if not difference.note or len(whole) <= room:
+        return [whole]
+    return [difference_text(replace(difference, note=""), room), f"({difference.note})"]
 
 
 def _check_line(check: Check, width: int) -> Line:

@@ -17,6 +17,7 @@ from agenttrace.expectations import (
     explain_lines,
     par,
     re_,
+    ref,
     semantic,
 )
 from tests.expectations.strategies import trace_of
@@ -82,6 +83,24 @@ def test_a_missing_call_that_was_made_too_early_says_so() -> None:
 def test_a_missing_call_names_an_extra_one_of_almost_the_same_name() -> None:
     comparison = compare(["send_mail"], trace_of(["send_mails"]))
     assert comparison.rows[0].note == "nearest is send_mails"
+
+
+def test_a_note_that_does_not_fit_stands_below_uncut() -> None:
+    late = {"type": "TimeoutError", "message": "the payment service did not answer in time"}
+    run = trace_of([{"name": "pay", "arguments": {"order": 7}, "error": late}, {"name": "ship"}])
+    assert explain(compare(["ship"], run), width=80) == text(
+        """
+        +    pay(order=7)   extra
+             failed with TimeoutError: the payment service did not answer in time
+        ✓ 1  ship()
+        """
+    )
+
+
+def test_why_a_value_does_not_come_from_an_earlier_call_is_not_cut() -> None:
+    run = trace_of([{"name": "find", "output": {"items": [3]}}, {"name": "drop", "arguments": {"id": 4}}])
+    shown = explain(compare(["find", call("drop", id=ref("find.output.items[*]"))], run), width=80)
+    assert shown.endswith("(not in the result of the earlier call)")
 
 
 def test_rows_stand_in_the_order_of_the_run() -> None:
