@@ -27,11 +27,12 @@ OURS = {
     "overhead": "What recording a call costs",
     "import_time": "What importing costs",
     "assert_test": "What evaluating costs",
+    "scoring": "What comparing costs",
 }
 """Scripts that give their figures as JSON."""
 
-TEXTS = {"store": ["--spans", "6000", "--repeat", "2"], "scoring": ["--quick"]}
-"""Scripts that print tables of their own, with their options for a quick run."""
+TEXTS = {"store": ["--spans", "6000", "--repeat", "2"]}
+"""Scripts that print a table of their own, with their options for a quick run."""
 
 
 def main() -> None:
@@ -39,7 +40,7 @@ def main() -> None:
     began = time.perf_counter()
     before = os.getloadavg()
     found = {name: figures(name, options) for name in OURS}
-    texts = {name: text for name in TEXTS if (text := own_table(name, quick=options.quick))}
+    texts = {name: output(name, quickly if options.quick else []) for name, quickly in TEXTS.items()}
     conditions = machine(before, time.perf_counter() - began, quick=options.quick)
     RESULTS.write_text(results(conditions, found, texts), encoding="utf-8")
     print(table(lines(found)))
@@ -52,13 +53,6 @@ def figures(name: str, options: Options) -> dict[str, Any]:
     printed = output(name, ["--json", *(["--quick"] if options.quick else []), *peers])
     found: dict[str, Any] = json.loads(printed)
     return found
-
-
-def own_table(name: str, *, quick: bool) -> str | None:
-    """What a script prints, or None where it does not exist."""
-    if not Path(__file__).with_name(f"{name}.py").exists():
-        return None
-    return output(name, TEXTS[name] if quick else [])
 
 
 def output(name: str, options: list[str]) -> str:
@@ -100,6 +94,7 @@ def results(conditions: list[str], found: dict[str, dict[str, Any]], texts: dict
         "Written by `make bench`; not to be edited by hand. Read ratios, not microseconds: machines differ.",
         "\n".join(f"- {condition}" for condition in conditions),
         "## Budgets",
+        "Those of comparing (7) stand with their figures below.",
         table(lines(found)),
     ]
     for name, heading in OURS.items():
