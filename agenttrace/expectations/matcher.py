@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -38,14 +39,14 @@ class Context:
 PLAIN = Context()
 
 
-class Matcher:
+class Matcher(ABC):
     """What can stand in place of an expected value, at any depth."""
 
     __slots__ = ()
 
+    @abstractmethod
     def weigh(self, actual: Any, context: Context) -> float:
         """Agreement with an actual value, 0 to 1."""
-        raise NotImplementedError
 
     def why(self, actual: Any, context: Context) -> str:
         """What a reader needs to know beyond the two values, or ``""``."""
@@ -56,9 +57,9 @@ class Matcher:
         """Whether a missing key agrees."""
         return False
 
+    @abstractmethod
     def to_data(self) -> dict[str, Any]:
         """The ``$`` operators that read back as this matcher."""
-        raise NotImplementedError
 
     def __and__(self, other: Matcher) -> All:
         return All((*_parts(self), *_parts(other)))

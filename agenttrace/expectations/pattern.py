@@ -12,6 +12,7 @@ written as data by `to_data`, read back by `parse_expectation`.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -26,7 +27,7 @@ Item = Any
 """A pattern, a tool's name, or a flat mapping with ``tool_name``."""
 
 
-class Pattern:
+class Pattern(ABC):
     """What calls should happen, in what order."""
 
     __slots__ = ()
@@ -37,13 +38,13 @@ class Pattern:
     def __rrshift__(self, other: Item) -> Seq:
         return seq(other, self)
 
+    @abstractmethod
     def calls(self) -> Iterator[Call]:
         """Every call that the pattern mentions, in the order written."""
-        raise NotImplementedError
 
+    @abstractmethod
     def to_data(self) -> Any:
         """The pattern as plain data. Raises ExpectationError for a predicate."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -115,3 +115,9 @@ def test_a_trace_brings_its_own_tools() -> None:
     assert compare([call("weather", city="Paris")], trace).holds
     with pytest.raises(ExpectationError):
         compare(["wether"], trace)
+
+
+def test_a_row_compared_by_a_comparator_is_json_safe() -> None:
+    run = trace_of([{"name": "ask", "arguments": {"q": "a"}}])
+    (row,) = compare([call("ask", q="b")], run, comparators={"ask": {"q": same_words}}).rows
+    assert row.to_dict()["differences"][0]["expected"] == "'b'"
