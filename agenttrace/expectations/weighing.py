@@ -49,9 +49,6 @@ class Compared(Matcher):
     def to_data(self) -> dict[str, Any]:
         raise ExpectationError(f"a comparator cannot be written as data: {self.compare!r}")
 
-    def to_data(self) -> dict[str, Any]:
-        raise ExpectationError(f"a comparator cannot be written as data: {self.compare!r}")
-
     def __repr__(self) -> str:
         return repr(self.value)
 
