@@ -9,7 +9,7 @@ from typing import Any
 
 from agenttrace.core.errors import ConfigError, ScorerError
 from agenttrace.core.example import Example
-from agenttrace.core.protocols import Scorer
+from agenttrace.core.protocols import ChatModel, Scorer
 
 
 def checked_examples(examples: Any) -> tuple[Example, ...]:
@@ -36,7 +36,7 @@ def checked_examples(examples: Any) -> tuple[Example, ...]:
     return found
 
 
-def checked_scorers(scorers: Any, model: str | None = None) -> tuple[Scorer, ...]:
+def checked_scorers(scorers: Any, model: str | ChatModel | None = None) -> tuple[Scorer, ...]:
     """The scorers of a list, each given `model` where it takes one.
 
     A scorer takes a model when it has a method ``with_model(model)`` that returns the scorer to use instead.
@@ -69,7 +69,7 @@ def _checked_scorer(scorer: Any) -> Scorer:
     return checked
 
 
-def _with_model(scorer: Scorer, model: str | None) -> Scorer:
+def _with_model(scorer: Scorer, model: str | ChatModel | None) -> Scorer:
     take = getattr(scorer, "with_model", None)
     return _checked_scorer(take(model)) if model is not None and callable(take) else scorer
 

@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypedDict
 
 from agenttrace.core.errors import ConfigError
 from agenttrace.core.example import Example
-from agenttrace.core.protocols import Scorer, Store
+from agenttrace.core.protocols import ChatModel, Scorer, Store
 from agenttrace.core.report import EvaluationReport
 from agenttrace.evaluation.checks import check_limits, check_needs, checked_examples, checked_scorers
 from agenttrace.evaluation.engine import Engine, Progress
@@ -49,7 +49,7 @@ class Recording(Protocol):
 class EvaluationOptions(TypedDict, total=False):
     """The keyword arguments of `run_evaluation`, for those who pass them on."""
 
-    model: str | None
+    model: str | ChatModel | None
     project_name: str | None
     eval_run_name: str | None
     function: Callable[..., Any] | None
@@ -67,7 +67,7 @@ def run_evaluation(
     examples: Iterable[Example],
     scorers: Iterable[Scorer],
     *,
-    model: str | None = None,
+    model: str | ChatModel | None = None,
     project_name: str | None = None,
     eval_run_name: str | None = None,
     function: Callable[..., Any] | None = None,
@@ -121,7 +121,7 @@ def run_evaluation(
             results=tuple(result for result in engine.results if result is not None),
             name=eval_run_name or _run_name(started_ns),
             project=project,
-            model=model,
+            model=_name_of(model),
             started_ns=started_ns,
             duration=time.perf_counter() - started,
             metadata={**(metadata or {}), **more},
@@ -147,6 +147,13 @@ def _capture_of(tracer: Any) -> CaptureScope:
         )
     scope: CaptureScope = tracer.capture
     return scope
+
+
+def _name_of(model: str | ChatModel | None) -> str | None:
+    """What the report calls a model: its name, or the name of its class."""
+    if model is None or isinstance(model, str):
+        return model
+    return str(getattr(model, "name", type(model).__name__))
 
 
 def _run_name(started_ns: int) -> str:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agenttrace.core.protocols import Exporter, SpanSink
 from agenttrace.core.score import Score
 from agenttrace.core.span import Span
+from agenttrace.core.tool_call import ToolDefinition
 from agenttrace.tracing.finish import finish, forget_ancestors, scores_of
 from agenttrace.tracing.freeze import Frozen
 from agenttrace.tracing.record import ARGUMENTS, EXTRA, OUTPUT, SITE, START, OnEnd, Record
 from agenttrace.tracing.redaction import Redaction
+from agenttrace.tracing.sites import known_tools
 
 BATCH = 4_000
 """Records that are made spans and stored in one go."""
@@ -44,6 +46,7 @@ class Outlet:
         self.unexported = 0
         self._pending_scores: list[tuple[str, str | None, Score]] = []
         self._to_tell: list[tuple[OnEnd, Span]] = []
+        self._tools_written: dict[str, Mapping[str, ToolDefinition]] = {}
         self._warned: set[str] = set()
 
     def take(self, queue: deque[Any], stop: type) -> int:
@@ -91,6 +94,7 @@ class Outlet:
                 return False
             self.stored += len(spans)
             self.pending = []
+            self._write_tools(spans[0].project)
             self._export_elsewhere(spans)
         self._write_scores()
         self._tell()
@@ -124,6 +128,18 @@ class Outlet:
             except Exception as error:  # choke-point: nor an exporter
                 self.unexported += len(spans)
                 self.warn("export", f"{len(spans)} spans were not exported: {type(error).__name__}: {error}")
+
+    def _write_tools(self, project: str) -> None:
+        """Keep which tools there are, called or not, so that a stored trace is judged like a live one."""
+        tools = known_tools()
+        write = getattr(self.store, "write_tools", None)
+        if write is None or self._tools_written.get(project) == tools:
+            return
+        self._tools_written[project] = tools
+        try:
+            write(project, list(tools.values()))
+        except Exception as error:  # choke-point: nor the names of tools
+            self.warn("tools", f"the tools were not stored: {type(error).__name__}: {error}")
 
     def _write_scores(self) -> None:
         scores, self._pending_scores = self._pending_scores, []
