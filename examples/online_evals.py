@@ -11,8 +11,7 @@ import os
 from local_judge import LocalJudge
 from openai import OpenAI
 
-from agenttrace import Example, Tracer
-from agenttrace.integrations.wrap import wrap
+from agenttrace import Example, Tracer, wrap
 from agenttrace.judges import AnswerRelevancyScorer
 from agenttrace.reports import show, trace_lines
 from agenttrace.scorers import ContainsScorer

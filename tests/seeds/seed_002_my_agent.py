@@ -1,7 +1,7 @@
 # ruff: noqa
 # fmt: off
 from agenttrace import Tracer
-from agenttrace.integrations.wrap import wrap
+from agenttrace import wrap
 from agenttrace.judges import AnswerRelevancyScorer
 from agenttrace import Example
 from openai import OpenAI

@@ -24,6 +24,7 @@ from agenttrace import (
     call,
     expect,
     get_examples_from_yaml,
+    log_alert,
     many,
     observe,
     opt,
@@ -32,9 +33,10 @@ from agenttrace import (
     ref,
     run_evaluation,
     seq,
+    webhook,
 )
 from agenttrace.core.protocols import Scorer
-from agenttrace.evaluation.alerts import LowScore, log_alert, webhook
+from agenttrace.evaluation.alerts import LowScore
 from agenttrace.evaluation.handle import EvaluationHandle
 from agenttrace.expectations import Expectation, Pattern
 from agenttrace.judges import FaithfulnessScorer, FakeChatModel
