@@ -7,6 +7,8 @@ or do I/O. Errors of ours are counted; the call goes on.
 from __future__ import annotations
 
 import logging
+import sys
+from collections.abc import AsyncGenerator, Awaitable
 from typing import Any
 
 from agenttrace.core.identity import monotonic_ns
@@ -130,6 +132,17 @@ def succeed(record: Record, output: Any) -> None:
     if site.capture_output:
         record[OUTPUT] = freeze_one(record[SCOPE], output)
     emit(record)
+
+
+def first_step(generator: AsyncGenerator[Any, Any]) -> Awaitable[Any]:
+    """Start an async generator inside our own without the event loop's knowledge: told of both, the loop would
+    close both at its end, at the same time, which fails. Ours closes the one inside."""
+    hooks = sys.get_asyncgen_hooks()
+    sys.set_asyncgen_hooks(None, None)
+    try:
+        return generator.asend(None)
+    finally:
+        sys.set_asyncgen_hooks(*hooks)
 
 
 def items() -> Frozen:

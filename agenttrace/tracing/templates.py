@@ -183,18 +183,18 @@ ASYNC_GENERATOR_STEPS = """
     _at_n = 0
     _at_k = _at_items()
     _at_a = _at_k.content.append
-    _at_x = _at_g.asend
-    _at_v = _at_c = None
+    _at_w = _at_first_step(_at_g)
+    _at_c = None
     while True:
         _at_t = _at_set(_at_r)
         try:
-            _at_i = await _at_x(_at_v)
+            _at_i = await _at_w
         except _at_StopAsyncIteration:
             _at_end(_at_r, _at_k, _at_n, None, _at_c)
-            _at_v = _at_c = None
+            _at_w = _at_c = None
             return
         except _at_BaseException as _at_e:
-            _at_v = _at_c = None
+            _at_w = _at_c = None
             _at_end(_at_r, _at_k, _at_n, None, _at_e)
             raise
         finally:
@@ -211,13 +211,12 @@ ASYNC_GENERATOR_STEPS = """
         try:
             _at_v = yield _at_i
         except _at_GeneratorExit as _at_e:
-            _at_x = _at_g.athrow
-            _at_v = _at_c = _at_e
+            _at_c = _at_e
+            _at_w = _at_g.athrow(_at_e)
         except _at_BaseException as _at_e:
-            _at_x = _at_g.athrow
-            _at_v = _at_e
+            _at_w = _at_g.athrow(_at_e)
         else:
-            _at_x = _at_g.asend
+            _at_w = _at_g.asend(_at_v)
 """
 
 _STEPPED = (

@@ -72,6 +72,7 @@ _NAMESPACE: dict[str, Any] = {
     "_at_fail": steps.fail,
     "_at_fail_here": steps.fail_here,
     "_at_failed": ("error", None),
+    "_at_first_step": steps.first_step,
     "_at_freeze": steps.freeze_arguments,
     "_at_items": steps.items,
     REDACTED_NAME: REDACTED,
