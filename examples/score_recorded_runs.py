@@ -18,10 +18,11 @@ from math import comb
 from pathlib import Path
 from typing import Any
 
-from agenttrace import AgentTraceError, Example, Score, ToolOrderScorer, Trace, expect
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
+
+from agenttrace import AgentTraceError, Example, Score, ToolOrderScorer, Trace, expect
 
 Call = Mapping[str, Any]
 

@@ -1,4 +1,5 @@
 import pytest
+
 from agenttrace.client import Client
 from agenttrace.core.errors import ConfigError, DatasetError, EvaluationFailed, StoreError
 from agenttrace.core.example import Example

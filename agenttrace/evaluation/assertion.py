@@ -10,7 +10,7 @@ from typing import Any
 
 from agenttrace.core.errors import ConfigError, EvaluationFailed
 from agenttrace.core.example import Example
-from agenttrace.core.protocols import Scorer, Store
+from agenttrace.core.protocols import ChatModel, Scorer, Store
 from agenttrace.core.report import EvaluationReport
 from agenttrace.datasets.dataset import EvalDataset
 from agenttrace.evaluation.engine import Progress
@@ -26,7 +26,7 @@ def assert_test(
     test_file: str | Path | None = None,
     function: Callable[..., Any] | None = None,
     tracer: Recording | None = None,
-    model: str | None = None,
+    model: str | ChatModel | None = None,
     project_name: str | None = None,
     eval_run_name: str | None = None,
     concurrency: int = 1,

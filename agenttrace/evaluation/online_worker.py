@@ -149,7 +149,7 @@ class OnlineWorker:
         self, scorer: Scorer, request: Request, example: Any, trace: Trace, timeout: float
     ) -> Score:
         try:
-            take = getattr(scorer, "with_model", None)
+            take: Any = getattr(scorer, "with_model", None)
             if request.model is not None and callable(take):
                 scorer = take(request.model)
             return await asyncio.wait_for(

@@ -96,6 +96,7 @@ def _faults_by_model(scorer: str, model: Any) -> Any:
 def _faults_by_schema(scorer: str, schema: Mapping[str, Any]) -> Any:
     try:
         import jsonschema
+        import jsonschema.validators
         from referencing import Registry
         from referencing.exceptions import Unresolvable
     except ImportError:

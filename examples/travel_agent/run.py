@@ -8,10 +8,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import get_args
 
+from travel_agent import MyAgent, Quirk, judgment
+
 from agenttrace import get_examples_from_yaml, run_evaluation
 from agenttrace.reports import report_lines, show, trace_lines
 from agenttrace.scorers import ToolOrderScorer
-from travel_agent import MyAgent, Quirk, judgment
 
 TESTS = Path(__file__).with_name("tests.yaml")
 

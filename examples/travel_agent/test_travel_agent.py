@@ -3,9 +3,10 @@
 from pathlib import Path
 
 import pytest
+from travel_agent import MyAgent, judgment
+
 from agenttrace import Example, assert_test
 from agenttrace.scorers import ToolOrderScorer
-from travel_agent import MyAgent, judgment
 
 TESTS = Path(__file__).with_name("tests.yaml")
 

@@ -8,8 +8,9 @@ from datetime import date
 from pathlib import Path
 from typing import Literal
 
-from agenttrace import Tracer
 from planning import Plan, read_question
+
+from agenttrace import Tracer
 
 judgment = Tracer(project_name="travel_agent")
 

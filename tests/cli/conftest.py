@@ -1,6 +1,7 @@
 """A command line to run, a store to look into."""
 
 import pytest
+
 from agenttrace.cli.main import main
 
 

@@ -2,6 +2,7 @@ import sys
 
 import click
 import pytest
+
 from agenttrace.cli.function_name import load_function
 
 

@@ -3,6 +3,7 @@ import sys
 
 import click
 import pytest
+
 from agenttrace.cli.main import cli
 from agenttrace.core.errors import StoreError
 from agenttrace.version import __version__

@@ -1,5 +1,6 @@
 import click
 import pytest
+
 from agenttrace.cli.scorer_name import load_scorer
 from agenttrace.scorers import ExecutionOrderScorer, ToolOrderScorer
 

@@ -1,6 +1,7 @@
 import json
 
 import pytest
+
 from agenttrace.core.score import Score
 from agenttrace.tracer import Tracer
 

@@ -3,8 +3,9 @@
 import ast
 from pathlib import Path
 
-import agenttrace
 import pytest
+
+import agenttrace
 
 PACKAGE = Path(agenttrace.__file__).parent
 MODULES = sorted(PACKAGE.rglob("*.py"))

@@ -3,8 +3,9 @@
 import ast
 from pathlib import Path
 
-import agenttrace
 import pytest
+
+import agenttrace
 
 SNAPSHOT = Path(__file__).with_name("public_names.txt")
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 
 import pytest
+
 from agenttrace.core.errors import DatasetError
 from agenttrace.core.example import Example
 from agenttrace.core.tool_call import ANY, ExpectedToolCall
@@ -120,7 +121,10 @@ def test_an_assignment_is_checked_as_the_constructor_checks() -> None:
 
 
 def test_richer_expectations_are_left_to_their_parser() -> None:
-    for tools in ([{"par": ["a", "b"]}, {"opt": "c"}, {"refund": {"id": 7}}], {"path": ["a"], "never": ["delete_*"]}):
+    for tools in (
+        [{"par": ["a", "b"]}, {"opt": "c"}, {"refund": {"id": 7}}],
+        {"path": ["a"], "never": ["delete_*"]},
+    ):
         assert Example(expected_tools=tools).expected_tools == tools
 
 

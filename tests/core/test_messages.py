@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from agenttrace.core.errors import DatasetError
 from agenttrace.core.trace import Trace
 

@@ -5,10 +5,11 @@ import math
 from datetime import date
 
 import pytest
-from agenttrace.core.errors import DatasetError, ExpectationError
-from agenttrace.core.portable import MAX_DEPTH, from_portable, marked, refused, to_portable
 from hypothesis import given
 from hypothesis import strategies as st
+
+from agenttrace.core.errors import DatasetError, ExpectationError
+from agenttrace.core.portable import MAX_DEPTH, from_portable, marked, refused, to_portable
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),

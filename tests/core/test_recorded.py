@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+
 from agenttrace.core.errors import DatasetError
 from agenttrace.core.trace import Trace
 

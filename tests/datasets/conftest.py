@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from agenttrace.core.errors import DatasetError
 
 Write = Callable[[str, str | bytes], Path]

@@ -5,13 +5,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
 from agenttrace.core.errors import DatasetError
 from agenttrace.core.example import Example
 from agenttrace.core.tool_call import ExpectedToolCall
 from agenttrace.datasets import EvalDataset
 from agenttrace.datasets.formats import FORMATS
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 TEXTS = st.text() | st.sampled_from(
     [

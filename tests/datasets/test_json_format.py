@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from agenttrace.core.errors import DatasetError
 from agenttrace.datasets import EvalDataset
 from agenttrace.datasets.json_format import read_json

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from agenttrace.core.errors import DatasetError
 from agenttrace.core.example import Example
 from agenttrace.datasets import EvalDataset, get_examples_from_yaml

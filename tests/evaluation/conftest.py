@@ -7,6 +7,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+
 from agenttrace.store import MemoryStore
 from agenttrace.tracer import Tracer
 

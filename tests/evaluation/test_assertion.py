@@ -1,8 +1,9 @@
 import pytest
+from evaluation_fakes import Answer, Does, scored
+
 from agenttrace.core.errors import ConfigError, DatasetError, EvaluationFailed
 from agenttrace.core.example import Example
 from agenttrace.evaluation import assert_test
-from evaluation_fakes import Answer, Does, scored
 
 
 def good():

@@ -7,6 +7,7 @@ import threading
 from contextvars import ContextVar, copy_context
 
 import pytest
+
 from agenttrace.evaluation.loop_thread import LoopThread, wait_for
 
 

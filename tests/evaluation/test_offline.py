@@ -5,12 +5,13 @@ import threading
 import time
 
 import pytest
+from evaluation_fakes import Answer, Calls, Does, MemoryResults, scored
+
 from agenttrace.core.errors import ConfigError, ScorerError
 from agenttrace.core.example import Example
 from agenttrace.core.score import Score
 from agenttrace.evaluation import run_evaluation
 from agenttrace.scorers import ToolOrderScorer
-from evaluation_fakes import Answer, Calls, Does, MemoryResults, scored
 
 
 def doubles(count):

@@ -7,6 +7,7 @@ import time
 from concurrent.futures import CancelledError
 
 import pytest
+
 from agenttrace import ConfigError, Example, Score, ScorerError, ToolOrderScorer, Tracer
 from agenttrace.evaluation.alerts import log_alert, webhook
 from agenttrace.evaluation.online import OnlineEvaluator

@@ -1,4 +1,5 @@
 import pytest
+
 from agenttrace.core.errors import ConfigError
 from agenttrace.core.example import Example
 from agenttrace.core.report import EvaluationReport, ScoringResult

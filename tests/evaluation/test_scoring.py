@@ -2,11 +2,12 @@ import asyncio
 import threading
 
 import pytest
+from evaluation_fakes import Answer, Does, scored
+
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
 from agenttrace.core.score import Score
 from agenttrace.evaluation import run_evaluation
-from evaluation_fakes import Answer, Does, scored
 
 
 def score_of(function, timeout=5.0):

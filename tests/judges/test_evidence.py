@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
 from agenttrace.core.span import Span, SpanError

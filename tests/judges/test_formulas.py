@@ -5,9 +5,10 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from agenttrace.judges import formulas
 from hypothesis import given
 from hypothesis import strategies as st
+
+from agenttrace.judges import formulas
 
 verdicts = st.lists(st.sampled_from(["yes", "no", "idk"]), max_size=12)
 

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from agenttrace.core.example import Example
 from agenttrace.judges.models.fake import FakeChatModel, FakeRequest
 from agenttrace.judges.prompt_scorer import PromptScorer

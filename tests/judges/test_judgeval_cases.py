@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from agenttrace import judges
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example

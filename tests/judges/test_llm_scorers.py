@@ -6,6 +6,7 @@ import asyncio
 from typing import Any
 
 import pytest
+
 from agenttrace import judges
 from agenttrace.core.errors import ConfigError, ScorerError
 from agenttrace.core.example import Example

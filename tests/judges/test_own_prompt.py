@@ -6,6 +6,7 @@ import asyncio
 from typing import Any
 
 import pytest
+
 from agenttrace.core.errors import ConfigError
 from agenttrace.core.example import Example
 from agenttrace.judges.classifier import ClassifierScorer

@@ -6,10 +6,11 @@ import re
 from importlib.resources import files
 
 import pytest
-from agenttrace.core.errors import ConfigError
-from agenttrace.judges.prompting import fill, load_prompt, nonce_of, placeholders, pose, read_blocks
 from hypothesis import given
 from hypothesis import strategies as st
+
+from agenttrace.core.errors import ConfigError
+from agenttrace.judges.prompting import fill, load_prompt, nonce_of, placeholders, pose, read_blocks
 
 SCHEMA = {"type": "object"}
 texts = st.text(st.characters(codec="utf-8"), max_size=80)

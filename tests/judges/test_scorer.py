@@ -9,6 +9,7 @@ import sys
 from typing import Any
 
 import pytest
+
 from agenttrace.core.errors import ConfigError, JudgeError, ScorerError
 from agenttrace.core.example import Example
 from agenttrace.core.protocols import Scorer

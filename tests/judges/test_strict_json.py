@@ -6,9 +6,10 @@ import json
 from typing import Any
 
 import pytest
-from agenttrace.judges.strict_json import StrictJSONError, parse_strict
 from hypothesis import given
 from hypothesis import strategies as st
+
+from agenttrace.judges.strict_json import StrictJSONError, parse_strict
 
 json_values = st.recursive(
     st.none()

@@ -7,6 +7,10 @@ import json
 from typing import Any, Literal
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import create_model
+
 from agenttrace.core.example import Example
 from agenttrace.judges.classifier import ClassifierScorer
 from agenttrace.judges.comparison import ComparisonScorer
@@ -24,9 +28,6 @@ from agenttrace.judges.verdict import (
     read_reply,
     reply_schema,
 )
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from pydantic import create_model
 
 NONCE = "0123456789abcdef"
 EXAMPLE = Example(input="q", actual_output="a", expected_output="e", context=["c"], retrieval_context=["r"])

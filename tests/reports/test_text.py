@@ -1,6 +1,7 @@
 import io
 
 import pytest
+
 from agenttrace.reports.text import Line, one_line, plain, safe, show, value_text
 
 HOSTILE = "a\x1b[2Jb\x07c\rd\x9be\u202ef\u2066g\u200fh\ud800i\x00j\x7f"

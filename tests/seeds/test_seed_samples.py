@@ -12,6 +12,7 @@ import types
 from pathlib import Path
 
 import pytest
+
 from agenttrace import (
     EvalDataset,
     EvaluationFailed,

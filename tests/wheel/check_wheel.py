@@ -42,13 +42,8 @@ def main() -> None:
             str(place / "clean" / "bin" / "agenttrace"), "traces", "list", cwd=place, AGENTTRACE_STORE=store
         )
         assert listed.strip(), "the demo's traces are not in the store"
-        typed = run(
-            python,
-            "-c",
-            "import agenttrace, pathlib; print((pathlib.Path(agenttrace.__file__).parent / 'py.typed').exists())",
-            cwd=place,
-        )
-        assert typed.strip() == "True"
+        find = "import agenttrace, pathlib; print(pathlib.Path(agenttrace.__file__).parent)"
+        assert (Path(run(python, "-c", find, cwd=place).strip()) / "py.typed").exists()
     print(f"{wheel.name}: installs without extras, runs the demo, keeps its traces, is typed")
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from agenttrace.core.errors import JudgeError
 from agenttrace.judges.models.anthropic import AnthropicModel
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from agenttrace.core.errors import ConfigError
 from agenttrace.core.example import Example
 from agenttrace.judges.models.cache import CachedModel

@@ -9,6 +9,7 @@ import traceback
 from typing import Any
 
 import pytest
+
 from agenttrace.core.errors import ConfigError, JudgeError
 from agenttrace.judges.models.anthropic import AnthropicModel
 from agenttrace.judges.models.endpoint import ApiKey, checked_base_url

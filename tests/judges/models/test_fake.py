@@ -6,6 +6,7 @@ import asyncio
 from typing import Any
 
 import pytest
+
 from agenttrace.core.errors import JudgeError
 from agenttrace.judges.models.fake import FakeChatModel, FakeRequest
 from agenttrace.judges.models.reply import ChatReply

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from agenttrace.core.errors import ConfigError
 from agenttrace.judges.models import prices
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+
 from agenttrace.core.errors import ConfigError
 from agenttrace.judges.models.anthropic import AnthropicModel
 from agenttrace.judges.models.fake import FakeChatModel

@@ -13,6 +13,7 @@ from email.utils import formatdate
 from typing import Any
 
 import pytest
+
 from agenttrace.core.errors import JudgeError
 from agenttrace.judges.models.transport import Transport, retry_after_seconds
 
