@@ -201,7 +201,7 @@ class Trace:
         )
 
     def under(self, span_key: int) -> Trace:
-        """The span with this integer id and what is below it, as a trace; empty where there is no such span."""
+        """The span with this integer id and what is below it; empty where there is no such span."""
         if span_key not in self.by_key:
             return Trace(trace_key=self.trace_key, tools=self.tools)
         kept: dict[int, Span] = {}

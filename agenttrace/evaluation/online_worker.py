@@ -149,8 +149,8 @@ class OnlineWorker:
         self, scorer: Scorer, request: Request, example: Any, trace: Trace, timeout: float
     ) -> Score:
         try:
-            take: Any = getattr(scorer, "with_model", None)
-            if request.model is not None and callable(take):
+            take: Callable[[Any], Scorer] | None = getattr(scorer, "with_model", None)
+            if request.model is not None and take is not None:
                 scorer = take(request.model)
             return await asyncio.wait_for(
                 apply_scorer(scorer, example, trace, self._lanes, timeout), timeout + 1.0
