@@ -44,6 +44,7 @@ def test_the_machine_is_described_without_its_name():
     assert "cores" in text
     assert "SQLite" in text
     assert "--quick" in text
+    assert "a bare call takes" in text
 
 
 def test_a_script_prints_json_when_asked():
