@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from agenttrace.core.tool_call import ANY, ExpectedToolCall, ToolCall
     from agenttrace.core.trace import Trace
     from agenttrace.datasets import EvalDataset, get_examples_from_yaml
-    from agenttrace.default_tracer import default_tracer, observe, wrap
+    from agenttrace.defaults import default_tracer, observe, wrap
     from agenttrace.evaluation import assert_test, run_evaluation
     from agenttrace.evaluation.alerts import log_alert, webhook
     from agenttrace.expectations import (
@@ -116,7 +116,7 @@ _HOMES = {
     "agenttrace.core.tool_call": "ANY ExpectedToolCall ToolCall",
     "agenttrace.core.trace": "Trace",
     "agenttrace.datasets": "EvalDataset get_examples_from_yaml",
-    "agenttrace.default_tracer": "default_tracer observe wrap",
+    "agenttrace.defaults": "default_tracer observe wrap",
     "agenttrace.evaluation": "assert_test run_evaluation",
     "agenttrace.evaluation.alerts": "log_alert webhook",
     "agenttrace.expectations": (

@@ -22,6 +22,11 @@ if TYPE_CHECKING:
 _NOTHING = (None,) * 6
 
 
+def _no_example(given: Any) -> Mapping[str, Any]:
+    hint = "; write Example(**fields)" if isinstance(given, dict) else ""
+    raise ConfigError(f"example is an Example, got {type(given).__name__}{hint}")
+
+
 class Evaluating:
     """Evaluates in production, off the agent's threads. `Tracer` sets the fields named here."""
 
@@ -90,7 +95,7 @@ class Evaluating:
         elif (input, actual_output, expected_output, context, retrieval_context, tools_called) != _NOTHING:
             raise ConfigError("async_evaluate takes an example or its fields, got both")
         else:
-            fields = example.__dict__
+            fields = getattr(example, "__dict__", None) or _no_example(example)
         online = self._online or self._begin_online()
         return online.ask(
             scorers,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 from agenttrace.core.errors import ConfigError
 from agenttrace.core.protocols import Exporter, Store
 from agenttrace.evaluating import Evaluating
+from agenttrace.evaluation.validity import check_alerts
 from agenttrace.store import open_store
 from agenttrace.tracing.capture import Capture
 from agenttrace.tracing.decorator import (
@@ -19,7 +20,7 @@ from agenttrace.tracing.decorator import (
 )
 from agenttrace.tracing.pipeline import FlushResult, Pipeline
 from agenttrace.tracing.record import Recorder
-from agenttrace.tracing.recorders import offer_recorder
+from agenttrace.tracing.recorders import offer_recorder, withdraw_recorder
 from agenttrace.tracing.redaction import RedactCall, redaction_of
 from agenttrace.tracing.remote import Continued, inject
 from agenttrace.tracing.running import Running
@@ -77,6 +78,10 @@ class Tracer(Running, Evaluating):
             raise ConfigError(f"project_name is a non-empty string, got {project_name!r}")
         if isinstance(queue_limit, bool) or not isinstance(queue_limit, int) or queue_limit < 1:
             raise ConfigError(f"queue_limit is a positive number of spans, got {queue_limit!r}")
+        if isinstance(drain_seconds, bool) or not isinstance(drain_seconds, int | float) or drain_seconds < 0:
+            raise ConfigError(f"drain_seconds is a number from 0, got {drain_seconds!r}")
+        if alerts:
+            check_alerts(alerts)
         self.project_name = project_name
         self.enabled = enabled and enabled_by_environment()
         if store is not None and not isinstance(store, str | Path) and not hasattr(store, "write_scores"):
@@ -86,6 +91,7 @@ class Tracer(Running, Evaluating):
             self.store, exporters=exporters, redaction=redaction_of(redact), limit=queue_limit
         )
         self._recorder = Recorder(project_name, self._resolve, sampler(sample_rate))
+        self._recorder.owner = self
         self._alerts = tuple(alerts)
         self._drain_seconds = drain_seconds
         self._exporters = tuple(exporters)
@@ -209,6 +215,7 @@ class Tracer(Running, Evaluating):
 
     def shutdown(self, timeout: float = 5.0) -> FlushResult:
         """Flush, stop recording for good, close the store. What is called later is counted, not kept."""
+        withdraw_recorder(self._recorder)
         if self._online is not None:
             self._online.close()
         return self._pipeline.shutdown(timeout)

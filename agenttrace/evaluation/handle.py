@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import CancelledError
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from agenttrace.core.protocols import Scorer
 from agenttrace.core.score import Score
+
+if TYPE_CHECKING:
+    import asyncio
 
 State = Literal["queued", "running", "scored", "dropped", "sampled_out", "cancelled"]
 """*scored* includes errored scores: the evaluation has said all that it will say."""
@@ -82,6 +84,8 @@ class EvaluationHandle:
 
     def __await__(self) -> Generator[Any, None, tuple[Score, ...]]:
         if not self.done():
+            import asyncio  # who awaits has it already; who does not, does not pay for it
+
             loop = asyncio.get_running_loop()
             future: asyncio.Future[None] = loop.create_future()
             self._listen(lambda: _wake(loop, future))

@@ -14,7 +14,8 @@ from agenttrace.core.errors import ConfigError
 from agenttrace.core.example import Example
 from agenttrace.core.protocols import ChatModel, Scorer, Store
 from agenttrace.core.report import EvaluationReport
-from agenttrace.evaluation.checks import check_limits, check_needs, checked_examples, checked_scorers
+from agenttrace.evaluation.checked_scorers import checked_scorers
+from agenttrace.evaluation.checks import check_limits, check_needs, checked_examples
 from agenttrace.evaluation.engine import Engine, Progress
 from agenttrace.evaluation.invocation import Target
 from agenttrace.evaluation.lanes import Interrupted

@@ -8,17 +8,20 @@ import time
 import weakref
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agenttrace.core.protocols import Store
 from agenttrace.core.span import Span
 from agenttrace.evaluation.alerts import Alert
 from agenttrace.evaluation.handle import EvaluationHandle
-from agenttrace.evaluation.online_worker import OnlineWorker
 from agenttrace.evaluation.request import OnResult, Request
 from agenttrace.evaluation.tally import Tally
-from agenttrace.evaluation.validity import checked_request
+from agenttrace.evaluation.validity import check_wishes, checked_request
+from agenttrace.evaluation.worker_thread import WorkerThread
 from agenttrace.tracing.record import Record
+
+if TYPE_CHECKING:
+    from agenttrace.evaluation.online_worker import OnlineWorker
 
 QUEUE_LIMIT = 10_000
 """Evaluations that may wait. What comes beyond is dropped: the newest, the others are nearer to done."""
@@ -67,7 +70,7 @@ class OnlineEvaluator:
         self.inbox: deque[Request] = deque()
         self.tally = Tally()
         self._starting = threading.Lock()
-        self._worker: OnlineWorker | None = None
+        self._worker: WorkerThread | None = None
         self._closed = False
 
     # On the agent's thread.
@@ -87,6 +90,8 @@ class OnlineEvaluator:
     ) -> EvaluationHandle:
         """Check, copy, hand over. Raises only for wrong use; see `Evaluating.async_evaluate`."""
         scorers = checked_request(scorers, model, sample_rate)
+        if timeout is not None or on_result is not None or alerts:
+            check_wishes(timeout, on_result, alerts)
         if sample_rate < 1 and int.from_bytes(os.urandom(4), "big") >= sample_rate * (1 << 32):
             return self._sampled_out()
         if not self._has_room():
@@ -138,20 +143,26 @@ class OnlineEvaluator:
             return
         try:
             if self._worker is None or not self._worker.alive:
-                self._worker = OnlineWorker(
-                    self.inbox,
-                    self.tally,
-                    self.store,
-                    self.project,
-                    flush_spans=self._flush_spans,
-                    exporters=self._exporters,
-                    concurrency=self.concurrency,
-                    timeout=self.timeout,
-                )
+                self._worker = WorkerThread(self._make_worker)
         except RuntimeError:  # no new thread: limit reached, or the interpreter is going down
             pass  # the next request tries again; until then this one is pending
         finally:
             self._starting.release()
+
+    def _make_worker(self) -> OnlineWorker:
+        """On the worker's thread: its imports are none of the agent's business."""
+        from agenttrace.evaluation.online_worker import OnlineWorker
+
+        return OnlineWorker(
+            self.inbox,
+            self.tally,
+            self.store,
+            self.project,
+            flush_spans=self._flush_spans,
+            exporters=self._exporters,
+            concurrency=self.concurrency,
+            timeout=self.timeout,
+        )
 
     # Waiting, ending, forking.
 

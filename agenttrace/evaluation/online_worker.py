@@ -1,10 +1,8 @@
-"""The thread that does online evaluations: an event loop, a limit, a deadline for each."""
+"""What does online evaluations, on an event loop of its own: a limit, a deadline for each."""
 
 from __future__ import annotations
 
 import asyncio
-import logging
-import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -25,11 +23,9 @@ TICK_SECONDS = 0.1
 SPAN_SECONDS = 60.0
 """How long an evaluation waits for its span to end; then it judges what there is of the trace."""
 
-log = logging.getLogger("agenttrace")
-
 
 class OnlineWorker:
-    """The thread that does online evaluations. All but `stop` runs on its loop."""
+    """What does online evaluations. Everything runs on its loop; `stopping` may be set from anywhere."""
 
     def __init__(
         self,
@@ -54,29 +50,13 @@ class OnlineWorker:
         self._results = Results(store, project, exporters, tally, self._lanes)
         self._waiting: deque[Request] = deque()
         self._running: dict[asyncio.Task[None], Request] = {}
-        self._stopping = False
-        self.alive = True
-        self._thread = threading.Thread(target=self._serve, name="agenttrace-online", daemon=True)
-        self._thread.agenttrace_internal = True  # type: ignore[attr-defined] # seen by the thread patch
-        self._thread.start()
+        self.stopping = False
 
-    def stop(self, wait: float = 0.5) -> None:
-        """Let the thread write what it has, leave the rest pending in the store, and end."""
-        self._stopping = True
-        self._thread.join(wait)
-
-    def _serve(self) -> None:
-        try:
-            asyncio.run(self._loop())
-        except BaseException as error:  # choke-point: the next request starts another worker
-            log.warning("online evaluation met %s: %s; it starts anew", type(error).__name__, error)
-        finally:
-            self.alive = False
-
-    async def _loop(self) -> None:
+    async def run(self) -> None:
+        """Work until `stopping` is set; then write what there is and leave."""
         ticked = time.monotonic()
         try:
-            while not self._stopping:
+            while not self.stopping:
                 self._admit()
                 due = self._take_due()
                 if due:
@@ -179,7 +159,7 @@ class OnlineWorker:
         unsaved = [
             request
             for request in (*self._waiting, *self._running.values())
-            if not request.saved and (request.since < overdue or self._stopping)
+            if not request.saved and (request.since < overdue or self.stopping)
         ]
         if unsaved:
             for request in unsaved:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agenttrace.core.errors import ConfigError
-from agenttrace.core.example import Example
 from agenttrace.core.identity import span_id_text, trace_id_text
 from agenttrace.core.protocols import Scorer
 from agenttrace.core.score import Score
@@ -15,6 +14,9 @@ from agenttrace.evaluation.alerts import Alert
 from agenttrace.evaluation.handle import EvaluationHandle
 from agenttrace.tracing.freeze import LIGHT_TEXT, Frozen, freeze, thaw
 from agenttrace.tracing.record import END, SCOPE, Record, key_of
+
+if TYPE_CHECKING:
+    from agenttrace.core.example import Example
 
 COPIED = ("input", "actual_output", "context", "retrieval_context", "tools_called", "additional_metadata")
 """What a run fills in: copied at the call, because the caller may change it later."""
@@ -120,6 +122,8 @@ class Request:
 
     def example(self) -> Example:
         """The example to score. Raises what `Example` raises for fields that do not fit."""
+        from agenttrace.core.example import Example  # on the worker: the caller may do without pydantic
+
         return Example(**{name: thaw(value) for name, value in self._fields.items()})
 
     def to_data(self) -> dict[str, Any]:

@@ -6,16 +6,18 @@ from collections.abc import Sequence
 from typing import Any
 
 from agenttrace.core.errors import ConfigError
-from agenttrace.evaluation.checks import checked_scorers
+from agenttrace.evaluation.checked_scorers import checked_scorers
 
-_known: dict[tuple[type, str], None] = {}
+_known: set[tuple[type, str, bool]] = set()
+_MANY = 1_000
 
 
 def checked_request(scorers: Any, model: Any, sample_rate: float) -> Sequence[Any]:
     """The scorers, once it is sure that they can be asked.
 
     Raises:
-        ConfigError: no scorers, a model that cannot be reached as configured, a rate that is not one.
+        ConfigError: no scorers, a judge without a model or with one that cannot be reached as configured, a
+            rate that is not one.
         ScorerError: something that is not a scorer.
     """
     if sample_rate != 1.0 and (isinstance(sample_rate, bool) or not 0 <= sample_rate <= 1):
@@ -25,10 +27,32 @@ def checked_request(scorers: Any, model: Any, sample_rate: float) -> Sequence[An
     if not scorers:
         checked_scorers(scorers)
     for scorer in scorers:
-        # What was found good with this model is not checked again: this runs on the agent's thread.
-        kind = (type(scorer), model if type(model) is str else "")
+        # What was found good is not checked again: this runs on the agent's thread.
+        kind = (type(scorer), model if type(model) is str else "", getattr(scorer, "model", None) is None)
         if kind not in _known:
-            checked_scorers([scorer], model)
-            if len(_known) < 1_000:
-                _known[kind] = None
+            [usable] = checked_scorers([scorer], model)
+            check_model = getattr(usable, "check_model", None)
+            if check_model is not None:
+                check_model()
+            if len(_known) < _MANY:
+                _known.add(kind)
     return tuple(scorers)
+
+
+def check_wishes(timeout: Any, on_result: Any, alerts: Any) -> None:
+    """Raise ConfigError for a deadline, a callback or alerts that cannot work."""
+    if timeout is not None and (
+        isinstance(timeout, bool) or not isinstance(timeout, int | float) or timeout <= 0
+    ):
+        raise ConfigError(f"timeout is a number of seconds above 0, got {timeout!r}")
+    if on_result is not None and not callable(on_result):
+        raise ConfigError(f"on_result is a function of the scores, got {on_result!r}")
+    check_alerts(alerts)
+
+
+def check_alerts(alerts: Any) -> None:
+    """Raise ConfigError for alerts that are no list of functions."""
+    if isinstance(alerts, str) or not isinstance(alerts, Sequence) or not all(map(callable, alerts)):
+        raise ConfigError(
+            f"alerts are a list of functions of a LowScore, such as [log_alert]; got {alerts!r}"
+        )

@@ -118,6 +118,10 @@ class JudgeScorer(ABC):
             metadata=self._metadata(judges, evidence),
         )
 
+    def check_model(self) -> None:
+        """Raise `ConfigError` where there is no model to ask, or it cannot be reached as configured."""
+        self._model()
+
     def _model(self) -> ChatModel:
         model = self.model if self.model is not None else default_model()
         if model is None:

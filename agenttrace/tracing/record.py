@@ -87,7 +87,7 @@ class Recorder:
     trace is kept (None: every one).
     """
 
-    __slots__ = ("__weakref__", "admits", "project", "resolve")
+    __slots__ = ("__weakref__", "admits", "owner", "project", "resolve")
 
     def __init__(
         self, project: str, resolve: Callable[[], Pipeline | None], admits: Callable[[], bool] | None = None
@@ -95,6 +95,7 @@ class Recorder:
         self.project = project
         self.resolve = resolve
         self.admits = admits
+        self.owner: Any = None
 
 
 class Scope:

@@ -16,6 +16,12 @@ def offer_recorder(recorder: Recorder) -> None:
         _chosen.append(recorder)
 
 
+def withdraw_recorder(recorder: Recorder) -> None:
+    """Stop being the default: the tracer was shut down. The next one made takes its place."""
+    if recorder in _chosen:
+        _chosen.remove(recorder)
+
+
 def when_none_is_offered(make: Callable[[], Recorder]) -> None:
     """Say how a default is made when one is needed first. Called by the wiring, above this room."""
     _make[:] = [make]

@@ -2,6 +2,8 @@
 
 import asyncio
 import logging
+import subprocess
+import sys
 import threading
 import time
 from concurrent.futures import CancelledError
@@ -278,6 +280,10 @@ def test_a_webhook_that_is_no_address_is_an_error_at_once():
         ({"scorers": [Length()], "sample_rate": 2}, "0 to 1"),
         ({"scorers": [Length()], "example": Example(input="a"), "input": "b"}, "got both"),
         ({"scorers": [Length()], "span_id": "0123456789abcdef"}, "none runs"),
+        ({"scorers": [Length()], "example": {"input": "a"}}, r"Example\(\*\*fields\)"),
+        ({"scorers": [Length()], "timeout": -1}, "seconds above 0"),
+        ({"scorers": [Length()], "on_result": 3}, "a function"),
+        ({"scorers": [Length()], "alerts": "https://example.com"}, "list of functions"),
     ],
 )
 def test_wrong_use_is_an_error_at_the_call(tracer, wrong, message):
@@ -291,6 +297,50 @@ def test_a_misspelt_model_is_an_error_at_the_call(tracer, monkeypatch):
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     with pytest.raises(ConfigError, match="opnai"):
         tracer.async_evaluate([AnswerRelevancyScorer()], input="a", actual_output="b", model="opnai/gpt-4.1")
+
+
+def test_a_judge_without_a_model_is_an_error_at_the_call(tracer, monkeypatch):
+    from agenttrace.judges import FaithfulnessScorer
+
+    monkeypatch.delenv("AGENTTRACE_JUDGE_MODEL", raising=False)
+    with pytest.raises(ConfigError, match="no model"):
+        tracer.async_evaluate([FaithfulnessScorer()], actual_output="b", retrieval_context=["c"])
+
+
+@pytest.mark.parametrize("options", [{"alerts": "https://example.com"}, {"drain_seconds": "2"}])
+def test_a_tracer_refuses_wishes_that_cannot_work(options):
+    with pytest.raises(ConfigError):
+        Tracer("p", store=MemoryStore(), **options)
+
+
+def test_the_front_doors_observe_takes_scorers_too(tracer):
+    import agenttrace
+
+    seen = []
+
+    class Sees(Length):
+        def score(self, example, trace):
+            seen.append(example.actual_output)
+            return super().score(example, trace)
+
+    @agenttrace.observe(scorers=[Sees()])
+    def answer():
+        return "yes"
+
+    answer()
+    tracer = agenttrace.default_tracer()
+    tracer.flush()
+    assert tracer.wait_for_evaluations(5)
+    assert seen == ["yes"]
+
+
+def test_asking_loads_nothing_heavy():
+    code = (
+        "import sys, agenttrace.evaluation.online\n"
+        "print(sorted({'asyncio', 'pydantic', 'httpx', 'rich', 'jinja2'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.stdout.strip() == "[]"
 
 
 def test_a_later_process_finishes_what_was_left(tracer):

@@ -3,31 +3,30 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from agenttrace.tracer import Tracer
-from agenttrace.tracing.decorator import observe_with
+from agenttrace.tracing.decorator import check_options, observe_with
 from agenttrace.tracing.record import Recorder
 from agenttrace.tracing.recorders import default_recorder, when_none_is_offered
 
 if TYPE_CHECKING:
+    from agenttrace.core.protocols import Scorer
     from agenttrace.integrations.prices import Prices
     from agenttrace.integrations.spans import Spans
 
 C = TypeVar("C")
 F = TypeVar("F")
 
-_made: list[Tracer] = []
 _making = threading.Lock()
 
 
 def default_tracer() -> Tracer:
-    """The tracer that `observe` uses when no other was made: project ``"default"``, the default store."""
+    """The first tracer of the process; where there is none, one of project ``"default"``."""
     with _making:
-        if not _made:
-            _made.append(Tracer("default"))
-        return _made[0]
+        owner = default_recorder().owner
+        return owner if isinstance(owner, Tracer) else Tracer("default")
 
 
 def _default_recorder() -> Recorder:
@@ -49,12 +48,17 @@ def observe(
     capture_output: bool = True,
     metadata: Mapping[str, Any] | None = None,
     tags: Iterable[str] = (),
+    scorers: Sequence[Scorer] = (),
+    sample_rate: float = 1.0,
 ) -> Callable[[F], F]: ...
 def observe(function: Any = None, **options: Any) -> Any:
     """Record every call, as `Tracer.observe` does, for the first tracer of the process.
 
     Where there is none when the first trace starts, the default tracer is made then.
     """
+    if "scorers" in options:
+        return default_tracer().observe(function, **options)
+    check_options(**{name: value for name, value in options.items() if name != "sample_rate"})
     recorder = default_recorder()
     if function is None:
         return lambda given: observe_with(recorder, given, **options)
