@@ -80,4 +80,4 @@ class BudgetScorer:
 
 
 def _number(amount: float) -> str:
-    return f"{amount:,}" if isinstance(amount, int) or amount.is_integer() else f"{amount:,.6g}"
+    return f"{int(amount):,}" if float(amount).is_integer() else f"{amount:,.6g}"
