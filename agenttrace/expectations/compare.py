@@ -12,7 +12,7 @@ from agenttrace.expectations.align import Alignment, Credit, align, unordered
 from agenttrace.expectations.checks import Subject, check_constraints
 from agenttrace.expectations.comparison import UNORDERED_MODES, Comparison
 from agenttrace.expectations.expand import EMPTY, Expansion, Group
-from agenttrace.expectations.expectation import Expectation, Mode
+from agenttrace.expectations.expectation import Expectation, Mode, check_options
 from agenttrace.expectations.known_tools import check_tools
 from agenttrace.expectations.matcher import Answerer
 from agenttrace.expectations.parse import parse_expectation
@@ -43,8 +43,10 @@ def compare(
     Raises:
         ExpectationError: the expectation cannot be understood, names an unknown tool or parameter, or
             expands to too many ways.
-        ScorerError: it needs a judge and there is none, or bounds what the trace does not tell.
+        ScorerError: it needs a judge and there is none, or bounds what the trace does not tell; an unknown
+            `mode` or `match`.
     """
+    check_options(mode, match)
     said = parse_expectation(expectation)
     trace = actual if isinstance(actual, Trace) else None
     all_calls: Sequence[ToolCall] = actual.tool_calls if isinstance(actual, Trace) else actual

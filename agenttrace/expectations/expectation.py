@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import Any, Literal, get_args
 
-from agenttrace.core.errors import ExpectationError, did_you_mean
+from agenttrace.core.errors import ExpectationError, ScorerError, did_you_mean
 from agenttrace.core.tool_call import ArgumentMode
 from agenttrace.expectations.census import Census, census
 from agenttrace.expectations.expand import EMPTY, Group, fixed_plans
@@ -24,6 +24,13 @@ Severity = Literal["fail", "warn"]
 
 MODES: tuple[Mode, ...] = get_args(Mode)
 ATTEMPTS: tuple[Attempts, ...] = get_args(Attempts)
+_MATCHES: tuple[ArgumentMode, ...] = get_args(ArgumentMode)
+_WORDS_ELSEWHERE = {
+    "subset": "; 'only' allows no call outside the expected ones, 'contains' wants at least those",
+    "superset": "; 'contains' wants at least the expected calls",
+    "strict": "; did you mean 'exact'?",
+    "unordered": "; did you mean 'any_order'?",
+}
 CHECKS = (
     "never", "only", "max_calls", "at_most", "at_least", "before", "tool_errors", "no_repeats",
     "tokens", "seconds", "cost",
@@ -157,6 +164,24 @@ def expect(
     )
 
 
+def check_options(mode: Mode, match: ArgumentMode) -> None:
+    """Refuse a mode or a way to compare arguments that is none.
+
+    Raises:
+        ScorerError: it lists those that are, and says what a word of other libraries is here.
+    """
+    if mode not in MODES:
+        raise ScorerError(_unknown("mode", mode, MODES))
+    if match not in _MATCHES:
+        raise ScorerError(_unknown("how parameters are compared (parameters=, match=)", match, _MATCHES))
+
+
+def _unknown(word: str, value: object, known: Sequence[str]) -> str:
+    text = str(value)
+    hint = _WORDS_ELSEWHERE.get(text, "") if known is MODES else ""
+    return f"{word} is one of {', '.join(known)}, got {value!r}{hint or did_you_mean(text, known)}"
+
+
 def _mapping(given: Mapping[str, Any] | None, word: str) -> dict[str, Any]:
     if given is not None and (
         not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given)
@@ -194,13 +219,11 @@ def _pairs(given: Any) -> list[tuple[str, str]]:
 def _check_words(said: Expectation) -> None:
     for word, value, known in (
         ("mode", said.mode, MODES),
-        ("match", said.match, get_args(ArgumentMode)),
+        ("match", said.match, _MATCHES),
         ("attempts", said.attempts, ATTEMPTS),
     ):
         if value is not None and value not in known:
-            raise ExpectationError(
-                f"{word} is one of {', '.join(known)}, got {value!r}{did_you_mean(str(value), known)}"
-            )
+            raise ExpectationError(_unknown(word, value, known))
     severities = {"": said.severity} if isinstance(said.severity, str) else said.severity
     for check, severity in severities.items():
         if check and check not in CHECKS:

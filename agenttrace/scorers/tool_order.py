@@ -12,7 +12,7 @@ from agenttrace.core.trace import Trace
 from agenttrace.expectations.answers import Answers, Ask, judged, needs_judge
 from agenttrace.expectations.compare import compare
 from agenttrace.expectations.comparison import Comparison
-from agenttrace.expectations.expectation import Expectation, Mode
+from agenttrace.expectations.expectation import Expectation, Mode, check_options
 from agenttrace.expectations.explain import explain
 from agenttrace.expectations.parse import parse_expectation
 from agenttrace.expectations.selection import Attempts, Selection, actual_calls
@@ -52,10 +52,9 @@ class ToolOrderScorer:
     ) -> None:
         self.name = name
         self.threshold = checked_threshold(threshold, name)
-        if parameters not in ("exact", "listed", "ignore"):
-            raise ScorerError(f"{name}: parameters is 'exact', 'listed' or 'ignore', got {parameters!r}")
         self.mode: Mode = "exact" if exact_match else "in_order"
         self.parameters: ArgumentMode = parameters
+        check_options(self.mode, parameters)
         self.selection = Selection.of(agent, attempts, names, tools)
         self.comparators = comparators
         self.ask = ask

@@ -13,7 +13,7 @@ from agenttrace.core.trace import Trace
 from agenttrace.expectations.answers import Answers, Ask, judged, needs_judge
 from agenttrace.expectations.compare import compare
 from agenttrace.expectations.comparison import Comparison
-from agenttrace.expectations.expectation import Expectation, Mode
+from agenttrace.expectations.expectation import Expectation, Mode, check_options
 from agenttrace.expectations.explain import explain
 from agenttrace.expectations.parse import parse_expectation
 from agenttrace.expectations.selection import Selection, actual_calls
@@ -57,6 +57,7 @@ class TrajectoryScorer:
                 f"{name}: metric is one of {', '.join(known)}, got {metric!r}"
                 + did_you_mean(str(metric), known)
             )
+        check_options(mode, parameters)
         self.metric: Metric = metric
         self.expected = None if expected is None else parse_expectation(expected)
         self.mode: Mode = mode
