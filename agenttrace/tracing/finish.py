@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
 from agenttrace.core.identity import SPAN_KEY_MASK
 from agenttrace.core.jsonable import clean, clean_text
 from agenttrace.core.score import Score
+from agenttrace.core.snapshot import EXACT_INT
 from agenttrace.core.span import EMPTY, Span, SpanError
 from agenttrace.tracing.freeze import thaw
 from agenttrace.tracing.record import (
-    ARGUMENTS,
     END,
     EXTRA,
     FAILURE,
     INDEX,
-    OUTPUT,
     PARENT,
     SCOPE,
     SITE,
-    START,
     Record,
     Scope,
     Site,
@@ -32,46 +29,65 @@ from agenttrace.tracing.redaction import SHORTEST_SECRET, Redaction
 
 def finish(record: Record, redaction: Redaction) -> Span:
     """Make the finished span of a record whose call has ended: thawed, strict JSON, redacted."""
-    site: Site = record[SITE]
-    scope: Scope = record[SCOPE]
-    failure = record[FAILURE]
-    extra = record[EXTRA]
-    arguments = record[ARGUMENTS]
-    parent: Record = record[PARENT]
-    span = Span(
-        trace_key=scope.trace_key,
-        span_key=(scope.base + record[INDEX]) & SPAN_KEY_MASK or 1,
-        parent_key=(scope.base + parent[INDEX]) & SPAN_KEY_MASK or 1
-        if parent[SITE] is not None
-        else parent_key_of(record),
-        index=record[INDEX],
-        name=site.name,
-        span_type=site.span_type,
-        start_ns=scope.anchor + record[START],
-        end_ns=scope.anchor + (record[END] or record[START]),
-        input=None if arguments is None else _inputs(site, arguments, redaction),
-        output=_value("output", record[OUTPUT], redaction),
-        attributes=site.metadata or EMPTY,
-        project=scope.project,
-        tool=site.definition,
-    )
+    site: Site
+    scope: Scope
+    parent, scope, site, index, start, arguments, end, output, failure, extra = record
+    above = parent[SITE] is not None
+    span = _new(Span)  # field by field: half the time of seventeen keyword arguments, on every span there is
+    span.trace_key = scope.trace_key
+    span.span_key = (scope.base + index) & SPAN_KEY_MASK or 1
+    span.parent_key = (scope.base + parent[INDEX]) & SPAN_KEY_MASK or 1 if above else parent_key_of(record)
+    span.index = index
+    span.name = site.name
+    span.span_type = site.span_type
+    span.start_ns = scope.anchor + start
+    span.end_ns = scope.anchor + (end or start)
+    span.input = None if arguments is None else _inputs(site, arguments, redaction)
+    span.output = output if output is None else _value("output", output, redaction)
+    span.status = "ok"
+    span.error = None
+    span.attributes = site.metadata or EMPTY
+    span.usage = None
+    span.project = scope.project
+    span.tool = site.definition
     if failure is not None:
         span.status, error = failure
         if error is not None:
             span.error = SpanError(
                 clean_text(error.type), redaction.inside(clean_text(error.message)), error.frames
             )
-    if extra is not None or (parent[SITE] is None and scope.attributes is not None):
-        _add_extra(span, extra or {}, scope.attributes if parent[SITE] is None else None, redaction)
+    if extra is not None or (not above and scope.attributes is not None):
+        _add_extra(span, extra or {}, None if above else scope.attributes, redaction)
     return span
 
 
+_new = object.__new__
+
+
 def _inputs(site: Site, values: tuple[Any, ...], redaction: Redaction) -> dict[str, Any]:
-    named: Iterable[tuple[str, Any]] = zip(site.names, values, strict=False)
     if site.rebinding is not None:
         bound = site.rebinding.bind([thaw(value) for value in values])
-        named = named if bound is None else bound.items()
-    return {name: _value(name, value, redaction) for name, value in named}
+        if bound is not None:
+            return {name: _value(name, value, redaction) for name, value in bound.items()}
+    if site.redaction is not redaction:
+        site.has_secrets = redaction.call is not None or any(map(redaction.is_secret, site.names))
+        site.redaction = redaction
+    named = zip(site.names, values, strict=False)
+    if site.has_secrets:
+        return {name: _value(name, value, redaction) for name, value in named}
+    given = {}
+    for name, value in named:
+        kind = type(value)
+        if kind is str:
+            if len(value) >= SHORTEST_SECRET or not value.isascii():
+                value = redaction.inside(clean(value))
+        elif kind is int:
+            if not -EXACT_INT < value < EXACT_INT:
+                value = clean(value)
+        elif value is not None and kind is not bool:
+            value = redaction.inside(clean(thaw(value)))
+        given[name] = value
+    return given
 
 
 def _value(name: str, value: Any, redaction: Redaction) -> Any:

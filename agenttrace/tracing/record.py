@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from agenttrace.core.tool_call import ToolDefinition
     from agenttrace.tracing.pipeline import Pipeline
     from agenttrace.tracing.rebinding import Rebinding
+    from agenttrace.tracing.redaction import Redaction
 
 PARENT, SCOPE, SITE, INDEX, START, ARGUMENTS, END, OUTPUT, FAILURE, EXTRA = range(10)
 """Fields of a record. SITE is None in a *head*: the entry that stands above the roots of a trace.
@@ -41,12 +42,14 @@ class Site:
         "capture_output",
         "definition",
         "function",
+        "has_secrets",
         "metadata",
         "name",
         "names",
         "on_end",
         "rebinding",
         "recorder",
+        "redaction",
         "span_type",
         "wrapper",
     )
@@ -76,6 +79,8 @@ class Site:
         self.function = function
         self.definition = definition
         self.on_end = on_end
+        self.redaction: Redaction | None = None  # whose rules `has_secrets` was worked out by
+        self.has_secrets = True
         self.rebinding = rebinding
         self.wrapper: Callable[[], Any] | None = None
 
