@@ -1,0 +1,90 @@
+import builtins
+
+import pytest
+from pydantic import BaseModel
+
+from agenttrace.core.errors import MissingDependency, ScorerError
+from agenttrace.core.example import Example
+from agenttrace.scorers import JSONCorrectnessScorer
+
+
+class Order(BaseModel):
+    id: int
+    items: list[str]
+
+
+SCHEMA = {
+    "type": "object",
+    "properties": {"id": {"type": "integer"}, "items": {"type": "array", "items": {"type": "string"}}},
+    "required": ["id", "items"],
+}
+
+
+def scored(schema, actual):
+    return JSONCorrectnessScorer(schema).score(Example(actual_output=actual))
+
+
+@pytest.mark.parametrize("schema", [Order, SCHEMA], ids=["model", "schema"])
+@pytest.mark.parametrize(
+    ("actual", "value"),
+    [
+        ('{"id": 1, "items": ["a"]}', 1.0),
+        ({"id": 1, "items": ["a"]}, 1.0),
+        ('{"id": 1}', 0.0),
+        ('{"id": "x", "items": []}', 0.0),
+        ("[]", 0.0),
+        ("id: 1", 0.0),
+        ("", 0.0),
+        ('{"id": NaN, "items": []}', 0.0),
+        ("[" * 100_000, 0.0),
+    ],
+)
+def test_an_answer_fits_or_does_not(schema, actual, value):
+    assert scored(schema, actual).value == value
+
+
+def test_the_faults_are_told_by_place():
+    score = scored(Order, '{"id": "x"}')
+    assert score.reason.startswith("2 faults: id: ")
+    assert [fault.split(":")[0] for fault in score.details["faults"]] == ["id", "items"]
+    assert scored(SCHEMA, {"id": 1, "items": [2]}).details["faults"] == [
+        "$.items[0]: 2 is not of type 'string'"
+    ]
+    assert scored(Order, "oh").reason.startswith("not JSON: ")
+
+
+def test_data_that_was_read_is_taken_in_its_json_form():
+    assert scored(Order, Order(id=1, items=["a"])).value == 1.0
+    assert scored({"type": "array"}, (1, 2)).value == 1.0
+
+
+@pytest.mark.parametrize("schema", [{"type": "objet"}, Order(id=1, items=[]), "object", dict])
+def test_what_is_no_schema_is_refused_when_built(schema):
+    with pytest.raises(ScorerError, match=r"no valid JSON schema|pydantic model or a JSON schema"):
+        JSONCorrectnessScorer(schema)
+
+
+def test_a_schema_that_refers_elsewhere_fetches_nothing():
+    with pytest.raises(
+        ScorerError, match=r"refers to 'http://127\.0\.0\.1:9/other\.json', which is not in it"
+    ):
+        scored({"$ref": "http://127.0.0.1:9/other.json"}, "1")
+
+
+def test_a_schema_may_refer_into_itself():
+    schema = {"$ref": "#/$defs/n", "$defs": {"n": {"type": "integer"}}}
+    assert (scored(schema, "1").value, scored(schema, '"x"').value) == (1.0, 0.0)
+
+
+def test_without_the_extra_a_schema_says_what_to_install(monkeypatch):
+    load = builtins.__import__
+
+    def without(name, *args, **kwargs):
+        if name == "jsonschema":
+            raise ImportError(name)
+        return load(name, *args, **kwargs)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(MissingDependency, match=r"agenttrace\[jsonschema\]"):
+        JSONCorrectnessScorer(SCHEMA)
+    assert scored(Order, '{"id": 1, "items": []}').value == 1.0

@@ -1,0 +1,81 @@
+import inspect
+
+import pytest
+
+import agenttrace.scorers as room
+from agenttrace.core.errors import ScorerError
+from agenttrace.core.protocols import Scorer
+from agenttrace.scorers import (
+    ToolCallCountScorer,
+    ToolOrderScorer,
+    known_scorers,
+    register_scorer,
+    registry,
+    scorer,
+    scorer_named,
+)
+
+
+@pytest.fixture
+def _own_registry(monkeypatch):
+    monkeypatch.setattr(registry, "_registered", dict(registry._registered))
+
+
+def test_every_scorer_of_the_room_is_known_by_its_name():
+    classes = {
+        name: kind
+        for name, kind in vars(room).items()
+        if inspect.isclass(kind) and name.endswith("Scorer") and name != "FunctionScorer"
+    }
+    assert dict(known_scorers()) == classes
+
+
+@pytest.mark.parametrize("name", ["ToolOrderScorer", "ToolOrder", "tool_order", "tool-order", "Tool Order"])
+def test_a_scorer_goes_by_several_spellings(name):
+    assert isinstance(scorer_named(name), ToolOrderScorer)
+
+
+def test_options_are_passed_on():
+    made = scorer_named(
+        "tool_call_count", {"counts": {"a": [">=", 1]}, "attempts": "collapse", "strict": True}
+    )
+    assert isinstance(made, ToolCallCountScorer)
+    assert (made.counts, made.strict, made.selection.attempts) == ({"a": (">=", 1)}, True, "collapse")
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "said"),
+    [
+        ("ToolOdrer", {}, "there is no scorer 'ToolOdrer'; did you mean 'ToolOrderScorer'"),
+        ("ToolOrder", {"exact_mach": True}, "has no option 'exact_mach'; did you mean 'exact_match'"),
+        ("Loop", {"agnet": "x"}, "LoopScorer has no option 'agnet'; did you mean 'agent'"),
+        ("ToolCallCount", {}, "ToolCallCountScorer needs the option 'counts'"),
+        ("JSONCorrectness", {}, "needs the option 'json_schema'"),
+        ("ToolOrder", {"threshold": 7}, "threshold is a number from 0 to 1, got 7"),
+    ],
+)
+def test_what_makes_no_scorer_says_why(name, options, said):
+    with pytest.raises(ScorerError, match=said):
+        scorer_named(name, options)
+
+
+@pytest.mark.usefixtures("_own_registry")
+def test_scorers_of_one_s_own_can_be_registered():
+    class Mine:
+        name = "mine"
+        threshold = 0.5
+
+        def __init__(self, level=1):
+            self.level = level
+
+        def score(self, example, trace):
+            raise NotImplementedError
+
+    register_scorer(Mine)
+    register_scorer(lambda: scorer(lambda: 1), name="always")
+    assert scorer_named("mine", {"level": 3}).level == 3
+    assert isinstance(scorer_named("Always"), Scorer)
+    assert {"Mine", "always"} <= known_scorers().keys()
+    register_scorer(Mine)
+    with pytest.raises(ScorerError, match="already ToolOrderScorer's"):
+        register_scorer(Mine, name="tool_order")
