@@ -27,6 +27,9 @@ MAX_PACKED = 128 * 1024
 MAX_SPAN_SIZE = 256 * 1024
 _FLAT_ITEMS = 16
 _PROBED_ITEMS = 64
+_MANY_ITEMS = 60_000
+_VAST_SIZE = MAX_VALUE_SIZE // 4
+"""What is kept of a value that is too large to be packed: little, so that the walk is short."""
 
 
 class Frozen:
@@ -101,17 +104,16 @@ def freeze(value: Any) -> Any:  # noqa: C901 - the flat dict is inlined: a call 
                         break
                 else:
                     return value.copy()
-            if not _has_huge_text(value.values()):
-                return _pack(value)
+            limit = _walk_limit(value.values(), len(value))
+            return _walked(value, limit) if limit else _pack(value)
         elif kind is list or kind is tuple:
             if len(value) <= _FLAT_ITEMS and _is_flat(value):
                 return list(value)
-            if not _has_huge_text(value):
-                return _pack(value)
+            limit = _walk_limit(value, len(value))
+            return _walked(value, limit) if limit else _pack(value)
     except Exception:  # choke-point: changed by another thread meanwhile, or no stack left
         pass
-    copy, size = snapshot(value)
-    return Frozen(copy, size)
+    return _walked(value)
 
 
 def thaw(value: Any) -> Any:
@@ -140,9 +142,27 @@ def _is_flat(value: list[Any] | tuple[Any, ...]) -> bool:
     return True
 
 
-def _has_huge_text(items: Iterable[Any]) -> bool:
-    """Whether one of the first items is a text that packing would encode as a whole before it is stopped."""
-    return any(type(item) is str and len(item) > MAX_VALUE_SIZE for item in islice(items, _PROBED_ITEMS))
+def _walk_limit(items: Iterable[Any], count: int) -> int:
+    """The size for a walk of what packing would go far into before it is stopped, or 0: pack it.
+
+    That is a huge text among the first items, which would be encoded as a whole, or so many items, as far as
+    the first ones tell of all.
+    """
+    below = 0
+    for item in islice(items, _PROBED_ITEMS):
+        kind = type(item)
+        if kind is str:
+            if len(item) > MAX_VALUE_SIZE:
+                return MAX_VALUE_SIZE
+        elif kind is list or kind is dict or kind is tuple:
+            below += len(item)
+    probed = min(count, _PROBED_ITEMS) or 1
+    return _VAST_SIZE if count + below * count // probed > _MANY_ITEMS else 0
+
+
+def _walked(value: Any, limit: int = MAX_VALUE_SIZE) -> Frozen:
+    copy, size = snapshot(value, limit)
+    return Frozen(copy, size)
 
 
 def _pack(value: Any) -> Frozen:
@@ -152,10 +172,8 @@ def _pack(value: Any) -> Frozen:
     try:
         packer.dump(value)
     except _TooLarge:
-        copy, size = snapshot(value, MAX_VALUE_SIZE // 4)
-        return Frozen(copy, size)
+        return _walked(value, _VAST_SIZE)
     except (ValueError, RecursionError, pickle.PicklingError):
-        copy, size = snapshot(value)
-        return Frozen(copy, size)
+        return _walked(value)
     content = b"".join(writer.chunks)
     return Frozen(content, len(content), "packed")
