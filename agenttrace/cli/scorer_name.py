@@ -4,65 +4,61 @@ from __future__ import annotations
 
 import inspect
 import json
-import re
+from collections.abc import Iterator
 from typing import Any
 
 import click
 
-import agenttrace.scorers as room
-from agenttrace.core.errors import AgentTraceError, did_you_mean
+import agenttrace.judges as judges
+from agenttrace.core.errors import AgentTraceError
 from agenttrace.core.protocols import Scorer
+from agenttrace.scorers import register_scorer, scorer_named
 
 
 def load_scorer(text: str) -> Scorer:
     """Make the scorer that ``Name`` or ``Name:option=value,option=value`` names.
 
-    Names are those of the classes in `agenttrace.scorers`, with or without ``Scorer``, in any case. Values
-    are JSON where they read as JSON, else text.
+    Names are those of the classes in `agenttrace.scorers` and `agenttrace.judges`, and of what was registered
+    with `register_scorer`, with or without ``Scorer``, in any case. Values are JSON where they read as JSON
+    up to the next comma, else text up to there.
 
     Raises:
         click.BadParameter: no such scorer or option, or a value that the scorer refuses.
     """
     name, _, rest = text.partition(":")
-    kinds = known_scorers()
-    kind = kinds.get(_plain(name))
-    if kind is None:
-        hint = did_you_mean(name, [kind.__name__ for kind in kinds.values()])
-        raise click.BadParameter(f"there is no scorer {name!r}{hint}")
-    options = dict(_option(part, text) for part in _split(rest))
-    known = inspect.signature(kind).parameters
-    for option in options:
-        if option not in known:
-            raise click.BadParameter(f"{kind.__name__} has no option {option!r}{did_you_mean(option, known)}")
+    _register_judges()
     try:
-        scorer: Scorer = kind(**options)
+        return scorer_named(name, dict(_options(rest, text)))
     except (AgentTraceError, TypeError, ValueError) as error:
-        raise click.BadParameter(f"{kind.__name__}: {error}") from None
-    return scorer
+        raise click.BadParameter(str(error)) from None
 
 
-def known_scorers() -> dict[str, type]:
-    """The scorer classes by their name in lower case without ``Scorer``."""
-    found = {name: getattr(room, name) for name in getattr(room, "__all__", ())}
-    return {
-        _plain(n): k for n, k in found.items() if inspect.isclass(k) and callable(getattr(k, "score", None))
-    }
+def _register_judges() -> None:
+    """Make judges known by name too. Doing it again changes nothing."""
+    for name in judges.__all__:
+        kind = getattr(judges, name)
+        if inspect.isclass(kind) and issubclass(kind, judges.JudgeScorer) and not inspect.isabstract(kind):
+            register_scorer(kind)
 
 
-def _plain(name: str) -> str:
-    return re.sub(r"scorer$", "", re.sub(r"[\W_]+", "", name).lower())
+def _options(rest: str, text: str) -> Iterator[tuple[str, Any]]:
+    while rest.strip():
+        name, equals, rest = rest.partition("=")
+        if not equals or "," in name:
+            raise click.BadParameter(f"got {name!r} in {text!r}, wanted option=value")
+        value, rest = _value(rest.lstrip())
+        yield name.strip(), value
 
 
-def _split(rest: str) -> list[str]:
-    """The options between commas; commas inside brackets, braces or quotes do not count."""
-    return [part for part in re.findall(r'(?:\[[^\]]*\]|\{[^}]*\}|"[^"]*"|[^,])+', rest) if part.strip()]
-
-
-def _option(part: str, text: str) -> tuple[str, Any]:
-    name, equals, value = part.partition("=")
-    if not equals:
-        raise click.BadParameter(f"got {part!r} in {text!r}, wanted option=value")
+def _value(rest: str) -> tuple[Any, str]:
+    """The value that a text begins with, and what follows after its comma."""
     try:
-        return name.strip(), json.loads(value)
+        value, end = json.JSONDecoder().raw_decode(rest)
     except json.JSONDecodeError:
-        return name.strip(), value.strip()
+        pass
+    else:
+        after = rest[end:].lstrip()
+        if not after or after.startswith(","):
+            return value, after[1:]
+    word, _, after = rest.partition(",")
+    return word.strip(), after

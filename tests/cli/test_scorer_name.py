@@ -2,6 +2,7 @@ import click
 import pytest
 
 from agenttrace.cli.scorer_name import load_scorer
+from agenttrace.judges import FaithfulnessScorer
 from agenttrace.scorers import ExecutionOrderScorer, ToolOrderScorer
 
 
@@ -17,6 +18,18 @@ def test_options_are_json_or_text():
     assert load_scorer("ToolOrder:parameters=ignore").parameters == "ignore"
 
 
+def test_options_may_be_nested_json_with_commas_in_it():
+    text = 'ToolCallCount:counts={"a": [">=", 1], "b": ["=", 0]},tools=["a", "b"],name=Counts, threshold=0.5'
+    scorer = load_scorer(text)
+    assert scorer.counts == {"a": (">=", 1), "b": ("=", 0)}
+    assert (scorer.selection.tools, scorer.name, scorer.threshold) == (("a", "b"), "Counts", 0.5)
+
+
+def test_judges_are_known_by_name_too():
+    assert isinstance(load_scorer("faithfulness:threshold=0.7"), FaithfulnessScorer)
+    assert load_scorer("LLMJudgeTrajectory:expected_behavior=polite").expected_behavior == "polite"
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -24,6 +37,10 @@ def test_options_are_json_or_text():
         ("ToolOrder:exact=true", "did you mean 'exact_match'"),
         ("ToolOrder:exact_match", "wanted option=value"),
         ("ToolOrder:threshold=7", "threshold"),
+        ("ToolOrder:threshold=1,exact_match", "wanted option=value"),
+        ("ToolOrder:threshold,exact_match=true", "wanted option=value"),
+        ("ToolCallCount", "needs the option 'counts'"),
+        ("Faithfullness", "did you mean 'FaithfulnessScorer'"),
     ],
 )
 def test_what_makes_no_scorer_says_why(text, said):

@@ -27,7 +27,8 @@ def test_every_scorer_of_the_room_is_known_by_its_name():
         for name, kind in vars(room).items()
         if inspect.isclass(kind) and name.endswith("Scorer") and name != "FunctionScorer"
     }
-    assert dict(known_scorers()) == classes
+    assert len(classes) == 18
+    assert classes.items() <= known_scorers().items()
 
 
 @pytest.mark.parametrize("name", ["ToolOrderScorer", "ToolOrder", "tool_order", "tool-order", "Tool Order"])
