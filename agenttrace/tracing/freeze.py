@@ -106,7 +106,7 @@ def freeze(value: Any) -> Any:  # noqa: C901 - the flat dict is inlined: a call 
                     return value.copy()
             limit = _walk_limit(value.values(), len(value))
             return _walked(value, limit) if limit else _pack(value)
-        elif kind is list or kind is tuple:
+        if kind is list or kind is tuple:
             if len(value) <= _FLAT_ITEMS and _is_flat(value):
                 return list(value)
             limit = _walk_limit(value, len(value))
