@@ -1,7 +1,7 @@
 """Say what should happen, and compare it with what did."""
 
 from agenttrace.core.tool_call import ANY
-from agenttrace.expectations.answers import Answers, Ask, judged, needs_judge
+from agenttrace.expectations.answers import Answers, Ask, judged
 from agenttrace.expectations.compare import compare
 from agenttrace.expectations.comparison import Comparison
 from agenttrace.expectations.expectation import Expectation, Mode, Severity, expect
@@ -62,7 +62,6 @@ __all__ = [
     "lt",
     "lte",
     "many",
-    "needs_judge",
     "not_",
     "one_of",
     "opt",

@@ -12,9 +12,6 @@ from typing import Any
 
 from agenttrace.core.errors import ScorerError
 from agenttrace.expectations.comparison import Comparison
-from agenttrace.expectations.known_tools import matchers_of
-from agenttrace.expectations.pattern import Call
-from agenttrace.expectations.scalar_matchers import Semantic
 from agenttrace.expectations.values import value_key
 
 Ask = Callable[[str, Any], bool | Awaitable[bool]]
@@ -64,8 +61,3 @@ async def judged(comparing: Callable[[Answers], Comparison], ask: Ask) -> Compar
         if not answers.open:
             return comparison
         await answers.ask_open(ask)
-
-
-def needs_judge(calls: tuple[Call, ...]) -> bool:
-    """Whether any expected value is a `semantic`."""
-    return any(isinstance(found, Semantic) for call in calls for found in matchers_of(call))

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable
+from typing import Generic, Unpack, cast, overload
 
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
 from agenttrace.core.score import Score
 from agenttrace.core.tool_call import ArgumentMode
 from agenttrace.core.trace import Trace
-from agenttrace.expectations.answers import Answers, Ask, judged, needs_judge
+from agenttrace.expectations.answers import Answers, Ask
 from agenttrace.expectations.compare import compare
 from agenttrace.expectations.comparison import Comparison
 from agenttrace.expectations.expectation import Expectation, Mode, check_options
 from agenttrace.expectations.explain import explain
 from agenttrace.expectations.parse import parse_expectation
-from agenttrace.expectations.selection import Attempts, Selection, actual_calls
+from agenttrace.expectations.selection import Selection, actual_calls
 from agenttrace.expectations.weighing import Comparators
+from agenttrace.scorers.asked import Given, scored
+from agenttrace.scorers.call_options import CallOptions
 from agenttrace.scorers.threshold import checked_threshold
 
 
-class ToolOrderScorer:
+class ToolOrderScorer(Generic[Given]):
     """1.0 where the expected tools were called in the expected order, else 0.0.
 
     Other calls may stand between; with `exact_match` none may, and each call stands in its position.
@@ -36,26 +39,49 @@ class ToolOrderScorer:
     how single tools' parameters are, `ask` decides `semantic`.
     """
 
+    @overload
+    def __init__(
+        self: ToolOrderScorer[Score],
+        threshold: float = ...,
+        exact_match: bool = ...,
+        parameters: ArgumentMode = ...,
+        *,
+        comparators: Comparators | None = ...,
+        ask: None = ...,
+        name: str = ...,
+        **options: Unpack[CallOptions],
+    ) -> None: ...
+
+    @overload
+    def __init__(
+        self: ToolOrderScorer[Awaitable[Score]],
+        threshold: float = ...,
+        exact_match: bool = ...,
+        parameters: ArgumentMode = ...,
+        *,
+        comparators: Comparators | None = ...,
+        ask: Ask,
+        name: str = ...,
+        **options: Unpack[CallOptions],
+    ) -> None: ...
+
     def __init__(
         self,
         threshold: float = 1.0,
         exact_match: bool = False,
         parameters: ArgumentMode = "exact",
         *,
-        agent: str | None = None,
-        attempts: Attempts = "count",
-        names: Mapping[str, str] | None = None,
-        tools: str | Sequence[str] | None = None,
         comparators: Comparators | None = None,
         ask: Ask | None = None,
         name: str = "Tool Order",
+        **options: Unpack[CallOptions],
     ) -> None:
         self.name = name
         self.threshold = checked_threshold(threshold, name)
         self.mode: Mode = "exact" if exact_match else "in_order"
         self.parameters: ArgumentMode = parameters
         check_options(self.mode, parameters)
-        self.selection = Selection.of(agent, attempts, names, tools)
+        self.selection = Selection.of(**options)
         self.comparators = comparators
         self.ask = ask
 
@@ -63,8 +89,8 @@ class ToolOrderScorer:
         """Raise ScorerError or ExpectationError where the example does not say what should be called."""
         self._expectation(example)
 
-    def score(self, example: Example, trace: Trace | None) -> Score | Awaitable[Score]:
-        """Compare; awaitable where a judge decides `semantic`.
+    def score(self, example: Example, trace: Trace | None = None) -> Given:
+        """Compare; awaitable where a judge (`ask`) decides `semantic`.
 
         Raises:
             ScorerError: the example has no expected_tools, or nothing says what was called.
@@ -73,7 +99,7 @@ class ToolOrderScorer:
         expectation = self._expectation(example)
         actual = actual_calls(example, trace)
 
-        def comparing(answers: Answers | None = None) -> Comparison:
+        def comparing(answers: Answers | None) -> Comparison:
             return compare(
                 expectation,
                 actual,
@@ -85,12 +111,7 @@ class ToolOrderScorer:
                 answers=answers,
             )
 
-        if self.ask is not None and needs_judge(expectation.calls):
-            return self._judged(judged(comparing, self.ask))
-        return self._score(comparing())
-
-    async def _judged(self, comparison: Awaitable[Comparison]) -> Score:
-        return self._score(await comparison)
+        return cast(Given, scored(comparing, self._score, self.ask))
 
     def _expectation(self, example: Example) -> Expectation:
         if example.expected_tools is None:

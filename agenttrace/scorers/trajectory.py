@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable
-from typing import Any, Literal, Unpack, get_args
+from typing import Any, Generic, Literal, Unpack, cast, get_args, overload
 
 from agenttrace.core.errors import ScorerError, did_you_mean
 from agenttrace.core.example import Example
 from agenttrace.core.score import Score
 from agenttrace.core.tool_call import ArgumentMode
 from agenttrace.core.trace import Trace
-from agenttrace.expectations.answers import Answers, Ask, judged, needs_judge
+from agenttrace.expectations.answers import Answers, Ask
 from agenttrace.expectations.compare import compare
 from agenttrace.expectations.comparison import Comparison
 from agenttrace.expectations.expectation import Expectation, Mode, check_options
@@ -18,6 +18,7 @@ from agenttrace.expectations.explain import explain
 from agenttrace.expectations.parse import parse_expectation
 from agenttrace.expectations.selection import Selection, actual_calls
 from agenttrace.expectations.weighing import Comparators
+from agenttrace.scorers.asked import Given, scored
 from agenttrace.scorers.call_options import CallOptions
 from agenttrace.scorers.threshold import checked_threshold
 
@@ -27,7 +28,7 @@ by actual calls; *f1*: of both; *order*: needed calls made in order, by name; *a
 calls that were paired."""
 
 
-class TrajectoryScorer:
+class TrajectoryScorer(Generic[Given]):
     """How well the run follows an expectation of any kind, by the metric of your choice.
 
     The expectation is `expected`, or the example's `expected_tools`: names, calls, patterns, constraints. The
@@ -35,6 +36,36 @@ class TrajectoryScorer:
     details, with each constraint as a row of its own. Nothing expected is 1.0 where nothing was called, else
     0.0. Constraints without a path are 1.0 where they hold.
     """
+
+    @overload
+    def __init__(
+        self: TrajectoryScorer[Score],
+        threshold: float = ...,
+        metric: Metric = ...,
+        *,
+        expected: Any = ...,
+        mode: Mode = ...,
+        parameters: ArgumentMode = ...,
+        comparators: Comparators | None = ...,
+        ask: None = ...,
+        name: str = ...,
+        **options: Unpack[CallOptions],
+    ) -> None: ...
+
+    @overload
+    def __init__(
+        self: TrajectoryScorer[Awaitable[Score]],
+        threshold: float = ...,
+        metric: Metric = ...,
+        *,
+        expected: Any = ...,
+        mode: Mode = ...,
+        parameters: ArgumentMode = ...,
+        comparators: Comparators | None = ...,
+        ask: Ask,
+        name: str = ...,
+        **options: Unpack[CallOptions],
+    ) -> None: ...
 
     def __init__(
         self,
@@ -70,8 +101,8 @@ class TrajectoryScorer:
         """Raise ScorerError or ExpectationError where nothing readable says what is expected."""
         self._expectation(example)
 
-    def score(self, example: Example, trace: Trace | None = None) -> Score | Awaitable[Score]:
-        """Compare; awaitable where a judge decides `semantic`.
+    def score(self, example: Example, trace: Trace | None = None) -> Given:
+        """Compare; awaitable where a judge (`ask`) decides `semantic`.
 
         Raises:
             ScorerError: no expectation, or nothing says what was called.
@@ -80,7 +111,7 @@ class TrajectoryScorer:
         expectation = self._expectation(example)
         actual = actual_calls(example, trace)
 
-        def comparing(answers: Answers | None = None) -> Comparison:
+        def comparing(answers: Answers | None) -> Comparison:
             return compare(
                 expectation,
                 actual,
@@ -91,12 +122,7 @@ class TrajectoryScorer:
                 answers=answers,
             )
 
-        if self.ask is not None and needs_judge(expectation.calls):
-            return self._judged(judged(comparing, self.ask))
-        return self._score(comparing())
-
-    async def _judged(self, comparison: Awaitable[Comparison]) -> Score:
-        return self._score(await comparison)
+        return cast(Given, scored(comparing, self._score, self.ask))
 
     def _expectation(self, example: Example) -> Expectation:
         if self.expected is not None:

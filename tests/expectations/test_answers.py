@@ -7,8 +7,7 @@ import asyncio
 import pytest
 
 from agenttrace.core.errors import ScorerError
-from agenttrace.expectations import any_of, call, compare, judged, needs_judge, not_, one_of, semantic, seq
-from agenttrace.expectations.parse import parse_expectation
+from agenttrace.expectations import call, compare, judged, not_, one_of, semantic
 from tests.expectations.strategies import trace_of
 
 RUN = trace_of([{"name": "mail", "arguments": {"body": f"text {n}"}} for n in range(3)])
@@ -57,9 +56,3 @@ def test_an_answer_that_is_no_bool_is_an_error() -> None:
         asyncio.run(
             judged(lambda answers: compare(EXPECTED, RUN, answers=answers), lambda text, value: "yes")
         )  # type: ignore[arg-type,return-value]
-
-
-def test_whether_an_expectation_needs_a_judge() -> None:
-    assert needs_judge(parse_expectation(EXPECTED).calls)
-    assert needs_judge(parse_expectation([any_of("a", seq(call("b", x=[{"y": not_(semantic("z"))}])))]).calls)
-    assert not needs_judge(parse_expectation(["a", call("b", x=1)]).calls)

@@ -186,6 +186,20 @@ def test_a_judge_decides_semantic_and_the_score_is_awaited() -> None:
     assert asyncio.run(wait()).value == 1.0
 
 
+def test_with_a_judge_a_score_is_awaited_whatever_is_expected() -> None:
+    score = ToolOrderScorer(ask=lambda text, value: True).score(Example(expected_tools=["search"]), RUN)
+
+    async def wait() -> Score:
+        return await score
+
+    assert asyncio.run(wait()).value == 1.0
+
+
+def test_the_calls_may_stand_in_the_example_alone() -> None:
+    example = Example(expected_tools=["a"], tools_called=["a", "b"])
+    assert ToolOrderScorer().score(example).value == 1.0
+
+
 def test_values_are_compared_as_json() -> None:
     run = Trace.from_calls([{"name": "f", "arguments": {"x": [1, 2], "flag": 1, "d": "2025-06-01"}}])
     assert scored([call("f", x=(1, 2.0), flag=1, d=approx(1))], run).value == 0.0

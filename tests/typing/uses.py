@@ -32,6 +32,7 @@ from agenttrace import (
     re_,
     ref,
     run_evaluation,
+    semantic,
     seq,
     webhook,
 )
@@ -39,7 +40,7 @@ from agenttrace.core.protocols import Scorer
 from agenttrace.evaluation.alerts import LowScore
 from agenttrace.evaluation.handle import EvaluationHandle
 from agenttrace.expectations import Expectation, Pattern
-from agenttrace.judges import FaithfulnessScorer, FakeChatModel
+from agenttrace.judges import FaithfulnessScorer, FakeChatModel, semantic_judge
 from agenttrace.scorers import ToolCallCountScorer, TrajectoryScorer, scorer, scorer_named
 
 tracer = Tracer(project_name="typed", store="memory", alerts=[log_alert, webhook("https://example.com")])
@@ -161,6 +162,12 @@ def evaluations_are_typed() -> None:
     Client().run_evaluation(examples=[Example()], scorers=[Own()], model="gpt-4.1")
 
 
+async def judged_scores_are_awaited(judge: FakeChatModel) -> None:
+    example = Example(expected_tools=[call("mail", body=semantic("a greeting"))], tools_called=["mail"])
+    assert_type(await ToolOrderScorer(ask=semantic_judge(judge)).score(example), Score)
+    assert_type(await TrajectoryScorer(ask=lambda text, value: True).score(example), Score)
+
+
 async def online_evaluations_are_typed() -> None:
     def told(scores: tuple[Score, ...]) -> None: ...
 
@@ -175,6 +182,12 @@ async def online_evaluations_are_typed() -> None:
 
 
 def scores_and_traces_are_typed(anything: Any) -> None:
+    example, trace = Example(expected_tools=["a"], tools_called=["a"]), Trace.from_calls(["a"])
+    assert_type(ToolOrderScorer().score(example, trace).value, float | None)
+    assert_type(ToolOrderScorer(exact_match=True, agent="desk").score(example).value, float | None)
+    assert_type(TrajectoryScorer(metric="f1").score(example, trace).value, float | None)
+    kept: ToolOrderScorer = ToolOrderScorer()
+    assert_type(kept.score(example), Score)
     score = ExecutionOrderScorer().score(Example(), Trace.from_calls(["a", {"name": "b", "arguments": {}}]))
     assert_type(score, Score)
     assert_type(score.value, float | None)

@@ -48,6 +48,11 @@ def expected_and_actual_are_not_swapped(trace: Trace) -> None:
     ExecutionOrderScorer().score(trace, Example())  # type: ignore[arg-type]
 
 
+async def a_judge_is_waited_for_and_nothing_else_is(example: Example) -> None:
+    ToolOrderScorer(ask=lambda text, value: True).score(example).value  # type: ignore[attr-defined]  # noqa: B018
+    await ToolOrderScorer().score(example)  # type: ignore[misc]
+
+
 def decorated_functions_keep_their_parameters() -> None:
     lookup("seven")  # type: ignore[arg-type]
     lookup()  # type: ignore[call-arg]
@@ -56,12 +61,12 @@ def decorated_functions_keep_their_parameters() -> None:
 
 
 def options_have_their_types() -> None:
-    ToolOrderScorer(threshold="high")  # type: ignore[arg-type]
-    ToolOrderScorer(parameters="some")  # type: ignore[arg-type]
-    ToolOrderScorer(attempts="first")  # type: ignore[arg-type]
-    ToolOrderScorer(exact=True)  # type: ignore[call-arg]
-    TrajectoryScorer(metric="recall")  # type: ignore[arg-type]
-    TrajectoryScorer(agents="desk")  # type: ignore[call-arg]
+    ToolOrderScorer(threshold="high")  # type: ignore[call-overload]
+    ToolOrderScorer(parameters="some")  # type: ignore[call-overload]
+    ToolOrderScorer(attempts="first")  # type: ignore[call-overload]
+    ToolOrderScorer(exact=True)  # type: ignore[call-overload]
+    TrajectoryScorer(metric="recall")  # type: ignore[call-overload]
+    TrajectoryScorer(agents="desk")  # type: ignore[call-overload]
     ToolCallCountScorer({"search": 1})  # type: ignore[dict-item]
     expect(["a"], mode="ordered")  # type: ignore[arg-type]
     expect(["a"], severity="error")  # type: ignore[arg-type]
