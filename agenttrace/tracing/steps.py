@@ -135,7 +135,7 @@ def succeed(record: Record, output: Any) -> None:
 
 
 def first_step(generator: AsyncGenerator[Any, Any]) -> Awaitable[Any]:
-    """Start an async generator inside our own without the event loop's knowledge: told of both, the loop would
+    """Start an async generator inside our own unknown to the event loop: told of both, the loop would
     close both at its end, at the same time, which fails. Ours closes the one inside."""
     hooks = sys.get_asyncgen_hooks()
     sys.set_asyncgen_hooks(None, None)
