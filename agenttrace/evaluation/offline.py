@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Protocol, TypedDict
 
@@ -114,28 +115,44 @@ def run_evaluation(
     check_limits(concurrency, timeout, trials)
     check_needs(engine.scorers, engine.examples)
     store = store if store is not None else getattr(tracer, "store", None)
-    project = project_name or getattr(tracer, "project_name", None) or "default"
-    started_ns, started = time.time_ns(), time.perf_counter()
-
-    def report(**more: Any) -> EvaluationReport:
-        return EvaluationReport(
-            results=tuple(result for result in engine.results if result is not None),
-            name=eval_run_name or _run_name(started_ns),
-            project=project,
-            model=_name_of(model),
-            started_ns=started_ns,
-            duration=time.perf_counter() - started,
-            metadata={**(metadata or {}), **more},
-        )
-
+    begun = _Begun(
+        name=eval_run_name,
+        project=project_name or getattr(tracer, "project_name", None) or "default",
+        model=_name_of(model),
+        metadata=metadata or {},
+    )
     try:
         wait_for(engine.run)
     except (KeyboardInterrupt, Interrupted):
-        _keep(report(interrupted=True), store)
+        _keep(begun.report(engine, interrupted=True), store)
         raise KeyboardInterrupt from None
-    finished = report()
+    finished = begun.report(engine)
     _keep(finished, store)
     return finished
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Begun:
+    """What a report says of the run as a whole, and when the run began."""
+
+    name: str | None
+    project: str
+    model: str | None
+    metadata: Mapping[str, Any]
+    started_ns: int = field(default_factory=time.time_ns)
+    started: float = field(default_factory=time.perf_counter)
+
+    def report(self, engine: Engine, **more: Any) -> EvaluationReport:
+        """The results so far."""
+        return EvaluationReport(
+            results=tuple(result for result in engine.results if result is not None),
+            name=self.name or _run_name(self.started_ns),
+            project=self.project,
+            model=self.model,
+            started_ns=self.started_ns,
+            duration=time.perf_counter() - self.started,
+            metadata={**self.metadata, **more},
+        )
 
 
 def _capture_of(tracer: Any) -> CaptureScope:
