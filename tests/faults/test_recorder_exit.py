@@ -1,5 +1,6 @@
 """However a process ends, what had ended before is stored."""
 
+import itertools
 import random
 import signal
 import time
@@ -47,9 +48,9 @@ def ended(child, path, kill):
 
 
 def check_bound(moment, said, missing):
-    """What is missing ended within 250 ms before the kill, beyond what the machine itself held the child up."""
+    """What is missing ended within 250 ms before the kill, and what the machine itself held the child up."""
     times = [when for _, when in said]
-    stall = max((later - earlier for earlier, later in zip(times, times[1:], strict=False)), default=0)
+    stall = max((later - earlier for earlier, later in itertools.pairwise(times)), default=0)
     late = [
         (moment - when) / 1e6 for _, when in missing if moment - when > BOUND_NS + max(stall - 5_000_000, 0)
     ]
