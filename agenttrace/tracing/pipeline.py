@@ -192,7 +192,7 @@ class Pipeline:
             return self._result()
         self.ensure_worker()
         worker = self._worker
-        stored = True
+        pending: int | None = None
         if worker is None or not worker.alive:
             self.store_here()
         elif worker.is_current:
@@ -201,9 +201,10 @@ class Pipeline:
             barrier = Barrier()
             self.queue.append(barrier)
             self._wake.put(None)
-            stored = barrier.reached(deadline - time.monotonic())
+            reached = barrier.reached(deadline - time.monotonic())
+            pending = 0 if reached else max(self._waiting(), 1)  # what others add meanwhile is theirs
         self._outlet.flush(max(deadline - time.monotonic(), 0.0))
-        return self._result(stored)
+        return self._result(pending)
 
     def finish_up(self, timeout: float) -> None:
         """Flush at the end of the process. Stop the worker, which would die with the interpreter at any
@@ -221,7 +222,7 @@ class Pipeline:
         self.closed = True
         if self._stop(min(timeout, JOIN_SECONDS)):
             self._outlet.close()
-        return self._result(result.pending == 0)
+        return self._result(result.pending)
 
     def _stop(self, timeout: float) -> bool:
         """Ask the worker to end; whether it has, or there is none, or this is it."""
@@ -230,10 +231,12 @@ class Pipeline:
         worker = self._worker
         return worker is None or (not worker.is_current and worker.join(timeout))
 
-    def _result(self, stored: bool = True) -> FlushResult:
+    def _result(self, pending: int | None = None) -> FlushResult:
         dropped = {reason: count for reason, count in self.dropped().items() if count}
-        pending = len(self._outlet.pending) + (0 if self.closed else self._queued())
-        return FlushResult(self._outlet.stored, pending if stored else max(pending, 1), dropped)
+        return FlushResult(self._outlet.stored, self._waiting() if pending is None else pending, dropped)
+
+    def _waiting(self) -> int:
+        return len(self._outlet.pending) + (0 if self.closed else self._queued())
 
     def _queued(self) -> int:
         return sum(1 for item in self.queue.copy() if type(item) is not Barrier)

@@ -1,0 +1,414 @@
+"""Nothing waits for the store, nothing is lost in silence, whatever the store does."""
+
+import ctypes
+import gc
+import logging
+import signal
+import sys
+import threading
+import time
+import weakref
+
+import pytest
+from stored import Sink
+
+from agenttrace.core import identity
+from agenttrace.core.errors import ExportError
+from agenttrace.tracer import Tracer
+from agenttrace.tracing import pipeline as pipelines
+from agenttrace.tracing import worker as workers
+
+
+@pytest.fixture
+def sink():
+    sink = Sink()
+    yield sink
+    sink.gate.set()
+    sink.refuse = lambda span: None
+
+
+@pytest.fixture
+def tracer(sink):
+    tracer = Tracer("test", store=sink)
+    yield tracer
+    sink.gate.set()
+    tracer.shutdown()
+
+
+@pytest.fixture
+def work(tracer):
+    return tracer.observe(lambda n=0: n, name="work")
+
+
+def until(condition, seconds=10):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it never came"
+        time.sleep(0.005)
+
+
+class TestFlush:
+    def test_waits_until_everything_is_stored(self, tracer, work, sink):
+        for n in range(10_000):
+            work(n)
+        result = tracer.flush()
+        assert result
+        assert (result.stored, result.pending, result.dropped) == (10_000, 0, {})
+        assert [span.input["n"] for span in sink.spans] == list(range(10_000))
+
+    def test_without_anything_recorded_starts_nothing(self, tracer):
+        assert tracer.flush()
+        assert tracer._pipeline._worker is None
+
+    def test_of_a_stalled_store_returns_in_time_and_tells_the_truth(self, tracer, work, sink):
+        """Scenario 52."""
+        sink.gate.clear()
+        for n in range(10):
+            work(n)
+        result = tracer.flush(0.1)
+        assert not result
+        assert result.pending == 10
+        sink.gate.set()
+        assert tracer.flush()
+
+    def test_with_no_time_at_all_returns_at_once(self, tracer, work, sink):
+        sink.gate.clear()
+        work()
+        assert not tracer.flush(0)
+        assert not tracer.flush(-1)
+
+    def test_from_twenty_threads_agrees(self, tracer, work):
+        """Scenario 53."""
+        results = []
+
+        def trace_and_flush():
+            for n in range(100):
+                work(n)
+            results.append(bool(tracer.flush()))
+
+        threads = [threading.Thread(target=trace_and_flush) for _ in range(20)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert results == [True] * 20
+        assert tracer.flush().stored == 2_000
+
+    def test_inside_a_span_stores_what_has_ended(self, tracer, work, sink):
+        """Scenario 53."""
+        with tracer.span("open"):
+            work(1)
+            assert tracer.flush()
+            assert sink.names == ["work"]
+
+    def test_from_the_worker_itself_does_not_wait_for_itself(self, tracer, work, sink):
+        """Scenario 53."""
+        results = []
+        sink.flush = lambda timeout: results.append(tracer.flush(5))
+        sink.refuse = lambda span: results.append(tracer.flush(5))
+        work(1)
+        tracer.flush(2)
+        until(lambda: results)
+
+    def test_in_a_signal_handler_that_interrupts_a_flush_does_not_deadlock(self, tracer, work, sink):
+        """Scenario 53."""
+        results, before = [], signal.getsignal(signal.SIGALRM)
+        signal.signal(signal.SIGALRM, lambda *_: results.append(tracer.flush(0.2)))
+        try:
+            signal.setitimer(signal.ITIMER_REAL, 0.01, 0.003)
+            end = time.monotonic() + 0.3
+            while time.monotonic() < end:
+                work()
+                tracer.flush(1)
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
+        assert results
+        assert tracer.flush()
+
+
+class TestStore:
+    def test_that_refuses_for_a_while_gets_everything_later_in_order(self, tracer, work, sink):
+        def refuse(span):
+            raise ExportError("not now")
+
+        sink.refuse = refuse
+        for n in range(50):
+            work(n)
+        assert not tracer.flush(0.1)
+        sink.refuse = lambda span: None
+        assert tracer.flush()
+        assert [span.input["n"] for span in sink.spans] == list(range(50))
+
+    def test_that_cannot_take_one_span_gets_its_neighbours(self, tracer, work, sink, caplog):
+        """Scenario 48."""
+
+        def refuse(span):
+            if span.input["n"] == 50:
+                raise ValueError("poison")
+
+        sink.refuse = refuse
+        for n in range(100):
+            work(n)
+        result = tracer.flush()
+        assert sorted({span.input["n"] for span in sink.spans}) == [n for n in range(100) if n != 50]
+        assert (result.pending, result.dropped) == (0, {"rejected": 1})
+        assert caplog.text.count("poison") == 1
+
+    def test_that_stalls_lets_the_queue_fill_to_its_limit_and_counts_the_rest(self, sink):
+        """Scenario 47."""
+        tracer = Tracer("test", store=sink, queue_limit=100)
+        work = tracer.observe(lambda n: n)
+        sink.gate.clear()
+        work(-1)
+        until(lambda: not tracer._pipeline.queue)  # the worker has taken it, and is stuck
+        for n in range(250):
+            work(n)
+        assert tracer.stats()["dropped"]["queue_full"] == 150
+        sink.gate.set()
+        assert tracer.flush().dropped == {"queue_full": 150}
+        assert [span.input["n"] for span in sink.spans] == list(range(-1, 100))
+        tracer.shutdown()
+
+    def test_that_stalls_has_heavy_values_replaced_beyond_their_weight(self, sink, monkeypatch):
+        """Scenario 47."""
+        monkeypatch.setattr(pipelines, "MAX_WEIGHT", 100_000)
+        tracer = Tracer("test", store=sink)
+        heavy = tracer.observe(lambda text: None)
+        sink.gate.clear()
+        for _ in range(10):
+            heavy("x" * 20_000)
+        assert tracer.stats()["values_dropped"] == 5
+        sink.gate.set()
+        assert tracer.flush()
+        assert [s.input["text"] for s in sink.spans].count({"$truncated": "memory"}) == 5
+        assert tracer.stats()["queued_bytes"] == 0
+        tracer.shutdown()
+
+    def test_is_never_traced_itself(self, tracer, work, sink):
+        """Scenario 56: a store, an exporter, a logging handler that are traced make no feedback."""
+        sink.export = tracer.observe(sink.export, name="export")
+        sink.flush = tracer.observe(sink.flush, name="flush")
+        work()
+        for _ in range(5):
+            tracer.flush()
+        assert "export" not in sink.names
+
+
+class TestExporters:
+    def test_get_what_the_store_took(self, sink):
+        other = Sink()
+        tracer = Tracer("test", store=sink, exporters=[other])
+        tracer.observe(lambda: 1, name="work")()
+        tracer.flush()
+        assert sink.names == other.names == ["work"]
+        tracer.shutdown()
+        assert (sink.closed, other.closed) == (1, 1)
+
+    def test_that_fail_are_counted_and_disturb_nobody(self, sink, caplog):
+        class Broken(Sink):
+            def export(self, spans):
+                raise OSError("unreachable")
+
+            flush = close = export
+
+        tracer = Tracer("test", store=sink, exporters=[Broken()])
+        tracer.observe(lambda: 1)()
+        assert tracer.flush()
+        assert tracer.stats()["not_exported"] == 1
+        tracer.shutdown()
+        assert "unreachable" in caplog.text
+
+
+class TestWorker:
+    def test_that_gets_an_exception_goes_on(self, tracer, work, sink):
+        """Scenario 49: injected into the thread, at any point of its loop."""
+        for n in range(20):
+            work(n)
+            thread = ctypes.c_ulong(tracer._pipeline._worker.ident)
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, ctypes.py_object(SystemExit))
+            time.sleep(0.01)
+        assert tracer.flush(10)
+        assert {span.input["n"] for span in sink.spans} == set(range(20))
+
+    def test_stores_without_being_asked(self, tracer, work, sink):
+        work()
+        until(lambda: sink.names == ["work"])
+
+    def test_that_cannot_be_started_is_done_without(self, tracer, work, sink, monkeypatch):
+        """Scenario 71."""
+
+        def refuse(*_):
+            raise RuntimeError("can't start new thread")
+
+        monkeypatch.setattr(workers, "start_new_thread", refuse)
+        for n in range(5):
+            work(n)
+        assert tracer.flush()
+        assert [span.input["n"] for span in sink.spans] == list(range(5))
+
+    def test_is_started_again_when_a_thread_can_be_had(self, tracer, work, monkeypatch):
+        """Scenario 71."""
+
+        def refuse(*_):
+            raise RuntimeError("can't start new thread")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(workers, "start_new_thread", refuse)
+            work()
+        work()
+        assert tracer._pipeline._worker.alive
+
+    def test_starts_while_threading_holds_its_own_lock(self, tracer, work, sink):
+        """Scenario 54."""
+        with threading._active_limbo_lock:
+            work()
+        assert tracer.flush()
+
+    def test_with_a_broken_logging_handler_goes_on(self, tracer, work, sink):
+        """Scenario 55."""
+
+        class Broken(logging.Handler):
+            def emit(self, record):
+                raise RuntimeError("broken handler")
+
+        log, handler = logging.getLogger("agenttrace"), Broken()
+        log.addHandler(handler)
+        try:
+            sink.refuse = lambda span: (_ for _ in ()).throw(OSError("not now"))
+            work()
+            assert not tracer.flush(0.1)
+            sink.refuse = lambda span: None
+            assert tracer.flush()
+        finally:
+            log.removeHandler(handler)
+
+
+class TestOddPlaces:
+    """Scenario 55: traced calls where nobody expects code to run."""
+
+    def test_finalisers_and_weak_references(self, tracer, work, sink):
+        class Dying:
+            def __del__(self):
+                work(1)
+
+        class Cyclic(Dying):
+            pass
+
+        for _ in range(10):
+            Dying()
+            cyclic = Cyclic()
+            cyclic.self = cyclic
+            reference = weakref.ref(cyclic, lambda _: work(2))
+            del cyclic
+            gc.collect()
+            assert reference() is None
+        assert tracer.flush()
+        assert [span.input["n"] for span in sink.spans].count(1) == 20
+
+    def test_a_traced_logging_handler(self, tracer, work, sink):
+        class Traced(logging.Handler):
+            @tracer.observe
+            def emit(self, record):
+                work(record.getMessage())
+
+        log, handler = logging.getLogger("agenttrace"), Traced()
+        log.addHandler(handler)
+        try:
+            log.warning("hello")
+            sink.refuse = lambda span: (_ for _ in ()).throw(OSError("not now"))
+            work()
+            tracer.flush(0.1)
+            sink.refuse = lambda span: None
+            assert tracer.flush()
+        finally:
+            log.removeHandler(handler)
+        assert sink.names.count("work") == 2
+
+    def test_a_trace_function_and_an_except_hook(self, tracer, work, sink):
+        calls = []
+
+        def trace(frame, event, argument):
+            if not calls:
+                calls.append(1)
+                work("traced")
+            return
+
+        before = sys.gettrace()
+        sys.settrace(trace)
+        try:
+            work("plain")
+        finally:
+            sys.settrace(before)
+        hook = tracer.observe(lambda kind, value, trace: None, name="hook")
+        hook(ValueError, ValueError("x"), None)
+        assert tracer.flush()
+        assert {"work", "hook"} == set(sink.names)
+
+
+class TestShutdown:
+    def test_stores_everything_and_closes_once(self, tracer, work, sink):
+        """Scenario 69."""
+        work()
+        assert tracer.shutdown()
+        assert tracer.shutdown()
+        assert (sink.names, sink.closed) == (["work"], 1)
+
+    def test_what_comes_later_is_counted_not_kept(self, tracer, work, sink):
+        """Scenario 69."""
+        block = tracer.span("open")
+        with block:
+            work(1)
+            tracer.shutdown()
+        assert work(2) == 2
+        assert tracer.stats()["dropped"]["after_shutdown"] == 2
+        assert not tracer.flush()
+        assert sink.names == ["work"]
+
+    def test_of_a_stalled_store_returns(self, tracer, work, sink):
+        sink.gate.clear()
+        work()
+        assert not tracer.shutdown(0.1)
+
+
+class TestClock:
+    def test_set_back_or_forth_inside_a_call_leaves_durations_and_order(
+        self, tracer, work, sink, monkeypatch
+    ):
+        """Scenario 50."""
+        monkeypatch.setattr(identity, "_jumps", 0)
+        monkeypatch.setattr(identity, "_anchor_ns", identity._anchor_ns)
+        real, hour = time.time_ns, 3_600 * 10**9
+        for shift in (-hour, hour):
+            with tracer.span("long"):
+                work()
+                monkeypatch.setattr(time, "time_ns", lambda shift=shift: real() + shift)
+                work()
+            tracer.flush()
+        monkeypatch.setattr(time, "time_ns", real)
+        assert tracer.stats()["clock_jumps"] == 2
+        for trace in (sink.spans[:3], sink.spans[3:]):
+            first, second, root = trace
+            assert (
+                root.start_ns
+                <= first.start_ns
+                <= first.end_ns
+                <= second.start_ns
+                <= second.end_ns
+                <= root.end_ns
+            )
+            assert root.duration_ns < hour
+
+    def test_set_to_another_time_is_followed_by_the_traces_after_it(self, tracer, work, sink, monkeypatch):
+        monkeypatch.setattr(identity, "_jumps", 0)
+        monkeypatch.setattr(identity, "_anchor_ns", identity._anchor_ns)
+        real, day = time.time_ns, 24 * 3_600 * 10**9
+        work()
+        tracer.flush()
+        monkeypatch.setattr(time, "time_ns", lambda: real() + day)
+        with tracer.span("between"):
+            tracer.flush()
+        until(lambda: tracer.stats()["clock_jumps"] == 1)
+        work()
+        tracer.flush()
+        assert sink.spans[-1].start_ns - sink.spans[0].start_ns > day
