@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from pydantic_core import from_json
-from pydantic_core import to_json as encode
-
 from agenttrace.core.jsonable import clean_text, jsonable, to_json
 from agenttrace.core.span import EMPTY, Frame, Span, SpanError
 from agenttrace.core.tool_call import REQUIRED, Parameter, ToolDefinition
@@ -36,6 +33,8 @@ def flat_rows(
     Raises:
         Exception: of any kind, for a span that does not hold what its fields promise.
     """
+    from pydantic_core import to_json as encode  # on the writer's thread: making a tracer must stay light
+
     flat: list[Any] = []
     add = flat.extend
     for span in spans:
@@ -93,7 +92,9 @@ def _rest(span: Span) -> str:
         kept["attributes"] = span.attributes
     if span.usage is not None:
         kept["usage"] = span.usage
-    return encode(kept, inf_nan_mode="strings").decode()
+    from pydantic_core import to_json
+
+    return to_json(kept, inf_nan_mode="strings").decode()
 
 
 def tidied(span: Span) -> Span:
@@ -169,6 +170,8 @@ def span_of(trace_key: int, row: Sequence[Any], tools: dict[tuple[str, str], Too
 def loaded(text: str) -> Any:
     """The value of a JSON text; the text itself, marked, where bytes of the file have rotted."""
     try:
+        from pydantic_core import from_json
+
         return from_json(text)
     except ValueError:
         return {"$unreadable": text}
@@ -189,6 +192,8 @@ def tool_of(name: str, definition: str, known: dict[tuple[str, str], ToolDefinit
     """The definition that `definition_text` wrote."""
     found = known.get((name, definition))
     if found is None:
+        from pydantic_core import from_json
+
         entry = from_json(definition)
         found = known[name, definition] = ToolDefinition(
             name=name,

@@ -93,7 +93,10 @@ def _inputs(site: Site, values: tuple[Any, ...], redaction: Redaction) -> dict[s
 def _value(name: str, value: Any, redaction: Redaction) -> Any:
     kind = type(value)
     small = (
-        (kind is str and len(value) < SHORTEST_SECRET and value.isascii()) or value is None or kind is bool
+        (kind is str and len(value) < SHORTEST_SECRET and value.isascii())
+        or value is None
+        or kind is bool
+        or (kind is int and -EXACT_INT < value < EXACT_INT)
     )
     # No room for a secret's shape in a small value: the name alone can make it one.
     if small and redaction.call is None and (value is None or not redaction.is_secret(name)):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import gc
+import sys
 from contextvars import Context, Token
 from typing import Any
 
@@ -44,8 +44,9 @@ def lend(record: Record) -> Loan | None:
     that nothing stays the running call there after its end.
     """
     token = current.set(record)
+    asyncio = sys.modules.get("asyncio")  # where nobody loaded it, no task runs
     try:
-        task = asyncio.current_task()
+        task = asyncio.current_task() if asyncio is not None else None
     except RuntimeError:  # no event loop runs in this thread
         task = None
     if task is None:

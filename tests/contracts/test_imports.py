@@ -20,9 +20,10 @@ def test_importing_agenttrace_loads_no_heavy_library(tmp_path):
 def test_making_a_tracer_and_decorating_loads_no_library_that_recording_does_not_need(tmp_path):
     code = (
         "import sys, agenttrace\n"
-        "tracer = agenttrace.Tracer('p', store='memory')\n"
+        "tracer = agenttrace.Tracer('p', store='traces.db')\n"
         "tracer.observe(span_type='tool')(lambda city: city)\n"
-        "heavy = {'pydantic', 'httpx', 'yaml', 'rich', 'jinja2', 'click', 'wrapt'}\n"
+        "heavy = {'pydantic', 'pydantic_core', 'httpx', 'yaml', 'rich', 'jinja2'}\n"
+        "heavy |= {'click', 'wrapt', 'asyncio'}\n"
         "print(sorted(heavy & set(sys.modules)))"
     )
     assert run(code, tmp_path) == "[]"
