@@ -17,13 +17,14 @@ from agenttrace.core.errors import DatasetError, did_you_mean
 from agenttrace.core.identity import new_span_key, new_trace_key
 from agenttrace.core.jsonable import jsonable
 from agenttrace.core.span import Span, SpanError
+from agenttrace.core.tool_call import ToolCall
 from agenttrace.core.trace import TOOL, Trace
 
 ROOT_NAME = "recorded run"
 
 _NAMES = ("name", "tool_name")
 _ARGUMENTS = ("arguments", "args", "parameters")
-_READ = frozenset({*_NAMES, *_ARGUMENTS, "output", "error", "agent", "turn"})
+_READ = frozenset({*_NAMES, *_ARGUMENTS, "arguments_error", "output", "error", "agent", "turn"})
 
 
 @dataclass
@@ -61,19 +62,36 @@ class RecordedText:
     turn: int
 
 
-def trace_from_calls(calls: Sequence[Mapping[str, Any] | str], *, output: Any = None) -> Trace:
+def trace_from_calls(calls: Sequence[Mapping[str, Any] | str | ToolCall], *, output: Any = None) -> Trace:
     """Make a trace of plain tool calls, in the order given, one after the other.
 
-    Each is a name, or a mapping with ``name`` (or ``tool_name``) and optionally ``arguments`` (or ``args``,
-    ``parameters``: a mapping or its JSON text), ``output``, ``error`` (text, ``{"type", "message"}``, or
-    true), ``agent``, ``turn``; other keys (``kind``, ``id`` …) are kept in the call's `metadata`. Arguments
-    whose JSON text cannot be read are a fact about the run: the call is kept, with `arguments_error`.
+    Each is a name, a `ToolCall`, or a mapping with ``name`` (or ``tool_name``) and optionally ``arguments``
+    (or ``args``, ``parameters``: a mapping or its JSON text), ``output``, ``error`` (text,
+    ``{"type", "message"}``, or true), ``agent``, ``turn``; other keys (``kind``, ``id`` …) are kept in the
+    call's `metadata`. Arguments whose JSON text cannot be read are a fact about the run: the call is kept,
+    with `arguments_error`.
 
     Raises:
         DatasetError: an entry that is no such thing; it names the position.
     """
     read = read_calls(calls, "calls")
     return build(read, (), first_input=None, output=output)
+
+
+def written_call(call: ToolCall) -> dict[str, Any]:
+    """A call as the mapping that reads back as it: what it was, not when, and without where it stood."""
+    told = {
+        "name": call.name,
+        "arguments": dict(call.arguments),
+        "arguments_error": call.arguments_error,
+        "output": call.output,
+        "error": True if call.failed else None,
+        "agent": call.agent or None,
+        "turn": call.turn,
+    }
+    if call.error is not None:
+        told["error"] = {"type": call.error.type, "message": call.error.message}
+    return {**call.metadata, **{key: value for key, value in told.items() if value is not None}}
 
 
 def check_calls(calls: Sequence[Any], place: str) -> None:
@@ -91,6 +109,8 @@ def read_calls(calls: Sequence[Any], place: str) -> list[RecordedCall]:
 def _read_call(entry: Any, place: str, moment: int) -> RecordedCall:
     if isinstance(entry, str):
         entry = {"name": entry}
+    elif isinstance(entry, ToolCall):
+        entry = written_call(entry)
     if not isinstance(entry, Mapping):
         raise DatasetError(f"got {shown(entry)}, wanted a tool's name or a mapping with 'name'", field=place)
     name = _one_of(entry, _NAMES, place)
@@ -101,6 +121,7 @@ def _read_call(entry: Any, place: str, moment: int) -> RecordedCall:
     if given is not None and not isinstance(given, str | Mapping):
         raise DatasetError(f"got {shown(given)}, wanted arguments by name", field=place)
     arguments, arguments_error = read_arguments(given)
+    arguments_error = arguments_error or entry.get("arguments_error")
     agent, turn = entry.get("agent"), entry.get("turn")
     if agent is not None and not isinstance(agent, str):
         raise DatasetError(f"got {shown(agent)}, wanted the agent's name", field=f"{place}.agent")

@@ -40,12 +40,12 @@ class Trace:
         self._output = output
 
     @classmethod
-    def from_calls(cls, calls: Sequence[Mapping[str, Any] | str], *, output: Any = None) -> Trace:
+    def from_calls(cls, calls: Sequence[Mapping[str, Any] | str | ToolCall], *, output: Any = None) -> Trace:
         """A trace of plain tool calls, in the order given.
 
-        Each is a name, or a mapping with ``name`` (or ``tool_name``) and optionally ``arguments`` (or
-        ``args``, ``parameters``), ``output``, ``error``, ``agent``, ``turn``; other keys are kept in the
-        call's `metadata`.
+        Each is a name, a `ToolCall`, or a mapping with ``name`` (or ``tool_name``) and optionally
+        ``arguments`` (or ``args``, ``parameters``), ``output``, ``error``, ``agent``, ``turn``; other keys
+        are kept in the call's `metadata`.
 
         Raises:
             AgentTraceError: an entry that is neither.

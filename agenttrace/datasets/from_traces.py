@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from agenttrace.core.example import Example
-from agenttrace.core.tool_call import ToolCall
+from agenttrace.core.recorded import written_call
 from agenttrace.core.trace import TOOL, Trace
+from agenttrace.expectations.from_run import expectation_of
 
 Expect = Literal["nothing", "names", "calls"]
 """What of a run is taken as the expectation for later runs: nothing, the tools' names in order, or the names
@@ -34,28 +35,8 @@ def example_from_trace(trace: Trace, expect: Expect = "nothing") -> Example:
     return Example(
         input=given,
         actual_output=trace.output,
-        tools_called=[_call(call) for call in trace.tool_calls],
-        expected_tools=_expected(trace, expect),
+        tools_called=[written_call(call) for call in trace.tool_calls],
+        expected_tools=None if expect == "nothing" else expectation_of(trace, expect),
         additional_metadata={key: value for key, value in origin.items() if value is not None},
         name=trace.name or None,
     )
-
-
-def _call(call: ToolCall) -> dict[str, Any]:
-    told = {
-        "name": call.name,
-        "arguments": dict(call.arguments),
-        "output": call.output,
-        "error": None if call.error is None else {"type": call.error.type, "message": call.error.message},
-        "agent": call.agent or None,
-        "turn": call.turn,
-    }
-    return {**call.metadata, **{key: value for key, value in told.items() if value is not None}}
-
-
-def _expected(trace: Trace, expect: Expect) -> list[Any] | None:
-    if expect == "nothing":
-        return None
-    if expect == "names":
-        return [call.name for call in trace.tool_calls]
-    return [{"tool_name": call.name, "parameters": dict(call.arguments)} for call in trace.tool_calls]

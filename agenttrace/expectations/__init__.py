@@ -6,6 +6,7 @@ from agenttrace.expectations.compare import compare
 from agenttrace.expectations.comparison import Comparison
 from agenttrace.expectations.expectation import Expectation, Mode, Severity, expect
 from agenttrace.expectations.explain import Line, explain, explain_lines
+from agenttrace.expectations.from_run import expectation_of
 from agenttrace.expectations.matchers import (
     ABSENT,
     approx,
@@ -52,6 +53,7 @@ __all__ = [
     "default",
     "differences",
     "expect",
+    "expectation_of",
     "explain",
     "explain_lines",
     "gt",

@@ -111,6 +111,8 @@ def write_value(value: Any) -> Any:
         members = value.members if isinstance(value, Unordered) else tuple(value)
         return {"$has": [write_value(member) for member in members], "$len": len(members)} if members else []
     if isinstance(value, Mapping):
+        if len(value) == 1 and value.get("$float") in ("NaN", "Infinity", "-Infinity"):
+            return dict(value)  # a float in its written form, which reads back as one
         return {_escaped(str(key)): write_value(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [write_value(item) for item in value]
@@ -120,7 +122,7 @@ def write_value(value: Any) -> Any:
 
 
 def _escaped(key: str) -> str:
-    return f"${key}" if key.startswith("$") and key != "$float" else key
+    return f"${key}" if key.startswith("$") else key
 
 
 def _parts(matcher: Matcher) -> tuple[Matcher, ...]:

@@ -1,0 +1,41 @@
+"""A run that went well, as the expectation for later ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from agenttrace.core.errors import ExpectationError, did_you_mean
+from agenttrace.core.tool_call import ToolCall
+from agenttrace.core.trace import Trace
+from agenttrace.expectations.matcher import write_value
+
+Taken = Literal["calls", "names"]
+"""What is taken of each call: its name with its arguments, or its name alone."""
+
+
+def expectation_of(run: Trace | Sequence[ToolCall], expect: Taken = "calls") -> list[Any]:
+    """The tool calls of a run as expected tools, in their order: plain data to keep, edit, or compare with.
+
+    ``Example(input=…, expected_tools=expectation_of(captured.trace))``. Failed attempts are among the calls.
+    Arguments are those that were recorded, defaults included. Of a call whose arguments could not be read,
+    only the name is taken.
+
+    Raises:
+        ExpectationError: `run` is neither a trace nor its calls, or `expect` is neither word.
+    """
+    if expect not in ("calls", "names"):
+        raise ExpectationError(
+            f"expect is 'calls' or 'names', got {expect!r}{did_you_mean(str(expect), ('calls', 'names'))}"
+        )
+    calls = run.tool_calls if isinstance(run, Trace) else run
+    if not isinstance(calls, list | tuple) or not all(isinstance(call, ToolCall) for call in calls):
+        raise ExpectationError(f"a run is a Trace, or its tool_calls, got {run!r:.200}")
+    if expect == "names":
+        return [call.name for call in calls]
+    return [
+        call.name
+        if call.arguments_error is not None
+        else {"tool_name": call.name, "parameters": write_value(call.arguments)}
+        for call in calls
+    ]
