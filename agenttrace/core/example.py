@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -10,9 +10,10 @@ from uuid import uuid4
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, field_validator
 
 from agenttrace.core.errors import AgentTraceError, DatasetError, did_you_mean
-from agenttrace.core.expected_tools import check_expected_tools
+from agenttrace.core.expected_tools import ExpectedTools, check_expected_tools
 from agenttrace.core.portable import from_portable, marked, to_portable
-from agenttrace.core.recorded import check_calls, shown
+from agenttrace.core.recorded import check_calls, shown, written_call
+from agenttrace.core.tool_call import ToolCall
 
 _STRINGS = "a list of strings"
 _WANTED = {
@@ -43,6 +44,7 @@ class Example(BaseModel):
     `retrieval_context` hold a recorded run; where an agent is run, its output takes the place of
     `actual_output`. `expected_output` and `actual_output` are any value. `expected_tools` is a list of
     names, of mappings with ``tool_name`` and ``parameters``, of ``call(…)``, or any expectation.
+    `tools_called` takes a trace's `tool_calls`, too, and keeps them as mappings.
     `created_at` is ISO text, now (UTC) by default; None for it or for `example_id` means the default.
 
     Fields are checked when they are given and when they are assigned; values are never converted
@@ -60,8 +62,12 @@ class Example(BaseModel):
     expected_output: Any = None
     context: list[str] | None = None
     retrieval_context: list[str] | None = None
-    tools_called: list[Any] | None = None
-    expected_tools: Any = None
+    if TYPE_CHECKING:
+        tools_called: Sequence[str | Mapping[str, Any] | ToolCall] | None = None
+        expected_tools: ExpectedTools | None = None
+    else:
+        tools_called: list[Any] | None = None
+        expected_tools: Any = None
     additional_metadata: dict[str, Any] | None = None
     name: str | None = None
     example_id: str = Field(default_factory=_new_id)
@@ -102,9 +108,10 @@ class Example(BaseModel):
     @field_validator("tools_called")
     @classmethod
     def _readable_calls(cls, value: list[Any] | None) -> list[Any] | None:
-        if value is not None:
-            check_calls(value, "tools_called")
-        return value
+        if value is None:
+            return None
+        check_calls(value, "tools_called")
+        return [written_call(call) if isinstance(call, ToolCall) else call for call in value]
 
     @field_validator("expected_tools")
     @classmethod

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol, TypeAlias
 
 from agenttrace.core.errors import AgentTraceError, DatasetError, did_you_mean
-from agenttrace.core.tool_call import ExpectedToolCall
+from agenttrace.core.tool_call import HAPPENED, ExpectedToolCall, ToolCall
+from agenttrace.core.trace import Trace
+
+
+class _Written(Protocol):
+    """A pattern, an expected call, a whole expectation: what has a file form. A `ToolCall` has none."""
+
+    def to_data(self) -> Any: ...
+
+
+ExpectedTools: TypeAlias = _Written | Mapping[str, Any] | Sequence["str | ExpectedTools"]
+"""What can be written as expected tools, so far as type checkers can tell."""
 
 _PATTERN_WORDS = frozenset({"call", "seq", "par", "opt", "any_of", "many", "path"})
 """What a mapping inside a list of expected tools says where it is not one flat tool."""
@@ -16,9 +27,11 @@ def check_expected_tools(value: Any) -> None:
     """Check names and flat tools (``{"tool_name": …, "parameters": {…}}``), not the richer forms.
 
     Raises:
-        DatasetError: a string, number or set in place of a list, an entry that is nothing of the kind, an
-            unknown key in an expected tool. It names the entry.
+        DatasetError: a string, number, set or trace in place of a list, a call that happened, an entry that
+            is nothing of the kind, an unknown key in an expected tool. It names the entry.
     """
+    if isinstance(value, Trace):
+        raise DatasetError(f"got a Trace, wanted expected calls{HAPPENED}", field="expected_tools")
     if isinstance(value, str):
         raise DatasetError(
             f"got the string {value!r}, wanted a list; write [{value!r}]", field="expected_tools"
@@ -35,6 +48,8 @@ def check_expected_tools(value: Any) -> None:
 
 
 def _check_item(item: Any, place: str) -> None:
+    if isinstance(item, ToolCall):
+        raise DatasetError(f"got a ToolCall of {item.name!r}, wanted an expected call{HAPPENED}", field=place)
     if item is None or isinstance(item, bool | int | float | bytes):
         raise DatasetError(
             f"got {type(item).__name__} {item!r}, wanted a tool's name or a mapping with 'tool_name'",

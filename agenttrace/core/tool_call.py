@@ -144,6 +144,9 @@ class ToolCall:
         return self.error is not None or self.status == "error"
 
 
+HAPPENED = "; that is what happened: agenttrace.expectations.expectation_of(run) makes an expectation of it"
+"""What to do about a call or a trace that stands in place of an expectation."""
+
 _EXPECTED_KEYS = {
     "tool_name": "name",
     "name": "name",
@@ -207,7 +210,7 @@ class ExpectedToolCall:
         if not isinstance(item, Mapping):
             raise ExpectationError(
                 f"an expected tool is a name or a mapping with 'tool_name',"
-                f" got {type(item).__name__} {item!r}"
+                f" got {type(item).__name__} {item!r:.200}{HAPPENED if isinstance(item, ToolCall) else ''}"
             )
         fields: dict[str, Any] = {}
         for key, value in item.items():

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from agenttrace.core.errors import ScorerError
 from agenttrace.core.tool_call import ArgumentMode, ToolCall, ToolDefinition
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.align import Alignment, Credit, align, unordered
@@ -44,12 +45,12 @@ def compare(
         ExpectationError: the expectation cannot be understood, names an unknown tool or parameter, or
             expands to too many ways.
         ScorerError: it needs a judge and there is none, or bounds what the trace does not tell; an unknown
-            `mode` or `match`.
+            `mode` or `match`; `actual` is something else, perhaps the expectation.
     """
     check_options(mode, match)
+    all_calls = _calls_of(actual)
     said = parse_expectation(expectation)
     trace = actual if isinstance(actual, Trace) else None
-    all_calls: Sequence[ToolCall] = actual.tool_calls if isinstance(actual, Trace) else actual
     known = tools if tools is not None else (trace.tools if trace is not None else {})
     chosen = _scoped(selection or Selection(), said)
     attempts = chosen.calls(all_calls)
@@ -80,6 +81,17 @@ def compare(
         checks=() if said.is_path_only else check_constraints(said, Subject(attempts, calls, trace, known)),
         weigher=weigher,
     )
+
+
+def _calls_of(actual: Trace | Sequence[ToolCall]) -> Sequence[ToolCall]:
+    if isinstance(actual, Trace):
+        return actual.tool_calls
+    if not isinstance(actual, list | tuple) or not all(isinstance(call, ToolCall) for call in actual):
+        raise ScorerError(
+            "what happened comes second, after what should: a Trace or its tool_calls (Trace.from_calls "
+            f"makes one of plain data), got {type(actual).__name__} {actual!r:.200}"
+        )
+    return actual
 
 
 def _scoped(selection: Selection, said: Expectation) -> Selection:

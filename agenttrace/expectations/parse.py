@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from agenttrace.core.errors import ExpectationError, did_you_mean
-from agenttrace.core.tool_call import ExpectedToolCall
+from agenttrace.core.tool_call import HAPPENED, ExpectedToolCall, ToolCall
+from agenttrace.core.trace import Trace
 from agenttrace.expectations.expectation import Expectation, expect
 from agenttrace.expectations.memo import Memo
 from agenttrace.expectations.pattern import Call, Many, Pattern, any_of, as_call, many, opt, par, seq
@@ -74,7 +75,8 @@ def parse_pattern(raw: Any) -> Pattern:
     if isinstance(raw, Mapping):
         return _parse_mapping(raw)
     raise ExpectationError(
-        f"an expected call is a tool's name, a mapping or a pattern, got {type(raw).__name__} {raw!r}"
+        f"an expected call is a tool's name, a mapping or a pattern, got {type(raw).__name__} {raw!r:.200}"
+        + (HAPPENED if isinstance(raw, ToolCall | Trace) else "")
     )
 
 

@@ -161,12 +161,26 @@ def _collapse(calls: Sequence[ToolCall]) -> tuple[Sequence[ToolCall], Mapping[in
     return kept, attempts
 
 
+def check_scored(example: Example, trace: Trace | None) -> None:
+    """Refuse what is no example with a trace, such as the two in the other order.
+
+    Raises:
+        ScorerError: it says how `score` is called.
+    """
+    if not (trace is None or isinstance(trace, Trace)) or not hasattr(example, "expected_tools"):
+        raise ScorerError(
+            "a scorer is called as score(example, trace), with an Example and a Trace or None, "
+            f"got {type(example).__name__} and {type(trace).__name__}"
+        )
+
+
 def actual_calls(example: Example, trace: Trace | None) -> Trace:
     """The trace to look at: the one that was recorded, else the example's own `tools_called`.
 
     Raises:
-        ScorerError: there is neither.
+        ScorerError: there is neither, or they are something else.
     """
+    check_scored(example, trace)
     if trace is not None and (trace.spans or example.tools_called is None):
         return trace
     if example.tools_called is not None:

@@ -11,7 +11,7 @@ from agenttrace.core.example import Example
 from agenttrace.core.score import Score
 from agenttrace.core.trace import TOOL, Trace
 from agenttrace.expectations.lcs import lcs_pairs
-from agenttrace.expectations.selection import Attempts, Selection
+from agenttrace.expectations.selection import Attempts, Selection, check_scored
 from agenttrace.expectations.values import value_key
 from agenttrace.scorers.threshold import checked_threshold
 
@@ -69,6 +69,7 @@ class ExecutionOrderScorer:
         Raises:
             ScorerError: `expected_output` or `actual_output` is missing or no list, and no trace stands in.
         """
+        check_scored(example, trace)
         expected = self._expected(example)
         actual = self._actual(example, trace)
         value, reason, details = _compare(self.mode, expected, actual)

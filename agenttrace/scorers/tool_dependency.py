@@ -61,7 +61,7 @@ class ToolDependencyScorer:
         )
 
     def _expected(self, example: Example) -> list[ExpectedToolCall]:
-        given = example.expected_tools
+        given: Any = example.expected_tools
         entries = [ExpectedToolCall.of(item) for item in given] if isinstance(given, list | tuple) else []
         found = [entry for entry in entries if entry.action_dependencies or entry.result_dependencies]
         if not found:

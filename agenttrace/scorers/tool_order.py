@@ -16,7 +16,7 @@ from agenttrace.expectations.comparison import Comparison
 from agenttrace.expectations.expectation import Expectation, Mode, check_options
 from agenttrace.expectations.explain import explain
 from agenttrace.expectations.parse import parse_expectation
-from agenttrace.expectations.selection import Selection, actual_calls
+from agenttrace.expectations.selection import Selection, actual_calls, check_scored
 from agenttrace.expectations.weighing import Comparators
 from agenttrace.scorers.asked import Given, scored
 from agenttrace.scorers.call_options import CallOptions
@@ -96,6 +96,7 @@ class ToolOrderScorer(Generic[Given]):
             ScorerError: the example has no expected_tools, or nothing says what was called.
             ExpectationError: the expectation cannot be understood, or names an unknown tool or parameter.
         """
+        check_scored(example, trace)
         expectation = self._expectation(example)
         actual = actual_calls(example, trace)
 

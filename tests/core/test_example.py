@@ -10,6 +10,7 @@ import pytest
 from agenttrace.core.errors import DatasetError
 from agenttrace.core.example import Example
 from agenttrace.core.tool_call import ANY, ExpectedToolCall
+from agenttrace.core.trace import Trace
 
 
 def test_every_field_of_the_seed_is_taken() -> None:
@@ -200,3 +201,40 @@ def test_the_repr_shows_what_is_set() -> None:
     assert repr(Example(input="a", example_id="1", created_at="2025-01-01")) == (
         "Example(input='a', example_id='1', created_at='2025-01-01')"
     )
+
+
+CALL_FIELDS = ("name", "arguments", "arguments_error", "output", "error", "agent", "turn", "metadata")
+
+
+def test_the_calls_of_a_trace_are_kept_as_the_mappings_that_read_back_as_them():
+    recorded = [
+        {"name": "find", "arguments": {"q": [1, None]}, "output": {"n": 1}, "agent": "desk", "turn": 2},
+        {
+            "name": "pay",
+            "arguments": "{not json",
+            "error": {"type": "Late", "message": "no"},
+            "kind": "write",
+        },
+    ]
+    calls = Trace.from_calls(recorded).tool_calls
+    example = Example(tools_called=calls)
+    assert example == Example.from_dict(example.to_dict())
+    for again in (Trace.from_calls(example.tools_called).tool_calls, Trace.from_calls(calls).tool_calls):
+        for before, after in zip(calls, again, strict=True):
+            for field in (
+                "name",
+                "arguments",
+                "arguments_error",
+                "output",
+                "error",
+                "agent",
+                "turn",
+                "metadata",
+            ):
+                assert getattr(before, field) == getattr(after, field), field
+
+
+@pytest.mark.parametrize("happened", [Trace.from_calls(["a"]), Trace.from_calls(["a"]).tool_calls])
+def test_what_happened_is_refused_as_what_should(happened):
+    with pytest.raises(DatasetError, match=r"that is what happened: .*expectation_of\(run\)"):
+        Example(expected_tools=happened)

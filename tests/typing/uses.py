@@ -39,7 +39,7 @@ from agenttrace import (
 from agenttrace.core.protocols import Scorer
 from agenttrace.evaluation.alerts import LowScore
 from agenttrace.evaluation.handle import EvaluationHandle
-from agenttrace.expectations import Expectation, Pattern
+from agenttrace.expectations import Expectation, Pattern, expectation_of
 from agenttrace.judges import FaithfulnessScorer, FakeChatModel, semantic_judge
 from agenttrace.scorers import ToolCallCountScorer, TrajectoryScorer, scorer, scorer_named
 
@@ -107,6 +107,17 @@ def expectations_are_typed() -> None:
 
 def examples_and_datasets_are_typed() -> None:
     example = Example(input={"order": 7}, expected_tools=["lookup", {"tool_name": "refund"}], name="one")
+    path = call("login") >> par("hotel", "flight")
+    names: list[str] = ["lookup"]
+    mixed: list[Any] = ["lookup", call("refund")]
+    for tools in (names, mixed):
+        Example(expected_tools=tools, tools_called=tools)
+    Example(expected_tools=path)
+    Example(expected_tools=["a", call("b"), path, ["c", {"par": ["d"]}]])
+    Example(expected_tools=expect(path, never="drop"))
+    Example(expected_tools={"path": ["a"], "max_calls": 3})
+    trace = Trace.from_calls(["lookup"])
+    Example(expected_tools=expectation_of(trace), tools_called=trace.tool_calls)
     dataset = EvalDataset(examples=[example])
     for each in dataset:
         assert_type(each, Example)

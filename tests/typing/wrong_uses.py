@@ -24,6 +24,7 @@ from agenttrace import (
     expect,
     run_evaluation,
 )
+from agenttrace.expectations import compare
 from agenttrace.scorers import ToolCallCountScorer, TrajectoryScorer, scorer
 
 tracer = Tracer(project_name="typed", store="memory")
@@ -45,6 +46,11 @@ def expected_and_actual_are_not_swapped(trace: Trace) -> None:
     wants_actual([ExpectedToolCall(name="lookup")])  # type: ignore[list-item]
     wants_expected(trace.tool_calls)  # type: ignore[arg-type]
     wants_expected([ToolCall(name="lookup")])  # type: ignore[list-item]
+    Example(expected_tools=trace.tool_calls)  # type: ignore[arg-type]
+    Example(expected_tools=trace)  # type: ignore[arg-type]
+    Example(tools_called=[call("lookup")])  # type: ignore[list-item]
+    compare(["lookup"], [call("lookup")])  # type: ignore[list-item]
+    ToolOrderScorer().score(trace, Example())  # type: ignore[arg-type]
     ExecutionOrderScorer().score(trace, Example())  # type: ignore[arg-type]
 
 
