@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from contextvars import copy_context
 from typing import Any
 
-from agenttrace.core.errors import AgentTraceError
+from agenttrace.core.errors import AgentTraceError, ExpectationError
 from agenttrace.core.example import Example
 from agenttrace.core.protocols import Scorer
 from agenttrace.core.score import Score
@@ -34,15 +34,15 @@ async def apply_scorer(
 ) -> Score:
     """One scorer's score, errored where it gave none; `trace` is None where nothing says what was called."""
     outcome = await lanes.run(Call(scorer.score, (example, trace), {}, copy_context()), timeout)
-    return _score_of(scorer, outcome, timeout).with_duration(outcome.duration)
+    return _score_of(scorer, example, outcome, timeout).with_duration(outcome.duration)
 
 
-def _score_of(scorer: Scorer, outcome: Outcome, timeout: float | None) -> Score:
+def _score_of(scorer: Scorer, example: Example, outcome: Outcome, timeout: float | None) -> Score:
     name, threshold = scorer.name, scorer.threshold
     if outcome.timed_out:
         return Score.errored(name, threshold, f"the scorer {name!r} gave no score within {timeout:g} s")
     if outcome.error is not None:
-        return _broken(name, threshold, outcome.error)
+        return _broken(name, threshold, example, outcome.error)
     fault = nonsense(outcome.value)
     if fault is not None:
         return Score.errored(name, threshold, f"the scorer {name!r} {fault}")
@@ -50,11 +50,19 @@ def _score_of(scorer: Scorer, outcome: Outcome, timeout: float | None) -> Score:
     return score
 
 
-def _broken(name: str, threshold: float, error: BaseException) -> Score:
+def _broken(name: str, threshold: float, example: Example, error: BaseException) -> Score:
     """What we raise on purpose says all in its text; anything else keeps its traceback."""
+    if isinstance(error, ExpectationError):
+        return Score.errored(name, threshold, f"the expectation cannot be used: {_placed(error, example)}")
     if isinstance(error, AgentTraceError):
         return Score.errored(name, threshold, str(error))
     return Score.errored(name, threshold, users_traceback(error), last_line(error))
+
+
+def _placed(error: ExpectationError, example: Example) -> str:
+    """What the error says, after the ``file:line`` of the example where it has one."""
+    text, source = str(error), example.source
+    return text if source is None or text.startswith(source) else f"{source}: {text}"
 
 
 def nonsense(value: Any) -> str | None:

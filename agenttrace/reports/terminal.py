@@ -112,7 +112,7 @@ def _score(score: Score) -> Iterator[Line]:
         yield Line(f"  {'✓' if score.passed else '·'} {name}: {value}", "dim")
         return
     yield Line(f"  Scorer: {name}", "bold")
-    value = "none, the scorer broke" if score.value is None else number(score.value)
+    value = _no_value(score) if score.value is None else number(score.value)
     yield Line(f"    Score: {value}   (threshold {number(score.threshold)}{_mode(score)})")
     yield from _indented("Reason: ", safe(score.reason or "none given"))
     if score.error is not None and score.error != score.reason:
@@ -123,6 +123,11 @@ def _score(score: Score) -> Iterator[Line]:
             yield Line(f"    {line}", _DIFF_STYLES.get(line.lstrip()[:1], ""))
         if len(lines) > DIFF_LINES:
             yield Line(f"    … {len(lines) - DIFF_LINES} more lines", "dim")
+
+
+def _no_value(score: Score) -> str:
+    """A scorer that broke left a traceback; what we refuse on purpose is told in the reason."""
+    return "none" if score.error == score.reason else "none, the scorer broke"
 
 
 def _mode(score: Score) -> str:

@@ -7,7 +7,12 @@ from evaluation_fakes import Answer, Does, scored
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
 from agenttrace.core.score import Score
+from agenttrace.core.tool_call import ToolDefinition
+from agenttrace.core.trace import Trace
 from agenttrace.evaluation import run_evaluation
+from agenttrace.evaluation.lanes import Lanes
+from agenttrace.evaluation.scoring import apply_scorer
+from agenttrace.scorers import ToolOrderScorer
 
 
 def score_of(function, timeout=5.0):
@@ -49,6 +54,28 @@ def test_an_error_of_ours_says_all_in_one_line():
 
     score = score_of(lacks)
     assert (score.reason, score.error) == ("needs expected_output", "needs expected_output")
+
+
+def test_an_expectation_that_only_the_run_shows_to_be_wrong_is_named_with_its_place():
+    tools = {"refund": ToolDefinition(name="refund")}
+    trace = Trace(Trace.from_calls(["refund"]).spans, tools=tools)
+    written = Example.from_dict({"expected_tools": ["refnd"]}, source="refunds.yaml:12")
+    for example, place in ((written, "refunds.yaml:12: "), (Example(expected_tools=["refnd"]), "")):
+        score = asyncio.run(applied(ToolOrderScorer(), example, trace))
+        assert score.outcome == "errored"
+        assert score.reason == (
+            f"the expectation cannot be used: {place}the expected tool 'refnd' is not among the recorded "
+            "tools; did you mean 'refund'?"
+        )
+        assert score.error == score.reason
+
+
+async def applied(scorer, example, trace):
+    lanes = Lanes()
+    try:
+        return await apply_scorer(scorer, example, trace, lanes, 5.0)
+    finally:
+        lanes.close()
 
 
 def test_an_exception_that_cannot_be_printed_is_still_an_errored_score():

@@ -79,6 +79,14 @@ def test_errored_is_not_failed():
     assert "Error: nothing was recorded" in text
 
 
+def test_what_cannot_be_scored_is_no_scorer_that_broke():
+    refused = Score.errored("Tool Order", 1.0, "the expectation cannot be used: t.yaml:3: no tool 'refnd'")
+    text = text_of(result("errored", scores=(refused,)))
+    assert "    Score: none   (threshold 1.0)\n" in text
+    assert "    Reason: the expectation cannot be used: t.yaml:3: no tool 'refnd'\n" in text
+    assert "broke" not in text
+
+
 def test_an_agent_that_failed_shows_its_error_and_what_it_had_called():
     trace = Trace.from_calls([{"name": "search", "arguments": {"q": "x"}}, {"name": "book", "error": "full"}])
     text = text_of(result("failed", error="Traceback\n  line\nRuntimeError: gone", trace=trace))
