@@ -26,17 +26,17 @@ def describe(error: BaseException) -> SpanError:
     The traceback stops at a nested recorded call: that call's span already carries the rest.
     """
     try:
-        return SpanError(type_name(type(error)), _message(error), _frames(error.__traceback__))
+        return SpanError(type_name(type(error)), _message(error), _frames(_traceback(error)))
     except Exception:  # choke-point: an exception class that hides its own parts, or no stack left
         return SpanError(type_name(type(error)), "")
 
 
 def status_of(error: BaseException) -> Status:
     """*cancelled* for the ways a call is asked to stop, *error* otherwise."""
-    if isinstance(error, GeneratorExit):
+    if issubclass(type(error), GeneratorExit):  # isinstance would ask the object itself for its class
         return "cancelled"
-    kind = type(error)
-    if kind.__name__ == "CancelledError" and (kind.__module__ or "").startswith(("asyncio", "concurrent.")):
+    name = type_name(type(error))
+    if name.endswith(".CancelledError") and name.startswith(("asyncio.", "concurrent.")):
         return "cancelled"
     return "error"
 
@@ -71,13 +71,14 @@ def _is_plain(item: Any) -> bool:
 
 
 def _part(item: Any, depth: int) -> str:
-    if isinstance(item, BaseException) and depth < MAX_CAUSES:
+    if issubclass(type(item), BaseException) and depth < MAX_CAUSES:
         return _message(item, depth + 1)
     copy = snapshot(item, MAX_MESSAGE)[0]
     return copy if type(copy) is str else repr(copy)
 
 
 _arguments = BaseException.__dict__["args"].__get__
+_traceback = BaseException.__dict__["__traceback__"].__get__
 
 
 def _frames(trace: TracebackType | None) -> tuple[Frame, ...]:

@@ -9,8 +9,8 @@ from typing import Any
 
 from agenttrace.core.errors import ConfigError
 from agenttrace.core.identity import span_id_text, trace_id_text
-from agenttrace.tracing.context import current, running
-from agenttrace.tracing.record import OFF, SCOPE, Record, Recorder, Scope, key_of
+from agenttrace.tracing.context import current
+from agenttrace.tracing.record import OFF, SCOPE, SITE, Record, Recorder, Scope, key_of
 
 HEADER = "traceparent"
 _FORM = re.compile(r"([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?")
@@ -18,13 +18,16 @@ _LONGEST = 256
 
 
 def inject(headers: MutableMapping[str, str]) -> MutableMapping[str, str]:
-    """Add ``traceparent`` for the running call; nothing where none runs. Returns the same mapping."""
-    record = running()
-    if record is not None:
-        trace_key = record[SCOPE].trace_key
-        headers[HEADER] = f"00-{trace_id_text(trace_key)}-{span_id_text(key_of(record))}-01"
-    elif current.get() is OFF:
+    """Add ``traceparent`` for the running call, or for the caller whose trace goes on here; nothing where
+    there is neither. Returns the same mapping."""
+    record = current.get()
+    if record is OFF:
         headers.pop(HEADER, None)
+    elif record is not None:
+        scope: Scope = record[SCOPE]
+        span_key = scope.remote_parent if record[SITE] is None else key_of(record)
+        if span_key is not None:
+            headers[HEADER] = f"00-{trace_id_text(scope.trace_key)}-{span_id_text(span_key)}-01"
     return headers
 
 

@@ -183,7 +183,7 @@ def end_steps(
         scope.pipeline.guarded.add()
     if error is None:
         emit(record)
-    elif isinstance(error, GeneratorExit):
+    elif issubclass(type(error), GeneratorExit):
         record[FAILURE] = ("abandoned", None)
         emit(record)
     else:

@@ -79,7 +79,13 @@ class TestObjects:
 class TestBuiltinsAndPartials:
     @pytest.mark.parametrize(
         ("function", "arguments", "output"),
-        [(len, [[1, 2]], 2), (max, [1, 5], 5), (operator.add, [1, 2], 3), (str.upper, ["a"], "A"), (sorted, ["ba"], ["a", "b"])],
+        [
+            (len, [[1, 2]], 2),
+            (max, [1, 5], 5),
+            (operator.add, [1, 2], 3),
+            (str.upper, ["a"], "A"),
+            (sorted, ["ba"], ["a", "b"]),
+        ],
     )
     def test_are_recorded(self, tracer, function, arguments, output):
         """Scenario 36."""

@@ -135,9 +135,14 @@ def test_sampling_does_not_apply(store):
 
 def test_an_error_in_the_block_passes_and_the_trace_is_there(tracer, work):
     captured = tracer.capture()
-    with pytest.raises(LookupError), captured:
-        work(1)
-        raise LookupError
+
+    def fails():
+        with captured:
+            work(1)
+            raise LookupError
+
+    with pytest.raises(LookupError):
+        fails()
     assert len(captured.trace) == 1
     assert current.get() is None
 

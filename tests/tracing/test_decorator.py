@@ -271,7 +271,8 @@ class TestSwitchedOff:
         assert not tracer.enabled
 
     @pytest.mark.parametrize(
-        ("value", "on"), [("0", False), ("false", False), ("OFF", False), ("no", False), ("1", True), ("", True)]
+        ("value", "on"),
+        [("0", False), ("false", False), ("OFF", False), ("no", False), ("1", True), ("", True)],
     )
     def test_by_these_words(self, monkeypatch, value, on):
         monkeypatch.setenv("AGENTTRACE_ENABLED", value)

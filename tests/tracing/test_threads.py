@@ -129,7 +129,12 @@ class TestTransparency:
 
     def test_what_inspect_says_stays(self, tracer):
         assert threading.Thread.start.__name__ == "start"
-        assert list(inspect.signature(ThreadPoolExecutor.submit).parameters) == ["self", "fn", "args", "kwargs"]
+        assert list(inspect.signature(ThreadPoolExecutor.submit).parameters) == [
+            "self",
+            "fn",
+            "args",
+            "kwargs",
+        ]
 
 
 class TestSwitch:

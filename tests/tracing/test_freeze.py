@@ -1,0 +1,147 @@
+"""The caller's side of a snapshot: later changes do not reach it, whatever the value."""
+
+import copy
+import dataclasses
+import enum
+import pickle
+import sys
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agenttrace.core.snapshot import MAX_VALUE_SIZE, snapshot
+from agenttrace.tracing.freeze import MAX_PACKED, Frozen, freeze, thaw
+
+plain = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**60), 2**60)
+    | st.floats(allow_nan=False)
+    | st.text()
+    | st.binary(max_size=9),
+    lambda parts: (
+        st.lists(parts) | st.dictionaries(st.text() | st.integers(), parts) | st.tuples(parts, parts)
+    ),
+    max_leaves=30,
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Point:
+    x: int
+    y: int
+
+
+class Color(enum.Enum):
+    RED = "red"
+
+
+class Refuses:
+    """An object that pickle must never get hold of."""
+
+    def _refuse(self, *_):
+        raise SystemExit("pickle got hold of it")
+
+    __reduce__ = __reduce_ex__ = __getstate__ = __getnewargs__ = _refuse
+
+
+@settings(max_examples=300, deadline=None)
+@given(plain)
+def test_what_is_thawed_is_the_snapshot_of_the_value(value):
+    assert snapshot(thaw(freeze(value)))[0] == snapshot(value)[0]
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(plain, min_size=1))
+def test_later_changes_do_not_reach_it(value):
+    """Scenario 20."""
+    before = snapshot(copy.deepcopy(value))[0]
+    frozen = freeze(value)
+    for item in value:
+        if isinstance(item, list | dict):
+            item.clear()
+    value.clear()
+    assert snapshot(thaw(frozen))[0] == before
+
+
+class TestObjectsInsidePackedValues:
+    def test_are_never_pickled(self):
+        kept = thaw(freeze({"a": [Refuses(), {"b": Refuses()}], "long": "x" * 300}))
+        assert kept["a"][0] == {"$type": f"{__name__}.Refuses"}
+
+    @pytest.mark.parametrize(
+        "value",
+        [
+            {"a": {Point(1, 2): 1}},
+            {"a": {(1, Point(1, 2)): 1}},
+            {"a": {Color.RED: 1, "red": 2}},
+            [{Point(1, 2), Point(3, 4)}],
+            [{frozenset([Point(1, 2)])}],
+            {"a": {Refuses: 1}},
+            {Refuses(): [1, 2]},
+        ],
+        ids=repr,
+    )
+    def test_may_be_keys_and_members(self, value):
+        """Scenario 18."""
+        assert repr(thaw(freeze(value))) == repr(snapshot(value)[0])
+
+    def test_of_a_cycle_are_marked(self):
+        """Scenario 5."""
+        value = {"a": [1], "long": "x" * 300}
+        value["a"].append(value)
+        assert thaw(freeze(value))["a"][1] == {"$cycle": "dict"}
+
+
+class TestBounds:
+    @pytest.mark.parametrize(
+        "value",
+        [
+            "é" * 10_000_000,
+            ["x" * 10_000_000],
+            {"a": ["x" * 10_000_000]},
+            ["x" * 300] * 100_000,
+            {"a": {str(n): n for n in range(200_000)}},
+            [b"x" * 10_000_000],
+            [10**3_000] * 1_000,
+        ],
+        ids=range(7),
+    )
+    def test_hold_for_what_waits_and_for_what_is_kept(self, value):
+        """Scenarios 9 and 10."""
+        frozen = freeze(value)
+        assert isinstance(frozen, Frozen)
+        held = frozen.content if isinstance(frozen.content, bytes) else pickle.dumps(frozen.content)
+        assert len(held) <= 2 * MAX_PACKED
+        assert len(str(thaw(frozen))) < 3 * MAX_VALUE_SIZE
+
+    @pytest.mark.parametrize("depth", [100, 5_000, 100_000])
+    def test_hold_for_depth(self, depth):
+        """Scenario 6."""
+        value = []
+        for _ in range(depth):
+            value = [value]
+        assert str(thaw(freeze(value))).count("[") == 20
+
+    def test_a_value_frozen_where_no_stack_is_left_is_not_an_error(self):
+        def dive(n):
+            try:
+                results.append(freeze({"a": [{"b": [n]}]}))
+            except RecursionError:
+                return
+            dive(n + 1)
+
+        results, limit = [], sys.getrecursionlimit()
+        try:
+            sys.setrecursionlimit(200)
+            dive(0)
+        finally:
+            sys.setrecursionlimit(limit)
+        assert results
+
+
+def test_bytes_that_are_not_ours_are_never_loaded():
+    """Scenario 25."""
+    hostile = pickle.dumps(print)
+    assert thaw(Frozen(hostile, len(hostile), "packed")) == {"$type": "unreadable"}

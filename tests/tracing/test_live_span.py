@@ -1,0 +1,248 @@
+"""What the code of an agent says of the call that runs."""
+
+import threading
+import types
+
+import pydantic
+import pytest
+from stored import Sink, stored
+
+from agenttrace.core.errors import ConfigError
+from agenttrace.tracer import Tracer
+from agenttrace.tracing.context import current
+
+
+class Loud:
+    def __str__(self):
+        raise SystemExit("code of the value's ran")
+
+    __repr__ = __iter__ = __len__ = __str__
+
+
+class BrokenMapping(dict):
+    __iter__ = keys = items = Loud.__str__
+
+
+def only(captured):
+    (span,) = captured.trace.spans
+    return span
+
+
+class TestRunningCall:
+    def test_is_known_inside_and_nowhere_else(self, tracer):
+        @tracer.observe(span_type="agent")
+        def agent():
+            span = tracer.current_span()
+            with tracer.span("inner") as inner:
+                assert inner.parent_id == span.span_id
+                assert tracer.current_span().name == "inner"
+            return span.name, span.span_type, len(span.span_id), span.parent_id, span.trace_id, span.recorded
+
+        with tracer.capture() as captured:
+            name, kind, digits, parent, trace_id, is_recorded = agent()
+            assert tracer.current_span() is None
+            assert tracer.current_trace().trace_id == trace_id
+        assert (name, kind, digits, parent, is_recorded) == ("agent", "agent", 16, None, True)
+        assert trace_id == captured.trace.trace_id
+        assert tracer.current_span() is tracer.current_trace() is None
+
+    def test_outside_of_any_everything_is_accepted_and_nothing_kept(self, tracer):
+        tracer.log("x", score=1)
+        tracer.set_tags(["a"])
+        tracer.set_customer_id("c")
+        tracer.set_session_id("s")
+        tracer.update_metadata({"a": 1})
+        tracer.update_current_span(output=1, usage={"input_tokens": 1}, model="m", attributes={"a": 1})
+        tracer.score_current_span("quality", 0.5)
+        assert stored(tracer) == []
+
+    def test_takes_notes(self, tracer):
+        @tracer.observe
+        def work():
+            tracer.log("first", label="note", score=1)
+            tracer.update_current_span(
+                output="other", usage={"input_tokens": 3}, model="gpt", attributes={"a": [1]}
+            )
+            tracer.update_current_span(usage={"output_tokens": 4})
+            tracer.current_span().set_name("renamed")
+            tracer.current_span().input = {"q": 1}
+            return "returned"
+
+        with tracer.capture() as captured:
+            assert work() == "returned"
+        span = only(captured)
+        assert (span.name, span.input, span.output) == ("renamed", {"q": 1}, "other")
+        assert span.usage == {"input_tokens": 3, "output_tokens": 4}
+        assert span.attributes == {
+            "a": [1],
+            "gen_ai.request.model": "gpt",
+            "agenttrace.logs": [{"message": "first", "label": "note", "score": 1}],
+        }
+
+    def test_gives_back_what_it_was_told(self, tracer):
+        with tracer.span("x") as span:
+            assert span.output is span.input is None
+            span.output = {"a": ["x" * 1_000] * 20}
+            span.input = [1, 2]
+            assert span.output == {"a": ["x" * 1_000] * 20}
+            assert span.input == [1, 2]
+
+    def test_keeps_scores_in_the_store(self):
+        sink = Sink()
+        tracer = Tracer("test", store=sink)
+        with tracer.span("x") as span:
+            tracer.score_current_span("quality\ud800", 0.5, threshold=0.4, reason="so\ud800")
+        tracer.flush()
+        ((trace_id, span_id, score),) = sink.scores
+        assert (trace_id, span_id) == (span.trace_id, span.span_id)
+        assert (score.name, score.value, score.reason, score.passed) == (
+            "quality\ufffd",
+            0.5,
+            "so\ufffd",
+            True,
+        )
+        tracer.shutdown()
+
+    @pytest.mark.parametrize("value", [1.5, -1, float("nan"), True, "0.5", None])
+    def test_refuses_a_score_that_is_none(self, tracer, value):
+        with tracer.span("x"), pytest.raises(ValueError, match="from 0 to 1"):
+            tracer.score_current_span("quality", value)
+
+    def test_is_never_disturbed_by_a_value(self, tracer):
+        """Scenarios 1 to 4, said of a span."""
+        with tracer.capture() as captured, tracer.span("x") as span:
+            span.set_attribute("a", Loud())
+            span.set_attribute(Loud(), 1)
+            span.set_name(Loud())
+            span.output = Loud()
+            span.log(Loud(), label=Loud())
+            span.set_usage(Loud())
+            span.set_usage(BrokenMapping(a=1))
+            span.set_usage(types.MappingProxyType({"input_tokens": 1}))
+            tracer.set_customer_id(Loud())
+            tracer.set_session_id(Loud())
+            tracer.set_tags([Loud(), "good"])
+            tracer.update_metadata(BrokenMapping(a=1))
+        span = only(captured)
+        assert span.usage == {"a": 1, "input_tokens": 1}
+        assert "good" in span.attributes["agenttrace.tags"]
+        assert span.attributes["agenttrace.metadata"] == {"a": 1}
+
+    def test_takes_the_usage_object_of_a_client_library(self, tracer):
+        class Usage(pydantic.BaseModel):
+            input_tokens: int
+
+        with tracer.capture() as captured, tracer.span("x") as span:
+            span.set_usage(Usage(input_tokens=7))
+        assert only(captured).usage == {"input_tokens": 7}
+
+    def test_keeps_a_bounded_number_of_notes(self, tracer):
+        with tracer.capture() as captured, tracer.span("x") as span:
+            for n in range(3_000):
+                span.log(n)
+                span.set_attribute(str(n), n)
+        assert len(only(captured).attributes) == 1_001
+        assert len(only(captured).attributes["agenttrace.logs"]) == 1_000
+
+    def test_may_be_told_things_by_another_thread_until_long_after(self, tracer):
+        """Scenario 21."""
+        done, spans = threading.Event(), []
+
+        def tell():
+            n = 0
+            while not done.is_set():
+                for span in spans[-20:]:
+                    span.set_attribute(f"key {n % 900}", n)
+                    n += 1
+
+        teller = threading.Thread(target=tell)
+        teller.start()
+        try:
+            for _ in range(300):
+                with tracer.span("x") as span:
+                    spans.append(span)
+            assert tracer.flush()
+        finally:
+            done.set()
+            teller.join()
+        assert tracer.stats()["written"] == 300
+
+
+class TestRunningTrace:
+    def test_is_described_on_its_root(self, tracer):
+        @tracer.observe
+        def agent():
+            with tracer.span("deep"):
+                tracer.set_tags(["a", "b"])
+                tracer.set_tags(["b", "c"])
+                tracer.set_customer_id("ann")
+                tracer.set_session_id("s1")
+                tracer.update_metadata({"plan": "free", "api_key": "k"})
+                tracer.update_metadata({"plan": "paid"})
+
+        agent()
+        (summary,) = tracer.store.traces() if tracer.flush() else ()
+        trace = tracer.store.trace(summary.trace_id)
+        assert (trace.tags, trace.customer_id, trace.session_id) == (("a", "b", "c"), "ann", "s1")
+        assert trace.metadata == {"plan": "paid", "api_key": "[redacted]"}
+
+    @pytest.mark.parametrize("tags", ["tag", 5, None])
+    def test_refuses_tags_that_are_no_list(self, tracer, tags):
+        with tracer.span("x"), pytest.raises(ConfigError, match="tags are a list"):
+            tracer.set_tags(tags)
+
+    @pytest.mark.parametrize("metadata", ["x", 5, None, [("a", 1)]])
+    def test_refuses_metadata_that_is_no_mapping(self, tracer, metadata):
+        with tracer.span("x"), pytest.raises(ConfigError, match="metadata is a mapping"):
+            tracer.update_metadata(metadata)
+
+
+class TestBlocks:
+    def test_record_input_output_and_type(self, tracer):
+        with tracer.capture() as captured, tracer.span("plan", span_type="chain", input={"a": [1]}) as span:
+            span.output = "done"
+        kept = only(captured)
+        assert (kept.name, kept.span_type, kept.input, kept.output, kept.status) == (
+            *("plan", "chain", {"a": [1]}, "done", "ok"),
+        )
+
+    def test_record_the_error_that_leaves_them(self, tracer):
+        with tracer.capture() as captured, pytest.raises(LookupError), tracer.span("x"):
+            raise LookupError("gone")
+        assert (only(captured).status, only(captured).error.message) == ("error", "gone")
+        assert current.get() is None
+
+    def test_redact_their_input(self, tracer):
+        with tracer.capture() as captured, tracer.span("x", input={"api_key": "k", 5: "\ud800"}):
+            pass
+        assert only(captured).input == {"api_key": "[redacted]", "5": "\ufffd"}
+
+    def test_open_once(self, tracer):
+        block = tracer.span("x")
+        with block:
+            pass
+        with pytest.raises(ConfigError, match="opened a second time"), block:
+            pass
+
+    def test_left_in_another_context_are_recorded_and_counted(self, tracer):
+        """Scenario 45."""
+        import contextvars
+
+        block = tracer.span("x")
+        contextvars.copy_context().run(block.__enter__)
+        block.__exit__(None, None, None)
+        assert [span.name for span in stored(tracer)] == ["x"]
+        assert tracer.stats()["foreign_contexts"] == 1
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            ({"name": ""}, "a span's name is a non-empty string"),
+            ({"name": 5}, "a span's name is a non-empty string"),
+            ({"name": "x", "span_type": ""}, "span_type is a non-empty string"),
+            ({"name": "x", "input": "text"}, "a span's input is a mapping"),
+        ],
+    )
+    def test_made_wrongly_are_refused(self, tracer, arguments, message):
+        with pytest.raises(ConfigError, match=message):
+            tracer.span(**arguments)
