@@ -69,6 +69,7 @@ class Expectation:
     def __post_init__(self) -> None:
         _check_words(self)
         _check_numbers(self)
+        _check_says_something(self)
         _check_reach(self, census(self.path))
 
     def severity_of(self, check: str) -> Severity:
@@ -139,7 +140,7 @@ def expect(
     constraints, or one for each check by its name; a *warn* is reported and does not fail.
 
     Raises:
-        ExpectationError: something that cannot be understood, or that can never hold.
+        ExpectationError: something that cannot be understood, that can never hold, or that always does.
     """
     return Expectation(
         path=None if path is None else seq(path),
@@ -251,6 +252,14 @@ def _check_numbers(said: Expectation) -> None:
             isinstance(amount, bool) or not isinstance(amount, int | float) or not amount >= 0
         ):
             raise ExpectationError(f"{word} is a number of 0 or more, got {amount!r}")
+
+
+def _check_says_something(said: Expectation) -> None:
+    if said.path is None and said.is_path_only:
+        raise ExpectationError(
+            "an expectation needs a path or a constraint: this one would hold for every run; "
+            "for no calls at all, write an empty list"
+        )
 
 
 def _check_reach(said: Expectation, counted: Census) -> None:

@@ -81,7 +81,7 @@ def parse_pattern(raw: Any) -> Pattern:
 
 
 def _parse(raw: Any) -> Expectation:
-    if isinstance(raw, Mapping) and ("path" in raw or _CONSTRAINTS & raw.keys()) and not _is_item(raw):
+    if isinstance(raw, Mapping) and (not raw or _FIELDS & raw.keys()) and not _is_item(raw):
         for key in raw:
             if key not in _FIELDS:
                 raise ExpectationError(f"an expectation has no {key!r}{did_you_mean(str(key), _FIELDS)}")

@@ -238,3 +238,11 @@ def test_a_pattern_shows_itself_as_it_is_written() -> None:
         repr(call("a", {"match": 1}, match="listed", output=3))
         == "call('a', {'match': 1}, match='listed', output=3)"
     )
+
+
+@pytest.mark.parametrize("said", [{}, {"agent": "desk"}, {"severity": "warn", "at_most": {}}])
+def test_an_expectation_of_nothing_is_refused_when_built_and_when_read(said: dict[str, object]) -> None:
+    with pytest.raises(ExpectationError, match="needs a path or a constraint"):
+        expect(**said)  # type: ignore[arg-type]
+    with pytest.raises(ExpectationError, match="needs a path or a constraint"):
+        parse_expectation(said)
