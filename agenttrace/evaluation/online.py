@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import threading
 import time
@@ -32,6 +33,7 @@ MAX_WEIGHT = 64 * 1024 * 1024
 CONCURRENCY = 16
 TIMEOUT = 120.0
 DRAIN_SECONDS = 2.0
+_FORK_SECONDS = 2.0
 
 
 class OnlineEvaluator:
@@ -151,6 +153,7 @@ class OnlineEvaluator:
 
     def _make_worker(self) -> OnlineWorker:
         """On the worker's thread: its imports are none of the agent's business."""
+        importlib.import_module("agenttrace.core.example")  # what it needs later must be there at a fork
         from agenttrace.evaluation.online_worker import OnlineWorker
 
         return OnlineWorker(
@@ -195,6 +198,11 @@ class OnlineEvaluator:
         """Every evaluation asked for is in exactly one of the other counts."""
         return self.tally.to_dict(len(self.inbox))
 
+    def before_fork(self) -> None:
+        """Wait for a worker that is being imported: see `WorkerThread`."""
+        if self._worker is not None:
+            self._worker.ready.wait(_FORK_SECONDS)
+
     def after_fork(self) -> None:
         """In a forked child: the parent's evaluations are the parent's."""
         self._begin()
@@ -210,13 +218,18 @@ def _drain_at_exit() -> None:
         evaluator.close(max(min(evaluator.drain_seconds, deadline - time.monotonic()), 0.0))
 
 
+def _before_fork() -> None:
+    for evaluator in list(_evaluators):
+        evaluator.before_fork()
+
+
 def _in_forked_child() -> None:
     for evaluator in list(_evaluators):
         evaluator.after_fork()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_in_forked_child)
+    os.register_at_fork(before=_before_fork, after_in_child=_in_forked_child)
 
 # Before the interpreter joins its executors: afterwards asyncio could no longer look up a host's address.
 _register: Callable[[Callable[[], None]], Any] = threading._register_atexit  # type: ignore[attr-defined]

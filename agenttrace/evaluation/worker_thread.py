@@ -14,10 +14,16 @@ log = logging.getLogger("agenttrace")
 
 
 class WorkerThread:
-    """Runs one worker until it is stopped; `alive` until then."""
+    """Runs one worker until it is stopped; `alive` until then.
+
+    A process that forks while a thread imports leaves its child with the locks of the modules that were being
+    imported: who imports one of them there waits for ever. So `ready` is set when the imports are done, and a
+    fork waits for that.
+    """
 
     def __init__(self, make: Callable[[], OnlineWorker]) -> None:
         self.alive = True
+        self.ready = threading.Event()
         self._make = make
         self._worker: OnlineWorker | None = None
         self._thread = threading.Thread(target=self._serve, name="agenttrace-online", daemon=True)
@@ -35,8 +41,10 @@ class WorkerThread:
 
         try:
             self._worker = self._make()
+            self.ready.set()
             asyncio.run(self._worker.run())
         except BaseException as error:  # choke-point: the next request starts another worker
             log.warning("online evaluation met %s: %s; it starts anew", type(error).__name__, error)
         finally:
             self.alive = False
+            self.ready.set()
