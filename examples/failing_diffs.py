@@ -23,11 +23,11 @@ failing `assert_test` too; `score.diff` holds them, `compare(…).rows` the same
 | mark | means |
 |---|---|
 | `✓` | expected, and made so |
-| `~` | made, with other arguments: expected above, got below, then what differs |
+| `~` | made, with other arguments: expected above, got below, what differs; the right call if elsewhere |
 | `-` | expected, not made; with the nearest call where there is one |
 | `+` | made, not expected; it only matters where the mode allows no others |
-| `!` | made, and forbidden; below the calls: a limit that was broken |
-| `?` | a limit that is only a warning, or that could not fail (*vacuous*) |
+| `!` | made, and forbidden; below the calls: a constraint that was broken |
+| `?` | a constraint that is only a warning, or that could not fail (*vacuous*) |
 | `…` | so many calls where nothing is wrong |
 
 Numbers are places in the expectation; rows stand in the order of the run.

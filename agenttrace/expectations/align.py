@@ -1,9 +1,10 @@
 """The optimal alignment of expected calls with actual ones.
 
 What is maximised, in this order: the total agreement over required places (or, with credit *full*, first
-the number of places that agree fully), optional places that fit, pairs whose names alone agree, and last
-the earliest calls (the least sum of positions). All of it is one integer for each pair, so ties are exact
-and the order in which an unordered group is listed changes nothing. Agreement is taken to 1/720720.
+the number of places that agree fully), optional places that fit, pairs whose names alone agree, calls that
+did not fail, and last the earliest calls (the least sum of positions). All of it is one integer for each
+pair, so ties are exact and the order in which an unordered group is listed changes nothing. Agreement is
+taken to 1/720720.
 """
 
 from __future__ import annotations
@@ -22,10 +23,12 @@ Credit = Literal["partial", "full"]
 """Whether what counts is agreement, or the number of calls that agree fully."""
 
 _UNIT = 720_720  # divisible by 1 to 16, so that such shares of agreement add up exactly
-_NAME = 1 << 40
-_OPTIONAL = 1 << 60
-_AGREED = 1 << 80
-_FULL = 1 << 120
+_SUCCESS = 1 << 36
+_NAME = 1 << 56
+_OPTIONAL = 1 << 76
+_AGREED = 1 << 97
+_FULL = 1 << 137
+_MOST_WEIGHED = 250_000  # beyond so many pairs of plain names, failed calls are as good as others
 
 
 class Pair(NamedTuple):
@@ -91,9 +94,11 @@ def align(plan: Group, weigher: Weigher, credit: Credit = "partial") -> Alignmen
     shortcut = _NAMES_ONLY.get(_shape(rest))
     if shortcut is not None and all(_is_bare(place, weigher) for place in numbered[start:]):
         wanted = [weigher.name(place.options[0]) for place in numbered[start:]]
-        found = shortcut(wanted, [call.name for call in weigher.calls[start:]])
-        pairs += [Pair(start + e, numbered[start + e].options[0], start + a, 1.0) for e, a in found]
-        return Alignment(plan, pairs)
+        made = weigher.calls[start:]
+        if weigher.failed.isdisjoint(wanted) or len(wanted) * len(made) > _MOST_WEIGHED:
+            found = shortcut(wanted, [call.name for call in made])
+            pairs += [Pair(start + e, numbered[start + e].options[0], start + a, 1.0) for e, a in found]
+            return Alignment(plan, pairs)
     chosen, worths = _worths(numbered[start:], start, weigher, credit)
     for number, position in _solve(rest, worths):
         expected, agreement = chosen[number][position]
@@ -109,6 +114,8 @@ def _common_start(plan: Group, weigher: Weigher) -> int:
             break
         expected = part.options[0]
         if weigher.name(expected) != call.name or not weigher.agrees(expected, start):
+            break
+        if call.failed and call.name in weigher.retried:
             break
         start += 1
     return start
@@ -181,7 +188,7 @@ def _worths(
                 if position >= start and (position not in best or best[position][1] < agreement):
                     best[position] = (option, agreement)
         worth = {
-            position: value + count - position
+            position: value + count - position + (0 if weigher.calls[position].failed else _SUCCESS)
             for position, (_, agreement) in best.items()
             if (value := _worth(agreement, place.role, credit))
         }

@@ -23,7 +23,8 @@ RowKind = Literal["matched", "differs", "missing", "extra", "forbidden"]
 class Row:
     """One row: an expected call (`number` from 1), an actual call, or both, and what parts them.
 
-    `nearest` is, for a missing call, the extra call that comes nearest to it.
+    `nearest` is, for a missing call, the extra call that comes nearest to it; for one that was made with
+    other values, an extra call that agrees fully.
     """
 
     kind: RowKind
@@ -75,42 +76,71 @@ def rows_of(
             found: tuple[Difference, ...] = ()
             if pair.agreement < 1.0:
                 kind, found = "differs", tuple(weigher.differences(pair.expected, pair.position))
-            note = _note(actual, notes, attempts)
-            placed.append(
-                (
-                    pair.position,
-                    0,
-                    Row(kind, number + 1, pair.expected, actual, pair.agreement, found, None, note),
-                )
-            )
+            note = _note(actual, notes, attempts, paired=True)
+            nearest = None
+            if kind == "differs":
+                nearest = _right_one(place, left, calls, weigher)
+                told = f"the right one is call {nearest.index + 1}, out of order" if nearest else ""
+                note = "; ".join(filter(None, (told, note)))
+            row = Row(kind, number + 1, pair.expected, actual, pair.agreement, found, nearest, note)
+            placed.append((pair.position, 0, row))
         elif place.role == "required":
             placed.append((after, 1, _missing(number, place, left, calls, weigher)))
     for position in left:
         actual = calls[position]
-        broken = actual.index in notes and any(
-            actual.index in check.broken_by for check in checks if check.name in ("never", "only")
+        forbids = any(
+            check.fails and check.name in ("never", "only") and actual.index in check.broken_by
+            for check in checks
         )
-        note = _note(actual, notes, attempts)
-        placed.append((position, 0, Row("forbidden" if broken else "extra", actual=actual, note=note)))
+        note = _note(actual, notes, attempts, paired=False)
+        placed.append((position, 0, Row("forbidden" if forbids else "extra", actual=actual, note=note)))
     placed.sort(key=lambda item: item[:2])
     return tuple(row for _, _, row in placed)
 
 
-def _notes(checks: Sequence[Check]) -> dict[int, list[str]]:
-    notes: dict[int, list[str]] = {}
+_BOUNDS = frozenset({"max_calls", "at_most"})
+_BROKEN = {
+    "never": "forbidden", "only": "forbidden", "max_calls": "too many", "at_most": "too many",
+    "before": "too early", "tool_errors": "too many", "no_repeats": "repeated",
+}  # fmt: skip
+"""What a call that breaks a constraint is; a warning, where that is its severity."""
+
+
+def _notes(checks: Sequence[Check]) -> dict[int, list[Check]]:
+    notes: dict[int, list[Check]] = {}
     for check in checks:
         for index in check.broken_by:
-            notes.setdefault(index, []).append(f"forbidden: {check.wanted}")
+            notes.setdefault(index, []).append(check)
     return notes
 
 
-def _note(actual: ToolCall, notes: Mapping[int, list[str]], attempts: Mapping[int, int]) -> str:
-    said = list(notes.get(actual.index, ()))
+def _note(
+    actual: ToolCall, notes: Mapping[int, list[Check]], attempts: Mapping[int, int], *, paired: bool
+) -> str:
+    """What is said of a call; that there are too many is not said of one that is expected."""
+    said = [
+        f"{_BROKEN[check.name] if check.fails else 'warning'}: {check.wanted}"
+        for check in notes.get(actual.index, ())
+        if not (paired and check.name in _BOUNDS)
+    ]
     if actual.error is not None:
         said.append(f"failed with {actual.error}".splitlines()[0])
     if actual.index in attempts:
         said.append(f"{attempts[actual.index]} attempts")
     return "; ".join(said)
+
+
+def _right_one(
+    place: Place, left: Sequence[int], calls: Sequence[ToolCall], weigher: Weigher
+) -> ToolCall | None:
+    """The first call without a pair that agrees fully: it stands where the order does not allow it."""
+    agreeing = [
+        position
+        for option in place.options
+        for position in weigher.candidates(option)
+        if position in left and weigher.weigh(option, position) == 1.0
+    ]
+    return calls[min(agreeing)] if agreeing else None
 
 
 def _missing(

@@ -26,6 +26,7 @@ from agenttrace.expectations.matcher import PLAIN, Context, Matcher, Unordered
 
 DifferenceKind = Literal["differs", "missing", "unexpected"]
 _EXACT = frozenset({str, int, bool, type(None)})
+_MOST_REORDERED = 100
 _CUT = re.compile(r"…\[\+(\d+) chars\]\Z")
 
 
@@ -216,15 +217,25 @@ def _weigh_list(
     into: list[Difference] | None,
 ) -> float:
     total = 0.0
+    known = 0 if into is None else len(into)
     for index, (item, got) in enumerate(zip(expected, actual, strict=False)):
         total += weigh(item, got, context, f"{path}[{index}]", into)
     longer = max(len(expected), len(actual))
-    if into is not None:
+    if into is not None and total < longer and _is_reordered(expected, actual, context):
+        into[known:] = [Difference(path, expected, actual, note="the same items in another order")]
+    elif into is not None:
         for index in range(len(actual), len(expected)):
             into.append(Difference(f"{path}[{index}]", expected[index], None, "missing"))
         for index in range(len(expected), len(actual)):
             into.append(Difference(f"{path}[{index}]", None, actual[index], "unexpected"))
     return total / longer if longer else 1.0
+
+
+def _is_reordered(expected: list[Any], actual: Sequence[Any], context: Context) -> bool:
+    """Whether two lists differ in their order alone; told of short ones only, for all pairs are weighed."""
+    if len(expected) != len(actual) or len(expected) > _MOST_REORDERED:
+        return False
+    return _weigh_unordered(Unordered(tuple(expected)), actual, context, "", None) == 1.0
 
 
 def _weigh_unordered(

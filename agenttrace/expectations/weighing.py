@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, get_args
 
 from agenttrace.core.errors import ExpectationError, ScorerError
@@ -92,6 +93,23 @@ class Weigher:
         self._contexts = {
             how: Context(how, calls, labels=labels, answers=answers) for how in get_args(ArgumentMode)
         }
+
+    @cached_property
+    def failed(self) -> frozenset[str]:
+        """The names of the calls that failed."""
+        return frozenset(call.name for call in self.calls if call.failed)
+
+    @cached_property
+    def retried(self) -> frozenset[str]:
+        """The names of the calls that failed before one that did not."""
+        succeeded: set[str] = set()
+        found: set[str] = set()
+        for call in reversed(self.calls):
+            if not call.failed:
+                succeeded.add(call.name)
+            elif call.name in succeeded:
+                found.add(call.name)
+        return frozenset(found)
 
     def name(self, expected: Call) -> str:
         """The tool's name, aliases resolved."""

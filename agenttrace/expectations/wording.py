@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from ast import literal_eval
 from collections.abc import Mapping
 from typing import Any
 
@@ -18,6 +20,7 @@ _CUTS = (40, 24, 16, 10)
 """Characters that a value is cut to, one after the other, until a call fits."""
 
 
+_QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'" r'|"(?:[^"\\]|\\.)*"')
 _write = json.JSONEncoder(ensure_ascii=False).encode
 
 
@@ -36,7 +39,7 @@ def _text(value: Any) -> str:
     if kind is str or kind is int or kind is float or kind is bool or value is None:
         return _write(value)
     if value is ANY or isinstance(value, Matcher):
-        return repr(value)
+        return _QUOTED.sub(_requoted, repr(value))
     if isinstance(value, Unordered):
         return "{" + ", ".join(map(_text, value.members)) + "}"
     if isinstance(value, Mapping):
@@ -46,6 +49,14 @@ def _text(value: Any) -> str:
     if callable(value):
         return getattr(value, "__name__", repr(value))
     return _write(jsonable(value))
+
+
+def _requoted(quoted: re.Match[str]) -> str:
+    """A text inside a matcher, in the quotes in which values are shown."""
+    try:
+        return _write(literal_eval(quoted[0]))
+    except (ValueError, SyntaxError):  # no text of Python's, for example in a name of the user's
+        return quoted[0]
 
 
 def expected_text(expected: ExpectedToolCall, most: int) -> str:

@@ -271,3 +271,42 @@ def test_a_path_of_options_alone_does_not_forbid_other_calls_in_order() -> None:
     assert compare([opt("a")], trace_of("x")).holds
     assert compare([any_of("a", seq())], trace_of("x")).holds
     assert not compare(expect([opt("a")], mode="exact"), trace_of("x")).holds
+
+
+FAILING = st.lists(st.tuples(st.sampled_from("ab"), st.booleans()), max_size=5)
+
+
+@given(ordered_terms(4, arguments=False), FAILING)
+@settings(max_examples=250, deadline=None)
+def test_among_equal_alignments_one_with_the_most_calls_that_succeeded_is_taken(
+    term: Pattern, made: list[tuple[str, bool]]
+) -> None:
+    """Then one with the earliest calls."""
+    run: list[dict[str, object]] = [
+        {"name": name, "arguments": {}, **({"error": "late"} if failed else {})} for name, failed in made
+    ]
+    for mode, ordered in (("in_order", True), ("contains", False)):
+        best = max(
+            (len(at), sum(not made[position][1] for position in at), -sum(at))
+            for at in legal_positions(term, run, ordered)
+        )
+        pairs = compare(expect(term), trace_of(run), mode=mode).pairs  # type: ignore[arg-type]
+        at = [pair.position for pair in pairs]
+        assert (len(at), sum(not made[position][1] for position in at), -sum(at)) == best
+
+
+def legal_positions(term: Pattern, run: list[dict[str, object]], ordered: bool):  # type: ignore[no-untyped-def]
+    table, before = weights(term, run)
+    for mapping in mappings(len(table), len(run)):
+        if any(at not in table[place] for place, at in mapping.items()):
+            continue
+        if ordered and any(a in mapping and b in mapping and mapping[a] > mapping[b] for a, b in before):
+            continue
+        yield sorted(mapping.values())
+
+
+def test_the_successful_retry_stands_for_a_call_and_not_the_failed_attempt() -> None:
+    run = trace_of([{"name": "pay", "error": "late"}, {"name": "pay"}, {"name": "pay"}])
+    for expected in (["pay"], [call("pay", {})], [par("pay")], call("pay") >> opt("ship")):
+        (pair,) = compare(expected, run).pairs
+        assert pair.position == 1

@@ -15,6 +15,7 @@ from agenttrace.expectations import (
     expect,
     explain,
     explain_lines,
+    one_of,
     par,
     re_,
     ref,
@@ -170,3 +171,67 @@ def test_rows_are_json_safe_data() -> None:
     json.dumps(comparison.to_dict())
     predicate = compare([call("refund", amount=lambda v: v > 20, id=semantic)], RUN).rows[1].to_dict()
     assert "<lambda>" in json.dumps(predicate)
+
+
+def test_a_call_made_with_other_values_names_the_right_one_that_stands_elsewhere() -> None:
+    run = trace_of(
+        [
+            {"name": "refund", "arguments": {"id": 7}},
+            {"name": "lookup"},
+            {"name": "refund", "arguments": {"id": 8}},
+        ]
+    )
+    comparison = compare(["lookup", call("refund", id=7)], run)
+    row = next(row for row in comparison.rows if row.kind == "differs")
+    assert row.note == "the right one is call 1, out of order"
+    assert row.nearest is run.tool_calls[0]
+    assert "the right one is call 1" in explain(comparison)
+
+
+def test_too_many_calls_are_marked_only_where_they_are_not_expected() -> None:
+    run = trace_of(["a", "x", "b", "x"])
+    assert explain(compare(expect(["a", "b"], max_calls=2), run)) == text(
+        """
+        ✓ 1  a()
+        +    x()   extra
+        ✓ 2  b()
+        +    x()   extra, too many: at most 2 calls
+        ! max_calls: wanted at most 2 calls, 4 calls
+        """
+    )
+
+
+def test_what_a_warning_is_about_does_not_look_forbidden() -> None:
+    comparison = compare(expect(["lookup_order"], never="delete_*", severity="warn"), RUN)
+    assert explain(comparison) == text(
+        """
+        ✓ 1  lookup_order(id=7)
+        +    refund(id=7, amount=12.5)   extra
+        +    delete_order(id=7)          extra, warning: never delete_*
+        ? never: wanted never delete_*, called delete_order (call 3)
+        """
+    )
+    assert [line.style for line in explain_lines(comparison)] == ["matched", "extra", "extra", "quiet"]
+
+
+def test_texts_inside_matchers_are_quoted_like_all_others() -> None:
+    run = trace_of([{"name": "f", "arguments": {"a": "x", "b": "y", "c": "z"}}])
+    expected = [call("f", a=ref("find.output.id"), b=one_of("it's", 'a "b"'), c=lambda c: False)]
+    shown = explain(compare(expected, run), width=100)
+    assert 'a: expected ref("find.output.id"), got "x"' in shown
+    assert r"""b: expected one_of("it's", "a \"b\""), got""" in shown
+    assert 'c: expected <lambda>, got "z"' in shown
+
+
+def test_a_list_in_another_order_says_so_in_one_line() -> None:
+    run = trace_of([{"name": "f", "arguments": {"tags": ["b", "c", "a"]}}])
+    shown = explain(compare([call("f", tags=["a", "b", "c"])], run), width=100)
+    assert shown == text(
+        """
+        ~ 1  f(tags=["a", "b", "c"])
+             got f(tags=["b", "c", "a"])
+             tags: expected ["a", "b", "c"], got ["b", "c", "a"] (the same items in another order)
+        """
+    )
+    twice = compare([call("f", tags=["a", "b", "b"])], run).rows[0].differences
+    assert [one.path for one in twice] == ["tags[0]", "tags[1]", "tags[2]"]
