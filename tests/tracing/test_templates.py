@@ -326,7 +326,10 @@ class TestAsyncGenerators:
             asyncio.run(main())
             kept.clear()
             gc.collect()
-        assert [(s.status, s.output) for s in captured.trace.spans] == [("abandoned", [0])]
+        (span,) = captured.trace.spans
+        assert span.output == [0]
+        # Left to the end of the loop, its closing is a task that the loop may still run, or cancel.
+        assert span.status == "abandoned" or (end == "break" and span.status == "cancelled")
         assert complaints == []
 
     def test_fail_with_their_own_error(self, tracer):

@@ -360,7 +360,7 @@ class TestRecursion:
             dive(0)
         assert current.get() is None
         spans = stored(tracer)
-        assert len(spans) == started
+        assert len(spans) in (started, started + 1), "the last call may have failed before its first line"
         assert {span.status for span in spans} == {"error"}
 
     def test_at_the_very_limit_a_call_that_succeeds_undecorated_keeps_its_result(self, tracer):
