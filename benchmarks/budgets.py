@@ -49,6 +49,7 @@ def lines(found: dict[str, Any]) -> list[Line]:
     ours, peers = found["overhead"]["ours"], found["overhead"]["peers"]
     made = [*_calls(ours), *_beside(ours, peers), *_stored(ours), *_memory(ours)]
     made += [*_imports(found["import_time"]), *_tests(found["assert_test"])]
+    made += _online(found["online"])
     return sorted(made, key=lambda line: line.number)
 
 
@@ -163,6 +164,16 @@ def _imports(found: dict[str, Any]) -> Iterator[Line]:
         yield Line("6", "the pytest plugin adds ≤ 5 ms", "—", None, "there is no plugin here")
     else:
         yield Line("6", "the pytest plugin adds ≤ 5 ms", f"{plugin['median']:.1f} ms", plugin["median"] <= 5)
+
+
+def _online(found: dict[str, Any]) -> Iterator[Line]:
+    for name, row in found["microseconds"].items():
+        yield Line(
+            "5",
+            f"async_evaluate, {name}: ≤ 5 µs on the caller, each accounted for",
+            f"{figure(row['p50'])} µs (p99 {figure(row['p99'])})",
+            row["p50"] <= 5 and row["asked"] == row["accounted"],
+        )
 
 
 def _tests(found: dict[str, Any]) -> Iterator[Line]:

@@ -125,7 +125,7 @@ class _Judge:
             connection.close()
 
 
-def text(found: dict[str, Any]) -> str:
+def report(found: dict[str, Any]) -> str:
     """The figures as a table."""
     rows = [
         [
@@ -143,7 +143,7 @@ def text(found: dict[str, Any]) -> str:
 def main() -> None:
     options = parse(__doc__)
     found = measure(quick=options.quick)
-    print(json.dumps(found) if options.json else text(found))
+    print(json.dumps(found) if options.json else report(found))
 
 
 if __name__ == "__main__":

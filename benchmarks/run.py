@@ -28,6 +28,7 @@ OURS = {
     "overhead": "What recording a call costs",
     "import_time": "What importing costs",
     "assert_test": "What evaluating costs",
+    "online": "What asking for an evaluation in production costs",
     "scoring": "What comparing costs",
 }
 """Scripts that give their figures as JSON."""

@@ -58,4 +58,8 @@ def everything(p50: float = 1.0) -> dict[str, dict[str, Any]]:
             "waiting": 100,
             "seconds": {"async": [2.0, 0.2, 0.1]},
         },
+        "online": {
+            "calls": 100,
+            "microseconds": {"room": {"p50": 3.0, "p99": 9.0, "asked": 120, "accounted": 120, "dropped": 0}},
+        },
     }

@@ -4,7 +4,7 @@ import json
 import subprocess
 import sys
 
-from benchmarks import assert_test, import_time, run
+from benchmarks import assert_test, import_time, online, run
 from benchmarks.options import root
 from tests.benchmarks import sample
 
@@ -27,6 +27,15 @@ def test_assert_test_is_measured_with_both_stores(monkeypatch):
     text = assert_test.report(found)
     assert "| async agent" in text
     assert "100 examples, store: SQLite" in text
+
+
+def test_asking_for_evaluations_is_measured_and_each_is_accounted_for(monkeypatch):
+    monkeypatch.setattr(online, "TROUBLES", ("429",))
+    found = online.measure(quick=True)
+    assert set(found["microseconds"]) == {"room", "full", "judge: 429"}
+    assert all(row["asked"] == row["accounted"] for row in found["microseconds"].values())
+    assert found["microseconds"]["full"]["dropped"] > 0
+    assert "| judge: 429" in online.report(found)
 
 
 def test_the_file_of_results_has_the_machine_the_budgets_and_each_script(monkeypatch):
