@@ -27,11 +27,14 @@ def look_after(pipeline: Pipeline) -> None:
 
 
 def flush_when_a_child_process_ends(pipeline: Pipeline) -> None:
-    """Children of multiprocessing leave without running atexit: use their own way out."""
-    if "multiprocessing" in sys.modules:
-        from multiprocessing import util
+    """Children of multiprocessing leave without running atexit: use their own way out.
 
-        util.Finalize(pipeline, _flush_if_there, args=(weakref.ref(pipeline),), exitpriority=100)
+    Nothing is imported here: another thread may have been importing the same module when this process was
+    forked, and its lock would never be released.
+    """
+    finalize = getattr(sys.modules.get("multiprocessing.util"), "Finalize", None)
+    if finalize is not None:
+        finalize(pipeline, _flush_if_there, args=(weakref.ref(pipeline),), exitpriority=100)
 
 
 def _flush_if_there(reference: weakref.ref[Pipeline]) -> None:

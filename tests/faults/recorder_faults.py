@@ -16,7 +16,11 @@ BOUND_NS = 250_000_000
 
 def start(command, path, *arguments, **options):
     """A child that runs one function of `recorder_child.py`; it dumps its stacks and exits if it hangs."""
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), **options.pop("env", {})}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(Path(__file__).parents[2]),
+        "PYTHONWARNINGS": "ignore:This process:DeprecationWarning",  # that it forks while threads run
+    }
     return subprocess.Popen(
         [sys.executable, str(CHILD), command, str(path), *map(str, arguments)],
         stdout=subprocess.PIPE,
