@@ -109,13 +109,14 @@ def align(plan: Group, weigher: Weigher, credit: Credit = "partial") -> Alignmen
 def _common_start(plan: Group, weigher: Weigher) -> int:
     """How many calls from the first on are just what is needed there: no better pairing exists for them."""
     start = 0
+    named = weigher.selection.names
     for part, call in zip(plan.parts, weigher.calls, strict=False):
         if not isinstance(part, Place) or part.role != "required" or len(part.options) != 1:
             break
         expected = part.options[0]
-        if weigher.name(expected) != call.name or not weigher.agrees(expected, start):
+        if (weigher.name(expected) if named else expected.name) != call.name:
             break
-        if call.failed and call.name in weigher.retried:
+        if not weigher.agrees(expected, start) or (call.failed and call.name in weigher.retried):
             break
         start += 1
     return start

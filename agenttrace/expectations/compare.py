@@ -18,7 +18,7 @@ from agenttrace.expectations.known_tools import check_tools
 from agenttrace.expectations.matcher import Answerer
 from agenttrace.expectations.parse import parse_expectation
 from agenttrace.expectations.pattern import Call
-from agenttrace.expectations.selection import Selection
+from agenttrace.expectations.selection import EVERYTHING, Selection
 from agenttrace.expectations.weighing import Comparators, Weigher
 
 
@@ -52,7 +52,7 @@ def compare(
     said = parse_expectation(expectation)
     trace = actual if isinstance(actual, Trace) else None
     known = tools if tools is not None else (trace.tools if trace is not None else {})
-    chosen = _scoped(selection or Selection(), said)
+    chosen = _scoped(selection or EVERYTHING, said)
     attempts = chosen.calls(all_calls)
     calls, merged = chosen.counted(attempts)
     expected = said.calls

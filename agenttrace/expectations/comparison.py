@@ -18,7 +18,7 @@ from agenttrace.expectations.weighing import Weigher
 UNORDERED_MODES: frozenset[Mode] = frozenset({"any_order", "contains", "only"})
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)  # frozen would cost more than comparing a short run does
 class Comparison:
     """What comes of comparing an expectation with a run.
 
@@ -56,6 +56,8 @@ class Comparison:
     @property
     def missing(self) -> tuple[int, ...]:
         """The places, by number from 0, that are needed and found no call of their name."""
+        if self.matched == self.required:
+            return ()
         paired = {pair.place for pair in self.pairs}
         return tuple(
             number
@@ -66,6 +68,8 @@ class Comparison:
     @property
     def extra(self) -> tuple[ToolCall, ...]:
         """The actual calls that no expected call was paired with."""
+        if len(self.pairs) == len(self.calls):
+            return ()
         paired = {pair.position for pair in self.pairs}
         return tuple(call for position, call in enumerate(self.calls) if position not in paired)
 

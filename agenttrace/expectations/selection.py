@@ -60,17 +60,18 @@ class Selection:
     ) -> Selection:
         """The selection that a scorer's options ask for."""
         chosen = (tools,) if isinstance(tools, str) else tools
-        return cls(
+        made = cls(
             agent=agent,
             attempts=attempts,
             names=dict(names or {}),
             tools=None if chosen is None else tuple(chosen),
         )
+        return EVERYTHING if made == EVERYTHING else made
 
     @property
     def is_everything(self) -> bool:
         """Whether all calls are compared as they are."""
-        return self == _EVERYTHING
+        return self is EVERYTHING or self == EVERYTHING
 
     def name_of(self, name: str) -> str:
         """The name that a name stands for."""
@@ -125,7 +126,7 @@ class Selection:
         return not tags.isdisjoint(found)
 
 
-_EVERYTHING = Selection()
+EVERYTHING = Selection()
 
 
 def agent_matches(wanted: str, path: str) -> bool:

@@ -9,12 +9,13 @@ spelled out or not, compare equal.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, get_args
 
 from agenttrace.core.errors import ExpectationError, ScorerError
+from agenttrace.core.snapshot import LEAVES
 from agenttrace.core.tool_call import ANY, ArgumentMode, ToolCall, ToolDefinition
 from agenttrace.expectations.flat import FlatIndex, flat_arguments
 from agenttrace.expectations.matcher import Answerer, Context, Matcher
@@ -70,29 +71,47 @@ class Weigher:
         comparators: Comparators | None = None,
         answers: Answerer | None = None,
         selection: Selection | None = None,
-        labelled: Iterable[Call] = (),
+        labelled: Sequence[Call] = (),
     ) -> None:
         self.calls = calls
-        self._mode: ArgumentMode = mode
-        self._tools = dict(tools) if tools else {}
-        self._comparators = comparators or {}
         self.selection = selection or Selection()
-        self._at: dict[str, list[int]] = {}
-        for position, call in enumerate(calls):
-            self._at.setdefault(call.name, []).append(position)
-            if call.tool is not None:
-                self._tools.setdefault(call.name, call.tool)
+        self._mode: ArgumentMode = mode
+        self._known = tools or {}
+        self._comparators = comparators or {}
+        self._answers = answers
+        self._labelled = labelled
         self._flat: dict[str, FlatIndex] = {}
         self._wanted: dict[int, tuple[Call, Any, Any, ArgumentMode]] = {}
         self._weights: dict[tuple[int, int], float] = {}
+
+    # What follows is made when it is needed: a run that goes just as expected needs none of it.
+
+    @cached_property
+    def _at(self) -> Mapping[str, list[int]]:
+        """The positions of the calls, by name."""
+        found: dict[str, list[int]] = {}
+        for position, call in enumerate(self.calls):
+            found.setdefault(call.name, []).append(position)
+        return found
+
+    @cached_property
+    def _tools(self) -> Mapping[str, ToolDefinition]:
+        """The tools that are known, by name: those given, then those of the calls."""
+        found = dict(self._known)
+        for call in self.calls:
+            if call.tool is not None:
+                found.setdefault(call.name, call.tool)
+        return found
+
+    @cached_property
+    def _contexts(self) -> Mapping[ArgumentMode, Context]:
         named: dict[str, list[Call]] = {}
-        for expected in labelled:
+        for expected in self._labelled:
             if expected.label is not None:
                 named.setdefault(expected.label, []).append(expected)
         labels = {label: self._fits(same) for label, same in named.items()}
-        self._contexts = {
-            how: Context(how, calls, labels=labels, answers=answers) for how in get_args(ArgumentMode)
-        }
+        modes: tuple[ArgumentMode, ...] = get_args(ArgumentMode)
+        return {how: Context(how, self.calls, labels=labels, answers=self._answers) for how in modes}
 
     @cached_property
     def failed(self) -> frozenset[str]:
@@ -167,14 +186,28 @@ class Weigher:
     def agrees(self, expected: Call, position: int) -> bool:
         """Whether the call at a position, which has the expected name, fits and agrees fully."""
         call = self.calls[position]
-        return (
-            (expected.agent is None or agent_matches(expected.agent, call.agent))
-            and (expected.turn is None or call.turn == expected.turn)
-            and (
-                (expected.arguments is ANY and expected.output is ANY)
-                or self._weigh(expected, position, None) == 1.0
-            )
-        )
+        if expected.agent is not None and not agent_matches(expected.agent, call.agent):
+            return False
+        if expected.turn is not None and call.turn != expected.turn:
+            return False
+        if expected.output is ANY and (expected.arguments is ANY or self._is_the_same(expected, call)):
+            return True
+        return self._weigh(expected, position, None) == 1.0
+
+    def _is_the_same(self, expected: Call, call: ToolCall) -> bool:
+        """Whether the arguments are so plainly the same scalars that they agree however they are weighed."""
+        wanted: Any = expected.arguments
+        got = call.arguments
+        if wanted != got or self._comparators or expected.ignore or call.arguments_error is not None:
+            return False
+        tool = self._known.get(call.name) or call.tool
+        if tool is not None and not _states_all(tool, wanted):
+            return False
+        for key, value in wanted.items():
+            kind = type(value)
+            if kind not in LEAVES or type(got[key]) is not kind:  # 1 == True, and ANY equals everything
+                return False
+        return True
 
     def differences(self, expected: Call, position: int) -> list[Difference]:
         """Where they part; empty exactly where `weigh` is 1."""
@@ -248,6 +281,12 @@ def _weigh_unusual(
         return 0.0
     got = {key: value for key, value in actual.arguments.items() if key not in expected.ignore}
     return weigh(arguments, got, context, "", into)
+
+
+def _states_all(tool: ToolDefinition, arguments: Mapping[str, Any]) -> bool:
+    """Whether binding the arguments through the tool would leave them as they are."""
+    parameters = tool.parameters
+    return len(parameters) == len(arguments) and all(one.name in arguments for one in parameters)
 
 
 def _bind(tool: ToolDefinition, given: dict[str, Any], mode: ArgumentMode, expected: Call) -> dict[str, Any]:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from agenttrace.core.errors import ExpectationError, ScorerError
-from agenttrace.core.tool_call import Parameter, ToolDefinition
+from agenttrace.core.jsonable import jsonable
+from agenttrace.core.tool_call import Parameter, ToolCall, ToolDefinition
 from agenttrace.core.trace import Trace
-from agenttrace.expectations import Comparison, approx, call, compare, ref
+from agenttrace.expectations import ANY, Comparison, approx, call, compare, ref
+from agenttrace.expectations.weighing import Weigher
 from tests.expectations.strategies import trace_of
 
 WEATHER = ToolDefinition(
@@ -121,3 +125,24 @@ def test_a_row_compared_by_a_comparator_is_json_safe() -> None:
     run = trace_of([{"name": "ask", "arguments": {"q": "a"}}])
     (row,) = compare([call("ask", q="b")], run, comparators={"ask": {"q": same_words}}).rows
     assert row.to_dict()["differences"][0]["expected"] == "'b'"
+
+
+SCALARS = st.sampled_from([0, 1, 1.0, True, False, None, "a", float("nan"), ANY, [1], {"k": 1}])
+ARGUMENTS = st.dictionaries(st.sampled_from("xy"), SCALARS, max_size=2)
+KNOWN = st.sampled_from([None, ("x",), ("x", "y"), ("y", "x", "z")])
+
+
+@given(ARGUMENTS, ARGUMENTS.map(jsonable), KNOWN, st.sampled_from(["exact", "listed", "ignore"]))
+def test_the_short_way_to_agreement_says_what_weighing_says(
+    expected: dict[str, object], made: dict[str, object], parameters: tuple[str, ...] | None, mode: str
+) -> None:
+    known = parameters and {"f": ToolDefinition("f", tuple(Parameter(p, default=1) for p in parameters))}
+    calls = [ToolCall(name="f", arguments=made)]
+    wanted = call("f", expected)
+    try:
+        agrees = Weigher(calls, mode=mode, tools=known).agrees(wanted, 0)  # type: ignore[arg-type]
+    except ExpectationError:
+        assert known
+        assert not expected.keys() <= set(parameters or ())
+        return
+    assert agrees == (Weigher(calls, mode=mode, tools=known).weigh(wanted, 0) == 1.0)  # type: ignore[arg-type]
