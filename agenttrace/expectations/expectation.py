@@ -69,7 +69,6 @@ class Expectation:
     def __post_init__(self) -> None:
         _check_words(self)
         _check_numbers(self)
-        _check_says_something(self)
         _check_reach(self, census(self.path))
 
     def severity_of(self, check: str) -> Severity:
@@ -139,8 +138,11 @@ def expect(
     run. `agent` and `turn` look at the calls of one sub-agent, of one turn, only. `severity` is for all
     constraints, or one for each check by its name; a *warn* is reported and does not fail.
 
+    Without a path or a constraint it says nothing, and holds for every run (written ``{}``); that there are
+    no calls is ``expect([])``.
+
     Raises:
-        ExpectationError: something that cannot be understood, that can never hold, or that always does.
+        ExpectationError: something that cannot be understood, or that can never hold.
     """
     return Expectation(
         path=None if path is None else seq(path),
@@ -252,14 +254,6 @@ def _check_numbers(said: Expectation) -> None:
             isinstance(amount, bool) or not isinstance(amount, int | float) or not amount >= 0
         ):
             raise ExpectationError(f"{word} is a number of 0 or more, got {amount!r}")
-
-
-def _check_says_something(said: Expectation) -> None:
-    if said.path is None and said.is_path_only:
-        raise ExpectationError(
-            "an expectation needs a path or a constraint: this one would hold for every run; "
-            "for no calls at all, write an empty list"
-        )
 
 
 def _check_reach(said: Expectation, counted: Census) -> None:
