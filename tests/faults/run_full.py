@@ -26,7 +26,7 @@ PROMISES = [
 
 FULL = {
     47: "200,000 heavy spans against a stalled store",
-    51: "stopped for 20 s",
+    51: "stopped for 10 s",
     54: "SIGALRM at 500 Hz for 60 s",
     58: "1,000,000 spans",
     62: "kill -9 × 200",

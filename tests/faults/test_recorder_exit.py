@@ -100,7 +100,7 @@ def test_a_process_that_is_stopped_and_goes_on_stores_everything(path):
     child = start("paused", path)
     assert child.stdout.readline() == "ready\n"
     child.send_signal(signal.SIGSTOP)
-    time.sleep(scaled(1, 20))
+    time.sleep(scaled(1, 10))
     child.send_signal(signal.SIGCONT)
     code, _, err = finish(child)
     assert (code, err) == (0, "")
