@@ -12,6 +12,9 @@ from agenttrace.core.errors import StoreError
 SIDES = ("", "-wal", "-shm")
 """What belongs to one SQLite database: the file, its log, the index of the log."""
 
+HEADER = b"SQLite format 3\0"
+"""How every SQLite database begins."""
+
 Identity = tuple[int, int]
 
 
@@ -43,6 +46,29 @@ def refuse_links(path: str) -> None:
         if not stat.S_ISREG(mode):
             kind = "a directory" if stat.S_ISDIR(mode) else "not a plain file"
             raise StoreError(f"{path + side} is {kind}; the store needs the path of a file")
+
+
+def refuse_strangers(path: str) -> None:
+    """Stop where a file of somebody else's stands, as after a mistyped path.
+
+    A database, an empty file, and a damaged one with our lock or its log beside it, are no strangers.
+
+    Raises:
+        StoreError: neither its content nor what lies beside it says that it was ever a store.
+        OSError: it cannot be read.
+    """
+    if os.path.lexists(path + ".lock") or os.path.lexists(path + "-wal"):
+        return
+    try:
+        with open(path, "rb") as file:
+            start = file.read(len(HEADER))
+    except FileNotFoundError:
+        return
+    if start not in (b"", HEADER):
+        raise StoreError(
+            f"{path} is no trace store but a file of another kind, which is left alone; "
+            "give the store a path of its own"
+        )
 
 
 def make_directory(path: str) -> None:

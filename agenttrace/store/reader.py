@@ -26,10 +26,13 @@ def read(path: str, timeout: float, query: Callable[[sqlite3.Connection], T], no
     if not os.path.lexists(path):
         return nothing
     files.refuse_links(path)
+    state: migrations.SchemaState | None = None
     try:
+        files.refuse_strangers(path)
         db = open_for_reading(path, timeout)
         try:
-            match migrations.state(db):
+            state = migrations.state(db)
+            match state:
                 case "empty":
                     return nothing
                 case "foreign":
@@ -44,8 +47,18 @@ def read(path: str, timeout: float, query: Callable[[sqlite3.Connection], T], no
             return query(db)
         finally:
             db.close()
+    except OSError as error:
+        raise StoreError(
+            f"{path} cannot be read: {error.strerror or error}{_ADVICE['unavailable']}"
+        ) from error
     except sqlite3.DatabaseError as error:
-        raise StoreError(f"{path} cannot be read: {error}{_ADVICE[trouble_of(error)]}") from error
+        trouble = trouble_of(error)
+        if trouble == "damaged" and state == "older":
+            raise StoreError(
+                f"{path} was written by an older version of agenttrace and lacks what is asked for; "
+                "the next write brings it up to date, and keeps what it holds"
+            ) from error
+        raise StoreError(f"{path} cannot be read: {error}{_ADVICE[trouble]}") from error
 
 
 _ADVICE = {

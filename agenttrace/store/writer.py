@@ -77,6 +77,8 @@ class Writer:
     def _locked(self, action: Action[T]) -> T:
         self._notice_a_lost_file()
         if self._db is None:
+            files.refuse_links(self.path)
+            files.refuse_strangers(self.path)  # before our lock lies beside it
             files.make_directory(self.path)
         if not self._lock.acquire(self.timeout):
             self._health.busy += 1

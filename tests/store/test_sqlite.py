@@ -6,7 +6,7 @@ import pytest
 from store_values import TRACE, a_report, a_score, a_span, a_trace
 
 from agenttrace.core.errors import StoreError
-from agenttrace.store import SQLiteStore
+from agenttrace.store import SQLiteStore, migrations
 
 
 def rows(path, query):
@@ -117,11 +117,72 @@ def test_many_threads_read_while_one_writes(sqlite_store):
     assert problems == []
 
 
-def test_a_file_that_is_no_store_cannot_be_read_and_the_error_says_what_to_do(path):
+def test_a_damaged_store_cannot_be_read_and_the_error_says_what_to_do(path):
+    store = SQLiteStore(path)
+    store.export(a_trace())
+    store.close()
     with open(path, "wb") as file:
         file.write(b"not a database at all" * 200)
     with pytest.raises(StoreError, match="moves it aside"):
         SQLiteStore(path).traces()
+
+
+def test_a_file_of_another_kind_is_left_alone_with_one_warning(tmp_path, caplog):
+    notes = tmp_path / "notes.md"
+    notes.write_text("# my notes\n" * 200)
+    for _ in range(2):  # what the first store leaves must not make the second take the file for its own
+        store = SQLiteStore(notes)
+        store.export(a_trace())
+        assert store.health().mode == "memory"
+        assert store.flush(0.1) is False
+        with pytest.raises(StoreError, match="another kind"):
+            store.save_dataset("d", "p", [])
+        with pytest.raises(StoreError, match="another kind"):
+            store.traces()
+        store.close()
+        assert caplog.text.count("another kind") == 1
+        caplog.clear()
+    assert notes.read_text() == "# my notes\n" * 200
+    assert [entry.name for entry in tmp_path.iterdir()] == ["notes.md"]
+
+
+@pytest.mark.parametrize("side", [".lock", "-wal"])
+def test_a_file_with_garbage_in_its_header_is_ours_when_our_sidecar_is_there(path, side):
+    with open(path, "wb") as file:
+        file.write(b"garbage" * 200)
+    with open(f"{path}{side}", "wb"):
+        pass
+    store = SQLiteStore(path)
+    store.export(a_trace())
+    assert len(store.health().moved_aside) == 1
+    assert store.health().mode == "sqlite"
+    store.close()
+
+
+def test_reading_an_older_file_for_what_it_lacks_says_that_a_write_mends_it(path, monkeypatch):
+    whole = migrations.MIGRATIONS
+    monkeypatch.setattr(migrations, "MIGRATIONS", whole[:1])
+    store = SQLiteStore(path)
+    store.export(a_trace())
+    store.close()
+    monkeypatch.setattr(migrations, "MIGRATIONS", whole)
+    with pytest.raises(StoreError, match="the next write brings it up to date"):
+        SQLiteStore(path).pending_evaluations("p")
+    store = SQLiteStore(path)
+    store.export(a_trace())
+    assert store.pending_evaluations("p") == []
+    assert store.health().moved_aside == []
+    store.close()
+
+
+def test_a_file_that_a_kill_left_without_tables_reads_as_empty(path):
+    with sqlite3.connect(path) as db:
+        db.execute("PRAGMA journal_mode = WAL")
+    db.close()
+    store = SQLiteStore(path)
+    assert store.traces() == []
+    assert store.runs() == []
+    store.close()
 
 
 def test_another_applications_database_is_left_alone(path, caplog):
