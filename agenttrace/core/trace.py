@@ -115,6 +115,12 @@ class Trace:
         return max(span.end_ns for span in self.spans) - self.spans[0].start_ns
 
     @property
+    def is_recorded_run(self) -> bool:
+        """Whether this was made of plain calls or messages. Then `tools` says what its calls' parameters are;
+        in a live trace a call knows that itself, and a tool of the same name may be another project's."""
+        return bool(self.root and self.root.attributes.get("agenttrace.recorded"))
+
+    @property
     def tags(self) -> tuple[str, ...]:
         """The tags of all roots, each once."""
         return tuple(
@@ -195,7 +201,7 @@ class Trace:
             parent_id=span.parent_id,
             span_id=span.span_id,
             turn=attributes.get("agenttrace.turn"),
-            tool=self.tools.get(span.name),
+            tool=span.tool or (self.tools.get(span.name) if self.is_recorded_run else None),
             arguments_error=attributes.get("agenttrace.arguments_error"),
             metadata=attributes.get("agenttrace.call", {}),
         )

@@ -60,7 +60,7 @@ def compare(
     weigher = Weigher(
         calls,
         mode=said.match or match,
-        tools=known,
+        tools=known if tools is not None or (trace is not None and trace.is_recorded_run) else {},
         comparators=comparators,
         answers=answers,
         selection=chosen,

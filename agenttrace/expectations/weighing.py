@@ -17,6 +17,7 @@ from typing import Any, get_args
 from agenttrace.core.errors import ExpectationError, ScorerError
 from agenttrace.core.snapshot import LEAVES
 from agenttrace.core.tool_call import ANY, ArgumentMode, ToolCall, ToolDefinition
+from agenttrace.expectations.binding import bound_arguments, states_all
 from agenttrace.expectations.flat import FlatIndex, flat_arguments
 from agenttrace.expectations.matcher import Answerer, Context, Matcher
 from agenttrace.expectations.pattern import Call
@@ -58,6 +59,8 @@ class Compared(Matcher):
 _MANY = 16
 """From so many candidates on, an index pays."""
 
+_Wanted = tuple[Call, ToolDefinition | None, Any, Any, ArgumentMode]
+
 
 class Weigher:
     """Weighs expected calls against the calls of one trace. Each pair is weighed once."""
@@ -81,7 +84,7 @@ class Weigher:
         self._answers = answers
         self._labelled = labelled
         self._flat: dict[str, FlatIndex] = {}
-        self._wanted: dict[int, tuple[Call, Any, Any, ArgumentMode]] = {}
+        self._wanted: dict[tuple[int, int], _Wanted] = {}
         self._weights: dict[tuple[int, int], float] = {}
 
     # What follows is made when it is needed: a run that goes just as expected needs none of it.
@@ -94,13 +97,14 @@ class Weigher:
             found.setdefault(call.name, []).append(position)
         return found
 
-    @cached_property
-    def _tools(self) -> Mapping[str, ToolDefinition]:
-        """The tools that are known, by name: those given, then those of the calls."""
-        found = dict(self._known)
-        for call in self.calls:
-            if call.tool is not None:
-                found.setdefault(call.name, call.tool)
+    def _definitions(self, expected: Call) -> Sequence[ToolDefinition]:
+        """The tools of that name: those of the calls (several may share it), then the given one."""
+        name = self.name(expected)
+        given = [self.calls[position].tool for position in self._at.get(name, ())]
+        found: list[ToolDefinition] = []
+        for tool in (*given, self._known.get(name), self._known.get(expected.name)):
+            if tool is not None and not any(tool is other or tool == other for other in found):
+                found.append(tool)
         return found
 
     @cached_property
@@ -158,9 +162,10 @@ class Weigher:
         positions = self.candidates(expected)
         if len(positions) < _MANY:
             return {position: self.weigh(expected, position) for position in positions}
-        _, arguments, output, mode = self._prepared(expected)
+        definitions = self._definitions(expected)
+        _, _, arguments, output, mode = self._prepared(expected, definitions[0] if definitions else None)
         flat = None
-        if output is ANY and type(arguments) is dict and not expected.ignore:
+        if output is ANY and type(arguments) is dict and not expected.ignore and len(definitions) < 2:
             flat = flat_arguments(arguments)
         if flat is None:
             return {position: self.weigh(expected, position) for position in positions}
@@ -200,8 +205,8 @@ class Weigher:
         got = call.arguments
         if wanted != got or self._comparators or expected.ignore or call.arguments_error is not None:
             return False
-        tool = self._known.get(call.name) or call.tool
-        if tool is not None and not _states_all(tool, wanted):
+        tool = call.tool or self._known.get(call.name)
+        if tool is not None and not states_all(tool, wanted):
             return False
         for key, value in wanted.items():
             kind = type(value)
@@ -216,8 +221,10 @@ class Weigher:
         return found
 
     def _weigh(self, expected: Call, position: int, into: list[Difference] | None) -> float:
-        _, arguments, output, mode = self._wanted.get(id(expected)) or self._prepared(expected)
         actual = self.calls[position]
+        tool = actual.tool
+        wanted = self._wanted.get((id(expected), id(tool))) or self._prepared(expected, tool)
+        _, _, arguments, output, mode = wanted
         context = self._contexts[mode]
         # One context for all pairs; a `ref` may weigh another pair while this one is looked at.
         before, context.position = context.position, position
@@ -233,25 +240,27 @@ class Weigher:
         context.position = before
         return weight
 
-    def _prepared(self, expected: Call) -> tuple[Call, Any, Any, ArgumentMode]:
-        """What is compared; the call is kept beside it, so that its id stays its own."""
-        known = self._wanted.get(id(expected))
+    def _prepared(self, expected: Call, tool: ToolDefinition | None) -> _Wanted:
+        """What is compared with calls of a tool; both are kept with it, so that their ids stay their own."""
+        key = (id(expected), id(tool))
+        known = self._wanted.get(key)
         if known is None:
             mode: ArgumentMode = expected.mode or self._mode
             bare = mode == "ignore" or expected.arguments is ANY
-            arguments = ANY if bare else self._bound(expected, mode)
-            known = self._wanted[id(expected)] = (expected, arguments, expected.output, mode)
+            arguments = ANY if bare else self._bound(expected, tool, mode)
+            known = self._wanted[key] = (expected, tool, arguments, expected.output, mode)
         return known
 
-    def _bound(self, expected: Call, mode: ArgumentMode) -> Any:
+    def _bound(self, expected: Call, tool: ToolDefinition | None, mode: ArgumentMode) -> Any:
         name = self.name(expected)
-        tool = self._tools.get(name) or self._tools.get(expected.name)
+        definitions = self._definitions(expected)
+        tool = tool or (definitions[0] if definitions else None)
         compare = self._comparators.get(name) or self._comparators.get(expected.name)
         if tool is None and compare is None and not expected.ignore:
             return expected.arguments
         given = {**expected.arguments} if isinstance(expected.arguments, Mapping) else {}
         if tool is not None:
-            given = _bind(tool, given, mode, expected)
+            given = bound_arguments(tool, definitions, expected, mode)
         given = {key: value for key, value in given.items() if key not in expected.ignore}
         if callable(compare):
             return Compared(given, compare)
@@ -281,20 +290,3 @@ def _weigh_unusual(
         return 0.0
     got = {key: value for key, value in actual.arguments.items() if key not in expected.ignore}
     return weigh(arguments, got, context, "", into)
-
-
-def _states_all(tool: ToolDefinition, arguments: Mapping[str, Any]) -> bool:
-    """Whether binding the arguments through the tool would leave them as they are."""
-    parameters = tool.parameters
-    return len(parameters) == len(arguments) and all(one.name in arguments for one in parameters)
-
-
-def _bind(tool: ToolDefinition, given: dict[str, Any], mode: ArgumentMode, expected: Call) -> dict[str, Any]:
-    try:
-        bound = tool.bind(given)
-    except ExpectationError as error:
-        raise ExpectationError(f"{expected.source}: {error}" if expected.source else str(error)) from None
-    if mode == "exact":
-        return bound
-    rest = next((p.name for p in tool.parameters if p.kind == "var_keyword"), None)
-    return {key: value for key, value in bound.items() if key in given or (key == rest and value)}

@@ -53,10 +53,10 @@ def _flush_at_exit() -> None:
 
 def _in_forked_child() -> None:
     record = current.get()
-    if record is not None and record[SCOPE] is not None:
-        record[SCOPE].leave_room_after_fork()
     for pipeline in list(_pipelines):
         pipeline.after_fork()
+    if record is not None and record[SCOPE] is not None:
+        record[SCOPE].go_on_after_fork()
 
 
 if hasattr(os, "register_at_fork"):

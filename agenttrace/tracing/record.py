@@ -149,10 +149,31 @@ class Scope:
         """The id of the span that started as number `index`."""
         return (self.base + index) & SPAN_KEY_MASK or 1
 
-    def leave_room_after_fork(self) -> None:
-        """Let a forked child number its spans far away from those of its parent in the same trace, and below
-        2^53, so that the number stays exact in JSON."""
+    def go_on_after_fork(self) -> None:
+        """In a forked child that goes on with this trace: number its spans far away from those of its parent,
+        and let the first of them start this process's writer, which no root of the child's would do."""
+        # Below 2^53, which JSON readers elsewhere take exactly.
         self.next = itertools.count(self.next() + (int.from_bytes(os.urandom(4), "big") << 20)).__next__
+        self.queue = _FirstAfterFork(self, self.queue)
+
+
+class _FirstAfterFork:
+    """Takes the place of a queue in a forked child until something comes: no span, no thread."""
+
+    __slots__ = ("_queue", "_scope")
+
+    def __init__(self, scope: Scope, queue: Any) -> None:
+        self._scope = scope
+        self._queue = queue
+
+    def __len__(self) -> int:
+        return len(self._queue)
+
+    def append(self, record: Record) -> None:
+        """Put the queue back, with the record in it, and see to it that somebody empties it."""
+        self._scope.queue = self._queue
+        self._queue.append(record)
+        self._scope.pipeline.ensure_worker()
 
 
 def key_of(record: Record) -> int:

@@ -6,6 +6,7 @@ import inspect
 import textwrap
 from collections.abc import Callable
 from functools import lru_cache, update_wrapper
+from sys import getrefcount
 from types import AsyncGeneratorType, CodeType, CoroutineType, FunctionType, GeneratorType
 from typing import Any
 
@@ -34,15 +35,22 @@ def light(name: str) -> str:
     )
 
 
+_HELD_BY_US = 3
+"""References to a value that only the wrapper, `deliver` and the call that counts them hold; newer Pythons
+may count fewer."""
+
+
 def deliver(record: Record, output: Any) -> Any:
     """End a record whose output is not a light scalar; return what the caller gets.
 
-    A coroutine, generator or async generator that a plain function returns keeps the record open until it
-    is consumed: the caller gets an equivalent of the same type. Everything else is returned as it is.
+    A coroutine, generator or async generator that a plain function made and returns keeps the record open
+    until it is consumed: the caller gets an equivalent of the same type. One that somebody else holds, too,
+    is theirs: what is done with an equivalent would not be done with it. Like everything else it is returned
+    as it is.
     """
     kind = type(output)
     consume = _CONSUMERS.get(kind)
-    if consume is not None:
+    if consume is not None and getrefcount(output) <= _HELD_BY_US:
         consumed = consume(record, output)
         consumed.__name__, consumed.__qualname__ = output.__name__, output.__qualname__
         return consumed
