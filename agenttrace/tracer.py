@@ -83,6 +83,11 @@ class Tracer(Running, Evaluating):
         if alerts:
             check_alerts(alerts)
         self.project_name = project_name
+        if not isinstance(enabled, bool):
+            raise ConfigError(f"enabled is True or False, got {enabled!r}")
+        for exporter in exporters:
+            if not callable(getattr(exporter, "export", None)):
+                raise ConfigError(f"an exporter has export(spans), flush(timeout), close(); got {exporter!r}")
         self.enabled = enabled and enabled_by_environment()
         if store is not None and not isinstance(store, str | Path) and not hasattr(store, "write_scores"):
             raise ConfigError(f"store is a path, 'memory' or a Store, got {store!r}")
@@ -150,6 +155,8 @@ class Tracer(Running, Evaluating):
         check_options(**options)
         if not self.enabled:
             return function if function is not None else lambda untouched: untouched
+        if not 0 <= sample_rate <= 1:
+            raise ConfigError(f"sample_rate is a number from 0 to 1, got {sample_rate!r}")
         if scorers:
             options["on_end"] = self._evaluate_each(scorers, sample_rate)
         if function is None:

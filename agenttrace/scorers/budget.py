@@ -8,9 +8,9 @@ from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
-from agenttrace.expectations.selection import Selection, actual_calls
+from agenttrace.expectations.selection import actual_calls
 from agenttrace.expectations.spending import spent_cost, spent_seconds, spent_tokens
-from agenttrace.scorers.call_options import CallOptions, shown_aliases
+from agenttrace.scorers.call_options import CallOptions, selection_of, shown_aliases
 from agenttrace.scorers.threshold import checked_threshold
 
 
@@ -44,7 +44,7 @@ class BudgetScorer:
         for word, limit in self.limits.items():
             if isinstance(limit, bool) or not isinstance(limit, int | float) or not limit >= 0:
                 raise ScorerError(f"{name}: {word} is a number from 0, got {limit!r}")
-        self.selection = Selection.of(**options)
+        self.selection = selection_of(self, options)
 
     def score(self, example: Example, trace: Trace | None = None) -> Score:
         """Add up.

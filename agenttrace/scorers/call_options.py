@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
-from agenttrace.core.errors import ScorerError
+from agenttrace.core.errors import ScorerError, did_you_mean
 from agenttrace.core.example import Example
 from agenttrace.core.tool_call import ToolCall
 from agenttrace.core.trace import Trace
@@ -27,6 +28,21 @@ class CallOptions(TypedDict, total=False):
     attempts: Attempts
     names: Mapping[str, str] | None
     tools: str | Sequence[str] | None
+
+
+def selection_of(scorer: object, options: CallOptions) -> Selection:
+    """The selection that a scorer's options ask for.
+
+    Raises:
+        TypeError: an option that the scorer does not have; the text suggests one that it has.
+    """
+    for option in options:
+        if option not in CallOptions.__annotations__:
+            known = [*inspect.signature(type(scorer)).parameters, *CallOptions.__annotations__]
+            known.remove("options")
+            hint = did_you_mean(option, known)
+            raise TypeError(f"{type(scorer).__name__}() has no option {option!r}{hint}")
+    return Selection.of(**options)
 
 
 def chosen_calls(example: Example, trace: Trace | None, selection: Selection) -> Sequence[ToolCall]:

@@ -12,12 +12,13 @@ from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.lcs import lcs_length
 from agenttrace.expectations.pattern import Call
-from agenttrace.expectations.selection import Selection, actual_calls
+from agenttrace.expectations.selection import actual_calls
 from agenttrace.scorers.call_options import (
     CallOptions,
     call_sequence,
     chosen_calls,
     compared_names,
+    selection_of,
     shown_aliases,
 )
 from agenttrace.scorers.sample_template import rendering
@@ -64,7 +65,7 @@ class FunctionCallCoverageScorer:
         self.function_calls = function_calls
         self.mode = mode
         self.metric: Metric = metric
-        self.selection = Selection.of(**options)
+        self.selection = selection_of(self, options)
         self._render: Callable[[Example], Any] | None = None
         if isinstance(function_calls, str):
             self._render = rendering(name, function_calls)

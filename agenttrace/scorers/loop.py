@@ -9,9 +9,8 @@ from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
-from agenttrace.expectations.selection import Selection
 from agenttrace.expectations.values import value_key
-from agenttrace.scorers.call_options import CallOptions, chosen_calls, shown_aliases
+from agenttrace.scorers.call_options import CallOptions, chosen_calls, selection_of, shown_aliases
 from agenttrace.scorers.threshold import checked_threshold
 
 
@@ -31,7 +30,7 @@ class LoopScorer:
         if isinstance(repeats, bool) or not isinstance(repeats, int) or repeats < 1:
             raise ScorerError(f"{name}: repeats is a whole number from 1, got {repeats!r}")
         self.repeats = repeats
-        self.selection = Selection.of(**options)
+        self.selection = selection_of(self, options)
 
     def score(self, example: Example, trace: Trace | None = None) -> Score:
         """Count.

@@ -10,9 +10,9 @@ from agenttrace.core.example import Example
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.compare import compare
-from agenttrace.expectations.selection import Selection, actual_calls
+from agenttrace.expectations.selection import actual_calls
 from agenttrace.expectations.weighing import Comparators
-from agenttrace.scorers.call_options import CallOptions, call_sequence
+from agenttrace.scorers.call_options import CallOptions, call_sequence, selection_of
 from agenttrace.scorers.matched_calls import matched_score
 from agenttrace.scorers.threshold import checked_threshold
 
@@ -46,7 +46,7 @@ class ToolCallArgsScorer:
         self.strict = strict
         self.mode: Literal["exact", "listed"] = mode
         self.comparators = comparators
-        self.selection = Selection.of(**options)
+        self.selection = selection_of(self, options)
         if tool_calls is not None:
             call_sequence(name, tool_calls, None)
 

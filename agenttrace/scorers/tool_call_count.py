@@ -12,8 +12,14 @@ from agenttrace.core.example import Example
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.pattern import Call
-from agenttrace.expectations.selection import Selection, actual_calls
-from agenttrace.scorers.call_options import CallOptions, chosen_calls, compared_names, shown_aliases
+from agenttrace.expectations.selection import actual_calls
+from agenttrace.scorers.call_options import (
+    CallOptions,
+    chosen_calls,
+    compared_names,
+    selection_of,
+    shown_aliases,
+)
 from agenttrace.scorers.threshold import checked_threshold
 
 OPERATORS: Mapping[str, Callable[[int, int], bool]] = {
@@ -52,7 +58,7 @@ class ToolCallCountScorer:
         self.threshold = checked_threshold(threshold, name)
         self.counts = _checked_counts(name, counts)
         self.strict = strict
-        self.selection = Selection.of(**options)
+        self.selection = selection_of(self, options)
 
     def score(self, example: Example, trace: Trace | None = None) -> Score:
         """Count.

@@ -11,12 +11,13 @@ from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.lcs import lcs_pairs
 from agenttrace.expectations.pattern import Call
-from agenttrace.expectations.selection import Selection, actual_calls
+from agenttrace.expectations.selection import actual_calls
 from agenttrace.scorers.call_options import (
     CallOptions,
     call_sequence,
     chosen_calls,
     compared_names,
+    selection_of,
     shown_aliases,
 )
 from agenttrace.scorers.threshold import checked_threshold
@@ -47,7 +48,7 @@ class ToolCallOrderScorer:
         self.threshold = checked_threshold(threshold, name)
         self.tool_calls_order = tool_calls_order
         self.strict = strict
-        self.selection = Selection.of(**options)
+        self.selection = selection_of(self, options)
         if tool_calls_order is not None:
             self._calls(tool_calls_order, None)
 

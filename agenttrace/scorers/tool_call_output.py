@@ -14,8 +14,8 @@ from agenttrace.core.trace import Trace
 from agenttrace.expectations.compare import compare
 from agenttrace.expectations.expectation import Expectation
 from agenttrace.expectations.pattern import Call, Seq
-from agenttrace.expectations.selection import Selection, actual_calls
-from agenttrace.scorers.call_options import CallOptions, call_sequence
+from agenttrace.expectations.selection import actual_calls
+from agenttrace.scorers.call_options import CallOptions, call_sequence, selection_of
 from agenttrace.scorers.matched_calls import matched_score
 from agenttrace.scorers.threshold import checked_threshold
 
@@ -42,7 +42,7 @@ class ToolCallOutputScorer:
         self.threshold = checked_threshold(threshold, name)
         self.tool_outputs = tool_outputs
         self.strict = strict
-        self.selection = Selection.of(**options)
+        self.selection = selection_of(self, options)
         if tool_outputs is not None:
             self._calls(tool_outputs, None)
 

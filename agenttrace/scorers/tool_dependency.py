@@ -10,9 +10,9 @@ from agenttrace.core.example import Example
 from agenttrace.core.score import Score
 from agenttrace.core.tool_call import ANY, ExpectedToolCall, ToolCall
 from agenttrace.core.trace import Trace
-from agenttrace.expectations.selection import Selection, agent_matches
+from agenttrace.expectations.selection import agent_matches
 from agenttrace.expectations.values import agreement, value_key
-from agenttrace.scorers.call_options import CallOptions, chosen_calls, shown_aliases
+from agenttrace.scorers.call_options import CallOptions, chosen_calls, selection_of, shown_aliases
 from agenttrace.scorers.threshold import checked_threshold
 
 
@@ -33,7 +33,7 @@ class ToolDependencyScorer:
     ) -> None:
         self.name = name
         self.threshold = checked_threshold(threshold, name)
-        self.selection = Selection.of(**options)
+        self.selection = selection_of(self, options)
 
     def check(self, example: Example) -> None:
         """Raise ScorerError where no expected tool states a dependency."""

@@ -16,10 +16,10 @@ from agenttrace.expectations.comparison import Comparison
 from agenttrace.expectations.expectation import Expectation, Mode, check_options
 from agenttrace.expectations.explain import explain
 from agenttrace.expectations.parse import parse_expectation
-from agenttrace.expectations.selection import Selection, actual_calls, check_scored
+from agenttrace.expectations.selection import actual_calls, check_scored
 from agenttrace.expectations.weighing import Comparators
 from agenttrace.scorers.asked import Given, scored
-from agenttrace.scorers.call_options import CallOptions
+from agenttrace.scorers.call_options import CallOptions, selection_of
 from agenttrace.scorers.threshold import checked_threshold
 
 
@@ -81,7 +81,7 @@ class ToolOrderScorer(Generic[Given]):
         self.mode: Mode = "exact" if exact_match else "in_order"
         self.parameters: ArgumentMode = parameters
         check_options(self.mode, parameters)
-        self.selection = Selection.of(**options)
+        self.selection = selection_of(self, options)
         self.comparators = comparators
         self.ask = ask
 

@@ -10,8 +10,8 @@ from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
-from agenttrace.expectations.selection import Selection, actual_calls
-from agenttrace.scorers.call_options import CallOptions, chosen_calls, shown_aliases
+from agenttrace.expectations.selection import actual_calls
+from agenttrace.scorers.call_options import CallOptions, chosen_calls, selection_of, shown_aliases
 from agenttrace.scorers.threshold import checked_threshold
 
 
@@ -37,7 +37,7 @@ class ToolPermissionScorer:
         self.threshold = checked_threshold(threshold, name)
         if allow is None and not deny:
             raise ScorerError(f"{name} needs allow or deny: without either, everything is permitted")
-        self.selection = Selection.of(**options)
+        self.selection = selection_of(self, options)
         self.allow = None if allow is None else self._globs("allow", allow)
         self.deny = self._globs("deny", deny)
 

@@ -16,10 +16,10 @@ from agenttrace.expectations.comparison import Comparison
 from agenttrace.expectations.expectation import Expectation, Mode, check_options
 from agenttrace.expectations.explain import explain
 from agenttrace.expectations.parse import parse_expectation
-from agenttrace.expectations.selection import Selection, actual_calls, check_scored
+from agenttrace.expectations.selection import actual_calls, check_scored
 from agenttrace.expectations.weighing import Comparators
 from agenttrace.scorers.asked import Given, scored
-from agenttrace.scorers.call_options import CallOptions
+from agenttrace.scorers.call_options import CallOptions, selection_of
 from agenttrace.scorers.threshold import checked_threshold
 
 Metric = Literal["holds", "coverage", "precision", "f1", "order", "args"]
@@ -95,7 +95,7 @@ class TrajectoryScorer(Generic[Given]):
         self.parameters: ArgumentMode = parameters
         self.comparators = comparators
         self.ask = ask
-        self.selection = Selection.of(**options)
+        self.selection = selection_of(self, options)
 
     def check(self, example: Example) -> None:
         """Raise ScorerError or ExpectationError where nothing readable says what is expected."""

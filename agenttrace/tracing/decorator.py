@@ -8,13 +8,19 @@ from collections.abc import Iterable, Mapping
 from types import FunctionType, MethodType
 from typing import Any
 
-from agenttrace.core.errors import ConfigError
+from agenttrace.core.errors import ConfigError, did_you_mean
 from agenttrace.tracing import signatures
 from agenttrace.tracing.rebinding import Rebinding
 from agenttrace.tracing.record import OnEnd, Recorder, Site
 from agenttrace.tracing.recorders import default_recorder
 from agenttrace.tracing.sites import is_secret, make_site
 from agenttrace.tracing.wrapper import REDACTED_NAME, RESERVED, dress, make_wrapper
+
+SPAN_TYPES = ("tool", "function", "agent", "llm", "retriever", "chain", "node")
+OPTIONS = (
+    *("span_type", "name", "capture_input", "capture_output", "metadata", "tags"),
+    *("scorers", "sample_rate"),
+)
 
 SITE_MARK = "__agenttrace_site__"
 _IMMUTABLE = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE: the class of a builtin
@@ -150,8 +156,13 @@ def check_options(
     tags: Any = (),
     capture_input: Any = True,
     capture_output: Any = True,
+    **unknown: Any,
 ) -> None:
     """Raise ConfigError for an option of `observe` that cannot work, TypeError for one that there is not."""
+    for option in unknown:
+        raise TypeError(f"observe() has no option {option!r}{did_you_mean(option, OPTIONS)}")
+    if isinstance(span_type, str) and span_type != span_type.lower() and span_type.lower() in SPAN_TYPES:
+        raise ConfigError(f"span_type {span_type!r} is written {span_type.lower()!r}: scorers look for that")
     if not isinstance(span_type, str) or not span_type:
         raise ConfigError(f"span_type is a non-empty string such as 'tool' or 'function', got {span_type!r}")
     if name is not None and (not isinstance(name, str) or not name):
