@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
+
 import click
 
 from agenttrace.cli.demo_agent import EXAMPLES, refund_agent
+from agenttrace.cli.own_command import own_command
 from agenttrace.cli.store_option import store_option
 from agenttrace.evaluation.offline import run_evaluation
 from agenttrace.reports.terminal import report_lines
@@ -41,6 +44,8 @@ def demo(store: str | None) -> None:
     if stored is None:
         raise click.ClickException("the run did not reach the store; the warning above says why")
     show(trace_lines(stored, tracer.store.scores(stored.trace_id)))
+    there = "" if store is None else f" --store {shlex.quote(store)}"
     click.echo(
-        f"\nSee it again: agenttrace traces show {stored.trace_id[:8]}   All runs: agenttrace traces list"
+        f"\nSee it again: {own_command()} traces show {stored.trace_id[:8]}{there}"
+        f"\nAll runs:     {own_command()} traces list{there}"
     )

@@ -11,6 +11,7 @@ from typing import get_args
 from travel_agent import MyAgent, Quirk, judgment
 
 from agenttrace import get_examples_from_yaml, run_evaluation
+from agenttrace.cli.own_command import own_command
 from agenttrace.reports import report_lines, show, trace_lines
 from agenttrace.scorers import ToolOrderScorer
 
@@ -38,7 +39,7 @@ def main() -> None:
     stored = judgment.store.trace(captured.trace.trace_id)
     assert stored is not None, "the trace was flushed, so it is stored"
     show(trace_lines(stored, judgment.store.scores(stored.trace_id)))
-    print("\nEvery run is in the store: agenttrace traces list, agenttrace traces show")
+    print(f"\nEvery run is in the store:\n  {own_command()} traces list\n  {own_command()} traces show")
 
 
 def _told(quirk: str) -> str:

@@ -1,3 +1,6 @@
+import subprocess
+
+
 def test_the_demo_records_passes_fails_and_shows_the_stored_trace(agenttrace):
     ran = agenttrace("demo")
     assert ran.code == 0
@@ -19,3 +22,14 @@ def test_the_demo_says_when_recording_is_switched_off(agenttrace, monkeypatch):
     ran = agenttrace("demo")
     assert ran.code == 2
     assert "AGENTTRACE_ENABLED=0 switches recording off" in ran.err
+
+
+def test_the_demo_ends_with_commands_that_work_from_there(agenttrace, tmp_path):
+    ran = agenttrace("demo", "--store", "my demo.db")
+    commands = [line.split(":", 1)[1].strip() for line in ran.out.splitlines()[-2:]]
+    for command in commands:
+        told = subprocess.run(
+            command, shell=True, cwd=tmp_path, env={"PATH": "/usr/bin:/bin"}, capture_output=True, text=True
+        )
+        assert told.returncode == 0, told.stderr
+        assert "answer" in told.stdout
