@@ -6,13 +6,13 @@ from datetime import datetime
 
 import click
 
-from agenttrace.cli.store_option import store_option
+from agenttrace.cli.own_command import own_command
+from agenttrace.cli.store_option import place, store_option, store_to_read
 from agenttrace.core.jsonable import to_json
 from agenttrace.core.protocols import TraceSummary
 from agenttrace.reports.table import table_lines
 from agenttrace.reports.text import show
 from agenttrace.reports.tree import duration_text
-from agenttrace.store import open_store
 
 HEAD = ("TRACE", "STARTED", "NAME", "PROJECT", "SPANS", "TOOLS", "DURATION", "STATUS")
 
@@ -27,7 +27,7 @@ HEAD = ("TRACE", "STARTED", "NAME", "PROJECT", "SPANS", "TOOLS", "DURATION", "ST
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 def traces_list(store: str | None, project: str | None, name: str | None, limit: int, as_json: bool) -> None:
     """List recorded traces, the newest first."""
-    opened = open_store(store)
+    opened = store_to_read(store)
     try:
         found = opened.traces(project=project, name=name, limit=limit)
     finally:
@@ -38,7 +38,8 @@ def traces_list(store: str | None, project: str | None, name: str | None, limit:
         return
     if not found:
         click.echo(
-            "no traces found; decorate an agent with @tracer.observe and run it, or try: agenttrace demo",
+            f"no traces found in {place(opened)}; decorate an agent with @tracer.observe and run it, "
+            f"or try: {own_command()} demo",
             err=True,
         )
         return

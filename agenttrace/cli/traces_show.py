@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import click
 
-from agenttrace.cli.store_option import store_option
+from agenttrace.cli.own_command import own_command
+from agenttrace.cli.store_option import place, store_option, store_to_read
 from agenttrace.core.errors import StoreError
 from agenttrace.core.jsonable import jsonable, to_json
 from agenttrace.reports.text import show
 from agenttrace.reports.tree import trace_lines
-from agenttrace.store import open_store
 
 
 @click.command("show")
@@ -24,16 +24,16 @@ def traces_show(trace_id: str | None, store: str | None, width: int, as_json: bo
 
     TRACE_ID is an id or its first digits (four or more); without it, the newest trace is shown.
     """
-    opened = open_store(store)
+    opened = store_to_read(store)
     try:
         if trace_id is None:
             newest = opened.traces(limit=1)
             if not newest:
-                raise StoreError("the store holds no traces yet; try: agenttrace demo")
+                raise StoreError(f"there are no traces yet in {place(opened)}; try: {own_command()} demo")
             trace_id = newest[0].trace_id
         trace = opened.trace(trace_id)
         if trace is None:
-            raise StoreError(f"no trace {trace_id!r} in the store; see: agenttrace traces list")
+            raise StoreError(f"no trace {trace_id!r} in {place(opened)}; see: {own_command()} traces list")
         scores = opened.scores(trace.trace_id)
     finally:
         opened.close()

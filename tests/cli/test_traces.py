@@ -61,7 +61,21 @@ def test_list_without_a_store_says_what_to_do_and_makes_no_file(agenttrace, tmp_
     ran = agenttrace("traces", "list")
     assert (ran.code, ran.out) == (0, "")
     assert "agenttrace demo" in ran.err
+    assert f"{tmp_path / 'traces.db'}, which is not there yet" in ran.err
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("command", ["list", "show"])
+def test_a_path_given_at_which_nothing_is_ends_with_2(agenttrace, recorded, tmp_path, command):
+    ran = agenttrace("traces", command, "--store", "nothere.db")
+    assert (ran.code, ran.out) == (2, "")
+    assert f"there is no store at {tmp_path / 'nothere.db'}" in ran.err
+
+
+def test_list_of_a_store_without_such_traces_names_the_store(agenttrace, recorded, tmp_path):
+    ran = agenttrace("traces", "list", "--store", "traces.db", "--project", "none")
+    assert ran.code == 0
+    assert f"no traces found in {tmp_path / 'traces.db'};" in ran.err
 
 
 @pytest.mark.parametrize("length", [4, 8, 32])
@@ -96,4 +110,4 @@ def test_show_of_an_unknown_trace_ends_with_2(agenttrace, recorded):
 def test_show_of_an_empty_store_ends_with_2(agenttrace):
     ran = agenttrace("traces", "show")
     assert ran.code == 2
-    assert "holds no traces yet" in ran.err
+    assert "there are no traces yet in" in ran.err
