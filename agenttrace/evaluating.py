@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -19,12 +20,15 @@ if TYPE_CHECKING:
     from agenttrace.evaluation.online import OnlineEvaluator
     from agenttrace.evaluation.request import OnResult
 
-_NOTHING = (None,) * 6
 
-
-def _no_example(given: Any) -> Mapping[str, Any]:
-    hint = "; write Example(**fields)" if isinstance(given, dict) else ""
-    raise ConfigError(f"example is an Example, got {type(given).__name__}{hint}")
+def _fields_of(example: Any) -> Mapping[str, Any]:
+    # Who holds an Example has loaded its module: nobody else pays for that here.
+    module = sys.modules.get("agenttrace.core.example")
+    if module is None or not isinstance(example, module.Example):
+        hint = "; write Example(**fields)" if isinstance(example, dict) else ""
+        raise ConfigError(f"example is an Example, got {type(example).__name__}{hint}")
+    fields: Mapping[str, Any] = example.__dict__
+    return fields
 
 
 class Evaluating:
@@ -80,22 +84,21 @@ class Evaluating:
             ConfigError: no scorers, an example and fields, a model that cannot be reached as configured.
             ScorerError: something that is not a scorer.
         """
-        fields: Mapping[str, Any]
-        if example is None:
-            fields = {
-                "input": input,
-                "actual_output": actual_output,
-                "expected_output": expected_output,
-                "context": context,
-                "retrieval_context": retrieval_context,
-                "tools_called": tools_called,
-                "expected_tools": expected_tools,
-                "additional_metadata": additional_metadata,
-            }
-        elif (input, actual_output, expected_output, context, retrieval_context, tools_called) != _NOTHING:
-            raise ConfigError("async_evaluate takes an example or its fields, got both")
-        else:
-            fields = getattr(example, "__dict__", None) or _no_example(example)
+        fields: Mapping[str, Any] = {
+            "input": input,
+            "actual_output": actual_output,
+            "expected_output": expected_output,
+            "context": context,
+            "retrieval_context": retrieval_context,
+            "tools_called": tools_called,
+            "expected_tools": expected_tools,
+            "additional_metadata": additional_metadata,
+        }
+        if example is not None:
+            both = [name for name, value in fields.items() if value is not None]
+            if both:
+                raise ConfigError(f"async_evaluate takes an example or its fields, got both: {both[0]}")
+            fields = _fields_of(example)
         online = self._online or self._begin_online()
         return online.ask(
             scorers,

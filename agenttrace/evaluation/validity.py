@@ -8,7 +8,7 @@ from typing import Any
 from agenttrace.core.errors import ConfigError
 from agenttrace.evaluation.checked_scorers import checked_scorers
 
-_known: set[tuple[type, str, bool]] = set()
+_known: set[tuple[type, object, object]] = set()
 _MANY = 1_000
 
 
@@ -28,8 +28,8 @@ def checked_request(scorers: Any, model: Any, sample_rate: float) -> Sequence[An
         checked_scorers(scorers)
     for scorer in scorers:
         # What was found good is not checked again: this runs on the agent's thread.
-        kind = (type(scorer), model if type(model) is str else "", getattr(scorer, "model", None) is None)
-        if kind not in _known:
+        kind = (type(scorer), _model_kind(model), _model_kind(getattr(scorer, "model", None)))
+        if kind not in _known or not _named(scorer):
             [usable] = checked_scorers([scorer], model)
             check_model = getattr(usable, "check_model", None)
             if check_model is not None:
@@ -37,6 +37,17 @@ def checked_request(scorers: Any, model: Any, sample_rate: float) -> Sequence[An
             if len(_known) < _MANY:
                 _known.add(kind)
     return tuple(scorers)
+
+
+def _model_kind(model: Any) -> object:
+    """What decides whether a model can be reached: its name, or of an object the type."""
+    return model if type(model) is str else type(model)
+
+
+def _named(scorer: Any) -> bool:
+    """Whether the name and the threshold, which differ within a type, are surely good."""
+    name, threshold = getattr(scorer, "name", None), getattr(scorer, "threshold", None)
+    return type(name) is str and name != "" and type(threshold) is float and threshold == threshold
 
 
 def check_wishes(timeout: Any, on_result: Any, alerts: Any) -> None:

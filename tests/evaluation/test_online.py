@@ -279,6 +279,12 @@ def test_a_webhook_that_is_no_address_is_an_error_at_once():
         ({"scorers": ["Faithfulness"]}, "not a scorer"),
         ({"scorers": [Length()], "sample_rate": 2}, "0 to 1"),
         ({"scorers": [Length()], "example": Example(input="a"), "input": "b"}, "got both"),
+        ({"scorers": [Length()], "example": Example(input="a"), "expected_tools": ["b"]}, "expected_tools"),
+        (
+            {"scorers": [Length()], "example": Example(), "additional_metadata": {"a": 1}},
+            "additional_metadata",
+        ),
+        ({"scorers": [Length()], "example": Length()}, "got Length"),
         ({"scorers": [Length()], "span_id": "0123456789abcdef"}, "none runs"),
         ({"scorers": [Length()], "example": {"input": "a"}}, r"Example\(\*\*fields\)"),
         ({"scorers": [Length()], "timeout": -1}, "seconds above 0"),
@@ -289,6 +295,27 @@ def test_a_webhook_that_is_no_address_is_an_error_at_once():
 def test_wrong_use_is_an_error_at_the_call(tracer, wrong, message):
     with pytest.raises((ConfigError, ScorerError), match=message):
         tracer.async_evaluate(**wrong)
+
+
+@pytest.mark.parametrize(
+    ("attribute", "wrong"), [("name", ""), ("name", None), ("threshold", float("nan")), ("threshold", "high")]
+)
+def test_a_second_scorer_of_a_good_kind_is_checked_too(tracer, attribute, wrong):
+    tracer.async_evaluate([Length()])
+    bad = Length()
+    setattr(bad, attribute, wrong)
+    with pytest.raises(ScorerError, match=attribute):
+        tracer.async_evaluate([bad])
+
+
+def test_a_misspelt_model_of_a_second_judge_is_an_error_at_the_call(tracer):
+    from agenttrace.judges import AnswerRelevancyScorer, FakeChatModel
+
+    tracer.async_evaluate([AnswerRelevancyScorer(model=FakeChatModel({}))], input="a", actual_output="b")
+    with pytest.raises(ConfigError, match="opnai"):
+        tracer.async_evaluate([AnswerRelevancyScorer(model="opnai/gpt-4.1")], input="a", actual_output="b")
+    with pytest.raises(ConfigError):
+        tracer.async_evaluate([AnswerRelevancyScorer()], input="a", actual_output="b", model=object())
 
 
 def test_a_misspelt_model_is_an_error_at_the_call(tracer, monkeypatch):
