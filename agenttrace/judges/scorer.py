@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
-from agenttrace.core.errors import ConfigError, JudgeError
+from agenttrace.core.errors import AgentTraceError, ConfigError, JudgeError
 from agenttrace.core.example import Example
 from agenttrace.core.protocols import ChatModel
 from agenttrace.core.score import Score
@@ -38,7 +38,8 @@ class JudgeScorer(ABC):
     `model` is a name (see `resolve_model`), a `ChatModel`, or None: then `with_model` or the environment
     variable ``AGENTTRACE_JUDGE_MODEL`` gives it, else scoring raises `ConfigError`. `votes` is how often the
     whole question is put, concurrently; the vote with the median value is the result, as it stands, of an
-    even number the worse of the two in the middle. More than half of the votes must be readable.
+    even number the worse of the two in the middle. More than half of the votes must be readable; a vote whose
+    model raises counts as unreadable.
 
     A judge that gives no readable answer makes an *errored* score with the raw reply in its details; a field
     that is missing raises `ScorerError` before anything is asked.
@@ -136,6 +137,12 @@ class JudgeScorer(ABC):
             return await self.find(judge, evidence)
         except JudgeError as error:
             return error
+        except AgentTraceError:
+            raise  # wrong use: no other vote could do better
+        except Exception as error:  # choke-point: one vote that breaks leaves the others their say
+            if self.votes == 1:
+                raise
+            return JudgeError(f"{type(error).__name__}: {error}")
 
     def _decide(self, outcomes: Sequence[Finding | JudgeError]) -> Score:
         """The median vote, or an errored score where too few votes can be read."""

@@ -202,3 +202,22 @@ def test_what_no_run_fills_in_is_checked_before_one() -> None:
     scorer.check(Example(retrieval_context=["r"]))
     with pytest.raises(ConfigError, match="has no model to ask"):
         FaithfulnessScorer().check(Example(retrieval_context=["r"]))
+
+
+def test_a_vote_whose_model_raises_leaves_the_others_their_say() -> None:
+    class Flaky(FakeChatModel):
+        asked = 0
+
+        async def complete(self, messages: Any, schema: Any = None) -> Any:
+            self.asked += 1
+            if self.asked == 1:
+                raise ConnectionError("the line was cut")
+            return await super().complete(messages, schema)
+
+    model = Flaky({"reason": "r", "score": 0.75})
+    score = asyncio.run(
+        PromptScorer("Own", "Rate {{actual_output}}", model=model, votes=3).score(
+            Example(input="q", actual_output="a")
+        )
+    )
+    assert (score.value, score.details["votes"]) == (0.75, {"values": [0.75, 0.75], "unreadable": 1})

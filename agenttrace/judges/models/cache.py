@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
 import secrets
 import tempfile
@@ -19,6 +20,8 @@ from agenttrace.judges.strict_json import StrictJSONError, parse_strict
 
 _FORMAT = 1
 
+log = logging.getLogger("agenttrace")
+
 
 class CachedModel:
     """A model whose usable replies are kept in a directory and given again for the same request.
@@ -26,7 +29,7 @@ class CachedModel:
     Only what the judge has accepted is kept (`keep`): no failure, no unreadable reply. A reply from disk is
     marked `cached`, costs nothing, and says nothing new: the votes of one score are different requests,
     and a second trial that hits the cache is marked so in the score's metadata. Files are private to the
-    user; a broken one is a miss.
+    user; a broken one is a miss, and one that cannot be written is warned of once and not kept.
 
     Raises:
         ConfigError: the model does not say its `identity`, so its replies cannot be told from another's.
@@ -44,6 +47,7 @@ class CachedModel:
         self.name: str = getattr(model, "name", type(model).__name__)
         self.identity = identity
         self.fence_secret = self._secret()
+        self._warned = False
 
     async def complete(
         self, messages: Sequence[Mapping[str, Any]], schema: Mapping[str, Any] | None = None
@@ -55,10 +59,18 @@ class CachedModel:
     def keep(
         self, messages: Sequence[Mapping[str, Any]], schema: Mapping[str, Any] | None, reply: ChatReply
     ) -> None:
-        """Keep a reply that the judge could read."""
-        if not reply.cached:
-            document = {"format": _FORMAT, "reply": asdict(reply)}
+        """Keep a reply that the judge could read; a full disk costs the next time, never this verdict."""
+        if reply.cached:
+            return
+        document = {"format": _FORMAT, "reply": asdict(reply)}
+        try:
             _write(self._path(messages, schema), to_json(document).encode())
+        except OSError as error:
+            if not self._warned:
+                self._warned = True
+                log.warning(
+                    "the judge cache in %s cannot keep replies: %s (said once)", self.directory, error
+                )
 
     def _path(self, messages: Sequence[Mapping[str, Any]], schema: Mapping[str, Any] | None) -> Path:
         request = to_json([_FORMAT, self.identity, [dict(m) for m in messages], schema])
@@ -82,7 +94,7 @@ class CachedModel:
             try:
                 found = path.read_bytes()
             except FileNotFoundError:
-                _write(path, secrets.token_bytes(32), overwrite=False)
+                self._begin(path)
             else:
                 if len(found) == 32:
                     return found
@@ -91,6 +103,12 @@ class CachedModel:
             return path.read_bytes() if path.stat().st_size == 32 else self._broken(path)
         except OSError as error:
             raise ConfigError(f"the judge cache in {self.directory} cannot be used: {error}") from None
+
+    def _begin(self, path: Path) -> None:
+        try:
+            _write(path, secrets.token_bytes(32), overwrite=False)
+        except OSError as error:
+            raise ConfigError(f"the judge cache in {self.directory} cannot be written: {error}") from None
 
     def _broken(self, path: Path) -> bytes:
         raise ConfigError(f"{path} is not the secret of a judge cache; remove the directory to start anew")

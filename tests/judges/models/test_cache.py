@@ -130,3 +130,17 @@ def test_a_directory_with_a_foreign_secret_is_refused(tmp_path: Path) -> None:
     (tmp_path / "secret").write_text("short")
     with pytest.raises(ConfigError, match="is not the secret of a judge cache"):
         CachedModel(good(), tmp_path)
+
+
+def test_a_cache_that_cannot_be_written_leaves_the_verdict_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def full(*args: Any, **options: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    model = CachedModel(good(), tmp_path)
+    monkeypatch.setattr("agenttrace.judges.models.cache._write", full)
+    assert score(model, votes=3).value == 0.75
+    assert caplog.text.count("No space left") == 1
+    with pytest.raises(ConfigError, match="No space left"):
+        CachedModel(good(), tmp_path / "other")
