@@ -11,12 +11,18 @@ from agenttrace.core.trace import Trace
 from agenttrace.scorers.answer import actual_answer, as_text, expected_answer
 from agenttrace.scorers.threshold import checked_threshold
 
+SEARCHED = 100_000
+"""Characters that are searched. `re` holds the interpreter's lock, so that no deadline ends a search: every
+thread of the process waits for it."""
+
 
 class RegexScorer:
     """1.0 where a regular expression is found in `actual_output`, else 0.0; with `full`, where it matches all
     of it.
 
-    The pattern is `pattern`, or the example's `expected_output`, in Python's `re` syntax.
+    The pattern is `pattern`, or the example's `expected_output`, in Python's `re` syntax. The first 100,000
+    characters are searched; where they hold no match and the text goes on, the scorer cannot tell. A search
+    stops every thread of the process while it lasts: write patterns that cannot backtrack for ever.
 
     Raises:
         ScorerError: a pattern that is none.
@@ -45,11 +51,18 @@ class RegexScorer:
         """Search.
 
         Raises:
-            ScorerError: a field is missing, or is no text.
+            ScorerError: a field is missing, or is no text, or no match is found in a text that is longer than
+                what is searched.
         """
         pattern = self._pattern(example)
         text = as_text(self.name, actual_answer(self.name, example, trace))
-        match = pattern.fullmatch(text) if self.full else pattern.search(text)
+        match = (pattern.fullmatch if self.full else pattern.search)(text, 0, SEARCHED)
+        # A match that ends at the cut may owe that to the cut.
+        if len(text) > SEARCHED and (match is None or match.end() == SEARCHED):
+            raise ScorerError(
+                f"{self.name}: no match in the first {SEARCHED:,} of {len(text):,} characters; the rest is "
+                "not searched: give a shorter actual_output, or use ContainsScorer"
+            )
         reason = (
             f"/{pattern.pattern}/ matches {match[0]!r:.80}"
             if match

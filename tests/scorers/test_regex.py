@@ -31,3 +31,11 @@ def test_a_pattern_that_is_none_is_refused_when_built_and_when_checked():
         RegexScorer("(")
     with pytest.raises(ScorerError, match="is no regular expression"):
         RegexScorer().check(Example(expected_output="("))
+
+
+def test_a_long_text_is_searched_up_to_a_limit_beyond_which_nothing_is_claimed():
+    assert scored("needle", "needle" + "x" * 200_000).value == 1.0
+    for pattern, options in (("needle", {}), ("x$", {}), ("x*", {"full": True})):
+        with pytest.raises(ScorerError, match=r"first 100,000 of 200,006 characters"):
+            scored(pattern, "x" * 200_000 + "needle", **options)
+    assert scored("x*", "x" * 100_000, full=True).value == 1.0
