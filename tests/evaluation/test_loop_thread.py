@@ -71,7 +71,8 @@ def test_closing_cancels_what_is_left_and_leaves_a_blocked_loop_behind():
 @pytest.mark.parametrize("agent", ["lambda x: time.sleep(60)", "asynchronous"])
 def test_control_c_ends_a_run_at_once_and_stores_what_was_finished(tmp_path, agent):
     program = f"""
-import asyncio, time
+import asyncio, signal, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where the tests run in the background
 from agenttrace import Client, Example
 from agenttrace.scorers import ExecutionOrderScorer
 

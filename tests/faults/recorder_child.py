@@ -367,6 +367,7 @@ def paused(path):
 
 
 def main(name, *arguments):
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where the tests run in the background
     patience()
     globals()[name](*arguments)
 
