@@ -48,7 +48,7 @@ class Target:
         """Why the example's input does not fit the signature, or None: it does."""
         if self.signature is None:
             return None
-        args, kwargs = arguments(example)
+        args, kwargs = arguments(example.input)
         try:
             self.signature.bind(*args, **kwargs)
         except TypeError as error:
@@ -77,8 +77,8 @@ def _bare(signature: inspect.Signature) -> inspect.Signature:
     )
 
 
-def arguments(example: Example) -> tuple[tuple[Any, ...], dict[str, Any]]:
+def arguments(given: str | Mapping[str, Any] | None) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """A mapping becomes keyword arguments, a text the one argument, None no argument."""
-    if isinstance(example.input, Mapping):
-        return (), dict(example.input)
-    return ((), {}) if example.input is None else ((example.input,), {})
+    if isinstance(given, Mapping):
+        return (), dict(given)
+    return ((), {}) if given is None else ((given,), {})

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from agenttrace.core.example import Example
 from agenttrace.core.jsonable import jsonable
 from agenttrace.core.trace import Trace
+from agenttrace.evaluation.copies import own_input
 from agenttrace.evaluation.invocation import Target, arguments
 from agenttrace.evaluation.lanes import Call, Lanes, Outcome
 from agenttrace.evaluation.tracebacks import users_traceback
@@ -46,7 +47,7 @@ class Run:
 async def run_example(
     target: Target, example: Example, capture: CaptureScope, lanes: Lanes, timeout: float | None
 ) -> Run:
-    """Run the agent; never raises what the agent raises.
+    """Run the agent on a copy of the input; never raises what the agent raises.
 
     On a timeout the spans that had ended by then are kept. SystemExit fails the example; KeyboardInterrupt
     stops the whole run.
@@ -54,7 +55,7 @@ async def run_example(
     misfit = target.misfit(example)
     if misfit is not None:
         return Run(example, None, obstacle=misfit)
-    args, kwargs = arguments(example)
+    args, kwargs = arguments(own_input(example.input))
     with capture() as captured:
         outcome = await lanes.run(Call(target.function, args, kwargs, copy_context()), timeout)
     failure = _failure(target, outcome, timeout)

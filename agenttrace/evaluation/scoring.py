@@ -16,6 +16,7 @@ from agenttrace.core.example import Example
 from agenttrace.core.protocols import Scorer
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
+from agenttrace.evaluation.copies import own_example
 from agenttrace.evaluation.lanes import Call, Lanes, Outcome
 from agenttrace.evaluation.tracebacks import last_line, users_traceback
 
@@ -32,8 +33,12 @@ async def apply_scorers(
 async def apply_scorer(
     scorer: Scorer, example: Example, trace: Trace | None, lanes: Lanes, timeout: float | None
 ) -> Score:
-    """One scorer's score, errored where it gave none; `trace` is None where nothing says what was called."""
-    outcome = await lanes.run(Call(scorer.score, (example, trace), {}, copy_context()), timeout)
+    """One scorer's score, errored where it gave none; `trace` is None where nothing says what was called.
+
+    The scorer gets an example of its own, so that it may change it.
+    """
+    given = own_example(example)
+    outcome = await lanes.run(Call(scorer.score, (given, trace), {}, copy_context()), timeout)
     return _score_of(scorer, example, outcome, timeout).with_duration(outcome.duration)
 
 

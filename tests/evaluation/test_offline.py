@@ -280,6 +280,43 @@ def test_agents_see_the_context_variables_of_the_caller(tracer):
         assert run_evaluation(doubles(2), [Answer()], function=function, tracer=tracer).passed
 
 
+def test_an_agent_that_changes_its_input_changes_no_other_trial_nor_the_example(tracer):
+    seen = []
+
+    def agent(items):
+        seen.append(list(items))
+        items.append(99)
+        return len(items)
+
+    example = Example(input={"items": [1]}, expected_output=2)
+    report = run_evaluation([example], [Answer()], function=agent, tracer=tracer, trials=3)
+    assert seen == [[1], [1], [1]]
+    assert [result.example.input for result in report] == [{"items": [1]}] * 3
+    assert example.input == {"items": [1]}
+    assert report.passed
+
+
+def test_a_scorer_that_changes_the_example_changes_nothing_for_the_next(tracer):
+    seen = []
+
+    def spoil(example, trace):
+        example.input["items"].clear()
+        example.expected_output["deep"].append(1)
+        example.actual_output = "spoilt"
+        return scored(1)
+
+    def look(example, trace):
+        seen.append((example.input, example.expected_output, example.actual_output))
+        return scored(1)
+
+    example = Example(input={"items": [1]}, expected_output={"deep": []}, actual_output="x")
+    report = run_evaluation([example], [Does(spoil), Does(look)])
+    was = ({"items": [1]}, {"deep": []}, "x")
+    assert seen == [was]
+    for kept in (report[0].example, example):
+        assert (kept.input, kept.expected_output, kept.actual_output) == was
+
+
 def test_plain_agents_run_on_the_executor_that_is_given(tracer):
     from concurrent.futures import ThreadPoolExecutor
 
