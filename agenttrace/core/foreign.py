@@ -34,13 +34,18 @@ def record_fields(value: Any, bases: tuple[type, ...]) -> dict[str, Any] | None:
     is_model = pydantic is not None and getattr(pydantic, "BaseModel", None) in bases
     if not is_model and not any("__dataclass_fields__" in dict_of(base) for base in bases):
         return None
-    if any("__dict__" in dict_of(base) for base in bases if type(dict_of(base).get("__dict__")) is property):
+    if not _dict_is_own(bases):
         return None
     try:
         fields = object.__getattribute__(value, "__dict__")
     except AttributeError:
         return _slot_fields(value, bases)
     return fields if type(fields) is dict else None
+
+
+def _dict_is_own(bases: tuple[type, ...]) -> bool:
+    """Whether the instance dictionary is read by the interpreter: any other descriptor is the user's code."""
+    return all(type(dict_of(base).get("__dict__", _OWN)) is _GETSET for base in bases)
 
 
 def _slot_fields(value: Any, bases: tuple[type, ...]) -> dict[str, Any]:
@@ -60,6 +65,9 @@ class _Slotted:
 
 
 _MEMBER = type(_Slotted.__dict__["slot"])
+_OWN = type.__dict__["__dict__"]
+_GETSET = type(_OWN)
+"""What stands under ``__dict__`` in a class that leaves it to the interpreter."""
 
 
 def find_handler(kind: type) -> Handler | None:
@@ -75,6 +83,8 @@ def find_handler(kind: type) -> Handler | None:
 
 
 def _enum_value(value: Any) -> Any:
+    if not _dict_is_own(bases_of(type(value))):
+        return {"$type": type_name(type(value))}
     return object.__getattribute__(value, "__dict__").get("_value_")
 
 

@@ -312,6 +312,21 @@ class TestRecords:
 
         assert list(copy(Sly.__new__(Sly))) == ["$type"]
 
+    @pytest.mark.parametrize(
+        "kind", [dataclasses.make_dataclass("Base", ["x"]), enum.Enum], ids=["data", "enum"]
+    )
+    def test_a_dictionary_behind_a_descriptor_of_the_users_is_left_closed(self, kind):
+        class Sly:
+            __get__ = __set__ = _touch
+
+        namespace = {"__dict__": Sly()}
+        if kind is enum.Enum:
+            member = enum.Enum("Color", {"RED": "red"}, type=type("Mixin", (), namespace)).RED
+        else:
+            derived = type("Derived", (kind,), namespace)
+            member = object.__new__(derived)
+        assert list(copy(member)) == ["$type"]
+
     def test_a_named_tuple_is_a_list(self):
         assert copy(collections.namedtuple("Pair", "a b")(1, 2)) == [1, 2]
 
