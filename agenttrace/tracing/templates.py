@@ -30,6 +30,32 @@ FREEZE = """
         _at_r[5] = _at_freeze(_at_s, _at_r[5])
 """
 
+FAILED = """
+    except _at_BaseException as _at_e:
+        try:
+            _at_fail(_at_r, _at_e)
+        except _at_RecursionError:  # no stack left to describe it
+            try:
+                _at_r[6] = _at_clock()
+                _at_r[8] = _at_failed
+                _at_s.queue.append(_at_r)
+            except _at_RecursionError:
+                pass
+        raise
+"""
+
+EMIT = """
+    else:
+        if {light_output}:
+            _at_r[6] = _at_clock()
+            _at_r[7] = {output}
+            _at_q = _at_s.queue
+            if _at_len(_at_q) < _at_s.limit:
+                _at_q.append(_at_r)
+            else:
+                _at_s.pipeline.overflow(_at_r)
+"""
+
 FUNCTION = (
     """
 def _at_wrapper({parameters}):
@@ -50,26 +76,10 @@ def _at_wrapper({parameters}):
     _at_t = _at_set(_at_r)
     try:
         _at_o = _at_function({call})
-    except _at_BaseException as _at_e:
-        try:
-            _at_fail(_at_r, _at_e)
-        except _at_RecursionError:  # no stack left to describe it
-            try:
-                _at_r[6] = _at_clock()
-                _at_r[8] = _at_failed
-                _at_s.queue.append(_at_r)
-            except _at_RecursionError:
-                pass
-        raise
-    else:
-        if {light_output}:
-            _at_r[6] = _at_clock()
-            _at_r[7] = {output}
-            _at_q = _at_s.queue
-            if _at_len(_at_q) < _at_s.limit:
-                _at_q.append(_at_r)
-            else:
-                _at_s.pipeline.overflow(_at_r)
+"""
+    + FAILED
+    + EMIT
+    + """
             return _at_o
         try:
             return _at_deliver(_at_r, _at_o)
@@ -105,26 +115,10 @@ async def _at_wrapper({parameters}):
     _at_t = _at_set(_at_r)
     try:
         _at_o = await _at_function({call})
-    except _at_BaseException as _at_e:
-        try:
-            _at_fail(_at_r, _at_e)
-        except _at_RecursionError:  # no stack left to describe it
-            try:
-                _at_r[6] = _at_clock()
-                _at_r[8] = _at_failed
-                _at_s.queue.append(_at_r)
-            except _at_RecursionError:
-                pass
-        raise
-    else:
-        if {light_output}:
-            _at_r[6] = _at_clock()
-            _at_r[7] = {output}
-            _at_q = _at_s.queue
-            if _at_len(_at_q) < _at_s.limit:
-                _at_q.append(_at_r)
-            else:
-                _at_s.pipeline.overflow(_at_r)
+"""
+    + FAILED
+    + EMIT
+    + """
         else:
             _at_succeed(_at_r, _at_o)
         return _at_o
