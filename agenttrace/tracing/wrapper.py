@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Callable
 from functools import lru_cache, update_wrapper
 from sys import getrefcount
-from types import AsyncGeneratorType, CodeType, CoroutineType, FunctionType, GeneratorType
+from types import AsyncGeneratorType, CodeType, CoroutineType, FunctionType, GeneratorType, coroutine
 from typing import Any
 
 from agenttrace.core.identity import monotonic_ns
@@ -20,6 +20,9 @@ from agenttrace.tracing.redaction import REDACTED
 
 RESERVED = "_at_"
 """Parameters must not begin so; a function that has such a one is wrapped behind ``*args, **kwargs``."""
+
+AWAITABLE_GENERATOR = inspect.CO_ITERABLE_COROUTINE
+"""The flag of code that `types.coroutine` has marked: ``await`` takes its generators."""
 
 REDACTED_NAME = "_at_redacted"
 """Stands in a list of recorded parameters for one whose value must not even be kept for a moment."""
@@ -51,6 +54,8 @@ def deliver(record: Record, output: Any) -> Any:
     kind = type(output)
     consume = _CONSUMERS.get(kind)
     if consume is not None and getrefcount(output) <= _HELD_BY_US:
+        if kind is GeneratorType and output.gi_code.co_flags & AWAITABLE_GENERATOR:
+            consume = _consume_awaitable
         consumed = consume(record, output)
         consumed.__name__, consumed.__qualname__ = output.__name__, output.__qualname__
         return consumed
@@ -115,6 +120,8 @@ _CONSUMERS: dict[type, Callable[[Record, Any], Any]] = {
     AsyncGeneratorType: _under(templates.ASYNC_GENERATOR_UNDER),
 }
 
+_consume_awaitable = coroutine(_under(templates.GENERATOR_UNDER))
+
 
 def style_of(function: Callable[..., Any]) -> str:
     """The template for a callable's call style."""
@@ -177,7 +184,11 @@ def make_wrapper(
 def dress(wrapper: FunctionType, function: FunctionType) -> FunctionType:
     """Give a wrapper the name, annotations and attributes of the function that it stands for."""
     update_wrapper(wrapper, function)
-    wrapper.__code__ = wrapper.__code__.replace(co_name=function.__name__, co_qualname=function.__qualname__)
+    wrapper.__code__ = wrapper.__code__.replace(
+        co_name=function.__name__,
+        co_qualname=function.__qualname__,
+        co_flags=wrapper.__code__.co_flags | function.__code__.co_flags & AWAITABLE_GENERATOR,
+    )
     return wrapper
 
 

@@ -1,10 +1,12 @@
 """A decorated function is, to its callers, the function itself."""
 
+import asyncio
 import copy
 import inspect
 import pickle
 import sys
 import traceback
+import types
 import typing
 
 import pytest
@@ -449,3 +451,38 @@ def test_concurrent_roots_are_traces_of_their_own(tracer):
     assert first.parent_key is second.parent_key is None
     assert (first.project, first.index, first.status) == ("test", 1, "ok")
     assert first.end_ns >= first.start_ns
+
+
+class TestGeneratorsThatAreAwaited:
+    """What `types.coroutine` marks is a generator that ``await`` takes."""
+
+    def awaited(self, function):
+        async def main():
+            return await function(2)
+
+        return asyncio.run(main())
+
+    def test_stay_awaitable(self, tracer):
+        @tracer.observe
+        @types.coroutine
+        def step(n):
+            yield
+            return n + 1
+
+        assert self.awaited(step) == 3
+        assert inspect.isawaitable(step(1))
+        (span,) = stored(tracer)[:1]
+        assert (span.name, span.attributes["agenttrace.returned"]) == ("step", 3)
+
+    def test_stay_awaitable_when_a_plain_function_returns_them(self, tracer):
+        @types.coroutine
+        def step(n):
+            yield
+            return n + 1
+
+        assert self.awaited(tracer.observe(lambda n: step(n), name="outer")) == 3
+        (span,) = stored(tracer)
+        assert span.attributes["agenttrace.returned"] == 3
+
+    def test_are_not_made_of_other_generators(self, tracer):
+        assert not inspect.isawaitable(tracer.observe(lambda: (n for n in "ab"))())
