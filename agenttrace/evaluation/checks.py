@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
+from concurrent.futures import Executor
 from typing import Any
 
 from agenttrace.core.errors import ConfigError, ScorerError
@@ -68,3 +70,28 @@ def check_limits(concurrency: int, timeout: float | None, trials: int) -> None:
         isinstance(timeout, bool) or not isinstance(timeout, int | float) or not timeout > 0
     ):
         raise ConfigError(f"timeout is a number of seconds above 0, or None for no limit; got {timeout!r}")
+
+
+def check_executor(executor: Any) -> None:
+    """Raise ConfigError for an executor that cannot run an agent here: no executor, processes, shut down."""
+    if executor is None:
+        return
+    if not isinstance(executor, Executor):
+        raise ConfigError(
+            f"executor is an Executor, got {type(executor).__name__}; give a ThreadPoolExecutor, "
+            "or leave it out"
+        )
+    processes = sys.modules.get("concurrent.futures.process")  # not imported: then it is none of those
+    if processes is not None and isinstance(executor, processes.ProcessPoolExecutor):
+        raise ConfigError(
+            "executor is a ProcessPoolExecutor, but agents run in this process, where they are recorded; "
+            "give a ThreadPoolExecutor, or leave it out"
+        )
+    try:
+        executor.submit(_nothing)
+    except RuntimeError as error:
+        raise ConfigError(f"the executor takes no calls: {error}; give one that is not shut down") from error
+
+
+def _nothing() -> None:
+    """What an executor is tried with."""

@@ -12,13 +12,14 @@ import inspect
 import threading
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
-from concurrent.futures import Executor
+from concurrent.futures import CancelledError, Executor, Future
 from contextvars import Context
 from dataclasses import dataclass
 from queue import SimpleQueue
 from types import FunctionType, MethodType
 from typing import Any, Final
 
+from agenttrace.core.errors import ConfigError
 from agenttrace.evaluation.loop_thread import LoopThread
 
 ANSWER_WITHIN = 1.0
@@ -55,6 +56,10 @@ class Interrupted(Exception):
     """
 
 
+class Refused(ConfigError):
+    """The executor that was given cannot run a call, which says nothing about what was to be called."""
+
+
 class Lanes:
     """The threads and the loop of one evaluation. Used from the engine's loop only."""
 
@@ -87,7 +92,7 @@ class Lanes:
         job = _Job(call, asyncio.get_running_loop())
         worker = None
         if self._executor is not None:
-            self._executor.submit(job.run)
+            job.submit(self._executor)
         else:
             worker = self._idle.pop() if self._idle else _Worker()
             worker.jobs.put(job)
@@ -136,6 +141,22 @@ class _Job:
         self.loop = loop
         self.future: asyncio.Future[Outcome] = loop.create_future()
         self.given_up = False
+
+    def submit(self, executor: Executor) -> None:
+        """Run on an executor; where that cannot, the outcome says so at once."""
+        try:
+            executor.submit(self.run).add_done_callback(self._undone)
+        except RuntimeError as error:  # it was shut down meanwhile
+            self._refused(error)
+
+    def _undone(self, done: Future[None]) -> None:
+        error = CancelledError("the call was cancelled") if done.cancelled() else done.exception()
+        if error is not None:  # `run` itself never raises: this call never began
+            self._refused(error)
+
+    def _refused(self, error: BaseException) -> None:
+        text = f"the executor could not run the call: {error or type(error).__name__}; give one of threads"
+        _settle(self.future, Outcome(error=Refused(text)))
 
     def run(self) -> None:
         try:

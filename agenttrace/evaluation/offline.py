@@ -16,7 +16,7 @@ from agenttrace.core.example import Example
 from agenttrace.core.protocols import ChatModel, Scorer, Store
 from agenttrace.core.report import EvaluationReport
 from agenttrace.evaluation.checked_scorers import checked_scorers
-from agenttrace.evaluation.checks import check_limits, check_needs, checked_examples
+from agenttrace.evaluation.checks import check_executor, check_limits, check_needs, checked_examples
 from agenttrace.evaluation.engine import Engine, Progress
 from agenttrace.evaluation.invocation import Target
 from agenttrace.evaluation.lanes import Interrupted
@@ -90,8 +90,8 @@ def run_evaluation(
     An agent that raises, or is not back within `timeout` seconds, fails its example; the rest go on.
     Without `function`, `actual_output` and `tools_called` are compared as they are.
 
-    Plain functions run on threads of ours, or on those of `executor`; coroutines on one event loop of ours,
-    so that they can share an async client. `concurrency` agents run at a time: 1 by default, because nobody
+    Plain functions run on threads of ours, or on those of `executor`, which is no process pool; coroutines
+    on one event loop of ours, so that they can share an async client. `concurrency` agents run at a time: 1 by default, because nobody
     but you can know whether your agent keeps state. `trials` repeats each example. `model` goes to the
     scorers that take one. The results are kept in `store`, or the tracer's. Can be called anywhere, also
     inside a running event loop (which waits).
@@ -113,6 +113,7 @@ def run_evaluation(
         progress=progress,
     )
     check_limits(concurrency, timeout, trials)
+    check_executor(executor)
     check_needs(engine.scorers, engine.examples)
     store = store if store is not None else getattr(tracer, "store", None)
     begun = _Begun(

@@ -13,7 +13,7 @@ from agenttrace.core.jsonable import jsonable
 from agenttrace.core.trace import Trace
 from agenttrace.evaluation.copies import own_input
 from agenttrace.evaluation.invocation import Target, arguments
-from agenttrace.evaluation.lanes import Call, Lanes, Outcome
+from agenttrace.evaluation.lanes import Call, Lanes, Outcome, Refused
 from agenttrace.evaluation.tracebacks import users_traceback
 
 
@@ -58,6 +58,8 @@ async def run_example(
     args, kwargs = arguments(own_input(example.input))
     with capture() as captured:
         outcome = await lanes.run(Call(target.function, args, kwargs, copy_context()), timeout)
+    if isinstance(outcome.error, Refused):
+        return Run(example, None, obstacle=str(outcome.error))
     failure = _failure(target, outcome, timeout)
     trace = captured.trace
     happened: dict[str, Any] = {

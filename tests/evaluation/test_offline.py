@@ -3,6 +3,7 @@ import contextvars
 import functools
 import threading
 import time
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 
 import pytest
 from evaluation_fakes import Answer, Calls, Does, MemoryResults, scored
@@ -318,8 +319,6 @@ def test_a_scorer_that_changes_the_example_changes_nothing_for_the_next(tracer):
 
 
 def test_plain_agents_run_on_the_executor_that_is_given(tracer):
-    from concurrent.futures import ThreadPoolExecutor
-
     with ThreadPoolExecutor(1, thread_name_prefix="mine") as pool:
         example = Example(expected_output="mine_0")
         report = run_evaluation(
@@ -330,6 +329,44 @@ def test_plain_agents_run_on_the_executor_that_is_given(tracer):
             executor=pool,
         )
     assert report.passed
+
+
+def test_an_executor_that_cannot_run_an_agent_is_told_before_anything_runs():
+    ran = []
+    closed = ThreadPoolExecutor(1)
+    closed.shutdown()
+    with ProcessPoolExecutor(1) as processes:
+        for executor, told in [(processes, "ProcessPoolExecutor"), (closed, "shut down"), (4, "got int")]:
+            with pytest.raises(ConfigError, match=told):
+                run_evaluation([Example(input="a")], [Answer()], function=ran.append, executor=executor)
+    assert ran == []
+
+
+class Pickling(Executor):
+    """An executor of processes that nobody knows."""
+
+    def submit(self, function, /, *args, **kwargs):
+        future = Future()
+        future.set_exception(TypeError("cannot pickle it"))
+        return future
+
+
+def test_an_executor_that_fails_is_not_blamed_on_the_agent_and_not_waited_for(tracer):
+    example = Example(input="a")
+    report = run_evaluation([example], [Answer()], function=len, tracer=tracer, executor=Pickling())
+    assert outcomes(report) == ["errored"]
+    assert report[0].error == "the executor could not run the call: cannot pickle it; give one of threads"
+
+
+def test_an_executor_that_is_shut_down_meanwhile_ends_the_rest_as_errored(tracer):
+    pool = ThreadPoolExecutor(1)
+
+    def agent(x):
+        pool.shutdown(wait=False, cancel_futures=True)
+
+    report = run_evaluation(doubles(2), [Answer()], function=agent, tracer=tracer, executor=pool)
+    assert outcomes(report) == ["errored", "errored"]
+    assert "could not run the call" in report[1].error
 
 
 def test_without_a_function_the_recorded_run_is_compared():
