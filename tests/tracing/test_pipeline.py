@@ -371,6 +371,25 @@ class TestShutdown:
         assert not tracer.shutdown(0.1)
 
 
+class TestExit:
+    """What is still recorded after the last flush of the process."""
+
+    def test_of_a_trace_that_was_under_way_is_stored_as_it_ends(self, tracer, work, sink):
+        with tracer.span("under way"):
+            tracer._pipeline.finish_up(1)
+            work(1)
+            assert sink.names == ["work"]
+        assert sink.names == ["work", "under way"]
+        assert tracer.stats()["queued"] == 0
+
+    def test_of_a_capture_that_was_under_way_is_stored_too(self, tracer, work, sink):
+        with tracer.capture() as captured:
+            tracer._pipeline.finish_up(1)
+            work(1)
+        assert sink.names == ["work"]
+        assert len(captured.trace) == 1
+
+
 class TestClock:
     def test_set_back_or_forth_inside_a_call_leaves_durations_and_order(
         self, tracer, work, sink, monkeypatch
