@@ -118,7 +118,10 @@ def _add_extra(
         span.usage = clean(thaw(extra["usage"]))
     attributes = dict(span.attributes)
     for source in (extra.get("attributes"), trace_attributes):
-        for key, value in (source or {}).copy().items():  # it may still be written to on another thread
+        for key, value in (source or {}).copy().items():  # it may still be written to on another thread,
+            kind = type(value)
+            if kind is dict or kind is list:  # and so may tags and metadata
+                value = value.copy()
             attributes[clean_text(key)] = _value(key, value, redaction)
     if "logs" in extra:
         attributes["agenttrace.logs"] = redaction.inside(clean(list(extra["logs"])))

@@ -7,9 +7,11 @@ import pydantic
 import pytest
 from stored import Sink, stored
 
+from agenttrace.core import jsonable
 from agenttrace.core.errors import ConfigError
 from agenttrace.tracer import Tracer
 from agenttrace.tracing.context import current
+from agenttrace.tracing.record import PARENT
 
 
 class Loud:
@@ -246,3 +248,22 @@ class TestBlocks:
     def test_made_wrongly_are_refused(self, tracer, arguments, message):
         with pytest.raises(ConfigError, match=message):
             tracer.span(**arguments)
+
+
+def test_metadata_may_be_written_while_its_span_is_being_read(tracer, monkeypatch):
+    """The moment at which two threads meet by chance: more is written by what reads the first value."""
+
+    def meddling(text):
+        tracer.update_metadata({f"{text}, too": 1})
+        return text
+
+    with tracer.capture() as captured:
+        with tracer.span("x"):
+            tracer.update_metadata({"é": 1, "è": 2})
+            record = current.get()
+        with monkeypatch.context() as patched:
+            patched.setattr(jsonable, "clean_text", meddling)
+            current.set(record)
+            attributes = only(captured).attributes
+            current.set(record[PARENT])
+    assert attributes["agenttrace.metadata"] == {"é": 1, "è": 2}
