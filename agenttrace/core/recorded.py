@@ -8,9 +8,11 @@ the same as no trace.
 
 from __future__ import annotations
 
+import difflib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from agenttrace.core.errors import DatasetError, did_you_mean
@@ -68,11 +70,11 @@ def trace_from_calls(calls: Sequence[Mapping[str, Any] | str | ToolCall], *, out
     Each is a name, a `ToolCall`, or a mapping with ``name`` (or ``tool_name``) and optionally ``arguments``
     (or ``args``, ``parameters``: a mapping or its JSON text), ``output``, ``error`` (text,
     ``{"type", "message"}``, or true), ``agent``, ``turn``; other keys (``kind``, ``id`` …) are kept in the
-    call's `metadata`. Arguments whose JSON text cannot be read are a fact about the run: the call is kept,
-    with `arguments_error`.
+    call's `metadata`, unless one is a misspelling of a known key that is missing. Arguments whose JSON text
+    cannot be read are a fact about the run: the call is kept, with `arguments_error`.
 
     Raises:
-        DatasetError: an entry that is no such thing; it names the position.
+        DatasetError: an entry that is no such thing, a misspelt key; it names the position.
     """
     read = read_calls(calls, "calls")
     return build(read, (), first_input=None, output=output)
@@ -117,6 +119,7 @@ def _read_call(entry: Any, place: str, moment: int) -> RecordedCall:
     if not isinstance(name, str) or not name:
         near = "" if name is not None else next((did_you_mean(str(k), _READ) for k in entry), "")
         raise DatasetError(f"got {shown(dict(entry))}, wanted a 'name' that is text{near}", field=place)
+    _refuse_misspelt(entry, place)
     given = _one_of(entry, _ARGUMENTS, place)
     if given is not None and not isinstance(given, str | Mapping):
         raise DatasetError(f"got {shown(given)}, wanted arguments by name", field=place)
@@ -138,6 +141,20 @@ def _read_call(entry: Any, place: str, moment: int) -> RecordedCall:
         moment=moment,
         metadata={str(key): value for key, value in entry.items() if key not in _READ},
     )
+
+
+def _refuse_misspelt(entry: Mapping[str, Any], place: str) -> None:
+    for key in entry:
+        meant = None if key in _READ else _nearly(str(key))
+        same = next((keys for keys in (_NAMES, _ARGUMENTS) if meant in keys), (meant,))
+        if meant is not None and not any(word in entry for word in same):
+            raise DatasetError(f"unknown key {key!r}; did you mean {meant!r}?", field=place)
+
+
+@lru_cache(maxsize=256)
+def _nearly(key: str) -> str | None:
+    """The known key of which this is a misspelling; ``kwargs``, ``agent_id``, ``error_type`` are none."""
+    return next(iter(difflib.get_close_matches(key.lower(), _READ, n=1, cutoff=0.85)), None)
 
 
 def _one_of(entry: Mapping[str, Any], keys: Sequence[str], place: str) -> Any:

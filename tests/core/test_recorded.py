@@ -108,3 +108,28 @@ def test_a_wrong_entry_names_position_got_and_wanted(calls: object, text: str) -
     with pytest.raises(DatasetError) as caught:
         Trace.from_calls(calls)  # type: ignore[arg-type]
     assert text in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("key", "meant"),
+    [
+        ("argumnts", "arguments"),
+        ("argument", "arguments"),
+        ("Arguments", "arguments"),
+        ("paramters", "parameters"),
+        ("arg", "args"),
+        ("outputs", "output"),
+        ("errors", "error"),
+    ],
+)
+def test_a_misspelt_key_is_an_error_with_a_suggestion(key, meant):
+    with pytest.raises(DatasetError, match=rf"calls\[1\]: unknown key '{key}'; did you mean '{meant}'"):
+        Trace.from_calls(["a", {"name": "refund", key: {"x": 1}}])
+
+
+def test_other_keys_are_metadata_also_beside_the_known_key_that_they_resemble():
+    others = dict.fromkeys(["id", "kind", "type", "kwargs", "agent_id", "error_type", "return", "input"], 1)
+    entry = {"name": "a", "arguments": {"x": 1}, "output": 2, "outputs": [2], "argument": 3, **others}
+    (call,) = Trace.from_calls([entry]).tool_calls
+    assert dict(call.metadata) == {"outputs": [2], "argument": 3, **others}
+    assert dict(call.arguments) == {"x": 1}
