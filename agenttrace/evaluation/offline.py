@@ -91,10 +91,10 @@ def run_evaluation(
     Without `function`, `actual_output` and `tools_called` are compared as they are.
 
     Plain functions run on threads of ours, or on those of `executor`, which is no process pool; coroutines
-    on one event loop of ours, so that they can share an async client. `concurrency` agents run at a time: 1 by default, because nobody
-    but you can know whether your agent keeps state. `trials` repeats each example. `model` goes to the
-    scorers that take one. The results are kept in `store`, or the tracer's. Can be called anywhere, also
-    inside a running event loop (which waits).
+    on one event loop of ours, so that they can share an async client. Each run gets a copy of the input.
+    `concurrency` agents run at a time: 1 by default, because nobody but you can know whether your agent
+    keeps state. `trials` repeats each example. `model` goes to the scorers that take one. The results are
+    kept in `store`, or the tracer's. Can be called anywhere, also inside a running event loop (which waits).
 
     Raises:
         ConfigError, ScorerError: wrong use, before any agent is run.
