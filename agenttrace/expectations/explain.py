@@ -127,8 +127,7 @@ def _differing_lines(row: Row, actual: ToolCall, head: str, layout: _Layout) -> 
         return
     yield Line(row.kind, head + expected)
     below = " " * len(head)
-    if len(got) + 4 <= layout.room:
-        yield Line(row.kind, f"{below}got {got}")
+    yield Line(row.kind, f"{below}got {actual_text(actual, layout.room - 4)}")
     for difference in row.differences[:MOST_DIFFERENCES]:
         for text in _difference_lines(difference, layout.room):
             yield Line(row.kind, shortened(below + text, layout.width))

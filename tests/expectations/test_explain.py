@@ -7,6 +7,7 @@ import textwrap
 import pytest
 
 from agenttrace.core.tool_call import ToolDefinition
+from agenttrace.core.trace import Trace
 from agenttrace.expectations import (
     ANY,
     approx,
@@ -46,6 +47,16 @@ def test_a_wide_diff_has_one_line_a_call() -> None:
         +    delete_order(id=7)          extra
         """
     )
+
+
+def test_a_call_too_long_for_its_line_is_shown_cut_as_the_expected_one_is() -> None:
+    expected = [{"tool_name": "f", "parameters": {"x": "a" * 40, "y": "b" * 40}}]
+    actual = Trace.from_calls([{"name": "f", "arguments": {"x": "a" * 40, "y": "c" * 40}}])
+    first, second, *_ = explain(compare(expected, actual), width=60).splitlines()
+    assert first.startswith('    ~ 1  f(x="aaaa')
+    assert second.startswith('         got f(x="aaaa')
+    assert "…" in second
+    assert len(second) <= 60
 
 
 def test_a_narrow_diff_puts_the_differences_below() -> None:
