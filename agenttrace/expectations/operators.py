@@ -49,7 +49,7 @@ def _read_operators(raw: Mapping[str, Any], operators: list[str]) -> Any:
     for key in operators:
         if key not in _OPERATORS and key not in ("$abs", "$rel"):
             raise ExpectationError(
-                f"unknown operator {key!r}{did_you_mean(key, _OPERATORS)}; a literal key is written '${key}'"
+                f"unknown operator {key!r}{did_you_mean(key, _WRITTEN)}; a literal key is written '${key}'"
             )
     if len(operators) < len(raw):
         other = next(key for key in raw if key not in operators)
@@ -111,3 +111,6 @@ _OPERATORS: Mapping[str, Callable[[Any, Mapping[str, Any]], Any]] = {
     "$default": lambda value, _: Default(read_value(value)),
     "$float": _read_float,
 }
+
+_WRITTEN = _OPERATORS.keys() - {"$float"} | {"$abs", "$rel"}
+"""What people write; ``$float`` is how files spell NaN and the infinities."""

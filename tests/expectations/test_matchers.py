@@ -152,6 +152,7 @@ def test_a_literal_dollar_key_is_written_doubled() -> None:
 @pytest.mark.parametrize(
     ("data", "said"),
     [
+        ({"$foo": "a"}, "unknown operator '\\$foo'; known: \\$abs, "),
         ({"$regex": "a"}, "unknown operator '\\$regex'; did you mean '\\$re'"),
         ({"$re": "a", "b": 1}, "ordinary key 'b'"),
         ({"$abs": 1}, "belong to '\\$approx'"),
