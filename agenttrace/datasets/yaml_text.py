@@ -180,7 +180,8 @@ class _Builder:
         self.nodes += nodes
         self.characters += characters
         if self.nodes > MAX_NODES:
-            raise self._error(f"more than {MAX_NODES:,} values (aliases expanded); save as jsonl", event)
+            way = ", aliases expanded" if self.aliases else "; save as jsonl"
+            raise self._error(f"more than {MAX_NODES:,} values{way}", event)
         if self.characters > MAX_CHARACTERS:
             raise self._error(f"more than {MAX_CHARACTERS:,} characters, aliases expanded", event)
 

@@ -196,7 +196,7 @@ def _long_alias() -> str:
 
 
 BOMBS = {
-    "aliases": (_alias_bomb, "more than 200,000 values"),
+    "aliases": (_alias_bomb, "more than 200,000 values, aliases expanded"),
     "merge keys": (_merge_bomb, "merge keys"),
     "many aliases": (lambda: "a: &a 1\nb: [" + "*a, " * 101 + "]", "more than 100 aliases"),
     "long aliases": (_long_alias, "characters, aliases expanded"),
@@ -211,7 +211,14 @@ BOMBS = {
 @pytest.mark.parametrize("name", BOMBS)
 def test_a_bomb_is_refused_before_anything_is_built(fails: Fails, name: str) -> None:
     make, text = BOMBS[name]
-    assert text in str(fails(get_examples_from_yaml, "bomb.yaml", make()))
+    said = str(fails(get_examples_from_yaml, "bomb.yaml", make()))
+    assert text in said
+    assert "jsonl" not in said or name == "bytes"
+
+
+def test_too_many_values_without_aliases_belong_into_another_format(fails: Fails) -> None:
+    many = "examples: [" + "1, " * 200_001 + "]"
+    assert "more than 200,000 values; save as jsonl" in str(fails(get_examples_from_yaml, "many.yaml", many))
 
 
 def test_too_many_values_are_refused(fails: Fails) -> None:
