@@ -14,8 +14,7 @@ from agenttrace.cli.scorer_name import load_scorer
 from agenttrace.cli.store_option import store_option
 from agenttrace.core.errors import EvaluationFailed
 from agenttrace.core.report import ScoringResult
-from agenttrace.datasets.dataset import EvalDataset
-from agenttrace.evaluation.assertion import checked
+from agenttrace.evaluation.assertion import checked, examples_in
 from agenttrace.evaluation.engine import Progress
 from agenttrace.evaluation.offline import TIMEOUT, run_evaluation
 from agenttrace.evaluation.requirement import Requirement
@@ -75,7 +74,7 @@ def eval_run(
 ) -> int:
     """Evaluate the examples of FILE (YAML, JSON, JSONL, CSV); exit with 0 passed, 1 failed, 2 errored."""
     requirement = None if require is None else Requirement.parse(require)
-    examples = EvalDataset.from_file(file)
+    examples = examples_in(file)
     scorers = [load_scorer(name) for name in scorer_names]
     function = None if function_name is None else load_function(function_name)
     tracer = Tracer(project_name=project or Path(file).stem, store=store)

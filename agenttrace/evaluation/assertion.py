@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from agenttrace.core.errors import ConfigError, EvaluationFailed
+from agenttrace.core.errors import ConfigError, DatasetError, EvaluationFailed
 from agenttrace.core.example import Example
 from agenttrace.core.protocols import ChatModel, Scorer, Store
 from agenttrace.core.report import EvaluationReport
@@ -57,7 +57,7 @@ def assert_test(
         )
     requirement = None if require is None else Requirement.parse(require)
     report = run_evaluation(
-        EvalDataset.from_file(test_file) if test_file is not None else examples or (),
+        examples_in(test_file) if test_file is not None else examples or (),
         scorers,
         model=model,
         project_name=project_name,
@@ -73,6 +73,20 @@ def assert_test(
         metadata=metadata if require is None else {**(metadata or {}), "require": require},
     )
     return checked(report, requirement)
+
+
+def examples_in(test_file: str | Path) -> EvalDataset:
+    """The examples of a file, of which there is at least one.
+
+    Raises:
+        DatasetError: it cannot be read as examples, or holds none.
+    """
+    found = EvalDataset.from_file(test_file)
+    if not found:
+        raise DatasetError(
+            "there are no examples: an evaluation of nothing can neither pass nor fail", path=test_file
+        )
+    return found
 
 
 def checked(report: EvaluationReport, requirement: Requirement | None = None) -> EvaluationReport:

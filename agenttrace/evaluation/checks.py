@@ -51,14 +51,15 @@ def check_needs(scorers: Iterable[Scorer], examples: Iterable[Example]) -> None:
             try:
                 check(example)
             except Exception as error:  # choke-point: said with the example's place, whatever it was
-                text = str(error)
+                text = str(error).removeprefix(f"{example.source}: ")
                 who = "" if text.startswith(scorer.name) else f"the scorer {scorer.name!r}: "
                 raise ScorerError(f"{label(position, example)}: {who}{text}") from error
 
 
 def label(position: int, example: Example) -> str:
-    """What messages call an example: its number from 1, with its name where it has one."""
-    return f"example {position}" + (f" ({example.name!r})" if example.name else "")
+    """What messages call an example: its number from 1, its ``file:line`` and its name where it has them."""
+    place = f"{example.source}: " if example.source else ""
+    return f"{place}example {position}" + (f" ({example.name!r})" if example.name else "")
 
 
 def check_limits(concurrency: int, timeout: float | None, trials: int) -> None:

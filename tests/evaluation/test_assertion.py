@@ -1,9 +1,10 @@
 import pytest
 from evaluation_fakes import Answer, Does, scored
 
-from agenttrace.core.errors import ConfigError, DatasetError, EvaluationFailed
+from agenttrace.core.errors import ConfigError, DatasetError, EvaluationFailed, ScorerError
 from agenttrace.core.example import Example
 from agenttrace.evaluation import assert_test
+from agenttrace.scorers import ToolOrderScorer
 
 
 def good():
@@ -63,6 +64,22 @@ def test_a_file_that_is_missing_or_empty_is_a_dataset_error(tmp_path):
     (tmp_path / "empty.yaml").write_text("")
     with pytest.raises(DatasetError, match=r"empty\.yaml"):
         assert_test(test_file=tmp_path / "empty.yaml", scorers=[Answer()], function=double)
+
+
+def test_a_file_without_examples_is_named(tmp_path):
+    path = tmp_path / "none.yaml"
+    path.write_text("examples: []\n")
+    with pytest.raises(DatasetError) as caught:
+        assert_test(test_file=path, scorers=[Answer()], function=double)
+    assert str(caught.value).startswith(f"{path}: there are no examples")
+
+
+def test_an_example_of_a_file_that_lacks_what_a_scorer_needs_is_told_with_its_line(tmp_path):
+    path = tmp_path / "bare.yaml"
+    path.write_text("examples:\n  - name: bare\n    input: a\n")
+    with pytest.raises(ScorerError) as caught:
+        assert_test(test_file=path, scorers=[ToolOrderScorer()], function=double)
+    assert str(caught.value).startswith(f"{path}:2: example 1 ('bare'): Tool Order needs the example's")
 
 
 def test_examples_and_a_file_are_one_or_the_other():
