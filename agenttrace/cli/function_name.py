@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from agenttrace.core.errors import did_you_mean
+from agenttrace.core.errors import did_you_mean, with_article
 
 
 def load_function(text: str) -> Callable[..., Any]:
@@ -46,7 +46,7 @@ def load_function(text: str) -> Callable[..., Any]:
             f"with agent = {path.split('.')[0]}() in {module_name}"
         )
     if not callable(found):
-        raise click.BadParameter(f"{path!r} is a {type(found).__name__}, which cannot be called")
+        raise click.BadParameter(f"{path!r} is {with_article(type(found).__name__)}, which cannot be called")
     function: Callable[..., Any] = found
     return function
 

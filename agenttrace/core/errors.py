@@ -100,6 +100,11 @@ class EvaluationFailed(AssertionError):
         return any(result.outcome == "errored" for result in self.report)
 
 
+def with_article(word: str) -> str:
+    """``"an int"``, ``"a list"``: the name of a type as a message says it."""
+    return f"{'an' if word[:1] in set('aeiouAEIO') else 'a'} {word}"
+
+
 def did_you_mean(got: str, known: Iterable[str]) -> str:
     """Return ``"; did you mean 'x'?"`` for the nearest known name, or ``"; known: a, b"``, or ``""``."""
     names = sorted(set(known))

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from agenttrace.core.errors import AgentTraceError, DatasetError
+from agenttrace.core.errors import AgentTraceError, DatasetError, with_article
 from agenttrace.core.jsonable import jsonable
 from agenttrace.core.tool_call import ANY
 
@@ -34,7 +34,7 @@ def refused(value: Any, place: str) -> Any:
         raise DatasetError(f"nested more than {MAX_DEPTH} levels deep (or inside itself)", field=place)
     if isinstance(data, dict) and ("$type" in data or "$bytes" in data):
         raise DatasetError(
-            f"a {type(value).__qualname__} cannot be written to a file; "
+            f"{with_article(type(value).__qualname__)} cannot be written to a file; "
             "give its fields as JSON values, or leave it out",
             field=place,
         )

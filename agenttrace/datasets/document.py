@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from agenttrace.core.errors import DatasetError, ExpectationError, did_you_mean
+from agenttrace.core.errors import DatasetError, ExpectationError, did_you_mean, with_article
 from agenttrace.core.example import Example
 from agenttrace.expectations.parse import parse_expectation
 
@@ -69,7 +69,7 @@ def load_examples(document: Document, example_extras: Collection[str] = ()) -> L
     if isinstance(data, list):
         raise document.error(f"the file holds a list at its top; {_HOW}")
     if not isinstance(data, Mapping):
-        raise document.error(f"the file holds a {type(data).__name__} at its top; {_HOW}")
+        raise document.error(f"the file holds {with_article(type(data).__name__)} at its top; {_HOW}")
     if "examples" not in data:
         near = next((key for key in data if did_you_mean(key, ["examples"]).startswith("; did")), None)
         hint = f"; did you mean 'examples' by {near!r}?" if near else f"; {_HOW}"
@@ -82,7 +82,7 @@ def load_examples(document: Document, example_extras: Collection[str] = ()) -> L
             raise document.error(f"unknown key {key!r} beside 'examples'{did_you_mean(key, known)}", (key,))
     entries = data["examples"]
     if not isinstance(entries, list):
-        got = "nothing" if entries is None else f"a {type(entries).__name__}"
+        got = "nothing" if entries is None else with_article(type(entries).__name__)
         raise document.error(f"'examples' holds {got}, wanted a list (``[]`` for none)", ("examples",))
     examples = [
         load_example(document, entry, ("examples", index), f"examples[{index}]", example_extras)

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-from agenttrace.core.errors import ConfigError, ScorerError
+from agenttrace.core.errors import ConfigError, ScorerError, with_article
 from agenttrace.core.protocols import ChatModel, Scorer
 
 
@@ -51,4 +51,5 @@ def _with_model(scorer: Scorer, model: str | ChatModel | None) -> Scorer:
 
 def described(value: Any) -> str:
     """What a message calls a value: a scalar's text, else its kind; no code of the value's own is run."""
-    return repr(value) if isinstance(value, str | int | float | bool | None) else f"a {type(value).__name__}"
+    scalar = isinstance(value, str | int | float | bool | None)
+    return repr(value) if scalar else with_article(type(value).__name__)

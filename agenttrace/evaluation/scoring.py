@@ -11,13 +11,14 @@ from collections.abc import Sequence
 from contextvars import copy_context
 from typing import Any
 
-from agenttrace.core.errors import AgentTraceError, ExpectationError
+from agenttrace.core.errors import AgentTraceError, ExpectationError, with_article
 from agenttrace.core.example import Example
 from agenttrace.core.protocols import Scorer
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
 from agenttrace.evaluation.copies import own_example
 from agenttrace.evaluation.lanes import Call, Lanes, Outcome
+from agenttrace.evaluation.score_fields import unfit_field
 from agenttrace.evaluation.tracebacks import last_line, users_traceback
 
 OUTCOMES = ("passed", "failed", "skipped", "errored")
@@ -39,11 +40,17 @@ async def apply_scorer(
     """
     given = own_example(example)
     outcome = await lanes.run(Call(scorer.score, (given, trace), {}, copy_context()), timeout)
+    if outcome.held_up:  # a scorer is pure: what other code has cost it is made good, once
+        given = own_example(example)
+        outcome = await lanes.run(Call(scorer.score, (given, trace), {}, copy_context()), timeout)
     return _score_of(scorer, example, outcome, timeout).with_duration(outcome.duration)
 
 
 def _score_of(scorer: Scorer, example: Example, outcome: Outcome, timeout: float | None) -> Score:
     name, threshold = scorer.name, scorer.threshold
+    if outcome.held_up:
+        text = f"the scorer {name!r} gave no score within {timeout:g} s: other async code blocked its loop"
+        return Score.errored(name, threshold, text)
     if outcome.timed_out:
         return Score.errored(name, threshold, f"the scorer {name!r} gave no score within {timeout:g} s")
     if outcome.error is not None:
@@ -79,11 +86,16 @@ def nonsense(value: Any) -> str | None:
         )
     if value.outcome not in OUTCOMES:
         return f"returned a Score with the outcome {value.outcome!r}; known: {', '.join(OUTCOMES)}"
+    unfit = unfit_field(value)
+    if unfit is not None:
+        field, held, wanted = unfit
+        text = f"returned a Score whose {field} is {type(held).__name__} {_brief(held)}"
+        return f"{text.rstrip()}; wanted {wanted}"
     if value.outcome in ("skipped", "errored"):
         return (
             None
             if value.value is None
-            else f"returned a {value.outcome} Score with the value {value.value!r}"
+            else f"returned {with_article(value.outcome)} Score with the value {value.value!r}"
         )
     number = value.value
     if isinstance(number, bool) or not isinstance(number, int | float) or math.isnan(number):

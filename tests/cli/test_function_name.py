@@ -42,7 +42,7 @@ def test_a_method_of_an_instance_and_a_static_method():
         (":answer", "wanted package.module:function"),
         ("shopp:answer", "there is no module 'shopp'"),
         ("shop:anwser", "did you mean 'answer'"),
-        ("shop:LIMIT", "'LIMIT' is a int, which cannot be called"),
+        ("shop:LIMIT", "'LIMIT' is an int, which cannot be called"),
         ("shop:Agent.run", "is a method of a class; name one of an instance"),
     ],
 )

@@ -39,7 +39,7 @@ def test_refused_names_the_place_of_what_has_no_json_form() -> None:
     with pytest.raises(DatasetError) as caught:
         to_portable({"a": [1, object()]}, refused, "input")
     assert caught.value.field == "input.a[1]"
-    assert "a object cannot be written to a file" in str(caught.value)
+    assert "an object cannot be written to a file" in str(caught.value)
 
 
 def test_refused_writes_dates_as_iso_text() -> None:

@@ -108,7 +108,7 @@ def test_a_byte_order_mark_and_utf16_are_read(tmp_path: Path) -> None:
         ("", None, "the file is empty"),
         ("  \n ", None, "the file is empty"),
         ("[]", None, "holds a list at its top"),
-        ("3", None, "holds a int at its top"),
+        ("3", None, "holds an int at its top"),
         ('{"example": []}', None, "no key 'examples', but 'example'; did you mean 'examples'"),
         ("{}", None, "there is no key 'examples', but nothing"),
         ('{"examples": null}', 1, "'examples' holds nothing, wanted a list"),
