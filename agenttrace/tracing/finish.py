@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from agenttrace.core.identity import SPAN_KEY_MASK
@@ -16,15 +15,18 @@ from agenttrace.tracing.record import (
     EXTRA,
     FAILURE,
     INDEX,
+    METADATA,
     PARENT,
     SCOPE,
     SITE,
     Record,
     Scope,
     Site,
+    SiteRules,
     parent_key_of,
 )
-from agenttrace.tracing.redaction import SHORTEST_SECRET, Redaction
+from agenttrace.tracing.redaction import Redaction
+from agenttrace.tracing.secret_signs import SHORTEST_SECRET
 
 
 def finish(record: Record, redaction: Redaction) -> Span:
@@ -32,30 +34,32 @@ def finish(record: Record, redaction: Redaction) -> Span:
     site: Site
     scope: Scope
     parent, scope, site, index, start, arguments, end, output, failure, extra = record
+    rules = site.rules
+    if rules[0] is not redaction:
+        rules = site.rules = _rules_for(site, redaction)
     above = parent[SITE] is not None
     span = _new(Span)  # field by field: half the time of seventeen keyword arguments, on every span there is
     span.trace_key = scope.trace_key
     span.span_key = (scope.base + index) & SPAN_KEY_MASK or 1
     span.parent_key = (scope.base + parent[INDEX]) & SPAN_KEY_MASK or 1 if above else parent_key_of(record)
     span.index = index
-    span.name = site.name
+    span.name = rules[2]
     span.span_type = site.span_type
     span.start_ns = scope.anchor + start
     span.end_ns = scope.anchor + (end or start)
-    span.input = None if arguments is None else _inputs(site, arguments, redaction)
+    span.input = None if arguments is None else _inputs(site, arguments, redaction, rules)
     span.output = output if output is None else _value("output", output, redaction)
     span.status = "ok"
     span.error = None
-    span.attributes = site.metadata or EMPTY
+    span.attributes = EMPTY if site.metadata is None else redaction.fields(site.metadata)
     span.usage = None
     span.project = scope.project
-    span.tool = site.definition
+    span.tool = rules[3]
     if failure is not None:
         span.status, error = failure
         if error is not None:
-            span.error = SpanError(
-                clean_text(error.type), redaction.inside(clean_text(error.message)), error.frames
-            )
+            message = redaction.text("error", clean_text(error.message))
+            span.error = SpanError(clean_text(error.type), message, error.frames)
     if extra is not None or (not above and scope.attributes is not None):
         _add_extra(span, extra or {}, None if above else scope.attributes, redaction)
     return span
@@ -64,16 +68,19 @@ def finish(record: Record, redaction: Redaction) -> Span:
 _new = object.__new__
 
 
-def _inputs(site: Site, values: tuple[Any, ...], redaction: Redaction) -> dict[str, Any]:
+def _rules_for(site: Site, redaction: Redaction) -> SiteRules:
+    names = tuple(map(redaction.key, site.names))
+    by_name = redaction.call is not None or any(map(redaction.is_secret, site.names))
+    return redaction, by_name, redaction.inside(site.name), redaction.tool(site.definition), names
+
+
+def _inputs(site: Site, values: tuple[Any, ...], redaction: Redaction, rules: SiteRules) -> dict[str, Any]:
     if site.rebinding is not None:
         bound = site.rebinding.bind([thaw(value) for value in values])
         if bound is not None:
             return {name: _value(name, value, redaction) for name, value in bound.items()}
-    if site.redaction is not redaction:
-        site.has_secrets = redaction.call is not None or any(map(redaction.is_secret, site.names))
-        site.redaction = redaction
-    named = zip(site.names, values, strict=False)
-    if site.has_secrets:
+    named = zip(rules[4], values, strict=False)
+    if rules[1]:
         return {name: _value(name, value, redaction) for name, value in named}
     given = {}
     for name, value in named:
@@ -109,38 +116,45 @@ def _add_extra(
 ) -> None:
     """Add what was said of the span while it ran. `extra` values are snapshots."""
     if "name" in extra:
-        span.name = clean_text(extra["name"])
+        span.name = redaction.inside(clean_text(extra["name"]))
     if "input" in extra:
         span.input = _as_input(_value("input", extra["input"], redaction))
     if "output" in extra:
         span.output = _value("output", extra["output"], redaction)
     if "usage" in extra:
-        span.usage = clean(thaw(extra["usage"]))
+        span.usage = redaction.inside(clean(extra["usage"]))
     attributes = dict(span.attributes)
     for source in (extra.get("attributes"), trace_attributes):
         for key, value in (source or {}).copy().items():  # it may still be written to on another thread,
             kind = type(value)
             if kind is dict or kind is list:  # and so may tags and metadata
                 value = value.copy()
-            attributes[clean_text(key)] = _value(key, value, redaction)
+            name = redaction.key(clean_text(key))
+            if key == METADATA and kind is dict:
+                attributes[name] = redaction.fields(clean(value))
+            else:
+                attributes[name] = _value(key, value, redaction)
     if "logs" in extra:
-        attributes["agenttrace.logs"] = redaction.inside(clean(list(extra["logs"])))
+        attributes["agenttrace.logs"] = [_log(entry, redaction) for entry in tuple(extra["logs"])]
     span.attributes = attributes
+
+
+def _log(entry: Any, redaction: Redaction) -> Any:
+    entry = clean(entry)
+    kept = redaction.inside(entry)
+    return {**kept, "message": redaction.value("log", entry["message"])} if "message" in entry else kept
 
 
 def _as_input(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {"input": value}
 
 
-def scores_of(record: Record) -> list[Score]:
-    """The scores that were put on the span while it ran."""
+def scores_of(record: Record, redaction: Redaction) -> list[Score]:
+    """The scores that were put on the span while it ran, redacted."""
     extra = record[EXTRA]
     if not extra:
         return []
-    return [
-        replace(score, name=clean_text(score.name), reason=clean_text(score.reason))
-        for score in tuple(extra.get("scores", ()))
-    ]
+    return [redaction.score(score) for score in tuple(extra.get("scores", ()))]
 
 
 def forget_ancestors(record: Record) -> None:

@@ -75,7 +75,8 @@ class Outlet:
             return
         self.pending.append(span)
         if record[EXTRA] is not None:
-            self._pending_scores += [(span.trace_id, span.span_id, score) for score in scores_of(record)]
+            scores = scores_of(record, self.redaction)
+            self._pending_scores += [(span.trace_id, span.span_id, score) for score in scores]
         on_end = record[SITE].on_end
         if on_end is not None:
             self._to_tell.append((on_end, span))
@@ -137,7 +138,7 @@ class Outlet:
             return
         self._tools_written[project] = tools
         try:
-            write(project, list(tools.values()))
+            write(project, [self.redaction.tool(tool) for tool in tools.values()])
         except Exception as error:  # choke-point: nor the names of tools
             self.warn("tools", f"the tools were not stored: {type(error).__name__}: {error}")
 

@@ -26,8 +26,15 @@ PARENT, SCOPE, SITE, INDEX, START, ARGUMENTS, END, OUTPUT, FAILURE, EXTRA = rang
 """Fields of a record. SITE is None in a *head*: the entry that stands above the roots of a trace.
 SCOPE is None in `OFF`: nothing under it is recorded. END 0 means the call still runs."""
 
+METADATA = "agenttrace.metadata"
+"""The attribute of a root that holds what was said of its trace, by name."""
+
 Record = list[Any]
 OnEnd = Callable[["Span"], None]
+
+SiteRules = tuple["Redaction | None", bool, str, "ToolDefinition | None", tuple[str, ...]]
+"""What a redaction makes of a site: whether values are redacted by their name; its name, its definition, the
+names of its values. In one tuple, because several redactions may take turns on several threads."""
 
 OFF: Record = [None, None, None, 0, 0, None, 0, None, None, None]
 """The parent of every call that is not recorded (sampled out, switched off, shut down)."""
@@ -42,14 +49,13 @@ class Site:
         "capture_output",
         "definition",
         "function",
-        "has_secrets",
         "metadata",
         "name",
         "names",
         "on_end",
         "rebinding",
         "recorder",
-        "redaction",
+        "rules",
         "span_type",
         "wrapper",
     )
@@ -79,8 +85,7 @@ class Site:
         self.function = function
         self.definition = definition
         self.on_end = on_end
-        self.redaction: Redaction | None = None  # whose rules `has_secrets` was worked out by
-        self.has_secrets = True
+        self.rules: SiteRules = (None, True, "", None, ())
         self.rebinding = rebinding
         self.wrapper: Callable[[], Any] | None = None
 

@@ -2,82 +2,37 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from agenttrace.core.errors import ConfigError
-from agenttrace.core.jsonable import jsonable
+from agenttrace.core.jsonable import clean_text, jsonable, to_json
+from agenttrace.core.score import Score
 from agenttrace.core.snapshot import MAX_VALUE_SIZE
-
-REDACTED = "[redacted]"
-
-SECRET_NAMES = frozenset(
-    {
-        "accesskey",
-        "accesstoken",
-        "apikey",
-        "apisecret",
-        "apitoken",
-        "auth",
-        "authorization",
-        "authtoken",
-        "awssecretaccesskey",
-        "bearer",
-        "bearertoken",
-        "clientsecret",
-        "connectionstring",
-        "cookie",
-        "credential",
-        "credentials",
-        "idtoken",
-        "passphrase",
-        "passwd",
-        "password",
-        "privatekey",
-        "proxyauthorization",
-        "pwd",
-        "refreshtoken",
-        "secret",
-        "secretaccesskey",
-        "secretkey",
-        "sessiontoken",
-        "setcookie",
-        "signingkey",
-        "token",
-        "xapikey",
-    }
+from agenttrace.core.tool_call import REQUIRED, ToolDefinition
+from agenttrace.tracing.secret_signs import (
+    REDACTED,
+    SHORTEST_SECRET,
+    may_have_fields,
+    names_a_secret,
+    plain,
+    without_fields,
+    without_shapes,
 )
-"""Names of parameters and keys whose value is never recorded; compared in lower case without ``_ - .``"""
 
-# Each shape with what it cannot be without, in lower case: `in` looks through a long text a hundred times
-# faster than `re`, which holds up the traced threads meanwhile. No shape can begin again inside what it has
-# just looked through, so that a hostile text costs no more than its length.
-_SHAPES: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = tuple(
-    (signs, re.compile(shape))
-    for signs, shape in (
-        (("sk-", "pk-", "rk-"), r"\b(?:sk|pk|rk)-[A-Za-z0-9_-]{16,}"),  # OpenAI, Anthropic, Stripe-like
-        (("k_live_", "k_test_"), r"\b(?:sk|pk|rk)_(?:live|test)_[A-Za-z0-9]{10,}"),
-        (("akia", "asia"), r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"),  # AWS access keys
-        (("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), r"\bgh[pousr]_[A-Za-z0-9]{30,}"),
-        (("github_pat_",), r"\bgithub_pat_[A-Za-z0-9_]{40,}"),
-        (("xox",), r"\bxox[abprs]-[A-Za-z0-9-]{10,}"),  # Slack
-        (("aiza",), r"(?<![A-Za-z0-9_-])AIza[0-9A-Za-z_-]{35}"),  # Google
-        (("eyj",), r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"),  # JWT
-        (("bearer",), r"(?i:\bbearer\s+[A-Za-z0-9._~+/-]{16,}=*)"),
-        (
-            ("private key-----",),
-            r"-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)",
-        ),
-    )
-)
-SHORTEST_SECRET = 15
-"""No shape above is shorter: shorter strings need no search."""
+MAX_KNOWN = 10_000
+"""Names, keys and tools whose verdict is remembered."""
 
-_IGNORED = str.maketrans("", "", "_-. ")
+_LONGEST_KNOWN = 256
 
 RedactCall = Callable[[str, Any], Any]
-"""``redact(name, value) -> value``: for each recorded parameter, and for the output under ``"output"``."""
+"""``redact(name, value) -> value``: for each recorded parameter, attribute, item of metadata under its name, the
+output under ``"output"``, an error's message under ``"error"``, a log's under ``"log"``, a score's reason
+under ``"reason"``."""
 
 
 class Redaction:
@@ -89,18 +44,22 @@ class Redaction:
     """
 
     def __init__(self, names: Iterable[str] = (), call: RedactCall | None = None) -> None:
-        self.names = SECRET_NAMES | {_plain(name) for name in names}
+        names = list(names)
+        self.names = {plain(name) for name in names}
         self.call = call
         self.redacted = 0
         self.failed = 0
+        self._signs = tuple({max(re.split(r"[_\-. ]+", name.lower()), key=len) for name in names})
         self._known: dict[str, bool] = {}
+        self._keys: dict[str, str] = {}
+        self._tools: dict[int, tuple[ToolDefinition, ToolDefinition]] = {}
 
     def is_secret(self, name: str) -> bool:
         """Whether a parameter or key of this name is redacted."""
         known = self._known.get(name)
         if known is None:
-            known = _plain(name) in self.names
-            if len(self._known) < 10_000:
+            known = plain(name) in self.names or names_a_secret(name)
+            if len(self._known) < MAX_KNOWN and len(name) <= _LONGEST_KNOWN:
                 self._known[name] = known
         return known
 
@@ -119,13 +78,59 @@ class Redaction:
             self.failed += 1
             return REDACTED
 
+    def text(self, name: str, text: str) -> str:
+        """The redacted form of a text that stays one, whatever the user's own rule makes of it."""
+        if self.call is None:
+            return text if len(text) < SHORTEST_SECRET else self._text(text)
+        value = self.value(name, text)
+        return value if isinstance(value, str) else to_json(value)
+
+    def fields(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Each of several named values in its redacted form; they are strict JSON."""
+        return {self.key(key): self.value(key, value) for key, value in values.items()}
+
+    def score(self, score: Score) -> Score:
+        """A score that can be stored: without secrets in what it says."""
+        name, reason = self.inside(clean_text(score.name)), self.text("reason", clean_text(score.reason))
+        return (
+            score
+            if (name, reason) == (score.name, score.reason)
+            else replace(score, name=name, reason=reason)
+        )
+
+    def tool(self, tool: ToolDefinition | None) -> ToolDefinition | None:
+        """A tool's definition without secrets among its defaults: for one definition always the same."""
+        if tool is None or not any(p.default is not REQUIRED for p in tool.parameters):
+            return tool
+        known = self._tools.get(id(tool))
+        if known is None:
+            parameters = tuple(
+                p if p.default is REQUIRED else replace(p, default=self.value(p.name, p.default))
+                for p in tool.parameters
+            )
+            known = tool, tool if parameters == tool.parameters else replace(tool, parameters=parameters)
+            if len(self._tools) < MAX_KNOWN:
+                self._tools[id(tool)] = known
+        return known[1]
+
     def inside(self, value: Any) -> Any:
         """Redact by the keys and shapes inside a value; the same object where there is nothing to redact."""
         kind = type(value)
         if kind is str:
             return value if len(value) < SHORTEST_SECRET else self._text(value)
         if kind is dict:
-            return {key: self._item(key, item) for key, item in value.items()}
+            if "$bytes" in value and self._holds_secret_bytes(value["$bytes"]):
+                return {**value, "$bytes": REDACTED}
+            kept = {}
+            for key, item in value.items():
+                if len(key) >= SHORTEST_SECRET:
+                    shown = self.key(key)
+                    while shown in kept:
+                        shown += "'"
+                else:
+                    shown = key
+                kept[shown] = self._item(key, item)
+            return kept
         if kind is list:
             return [self.inside(item) for item in value]
         return value
@@ -136,14 +141,30 @@ class Redaction:
             return REDACTED
         return self.inside(item)
 
+    def key(self, key: str) -> str:
+        """A key, or a name, without a secret in itself."""
+        known = self._keys.get(key)
+        if known is None:
+            known = key if len(key) < SHORTEST_SECRET else self._text(key)
+            if known is key and len(self._keys) < MAX_KNOWN and len(key) <= _LONGEST_KNOWN:
+                self._keys[key] = known
+        return known
+
+    def _holds_secret_bytes(self, encoded: Any) -> bool:
+        """Whether the head of recorded bytes, read as text, has anything to redact."""
+        try:
+            text = base64.b64decode(encoded, validate=True).decode("latin-1")
+        except (TypeError, ValueError, binascii.Error):
+            return False
+        return self._text(text) is not text
+
     def _text(self, text: str) -> str:
         lowered = text.lower()
-        for signs, shape in _SHAPES:
-            for sign in signs:
-                if sign in lowered:
-                    text, found = shape.subn(REDACTED, text)
-                    self.redacted += found
-                    break
+        if may_have_fields(lowered, self._signs):
+            text, found = without_fields(text, self.is_secret)
+            self.redacted += found
+        text, found = without_shapes(text, lowered)
+        self.redacted += found
         return text
 
 
@@ -162,7 +183,3 @@ def redaction_of(redact: Iterable[str] | RedactCall | None) -> Redaction:
         hint = f"; write [{redact!r}]" if isinstance(redact, str) else ""
         raise ConfigError(f"redact is a list of names or a function, got {redact!r}{hint}")
     return Redaction(names)
-
-
-def _plain(name: str) -> str:
-    return name.lower().translate(_IGNORED)

@@ -86,5 +86,7 @@ _KINDS = {
 
 
 def _parameter(parameter: inspect.Parameter) -> Parameter:
-    default = REQUIRED if parameter.default is parameter.empty else jsonable(parameter.default)
+    default = REQUIRED
+    if parameter.default is not parameter.empty:
+        default = _names.value(parameter.name, jsonable(parameter.default))
     return Parameter(parameter.name, cast(ParameterKind, _KINDS[parameter.kind]), default)

@@ -10,7 +10,7 @@ from agenttrace.core.errors import ConfigError
 from agenttrace.core.identity import trace_id_text
 from agenttrace.tracing.context import current
 from agenttrace.tracing.live_span import as_text, plain_mapping
-from agenttrace.tracing.record import SCOPE, Scope
+from agenttrace.tracing.record import METADATA, SCOPE, Scope
 
 MAX_TAGS = 1_000
 """Tags that one trace keeps."""
@@ -50,7 +50,7 @@ class LiveTrace:
         """Add any values by name."""
         if not isinstance(metadata, Mapping):
             raise ConfigError(f"metadata is a mapping, got {type(metadata).__name__} {metadata!r}")
-        self._attributes().setdefault("agenttrace.metadata", {}).update(plain_mapping(metadata) or {})
+        self._attributes().setdefault(METADATA, {}).update(plain_mapping(metadata) or {})
 
     def _attributes(self) -> dict[str, Any]:
         scope = self._scope

@@ -16,7 +16,7 @@ from agenttrace.tracing.context import current
 from agenttrace.tracing.failure import GENERATED
 from agenttrace.tracing.freeze import LIGHT_TEXT
 from agenttrace.tracing.record import END, OUTPUT, SCOPE, SITE, Record, Site
-from agenttrace.tracing.redaction import REDACTED
+from agenttrace.tracing.secret_signs import REDACTED
 
 RESERVED = "_at_"
 """Parameters must not begin so; a function that has such a one is wrapped behind ``*args, **kwargs``."""

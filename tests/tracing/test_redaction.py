@@ -1,5 +1,6 @@
 """Secrets never leave the process, by whatever name or shape."""
 
+import base64
 import json
 
 import pydantic
@@ -9,7 +10,8 @@ from stored import Sink, stored
 from agenttrace.core.errors import ConfigError
 from agenttrace.tracer import Tracer
 from agenttrace.tracing.context import current
-from agenttrace.tracing.redaction import REDACTED, Redaction
+from agenttrace.tracing.redaction import Redaction
+from agenttrace.tracing.secret_signs import REDACTED
 
 TOKEN = (
     "ey" + "J" + "hbGciOiJIUzI1NiJ9" + ".eyJzdWIiOiIxMjM0NTY3ODkwIn0" + ".dozjgNryP4J3jVmNHl0w5N_XgL0n3I9P"
@@ -36,6 +38,15 @@ NAMES = [
     "client_secret",
     "token",
     "Cookie",
+    "openai_api_key",
+    "openaiApiKey",
+    "db_password",
+    "DB_PASSWORD_2",
+    "api_keys",
+    "X-Auth-Token",
+    "x-amz-security-token",
+    "githubToken",
+    "session_cookie",
 ]
 
 
@@ -62,7 +73,21 @@ class TestShapes:
     def test_that_only_resemble_secrets_stay(self, text):
         assert Redaction().inside(text) is text
 
-    @pytest.mark.parametrize("part", ["-eyJ", "eyJaaaaaaaa.", "bearer ", "sk-", "-----BEGIN ", "AIza-"])
+    @pytest.mark.parametrize(
+        "part",
+        [
+            "-eyJ",
+            "eyJaaaaaaaa.",
+            "bearer ",
+            "sk-",
+            "-----BEGIN ",
+            "AIza-",
+            "://:",
+            '"password": "',
+            '"pwd":',
+            "'pwd'\\",
+        ],
+    )
     def test_repeated_by_a_hostile_text_cost_no_more_than_its_length(self, part):
         import time
 
@@ -85,12 +110,93 @@ class TestNames:
     def test_keep_none_as_none(self):
         assert Redaction().inside({"password": None}) == {"password": None}
 
-    @pytest.mark.parametrize("name", ["tokens", "max_tokens", "secretary", "author", "keyboard"])
+    @pytest.mark.parametrize(
+        "name",
+        [
+            *(
+                "tokens",
+                "max_tokens",
+                "secretary",
+                "author",
+                "keyboard",
+                "access",
+                "key",
+                "access_keys_count",
+            ),
+            *(
+                "eos_token",
+                "cost_per_token",
+                "time_to_first_token",
+                "nextPageToken",
+                "token_count",
+                "tokenizer",
+            ),
+        ],
+    )
     def test_that_only_resemble_secret_ones_stay(self, name):
         assert Redaction().value(name, 5) == 5
 
     def test_of_the_users_are_added(self):
         assert Redaction(["Patient-Name"]).value("patient_name", "Ann") == REDACTED
+
+
+class TestTexts:
+    @pytest.mark.parametrize(
+        ("text", "kept"),
+        [
+            ('{"password": "hunter2", "a": 1}', '{"password": "[redacted]", "a": 1}'),
+            ('{"a": "b", "db_password":"hun\\"ter2"}', '{"a": "b", "db_password":"[redacted]"}'),
+            ("{'api_key': 'hunter2', 'a': 'b'}", "{'api_key': '[redacted]', 'a': 'b'}"),
+            ('{"token": 123456789012}', '{"token": "[redacted]"}'),
+            (
+                '"{\\"password\\": \\"hunter2\\", \\"a\\": 1}"',
+                '"{\\"password\\": \\"[redacted]\\", \\"a\\": 1}"',
+            ),
+            ('{"password": "hunter2 that is cut…', '{"password": "[redacted]'),
+            ("https://user:hunter2@host/path", "https://user:[redacted]@host/path"),
+            ("see redis://:hunter2@host:6379/0 for it", "see redis://:[redacted]@host:6379/0 for it"),
+        ],
+    )
+    def test_are_kept_without_what_is_secret_in_them(self, text, kept):
+        redaction = Redaction()
+        assert redaction.inside(text) == kept
+        assert redaction.redacted == 1
+        assert redaction.inside(kept) == kept
+        assert redaction.redacted == 1
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            '{"max_tokens": 500, "key": "value", "secretary": "Ann"}',
+            '{"password": null, "token": ""}',
+            "https://host:8080/path?mail=ann@example.org",
+            'the "password": it is long',
+        ],
+    )
+    def test_without_secrets_stay(self, text):
+        assert Redaction().inside(text) is text
+
+    def test_are_searched_for_the_names_of_the_user_too(self):
+        assert Redaction(["Patient-Name"]).inside('{"patient_name": "Ann", "x": 1}') == (
+            '{"patient_name": "[redacted]", "x": 1}'
+        )
+
+
+class TestKeysAndBytes:
+    def test_that_hold_a_secret_are_taken_out(self):
+        kept = Redaction().inside({SHAPES[0]: 1, SHAPES[2]: 2, "a key that is harmless": 3})
+        assert list(kept.values()) == [1, 2, 3]
+        assert not {SHAPES[0], SHAPES[2]} & set(kept)
+
+    def test_recorded_as_base64_are_looked_into(self, tracer):
+        tracer.observe(lambda body: b"harmless enough")(b"Authorization: " + SHAPES[8].encode())
+        (span,) = stored(tracer)
+        assert span.input == {"body": {"$bytes": REDACTED, "size": 15 + len(SHAPES[8])}}
+        assert base64.b64decode(span.output["$bytes"]) == b"harmless enough"
+
+    def test_that_only_claim_to_be_base64_spoil_nothing(self):
+        for value in ({"$bytes": 1}, {"$bytes": "é"}, {"$bytes": ["a"]}):
+            assert Redaction().inside(value) == value
 
 
 class TestInTheRecord:
@@ -126,6 +232,34 @@ class TestInTheRecord:
         assert tracer.stats()["redacted"] >= 9
         tracer.shutdown()
 
+    def test_no_secret_is_in_what_is_said_of_a_span_a_score_or_a_tool(self):
+        sink = Sink()
+        sink.tools = []
+        sink.write_tools = lambda project, tools: sink.tools.extend(tools)
+        tracer = Tracer("test", store=sink, redact=["customer"])
+
+        @tracer.observe(span_type="tool", metadata={"customer": "hunter2", "k": SHAPES[0]})
+        def call(q, api_key=SHAPES[0], where=SHAPES[2], customer="hunter2", harmless=3):
+            return q
+
+        call(1)
+        with tracer.span(f"to {SHAPES[0]}", input={SHAPES[0]: 1}) as span:
+            span.set_usage({"input_tokens": 3, "x": SHAPES[0], SHAPES[2]: 1})
+            span.set_attribute(SHAPES[0], 1)
+            tracer.score_current_span(SHAPES[0], 0.5, reason=f"for {SHAPES[2]}")
+        with tracer.span("named") as span:
+            span.set_name(SHAPES[2])
+        text = self.everything(tracer, sink) + repr(sink.scores) + repr(sink.tools)
+        text += "".join(repr(span.tool) for span in sink.spans)
+        assert "hunter2" not in text
+        assert SHAPES[0] not in text
+        assert SHAPES[2] not in text
+        (tool,) = [tool for tool in sink.tools if tool.name == "call"]
+        assert tool.parameters[-1].default == 3
+        assert sink.spans[0].tool is tool
+        assert sink.spans[1].usage["input_tokens"] == 3
+        tracer.shutdown()
+
     def test_the_value_of_a_secret_parameter_is_not_even_held(self, tracer):
         @tracer.observe
         def call(api_key):
@@ -154,6 +288,32 @@ class TestCallback:
         tracer.flush()
         assert sink.spans[0].input == {"city": "x", "password": REDACTED}
         assert seen == [("city", "Paris"), ("password", REDACTED), ("output", {"a": [1]})]
+        tracer.shutdown()
+
+    def test_sees_errors_logs_metadata_and_reasons_after_the_built_in_rules(self):
+        sink = Sink()
+        tracer = Tracer("test", store=sink, redact=lambda name, value: f"{name}:{value}")
+
+        @tracer.observe(metadata={"ssn": "123", "api_key": "hunter2"})
+        def work():
+            tracer.log("123", label="l")
+            tracer.update_metadata({"plan": "123", "password": "hunter2"})
+            tracer.score_current_span("quality", 1, reason="123")
+            raise ValueError(f"123 {SHAPES[0]}")
+
+        with pytest.raises(ValueError, match="123"):
+            work()
+        tracer.flush()
+        (span,) = sink.spans
+        assert span.error.message == f"error:123 {REDACTED}"
+        assert span.attributes["ssn"] == "ssn:123"
+        assert span.attributes["api_key"] == f"api_key:{REDACTED}"
+        assert span.attributes["agenttrace.metadata"] == {
+            "plan": "plan:123",
+            "password": f"password:{REDACTED}",
+        }
+        assert span.attributes["agenttrace.logs"][0]["message"] == "log:123"
+        assert sink.scores[0][2].reason == "reason:123"
         tracer.shutdown()
 
     def test_that_raises_drops_the_value_and_is_counted(self):

@@ -1,0 +1,186 @@
+"""How a secret is known: by the name it goes under, by its own shape, by its field in a text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+REDACTED = "[redacted]"
+
+SECRET_NAMES = frozenset(
+    {
+        "accesskey",
+        "accesstoken",
+        "apikey",
+        "apisecret",
+        "apitoken",
+        "auth",
+        "authorization",
+        "authtoken",
+        "awssecretaccesskey",
+        "bearer",
+        "bearertoken",
+        "clientsecret",
+        "connectionstring",
+        "cookie",
+        "credential",
+        "credentials",
+        "idtoken",
+        "passphrase",
+        "passwd",
+        "password",
+        "privatekey",
+        "proxyauthorization",
+        "pwd",
+        "refreshtoken",
+        "secret",
+        "secretaccesskey",
+        "secretkey",
+        "sessiontoken",
+        "setcookie",
+        "signingkey",
+        "token",
+        "xapikey",
+    }
+)
+"""Names of parameters and keys whose value is never recorded; compared in lower case without ``_ - .``"""
+
+_ENDINGS = (
+    *("accesskey", "accesstoken", "apikey", "apitoken", "authorization", "authtoken", "bearertoken"),
+    *("connectionstring", "credential", "passphrase", "passwd", "password", "privatekey", "refreshtoken"),
+    *("secret", "secretkey", "securitytoken", "sessiontoken", "signingkey"),
+)
+"""A longer name that ends so, in the singular or the plural, is secret too: ``openai_api_key``."""
+
+_LAST_WORDS = frozenset({"auth", "cookie", "pwd", "token"})
+"""The same for a last word, which other words may well end with: ``X-Auth-Token``, but not ``tokens``."""
+
+_HARMLESS_TOKENS = frozenset(
+    {
+        *(
+            "bos",
+            "cls",
+            "end",
+            "eos",
+            "eot",
+            "image",
+            "mask",
+            "pad",
+            "sep",
+            "special",
+            "start",
+            "stop",
+            "unk",
+        ),
+        *("each", "first", "last", "max", "min", "new", "per", "total"),
+        *("continuation", "cursor", "next", "page", "prev", "previous"),
+    }
+)
+"""Words before ``token`` that make it one of a text, or of a list's next page."""
+
+_IGNORED = str.maketrans("", "", "_-. ")
+_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[^\W\d_]+")
+
+# Each shape with what it cannot be without, in lower case: `in` looks through a long text a hundred times
+# faster than `re`, which holds up the traced threads meanwhile. No shape can begin again inside what it has
+# just looked through, so that a hostile text costs no more than its length.
+_SHAPES: tuple[tuple[tuple[str, ...], re.Pattern[str], str], ...] = tuple(
+    (signs, re.compile(shape), replacement)
+    for signs, shape, replacement in (
+        (("sk-", "pk-", "rk-"), r"\b(?:sk|pk|rk)-[A-Za-z0-9_-]{16,}", REDACTED),  # OpenAI, Anthropic
+        (("k_live_", "k_test_"), r"\b(?:sk|pk|rk)_(?:live|test)_[A-Za-z0-9]{10,}", REDACTED),  # Stripe
+        (("akia", "asia"), r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b", REDACTED),  # AWS access keys
+        (("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), r"\bgh[pousr]_[A-Za-z0-9]{30,}", REDACTED),
+        (("github_pat_",), r"\bgithub_pat_[A-Za-z0-9_]{40,}", REDACTED),
+        (("xox",), r"\bxox[abprs]-[A-Za-z0-9-]{10,}", REDACTED),  # Slack
+        (("aiza",), r"(?<![A-Za-z0-9_-])AIza[0-9A-Za-z_-]{35}", REDACTED),  # Google
+        (
+            ("eyj",),  # JWT
+            r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}",
+            REDACTED,
+        ),
+        (("bearer",), r"(?i:\bbearer\s+[A-Za-z0-9._~+/-]{16,}=*)", REDACTED),
+        (
+            ("private key-----",),
+            r"-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)",
+            REDACTED,
+        ),
+        (
+            ("://",),  # the password of a URL
+            r"""(://[^\s/:@?#"'<>]*:)(?!\[redacted\]@)[^\s/?#"'<>]+@""",
+            rf"\1{REDACTED}@",
+        ),
+    )
+)
+SHORTEST_SECRET = 15
+"""Shorter strings are not searched: no key has room in them."""
+
+_FIELD = re.compile(r"""(["'])([^\W\d_][\w. -]{0,63})\\*\1\s*:\s*""")
+_TEXT_VALUE = re.compile(r"""(\\*)(["'])(?!\[redacted\])""")
+_NUMBER = re.compile(r"-?\d[\w.+-]*")
+_TO_QUOTE = {quote: re.compile(rf"(?:[^{quote}\\]|\\[\s\S])*") for quote in "\"'"}
+_TO_ESCAPED_QUOTE = {quote: re.compile(rf"[^{quote}\\]*") for quote in "\"'"}
+_FIELD_SIGNS = (
+    *("key", "token", "auth", "secret", "passw", "pwd", "passphrase", "cookie", "credential", "bearer"),
+    *("connection", "string"),
+)
+
+
+def plain(name: str) -> str:
+    """A name as names are compared."""
+    return name.lower().translate(_IGNORED)
+
+
+def names_a_secret(name: str) -> bool:
+    """Whether what goes under this name is secret, as far as the name tells."""
+    bare = plain(name).rstrip("0123456789")
+    if bare in SECRET_NAMES or bare.removesuffix("s").endswith(_ENDINGS) or bare.endswith(_ENDINGS):
+        return True
+    words = [word.lower() for word in _WORDS.findall(name)]
+    return len(words) > 1 and words[-1] in _LAST_WORDS and words[-2] not in _HARMLESS_TOKENS
+
+
+def without_shapes(text: str, lowered: str) -> tuple[str, int]:
+    """The text without what has the shape of a secret, and how many were found."""
+    total = 0
+    for signs, shape, replacement in _SHAPES:
+        for sign in signs:
+            if sign in lowered:
+                text, found = shape.subn(replacement, text)
+                total += found
+                break
+    return text, total
+
+
+def may_have_fields(lowered: str, signs: tuple[str, ...]) -> bool:
+    """Whether a text could be JSON, or Python's repr, with one of the signs in a name."""
+    if ('"' not in lowered and "'" not in lowered) or ":" not in lowered:
+        return False
+    return any(sign in lowered for sign in _FIELD_SIGNS) or any(sign in lowered for sign in signs)
+
+
+def without_fields(text: str, is_secret: Callable[[str], bool]) -> tuple[str, int]:
+    """The text without the values of secret names in JSON or Python's repr, and how many were found.
+
+    Also where the text is cut off inside a value, or is JSON inside JSON.
+    """
+    pieces: list[str] = []
+    done = 0
+    for field in _FIELD.finditer(text):
+        if field.start() < done or not is_secret(field[2]):
+            continue
+        begin = field.end()
+        opening = _TEXT_VALUE.match(text, begin)
+        if opening is not None:
+            begin = opening.end()
+            to_end = _TO_ESCAPED_QUOTE if opening[1] else _TO_QUOTE
+            value = to_end[opening[2]].match(text, begin)
+        else:
+            value = _NUMBER.match(text, begin)
+        if value is None or value.end() == begin:
+            continue
+        pieces += (text[done:begin], REDACTED if opening is not None else f'"{REDACTED}"')
+        done = value.end()
+    if not pieces:
+        return text, 0
+    return "".join((*pieces, text[done:])), len(pieces) // 2
