@@ -14,7 +14,7 @@ import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from concurrent.futures import CancelledError, Executor, Future
 from contextvars import Context
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from queue import SimpleQueue
 from types import FunctionType, MethodType
 from typing import Any, Final
@@ -28,11 +28,15 @@ ANSWER_WITHIN = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a call ended: with a value, with an error, or not in time. `duration` is in seconds."""
+    """How a call ended: with a value, with an error, or not in time. `duration` is in seconds.
+
+    `held_up`: not in time because another call blocked the event loop.
+    """
 
     value: Any = None
     error: BaseException | None = None
     timed_out: bool = False
+    held_up: bool = False
     duration: float = 0.0
 
 
@@ -86,7 +90,7 @@ class Lanes:
                 outcome = await self._on_loop(Call(_itself, (outcome.value,), {}, call.context), left)
         if isinstance(outcome.error, KeyboardInterrupt):
             raise Interrupted
-        return Outcome(outcome.value, outcome.error, outcome.timed_out, time.perf_counter() - started)
+        return replace(outcome, duration=time.perf_counter() - started)
 
     async def _on_thread(self, call: Call, timeout: float | None) -> Outcome:
         job = _Job(call, asyncio.get_running_loop())
@@ -120,8 +124,11 @@ class Lanes:
         finally:
             if outcome is LATE:
                 lane.cancel(task)
-        if outcome is LATE and self._loop is lane and not await lane.answers(ANSWER_WITHIN):
-            self._loop = None  # something blocks it: later calls get a fresh one
+        if outcome is LATE and (lane.blocked or not await lane.answers(ANSWER_WITHIN)):
+            lane.blocked = True
+            if self._loop is lane:
+                self._loop = None  # something blocks it: later calls get a fresh one
+            return replace(LATE, held_up=not lane.runs(task))
         return outcome
 
     def close(self) -> None:

@@ -20,9 +20,10 @@ WIND_UP = 5.0
 
 
 class LoopThread:
-    """An event loop on its own daemon thread."""
+    """An event loop on its own daemon thread. `blocked` is noted by who found that it does not answer."""
 
     def __init__(self, name: str) -> None:
+        self.blocked = False
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._serve, name=name, daemon=True)
         self._thread.start()
@@ -50,6 +51,10 @@ class LoopThread:
     def cancel(self, started: Future[asyncio.Task[Any]]) -> None:
         """Cancel what `start` began; from any thread, without waiting."""
         self._loop.call_soon_threadsafe(lambda: started.result().cancel())
+
+    def runs(self, started: Future[asyncio.Task[Any]]) -> bool:
+        """Whether what `start` began is what the loop executes at this moment; from any thread."""
+        return started.done() and asyncio.current_task(self._loop) is started.result()
 
     async def answers(self, within: float) -> bool:
         """Whether this loop still runs callbacks. Awaited on another loop."""

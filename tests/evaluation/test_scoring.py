@@ -1,5 +1,7 @@
 import asyncio
 import threading
+from dataclasses import replace
+from decimal import Decimal
 
 import pytest
 from evaluation_fakes import Answer, Does, scored
@@ -46,6 +48,61 @@ def test_a_scorer_that_raises_gives_an_errored_score_with_its_traceback():
     assert score.reason == "ZeroDivisionError: no calls"
     assert "in breaks" in score.error
     assert "lanes.py" not in score.error
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("cost", Decimal("0.1")),
+        ("cost", float("nan")),
+        ("cost", 2**70),
+        ("reason", None),
+        ("name", 3),
+        ("threshold", "high"),
+        ("model", ["gpt"]),
+        ("details", [1]),
+        ("metadata", None),
+        ("usage", "many"),
+        ("diff", 1),
+        ("error", ValueError()),
+    ],
+)
+def test_a_score_that_no_store_could_keep_is_errored_and_names_the_field(field, value):
+    score = score_of(lambda example, trace: replace(scored(1.0), **{field: value}))
+    assert score.outcome == "errored"
+    assert f"a Score whose {field} is {type(value).__name__}" in score.reason
+
+
+def test_async_code_that_blocks_its_loop_costs_the_others_nothing():
+    gate = threading.Event()
+
+    class Blocks(Answer):
+        name = "blocks"
+
+        async def score(self, example, trace):
+            gate.wait(20)
+            return scored(1.0)
+
+    class Fine(Answer):
+        name = "fine"
+
+        async def score(self, example, trace):
+            await asyncio.sleep(0.01)
+            return scored(1.0)
+
+    async def both():
+        lanes = Lanes()
+        try:
+            blocking = asyncio.create_task(apply_scorer(Blocks(), Example(), Trace([]), lanes, 0.3))
+            await asyncio.sleep(0.1)
+            return await asyncio.gather(blocking, apply_scorer(Fine(), Example(), Trace([]), lanes, 0.3))
+        finally:
+            gate.set()
+            lanes.close()
+
+    blocks, fine = asyncio.run(both())
+    assert "no score within 0.3 s" in blocks.reason
+    assert fine.outcome == "passed"
 
 
 def test_an_error_of_ours_says_all_in_one_line():
