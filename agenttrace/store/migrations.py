@@ -149,6 +149,8 @@ SchemaState = Literal["empty", "older", "current", "newer", "foreign"]
 def state(db: sqlite3.Connection) -> SchemaState:
     """How a database's schema stands to this version's. *foreign*: it belongs to another application.
 
+    *empty*: no step was applied, also where a process was killed before the first one.
+
     Raises:
         sqlite3.DatabaseError: the file is damaged, or no database.
     """
@@ -160,6 +162,8 @@ def state(db: sqlite3.Connection) -> SchemaState:
         return "foreign"
     applied = {name for (name,) in db.execute("SELECT name FROM migrations")}
     known = {name for name, _ in MIGRATIONS}
+    if not applied:
+        return "empty"
     if applied - known:
         return "newer"
     return "current" if applied == known else "older"

@@ -7,6 +7,7 @@ from store_values import TRACE, a_report, a_score, a_span, a_trace
 
 from agenttrace.core.errors import StoreError
 from agenttrace.store import SQLiteStore, migrations
+from agenttrace.store.connection import open_for_writing
 
 
 def rows(path, query):
@@ -182,6 +183,19 @@ def test_a_file_that_a_kill_left_without_tables_reads_as_empty(path):
     store = SQLiteStore(path)
     assert store.traces() == []
     assert store.runs() == []
+    store.close()
+
+
+def test_a_file_that_a_kill_left_between_two_steps_reads_as_empty(path, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(migrations, "MIGRATIONS", ())
+        open_for_writing(path, 1.0).close()
+    store = SQLiteStore(path)
+    assert store.traces() == []
+    assert store.runs() == []
+    store.export(a_trace())
+    assert len(store.traces()) == 1
+    assert store.health().moved_aside == []
     store.close()
 
 
