@@ -41,7 +41,7 @@ _OPTIONAL: Mapping[str, tuple[Callable[[Any], bool], str]] = {
 
 
 def unfit_field(score: Score) -> tuple[str, Any, str] | None:
-    """The first field that no store could keep, with what it holds and what was wanted; None where all are fit.
+    """The first field that no store could keep, what it holds, what was wanted; None where all are fit.
 
     `value` and `outcome` are looked at elsewhere; `duration` is the engine's own.
     """
