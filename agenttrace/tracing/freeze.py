@@ -11,8 +11,6 @@ from __future__ import annotations
 
 import io
 import pickle
-from collections.abc import Iterable
-from itertools import islice
 from typing import Any, Literal
 
 from agenttrace.core.foreign import type_name
@@ -26,8 +24,11 @@ MAX_PACKED = 128 * 1024
 
 MAX_SPAN_SIZE = 256 * 1024
 _FLAT_ITEMS = 16
-_PROBED_ITEMS = 64
-_MANY_ITEMS = 60_000
+_MANY_ITEMS = 10_000
+"""Items at all levels: more are not even looked at, and could not be kept."""
+
+_HUGE_INT = 1 << 100_000
+_CONTAINERS = frozenset({dict, list, tuple, set, frozenset})
 _VAST_SIZE = MAX_VALUE_SIZE // 4
 """What is kept of a value that is too large to be packed: little, so that the walk is short."""
 
@@ -104,12 +105,12 @@ def freeze(value: Any) -> Any:  # noqa: C901 - the flat dict is inlined: a call 
                         break
                 else:
                     return value.copy()
-            limit = _walk_limit(value.values(), len(value))
+            limit = _walk_limit(value)
             return _walked(value, limit) if limit else _pack(value)
         if kind is list or kind is tuple:
             if len(value) <= _FLAT_ITEMS and _is_flat(value):
                 return list(value)
-            limit = _walk_limit(value, len(value))
+            limit = _walk_limit(value)
             return _walked(value, limit) if limit else _pack(value)
     except Exception:  # choke-point: changed by another thread meanwhile, or no stack left
         pass
@@ -142,22 +143,30 @@ def _is_flat(value: list[Any] | tuple[Any, ...]) -> bool:
     return True
 
 
-def _walk_limit(items: Iterable[Any], count: int) -> int:
+def _walk_limit(value: Any) -> int:
     """The size for a walk of what packing would go far into before it is stopped, or 0: pack it.
 
-    That is a huge text among the first items, which would be encoded as a whole, or so many items, as far as
-    the first ones tell of all.
+    That is a huge text or number at any depth, which would be encoded as a whole, or very many items.
     """
-    below = 0
-    for item in islice(items, _PROBED_ITEMS):
-        kind = type(item)
-        if kind is str:
-            if len(item) > MAX_VALUE_SIZE:
-                return MAX_VALUE_SIZE
-        elif kind is list or kind is dict or kind is tuple:
-            below += len(item)
-    probed = min(count, _PROBED_ITEMS) or 1
-    return _VAST_SIZE if count + below * count // probed > _MANY_ITEMS else 0
+    seen = len(value)
+    levels: list[Any] = [value]
+    for items in levels:  # which grows meanwhile
+        if seen > _MANY_ITEMS:
+            return _VAST_SIZE
+        for item in items:
+            kind = type(item)
+            if kind is str:
+                if len(item) > MAX_VALUE_SIZE:
+                    return MAX_VALUE_SIZE
+            elif kind is int:
+                if not -_HUGE_INT < item < _HUGE_INT:
+                    return MAX_VALUE_SIZE
+            elif kind in _CONTAINERS:
+                seen += len(item)
+                levels.append(item)
+        if type(items) is dict:  # its keys are seen to
+            levels.append(items.values())
+    return 0
 
 
 def _walked(value: Any, limit: int = MAX_VALUE_SIZE) -> Frozen:

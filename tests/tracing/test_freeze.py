@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agenttrace.core.snapshot import MAX_VALUE_SIZE, snapshot
+from agenttrace.tracing import freeze as freeze_module
 from agenttrace.tracing.freeze import MAX_PACKED, Frozen, freeze, thaw
 
 plain = st.recursive(
@@ -115,6 +116,37 @@ class TestBounds:
         held = frozen.content if isinstance(frozen.content, bytes) else pickle.dumps(frozen.content)
         assert len(held) <= 2 * MAX_PACKED
         assert len(str(thaw(frozen))) < 3 * MAX_VALUE_SIZE
+
+    @pytest.mark.parametrize(
+        "huge", ["x" * 100_000, "é" * 100_000, 1 << 200_000, -(1 << 200_000)], ids=range(4)
+    )
+    @pytest.mark.parametrize(
+        "around",
+        [
+            lambda huge: {"a": {"b": huge}},
+            lambda huge: [1, {"a": (2, [huge])}],
+            lambda huge: {"a": [{"b": 1, huge: 2}]},
+            lambda huge: {"a": {(1, huge): 1}},
+            lambda huge: [[n] for n in range(2_000)] + [[{"a": {huge}}]],
+            lambda huge: [[frozenset([huge])]],
+        ],
+        ids=range(6),
+    )
+    def test_hold_before_anything_huge_is_packed_at_any_depth(self, around, huge, monkeypatch):
+        """Packing one would copy it as a whole, on the caller's time."""
+        packed = []
+        monkeypatch.setattr(freeze_module, "_pack", packed.append)
+        frozen = freeze(around(huge))
+        assert not packed
+        assert frozen.form == "plain"
+        assert frozen.content == snapshot(around(huge))[0]
+
+    def test_hold_for_the_time_that_very_many_small_items_take(self, monkeypatch):
+        packed = []
+        monkeypatch.setattr(freeze_module, "_pack", packed.append)
+        shared = [["x"] * 100] * 100
+        assert freeze([shared] * 100).size < MAX_VALUE_SIZE
+        assert not packed
 
     @pytest.mark.parametrize("depth", [100, 5_000, 100_000])
     def test_hold_for_depth(self, depth):
