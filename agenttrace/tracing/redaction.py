@@ -30,8 +30,8 @@ MAX_KNOWN = 10_000
 _LONGEST_KNOWN = 256
 
 RedactCall = Callable[[str, Any], Any]
-"""``redact(name, value) -> value``: for each recorded parameter, attribute, item of metadata under its name, the
-output under ``"output"``, an error's message under ``"error"``, a log's under ``"log"``, a score's reason
+"""``redact(name, value) -> value``: for each recorded parameter, attribute, item of metadata under its name,
+the output under ``"output"``, an error's message under ``"error"``, a log's under ``"log"``, a score's reason
 under ``"reason"``."""
 
 
