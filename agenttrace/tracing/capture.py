@@ -17,9 +17,14 @@ from agenttrace.tracing.record import END, Record, Recorder, Scope
 from agenttrace.tracing.recorders import default_recorder
 from agenttrace.tracing.redaction import Redaction
 from agenttrace.tracing.sites import known_tools
+from agenttrace.tracing.weights import lightened, weight_of
 
 MAX_CAPTURED = 1_000_000
 """Records that one capture keeps; what comes beyond is dropped, counted."""
+
+MAX_CAPTURED_WEIGHT = 64 * 1024 * 1024
+"""Bytes of heavy values that one capture keeps. Beyond it a mark takes their place in the captured trace,
+counted; the store still gets them."""
 
 
 class _Tee(deque[Any]):
@@ -28,9 +33,17 @@ class _Tee(deque[Any]):
     def __init__(self, scope: Scope) -> None:
         super().__init__()
         self.scope = scope
+        self.weight = 0
+        self.lightened = 0
 
     def append(self, record: Record) -> None:
-        deque.append(self, record)
+        weight = weight_of(record)
+        if weight and self.weight + weight > MAX_CAPTURED_WEIGHT:
+            self.lightened += 1
+            deque.append(self, lightened(record))
+        else:
+            self.weight += weight
+            deque.append(self, record)
         onward = self.scope.pipeline.entrance
         if len(onward) < self.scope.pipeline.limit:
             onward.append(record)
@@ -84,6 +97,11 @@ class Capture:
     def trace(self) -> Trace:
         """What was captured: so far, while the block is open; all of it afterwards."""
         return self._trace if self._trace is not None else self._finished()
+
+    @property
+    def spans_lightened(self) -> int:
+        """How many spans of `trace` lost their heavy values, for which the capture had no room."""
+        return 0 if self._records is None else self._records.lightened
 
     def _finished(self) -> Trace:
         if self._scope is None or self._records is None:

@@ -12,10 +12,10 @@ from agenttrace.core.score import Score
 from agenttrace.core.span import Span
 from agenttrace.core.tool_call import ToolDefinition
 from agenttrace.tracing.finish import finish, forget_ancestors, scores_of
-from agenttrace.tracing.freeze import Frozen
-from agenttrace.tracing.record import ARGUMENTS, EXTRA, OUTPUT, SITE, START, OnEnd, Record
+from agenttrace.tracing.record import EXTRA, SITE, START, OnEnd, Record
 from agenttrace.tracing.redaction import Redaction
 from agenttrace.tracing.sites import known_tools
+from agenttrace.tracing.weights import weight_of
 
 BATCH = 4_000
 """Records that are made spans and stored in one go."""
@@ -60,7 +60,7 @@ class Outlet:
             record = queue[0]
             if type(record) is stop:
                 break
-            weight += _weight(record)
+            weight += weight_of(record)
             if record[START] >= self.since:
                 self._take_one(record)
             queue.popleft()
@@ -208,18 +208,3 @@ class Nowhere:
 
     def close(self) -> None:
         """There is nothing to release."""
-
-
-def _weight(record: Record) -> int:
-    weight = 0
-    for value in record[ARGUMENTS] or ():
-        if type(value) is Frozen:
-            weight += value.size
-    if type(record[OUTPUT]) is Frozen:
-        weight += record[OUTPUT].size
-    extra = record[EXTRA]
-    if extra is not None:
-        for value in (extra.get("input"), extra.get("output"), *extra.get("attributes", {}).copy().values()):
-            if type(value) is Frozen:
-                weight += value.size
-    return weight

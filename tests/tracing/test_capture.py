@@ -1,6 +1,7 @@
 """A capture is complete when its block ends, and has nothing in it that belongs elsewhere."""
 
 import asyncio
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -9,7 +10,7 @@ from stored import stored, tree
 
 from agenttrace.core.errors import ConfigError
 from agenttrace.tracer import Tracer
-from agenttrace.tracing.capture import capture
+from agenttrace.tracing.capture import Capture, capture
 from agenttrace.tracing.context import current
 
 
@@ -160,3 +161,25 @@ def test_an_open_call_is_not_in_it(tracer, work):
         work(1)
         assert [span.name for span in captured.trace.spans] == ["work"]
     assert tree(captured.trace.spans) == {"open": None, "work": "open"}
+
+
+def test_keeps_a_bounded_weight_of_values_and_says_what_it_left_out(tracer, monkeypatch):
+    monkeypatch.setattr(sys.modules[Capture.__module__], "MAX_CAPTURED_WEIGHT", 5_000)
+
+    @tracer.observe
+    def heavy(text, n):
+        tracer.current_span().set_attribute("more", text)
+        tracer.current_span().output = text
+        return n
+
+    with tracer.capture() as captured:
+        for n in range(3):
+            heavy("x" * 1_000, n)
+        tracer.flush()
+    mark = {"$truncated": "memory"}
+    assert [span.input["n"] for span in captured.trace.spans] == [0, 1, 2]
+    assert [span.input["text"] == mark for span in captured.trace.spans] == [False, True, True]
+    assert [span.output == mark for span in captured.trace.spans] == [False, True, True]
+    assert [span.attributes["more"] == mark for span in captured.trace.spans] == [False, True, True]
+    assert captured.spans_lightened == 2
+    assert [span.input["text"] for span in stored(tracer)] == ["x" * 1_000] * 3
