@@ -22,7 +22,7 @@ class Scorer(Protocol):
 
     `score` is pure: the same example and trace give the same score, in a test, in production, from the
     store. It may be ``def`` or ``async def``. It raises when it cannot tell; the caller turns that into an
-    *errored* score.
+    *errored* score. It may run on any thread, several at once.
     """
 
     @property
@@ -36,15 +36,23 @@ class Scorer(Protocol):
         ...
 
     def score(self, example: Example, trace: Trace) -> Score | Awaitable[Score]:
-        """Compare."""
+        """Compare. `trace` is None where nothing says what was called: an example with an output but neither
+        a recorded run nor `tools_called`."""
         ...
 
 
 class Exporter(Protocol):
-    """Where finished spans go. Called from the pipeline's worker thread only."""
+    """Where finished spans go.
+
+    `export` is called by one thread at a time: the pipeline's worker, or, where no worker can run (the process
+    ends, no thread is to be had), the thread that records. `flush` and `close` are called by whoever flushes
+    or shuts down, also while an `export` is under way.
+    """
 
     def export(self, spans: Sequence[Span]) -> None:
-        """Send or keep the spans. Raise on failure: the pipeline counts and retries or drops."""
+        """Send or keep the spans. Raise on failure: a store is offered them again (but for a TypeError,
+        ValueError and the like, over which single spans are dropped), any other exporter is not; what is
+        dropped is counted."""
         ...
 
     def flush(self, timeout: float) -> bool:
@@ -52,7 +60,7 @@ class Exporter(Protocol):
         ...
 
     def close(self) -> None:
-        """Release everything. Called once."""
+        """Release everything. Called once, by the tracer's `shutdown`."""
         ...
 
 
