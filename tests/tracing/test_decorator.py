@@ -296,3 +296,15 @@ class TestSwitchedOff:
         with capture() as captured:
             observed("Paris")
         assert [span.name for span in captured.trace.spans] == ["plain"]
+
+
+def test_spans_share_no_metadata_that_somebody_could_change(tracer):
+    metadata = {"k": [1]}
+    work = tracer.observe(lambda: 1, name="work", metadata=metadata)
+    with tracer.capture() as captured:
+        work()
+        work()
+    first, second = captured.trace.spans
+    first.attributes["k"].append(2)
+    metadata["k"].append(3)
+    assert second.attributes == {"k": [1]}
