@@ -44,7 +44,7 @@ class Scorer(Protocol):
 class Exporter(Protocol):
     """Where finished spans go.
 
-    `export` is called by one thread at a time: the pipeline's worker, or, where there can be none (the process
+    `export` is called by one thread at a time: the pipeline's worker, or, where there is none (the process
     ends, no thread is to be had), the thread that records. `flush` and `close` are called by whoever flushes
     or shuts down, also while an `export` is under way.
     """
