@@ -118,7 +118,7 @@ class Evaluating:
 
     def resume_evaluations(self, scorers: Sequence[Scorer]) -> list[EvaluationHandle]:
         """Finish what an earlier process left pending, with scorers of the same names."""
-        from agenttrace.evaluation.online import resume
+        from agenttrace.evaluation.resumption import resume
 
         return resume(self._online or self._begin_online(), scorers)
 

@@ -13,45 +13,45 @@ from agenttrace.core.score import Score
 if TYPE_CHECKING:
     import asyncio
 
-State = Literal["queued", "running", "scored", "dropped", "sampled_out", "cancelled"]
-"""*scored* includes errored scores: the evaluation has said all that it will say."""
-
-_NO_ROOM = "the evaluation was dropped: the queue of evaluations is full"
-_DONE = ("scored", "dropped", "sampled_out", "cancelled")
+State = Literal["queued", "running", "scored", "dropped", "sampled_out", "cancelled", "left"]
+"""*scored* includes errored scores: the evaluation has said all that it will say. *left*: the tracer was shut
+down before it was done; `resume_evaluations` finishes what the store keeps of it."""
 
 
 class EvaluationHandle:
     """The promise of an online evaluation's scores. May be ignored.
 
-    `result` waits, ``await handle`` awaits; both give the scores in the order of the scorers. A dropped
-    evaluation gives errored scores that say why; one that was sampled out gives none.
+    `result` waits, ``await handle`` awaits; both give the scores in the order of the scorers. An evaluation
+    that was dropped, or left undone at a shutdown, gives errored scores that say why; one that was sampled
+    out gives none.
     """
 
-    __slots__ = ("__weakref__", "_dropped", "_listeners", "_scores", "state")
+    __slots__ = ("__weakref__", "_beginning", "_end", "_ending", "_listeners", "_scores", "_undone")
 
     def __init__(self) -> None:
-        self.state: State = "queued"
+        # Who takes the one item of a list has the right to what it stands for: `pop` is atomic, no lock.
+        self._beginning = [True]
+        self._ending = [True]
+        self._end: State | None = None
         self._scores: tuple[Score, ...] = ()
+        self._undone: tuple[Sequence[Scorer], str] | None = None
         self._listeners: list[Callable[[], Any]] | None = None
-        self._dropped: Sequence[Scorer] = ()
+
+    @property
+    def state(self) -> State:
+        """Where the evaluation is."""
+        return self._end or ("queued" if self._beginning else "running")
 
     def done(self) -> bool:
         """Whether nothing more will happen."""
-        return self.state in _DONE
-
-    @classmethod
-    def dropped(cls, scorers: Sequence[Scorer]) -> EvaluationHandle:
-        """The handle of an evaluation for which there was no room."""
-        handle = cls()
-        handle.state = "dropped"
-        handle._dropped = scorers
-        return handle
+        return self._end is not None
 
     @property
     def scores(self) -> tuple[Score, ...]:
         """The scores so far: empty until done."""
-        if self._dropped:
-            return tuple(Score.errored(s.name, s.threshold, _NO_ROOM) for s in self._dropped)
+        if self._undone is not None:
+            scorers, why = self._undone
+            return tuple(Score.errored(scorer.name, scorer.threshold, why) for scorer in scorers)
         return self._scores
 
     def result(self, timeout: float | None = None) -> tuple[Score, ...]:
@@ -70,17 +70,33 @@ class EvaluationHandle:
 
     def cancel(self) -> bool:
         """Give up an evaluation that has not begun; whether that was so."""
-        if self.state != "queued":
-            return False
-        self.finish("cancelled", ())
-        return True
+        return self.begin() and self._finish("cancelled")
 
-    def finish(self, state: State, scores: tuple[Score, ...]) -> None:
-        """Keep the outcome and wake who waits. Called once, by the evaluator."""
-        self._scores = scores
-        self.state = state
+    def begin(self) -> bool:
+        """Take the right to evaluate, or to cancel; whether nobody had it before."""
+        return _taken(self._beginning)
+
+    def finish(self, state: State, scores: tuple[Score, ...]) -> bool:
+        """Keep the outcome and wake who waits; whether there was none yet."""
+        return self._finish(state, scores)
+
+    def give_up(self, state: State, scorers: Sequence[Scorer], why: str) -> bool:
+        """The same for an evaluation that gave no scores: `why` becomes their error."""
+        return self._finish(state, (), (scorers, why))
+
+    def _finish(
+        self,
+        state: State,
+        scores: tuple[Score, ...] = (),
+        undone: tuple[Sequence[Scorer], str] | None = None,
+    ) -> bool:
+        if not _taken(self._ending):
+            return False
+        self._scores, self._undone = scores, undone
+        self._end = state
         for wake in tuple(self._listeners or ()):
             wake()
+        return True
 
     def __await__(self) -> Generator[Any, None, tuple[Score, ...]]:
         if not self.done():
@@ -107,6 +123,13 @@ class EvaluationHandle:
 
     def __repr__(self) -> str:
         return f"<EvaluationHandle {self.state}>"
+
+
+def _taken(right: list[bool]) -> bool:
+    try:
+        return right.pop()
+    except IndexError:
+        return False
 
 
 def _wake(loop: asyncio.AbstractEventLoop, future: asyncio.Future[None]) -> None:

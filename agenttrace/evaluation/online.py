@@ -34,6 +34,15 @@ CONCURRENCY = 16
 TIMEOUT = 120.0
 DRAIN_SECONDS = 2.0
 _FORK_SECONDS = 2.0
+_STOP_SECONDS = 0.5
+
+_FULL = "the evaluation was dropped: the queue of evaluations is full"
+_SHUT = "the evaluation was dropped: the tracer was shut down"
+_LEFT = (
+    "the evaluation was not done when the tracer was shut down; it is pending in the store, "
+    "resume_evaluations finishes it"
+)
+_LOST = "the evaluation was not done when the tracer was shut down, nor could it be kept in the store in time"
 
 
 class OnlineEvaluator:
@@ -42,7 +51,7 @@ class OnlineEvaluator:
     `submit` appends to a deque and returns; one daemon thread with an event loop does the rest: `concurrency`
     evaluations at a time, each with a deadline. What waits is also written to the store, so that a later
     process can finish it. When the process ends, `drain_seconds` are given to what is under way; the rest
-    stays pending in the store. A forked child starts with an empty queue of its own.
+    stays pending in the store, its handles say so. A forked child starts with an empty queue of its own.
     """
 
     def __init__(
@@ -70,6 +79,7 @@ class OnlineEvaluator:
 
     def _begin(self) -> None:
         self.inbox: deque[Request] = deque()
+        self.held: dict[Request, None] = {}  # what a worker has taken and not finished, outliving the worker
         self.tally = Tally()
         self._starting = threading.Lock()
         self._worker: WorkerThread | None = None
@@ -122,6 +132,8 @@ class OnlineEvaluator:
         worker = self._worker
         if worker is None or not worker.alive:
             self._start()
+        if self._closed:  # since there was room: nobody may come to look again
+            self._drop_inbox(_SHUT)
         return request.handle
 
     def _has_room(self) -> bool:
@@ -131,7 +143,9 @@ class OnlineEvaluator:
     def _dropped(self, scorers: Sequence[Any]) -> EvaluationHandle:
         self.tally.asked.add()
         self.tally.dropped.add()
-        return EvaluationHandle.dropped(scorers)
+        handle = EvaluationHandle()
+        handle.give_up("dropped", scorers, _SHUT if self._closed else _FULL)
+        return handle
 
     def _sampled_out(self) -> EvaluationHandle:
         self.tally.asked.add()
@@ -145,7 +159,7 @@ class OnlineEvaluator:
             return
         try:
             if self._worker is None or not self._worker.alive:
-                self._worker = WorkerThread(self._make_worker)
+                self._worker = WorkerThread(self._make_worker, self._give_up)
         except RuntimeError:  # no new thread: limit reached, or the interpreter is going down
             pass  # the next request tries again; until then this one is pending
         finally:
@@ -158,6 +172,7 @@ class OnlineEvaluator:
 
         return OnlineWorker(
             self.inbox,
+            self.held,
             self.tally,
             self.store,
             self.project,
@@ -170,10 +185,13 @@ class OnlineEvaluator:
     # Waiting, ending, forking.
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Wait until every evaluation asked for has ended; whether that was so within `timeout` seconds."""
+        """Wait until every evaluation asked for has ended; whether that was so within `timeout` seconds.
+
+        After `close` nothing more ends: False at once where something was left.
+        """
         deadline = None if timeout is None else time.monotonic() + timeout
         while self.busy:
-            if deadline is not None and time.monotonic() >= deadline:
+            if self._closed or (deadline is not None and time.monotonic() >= deadline):
                 return False
             time.sleep(0.005)
         return True
@@ -184,15 +202,42 @@ class OnlineEvaluator:
         tally = self.tally
         return bool(self.inbox) or tally.waiting > 0 or tally.running > 0 or tally.telling > 0
 
-    def close(self, timeout: float | None = None) -> bool:
-        """Give what is under way `timeout` seconds (or the drain time), then stop; whether all was done."""
+    def close(self, timeout: float | None = None, *, stop_seconds: float = _STOP_SECONDS) -> bool:
+        """Give what is under way `timeout` seconds (or the drain time), then stop; whether all was done.
+
+        The worker gets `stop_seconds` to write down what is left.
+        """
         if self._closed:
             return not self.busy
         done = self.wait(self.drain_seconds if timeout is None else timeout)
         self._closed = True
         if self._worker is not None:
-            self._worker.stop()
+            self._worker.stop(stop_seconds)
+        for request in self.held.copy():
+            request.handle.give_up("left", request.scorers, _LEFT if request.saved else _LOST)
+        self._drop_inbox(_SHUT)
         return done
+
+    def _drop_inbox(self, why: str) -> None:
+        """Drop what no worker has taken; from any thread, also several at once."""
+        while True:
+            try:
+                request = self.inbox.popleft()
+            except IndexError:
+                return
+            self.tally.dropped.add()
+            request.handle.give_up("dropped", request.scorers, why)
+
+    def _give_up(self, reason: str) -> None:
+        """On the thread of a worker that cannot live: nobody may wait for it for ever."""
+        why = f"the evaluation was dropped: its worker failed: {reason}"
+        for request in self.held.copy():
+            self.tally.dropped.add()
+            request.handle.give_up("dropped", request.scorers, why)
+        self.held.clear()
+        self._drop_inbox(why)
+        tally = self.tally
+        tally.waiting = tally.running = tally.telling = tally.weight = 0
 
     def stats(self) -> dict[str, int]:
         """Every evaluation asked for is in exactly one of the other counts."""
@@ -234,26 +279,3 @@ if hasattr(os, "register_at_fork"):
 # Before the interpreter joins its executors: afterwards asyncio could no longer look up a host's address.
 _register: Callable[[Callable[[], None]], Any] = threading._register_atexit  # type: ignore[attr-defined]
 _register(_drain_at_exit)
-
-
-def resume(evaluator: OnlineEvaluator, scorers: Sequence[Any]) -> list[Any]:
-    """Ask again for what an earlier process left pending, with scorers of the same names.
-
-    What names a scorer that is not given stays pending.
-    """
-    by_name = {scorer.name: scorer for scorer in scorers}
-    handles = []
-    for saved in evaluator.store.pending_evaluations(evaluator.project):
-        if not set(saved["scorers"]) <= by_name.keys():
-            continue
-        request = Request(
-            [by_name[name] for name in saved["scorers"]],
-            saved["example"],
-            trace_key=None if saved["trace_id"] is None else int(saved["trace_id"], 16),
-            span_key=None if saved["span_id"] is None else int(saved["span_id"], 16),
-            model=saved["model"],
-        )
-        request.key, request.saved = saved["key"], True
-        evaluator.submit(request)
-        handles.append(request.handle)
-    return handles

@@ -30,6 +30,7 @@ class OnlineWorker:
     def __init__(
         self,
         inbox: deque[Request],
+        held: dict[Request, None],
         tally: Tally,
         store: Store,
         project: str,
@@ -40,6 +41,7 @@ class OnlineWorker:
         timeout: float,
     ) -> None:
         self._inbox = inbox
+        self._held = held
         self._tally = tally
         self._store = store
         self._project = project
@@ -47,40 +49,56 @@ class OnlineWorker:
         self._concurrency = concurrency
         self._timeout = timeout
         self._lanes = Lanes()
-        self._results = Results(store, project, exporters, tally, self._lanes)
-        self._waiting: deque[Request] = deque()
+        self._results = Results(store, project, exporters, tally, held, self._lanes)
+        self._waiting: deque[Request] = deque(held)  # what a worker that died has left
+        tally.waiting, tally.running, tally.telling = len(held), 0, 0
         self._running: dict[asyncio.Task[None], Request] = {}
         self.stopping = False
 
     async def run(self) -> None:
         """Work until `stopping` is set; then write what there is and leave."""
-        ticked = time.monotonic()
         try:
-            while not self.stopping:
-                self._admit()
-                due = self._take_due()
-                if due:
-                    await self._begin(due)
-                now = time.monotonic()
-                if now - ticked > TICK_SECONDS or (self._results.waiting and not self._running):
-                    ticked = now
-                    await self._tick()
-                await self._pause(bool(due))
+            await self._work()
         finally:
-            await self._tick()
-            under_way = list(self._running)
-            for task in under_way:
-                task.cancel()
-            await asyncio.gather(*under_way, return_exceptions=True)
-            self._lanes.close()
+            try:
+                self._admit()
+                await self._tick()
+            finally:
+                await self._leave()
+
+    async def _work(self) -> None:
+        ticked = time.monotonic()
+        while not self.stopping:
+            self._admit()
+            due = self._take_due()
+            if due:
+                await self._begin(due)
+            now = time.monotonic()
+            if now - ticked > TICK_SECONDS or (self._results.waiting and not self._running):
+                ticked = now
+                await self._tick()
+            await self._pause(bool(due))
+
+    async def _leave(self) -> None:
+        under_way = list(self._running)
+        for task in under_way:
+            task.cancel()
+        await asyncio.gather(*under_way, return_exceptions=True)
+        await self._results.close()
+        self._lanes.close()
 
     def _admit(self) -> None:
         """Move what was asked for into the worker's own line."""
         tally = self._tally
         while self._inbox:
             tally.waiting += 1  # first, so that the sum of the counts never misses one
-            request = self._inbox.popleft()
+            try:
+                request = self._inbox.popleft()
+            except IndexError:  # a shutdown was quicker
+                tally.waiting -= 1
+                return
             request.since = time.monotonic()
+            self._held[request] = None
             self._waiting.append(request)
 
     def _take_due(self) -> list[Request]:
@@ -89,17 +107,26 @@ class OnlineWorker:
         due: list[Request] = []
         for _ in range(len(self._waiting) if free > 0 else 0):
             request = self._waiting.popleft()
-            if request.handle.state == "cancelled":
-                self._tally.cancelled += 1
-                self._tally.waiting -= 1
-                self._tally.weight -= request.weight
-            elif len(due) < free and (
+            if request.handle.done():
+                self._strike(request)
+            elif len(due) >= free or not (
                 request.span_has_ended or time.monotonic() - request.since > SPAN_SECONDS
             ):
+                self._waiting.append(request)
+            elif request.taken or request.handle.begin():
+                request.taken = True
                 due.append(request)
             else:
-                self._waiting.append(request)
+                self._strike(request)
         return due
+
+    def _strike(self, request: Request) -> None:
+        """Forget one that was cancelled, here and in the store."""
+        self._tally.cancelled += 1
+        self._tally.waiting -= 1
+        self._tally.weight -= request.weight
+        self._held.pop(request, None)
+        self._results.forget(request)
 
     async def _begin(self, due: list[Request]) -> None:
         if any(request.trace_key is not None for request in due):
@@ -108,7 +135,6 @@ class OnlineWorker:
         for request in due:
             self._tally.running += 1
             self._tally.waiting -= 1
-            request.handle.state = "running"
             task = loop.create_task(self._evaluate(request))
             self._running[task] = request
             task.add_done_callback(lambda task: self._running.pop(task, None))
@@ -132,9 +158,7 @@ class OnlineWorker:
             take: Callable[[Any], Scorer] | None = getattr(scorer, "with_model", None)
             if request.model is not None and take is not None:
                 scorer = take(request.model)
-            return await asyncio.wait_for(
-                apply_scorer(scorer, example, trace, self._lanes, timeout), timeout + 1.0
-            )
+            return await apply_scorer(scorer, example, trace, self._lanes, timeout)
         except (Exception, Interrupted) as error:  # choke-point: one scorer spoils no other
             return Score.errored(scorer.name, scorer.threshold, error)
 
@@ -158,16 +182,39 @@ class OnlineWorker:
         overdue = time.monotonic() - TICK_SECONDS
         unsaved = [
             request
-            for request in (*self._waiting, *self._running.values())
-            if not request.saved and (request.since < overdue or self.stopping)
+            for request in self._held
+            if not request.saved and (self.stopping or (request.since < overdue and not request.tried))
         ]
         if unsaved:
             for request in unsaved:
-                request.saved = True  # also where it cannot be: it is tried once
+                request.tried = True  # where it cannot be kept, it is tried again at the end only
             await self._results.guarded("pending", self._save, unsaved)
 
     def _save(self, requests: list[Request]) -> None:
-        self._store.save_pending_evaluations(self._project, [request.to_data() for request in requests])
+        """Keep them at once; where that fails, each alone, so that a bad one costs no other its place."""
+        rows: list[tuple[Request, dict[str, Any]]] = []
+        failure: Exception | None = None
+        for request in requests:
+            try:
+                rows.append((request, request.to_data()))
+            except Exception as error:  # choke-point: an example that cannot be made; scoring it will say why
+                failure = error
+        try:
+            self._keep(rows)
+        except Exception:  # choke-point: a store that refuses the batch
+            for row in rows:
+                try:
+                    self._keep([row])
+                except Exception as error:  # choke-point: this one it was
+                    failure = error
+        if failure is not None:
+            raise failure
+
+    def _keep(self, rows: list[tuple[Request, dict[str, Any]]]) -> None:
+        if rows:
+            self._store.save_pending_evaluations(self._project, [data for _, data in rows])
+        for request, _ in rows:
+            request.saved = True
 
     async def _pause(self, busy: bool) -> None:
         if self._running and (busy or self._waiting):

@@ -42,8 +42,10 @@ class Request:
         "scorers",
         "since",
         "span_key",
+        "taken",
         "timeout",
         "trace_key",
+        "tried",
         "weight",
     )
 
@@ -73,6 +75,8 @@ class Request:
         self.alerts = alerts
         self.key: str | None = None
         self.saved = False
+        self.tried = False
+        self.taken = False
         self.since = 0.0
 
     def bind_to(self, span_id: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -12,39 +13,70 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("agenttrace")
 
+PAUSES = (0.1, 0.5, 2.0)
+"""Seconds before another worker takes over from one that died, each time."""
+
+CALM_SECONDS = 60.0
+"""Who lived this long did not die of what the one before died of."""
+
 
 class WorkerThread:
     """Runs one worker until it is stopped; `alive` until then.
 
-    A process that forks while a thread imports leaves its child with the locks of the modules that were being
-    imported: who imports one of them there waits for ever. So `ready` is set when the imports are done, and a
-    fork waits for that.
+    One that dies is followed by another that takes over what it held; when that does not help, `give_up` is
+    called with the reason. A process that forks while a thread imports leaves its child with the locks of the
+    modules that were being imported: who imports one of them there waits for ever. So `ready` is set when the
+    imports are done, and a fork waits for that.
     """
 
-    def __init__(self, make: Callable[[], OnlineWorker]) -> None:
+    def __init__(self, make: Callable[[], OnlineWorker], give_up: Callable[[str], None]) -> None:
         self.alive = True
         self.ready = threading.Event()
         self._make = make
+        self._give_up = give_up
+        self._stopped = threading.Event()
         self._worker: OnlineWorker | None = None
         self._thread = threading.Thread(target=self._serve, name="agenttrace-online", daemon=True)
         self._thread.agenttrace_internal = True  # type: ignore[attr-defined] # seen by the thread patch
         self._thread.start()
 
-    def stop(self, wait: float = 0.5) -> None:
+    def stop(self, wait: float) -> None:
         """Let the worker write what it has, leave the rest pending in the store, and end."""
-        if self._worker is not None:
-            self._worker.stopping = True
+        self._stopped.set()
+        worker = self._worker
+        if worker is not None:
+            worker.stopping = True
         self._thread.join(wait)
 
     def _serve(self) -> None:
-        import asyncio
-
+        deaths = 0
         try:
-            self._worker = self._make()
-            self.ready.set()
-            asyncio.run(self._worker.run())
-        except BaseException as error:  # choke-point: the next request starts another worker
-            log.warning("online evaluation met %s: %s; it starts anew", type(error).__name__, error)
+            while not self._stopped.is_set():
+                began = time.monotonic()
+                reason = self._run()
+                if reason is None:
+                    return
+                deaths = 1 if time.monotonic() - began > CALM_SECONDS else deaths + 1
+                if deaths > len(PAUSES):
+                    self._give_up(reason)
+                    return
+                self._stopped.wait(PAUSES[deaths - 1])
         finally:
             self.alive = False
             self.ready.set()
+
+    def _run(self) -> str | None:
+        """Make a worker and run it; why it died, or None."""
+        import asyncio
+
+        try:
+            worker = self._worker = self._make()
+            self.ready.set()
+            if self._stopped.is_set():  # by who looked for the worker just before
+                worker.stopping = True
+            asyncio.run(worker.run())
+        except BaseException as error:  # choke-point: another worker takes over
+            reason = f"{type(error).__name__}: {error}"
+            log.warning("online evaluation met %s; it starts anew", reason)
+            return reason
+        return None

@@ -12,7 +12,10 @@ import pytest
 
 from agenttrace import ConfigError, Example, Score, ScorerError, ToolOrderScorer, Tracer
 from agenttrace.evaluation.alerts import log_alert, webhook
+from agenttrace.evaluation.handle import EvaluationHandle
+from agenttrace.evaluation.lanes import Lanes
 from agenttrace.evaluation.online import OnlineEvaluator
+from agenttrace.evaluation.online_worker import OnlineWorker
 from agenttrace.evaluation.request import Request
 from agenttrace.store import MemoryStore
 
@@ -62,6 +65,13 @@ def tracer():
     tracer = Tracer("online", store=MemoryStore())
     yield tracer
     tracer.shutdown()
+
+
+def eventually(holds, seconds=5.0):
+    deadline = time.monotonic() + seconds
+    while not holds() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return holds()
 
 
 def adds_up(counts):
@@ -181,6 +191,160 @@ def test_a_waiting_evaluation_can_be_cancelled(tracer):
     counts = tracer.stats()["evaluations"]
     assert counts["cancelled"] == 1
     assert adds_up(counts)
+
+
+def test_what_was_cancelled_in_time_is_never_evaluated():
+    asked, go = threading.Event(), threading.Event()
+    ran = []
+
+    class Runs(Length):
+        def score(self, example, trace):
+            ran.append(example)
+            return super().score(example, trace)
+
+    def slow_flush(timeout):
+        asked.set()
+        go.wait(10)
+
+    evaluator = OnlineEvaluator(MemoryStore(), "p", flush_spans=slow_flush)
+    evaluator.submit(first := Request([Length()], {}, trace_key=1))
+    assert asked.wait(5)
+    assert not first.handle.cancel()  # it has begun: its spans are being stored
+    evaluator.submit(second := Request([Runs()], {}, trace_key=1))
+    assert second.handle.cancel()
+    assert not second.handle.cancel()
+    go.set()
+    assert evaluator.wait(5)
+    assert (first.handle.state, second.handle.state, ran) == ("scored", "cancelled", [])
+    assert adds_up(evaluator.stats())
+    evaluator.close()
+
+
+def test_an_outcome_is_kept_once():
+    handle = EvaluationHandle()
+    woken = []
+    handle._listen(lambda: woken.append(handle.state))
+    assert handle.give_up("left", [Length()], "shut down")
+    assert not handle.finish("scored", ())
+    assert (woken, handle.state, handle.result(0)[0].reason) == (["left"], "left", "shut down")
+
+
+def test_a_cancelled_evaluation_does_not_stay_in_the_store(tracer):
+    gate = Blocked()
+    handles = [tracer.async_evaluate([gate]) for _ in range(20)]
+    assert eventually(lambda: len(tracer.store.pending_evaluations("online")) == 20)
+    assert handles[-1].cancel()
+    gate.gate.set()
+    assert tracer.wait_for_evaluations(5)
+    assert eventually(lambda: tracer.store.pending_evaluations("online") == [])
+
+
+def test_slow_callbacks_and_alerts_hold_up_no_evaluation(tracer):
+    gate = threading.Event()
+    for _ in range(6):
+        tracer.async_evaluate([Length()], actual_output="0", on_result=lambda scores: gate.wait(20))
+        tracer.async_evaluate([Length()], actual_output="0", alerts=[lambda low: gate.wait(20)])
+    [score] = tracer.async_evaluate([Length()], actual_output="0123456789").result(5)
+    assert score.passed
+    gate.set()
+    assert tracer.wait_for_evaluations(5)
+    assert tracer.stats()["evaluations"]["failed_calls"] == 0
+
+
+def test_a_bad_neighbour_costs_no_other_its_score_or_its_place_in_the_store(caplog):
+    class Picky(MemoryStore):
+        def write_scores(self, scores):
+            if any(score.name == "Bad" for _, _, score in scores):
+                raise ValueError("bad score")
+            super().write_scores(scores)
+
+        def save_pending_evaluations(self, project, requests):
+            if any(request["example"]["input"] == "refused" for request in requests):
+                raise ValueError("bad request")
+            super().save_pending_evaluations(project, requests)
+
+    class Bad(Length):
+        name = "Bad"
+
+    tracer = Tracer("picky", store=Picky())
+    gate = Blocked()
+    with tracer.span("root"):
+        handles = [tracer.async_evaluate([gate], input=f"good {number}") for number in range(20)]
+        tracer.async_evaluate([Bad()], input="refused")
+        tracer.async_evaluate([Bad()], retrieval_context=12345)
+    assert eventually(lambda: len(tracer.store.pending_evaluations("picky")) == 20)
+    gate.gate.set()
+    assert tracer.wait_for_evaluations(5)
+    assert all(handle.state == "scored" for handle in handles)
+    assert len(tracer.store.scores(tracer.store.traces()[0].trace_id)) == 20
+    assert tracer.stats()["evaluations"]["unstored"] == 2
+    tracer.shutdown()
+
+
+def test_nobody_waits_for_an_evaluation_that_a_shutdown_has_left():
+    tracer = Tracer("left", store=MemoryStore(), drain_seconds=0.0)
+    gate = Blocked()
+    handles = [tracer.async_evaluate([gate]) for _ in range(20)]
+    assert eventually(lambda: handles[0].state == "running")
+    tracer.shutdown()
+    assert {handle.state for handle in handles} == {"left"}
+    [score] = handles[0].result()
+    assert "pending in the store" in score.reason
+    assert len(tracer.store.pending_evaluations("left")) == 20
+    assert tracer.wait_for_evaluations() is False
+    late = tracer.async_evaluate([Length()])
+    assert (late.state, "shut down" in late.result()[0].reason) == ("dropped", True)
+    assert adds_up(tracer.stats()["evaluations"])
+    gate.gate.set()
+
+
+def test_the_next_worker_takes_over_what_a_dead_one_held(tracer, monkeypatch, caplog):
+    work, deaths = OnlineWorker._take_due, []
+
+    def dies(self):
+        if self._waiting and not deaths:
+            deaths.append(1)
+            raise RuntimeError("the worker dies")
+        return work(self)
+
+    monkeypatch.setattr(OnlineWorker, "_take_due", dies)
+    handles = [tracer.async_evaluate([Length()]) for _ in range(4)]
+    assert [handle.result(5)[0].outcome for handle in handles] == ["failed"] * 4
+    assert tracer.wait_for_evaluations(5)
+    assert deaths
+    assert adds_up(tracer.stats()["evaluations"])
+
+
+def test_a_worker_that_cannot_live_drops_what_waits_and_says_why(tracer, monkeypatch, caplog):
+    def dies(self):
+        raise RuntimeError("no memory")
+
+    monkeypatch.setattr("agenttrace.evaluation.worker_thread.PAUSES", (0.0,))
+    monkeypatch.setattr(OnlineWorker, "_take_due", dies)
+    handle = tracer.async_evaluate([Length()])
+    assert "no memory" in handle.result(5)[0].reason
+    assert tracer.wait_for_evaluations(5)
+    assert adds_up(tracer.stats()["evaluations"])
+
+
+def test_no_new_thread_for_a_callback_is_a_failed_call(tracer, monkeypatch, caplog):
+    tracer.async_evaluate([Length()]).result(5)
+
+    def called(scores):
+        raise AssertionError
+
+    run = Lanes._on_thread
+
+    async def refuses(self, call, timeout):
+        if call.function is called:
+            raise RuntimeError("can't start new thread")
+        return await run(self, call, timeout)
+
+    monkeypatch.setattr(Lanes, "_on_thread", refuses)
+    handles = [tracer.async_evaluate([Length()], on_result=called) for _ in range(4)]
+    assert tracer.wait_for_evaluations(5)
+    assert {handle.state for handle in handles} == {"scored"}
+    assert tracer.stats()["evaluations"]["failed_calls"] == 4
 
 
 def test_what_finds_no_room_is_dropped_counted_and_says_so():
