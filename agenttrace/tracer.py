@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, overload
@@ -221,11 +222,23 @@ class Tracer(Running, Evaluating):
         return self._pipeline.flush(timeout)
 
     def shutdown(self, timeout: float = 5.0) -> FlushResult:
-        """Flush, stop recording for good, close the store. What is called later is counted, not kept."""
+        """Flush, stop recording for good, close the store. What is called later is counted, not kept.
+
+        All of it within `timeout` seconds: spans first, then evaluations for at most the drain time.
+        """
+        deadline = time.monotonic() + timeout
         withdraw_recorder(self._recorder)
         if self._online is not None:
-            self._online.close()
-        return self._pipeline.shutdown(timeout)
+            self._pipeline.flush(timeout / 2)
+            self._close_online(deadline - time.monotonic())
+        return self._pipeline.shutdown(max(deadline - time.monotonic(), 0.0))
+
+    def _close_online(self, seconds: float) -> None:
+        """Close within three quarters of what is left: the rest is for the spans, the store."""
+        online = self._online
+        if online is not None:
+            stop = min(0.5, max(seconds, 0.0) / 4)
+            online.close(min(self._drain_seconds, max(seconds, 0.0) / 2), stop_seconds=stop)
 
     def stats(self) -> dict[str, Any]:
         """Counts: queued, written, sampled out, dropped by reason, and the like."""
