@@ -117,10 +117,13 @@ class Evaluating:
         return self._online is None or self._online.wait(timeout)
 
     def resume_evaluations(self, scorers: Sequence[Scorer]) -> list[EvaluationHandle]:
-        """Finish what an earlier process left pending, with scorers of the same names."""
+        """Finish what an earlier process left pending, with scorers of the same names.
+
+        What a living process is at work on stays with it. The tracer's own alerts are told.
+        """
         from agenttrace.evaluation.resumption import resume
 
-        return resume(self._online or self._begin_online(), scorers)
+        return resume(self._online or self._begin_online(), scorers, self._alerts)
 
     def _evaluate_each(self, scorers: Sequence[Scorer], sample_rate: float) -> Callable[[Span], None]:
         """What the pipeline's worker does with each stored span of an observed function."""

@@ -117,6 +117,15 @@ class Store(SpanSink, Protocol):
         """What was kept so and not dropped, oldest first."""
         ...
 
+    def claim_pending_evaluations(
+        self, keys: Sequence[str], owner: str | None, *, held_by: str | None
+    ) -> list[str]:
+        """Give those that `held_by` has as their ``owner`` to `owner`, noting the time as ``owned_at``.
+
+        Returns the keys of those given: of several processes that claim one at once, one gets it.
+        """
+        ...
+
     def drop_pending_evaluations(self, keys: Sequence[str]) -> None:
         """Forget finished ones by their ``key``."""
         ...

@@ -15,6 +15,7 @@ from agenttrace.core.protocols import Store
 from agenttrace.core.span import Span
 from agenttrace.evaluation.alerts import Alert
 from agenttrace.evaluation.handle import EvaluationHandle
+from agenttrace.evaluation.ownership import owner_text
 from agenttrace.evaluation.request import OnResult, Request
 from agenttrace.evaluation.tally import Tally
 from agenttrace.evaluation.validity import check_wishes, checked_request
@@ -81,6 +82,7 @@ class OnlineEvaluator:
         self.inbox: deque[Request] = deque()
         self.held: dict[Request, None] = {}  # what a worker has taken and not finished, outliving the worker
         self.tally = Tally()
+        self._nonce = os.urandom(6).hex()
         self._starting = threading.Lock()
         self._worker: WorkerThread | None = None
         self._closed = False
@@ -106,7 +108,7 @@ class OnlineEvaluator:
             check_wishes(timeout, on_result, alerts)
         if sample_rate < 1 and int.from_bytes(os.urandom(4), "big") >= sample_rate * (1 << 32):
             return self._sampled_out()
-        if not self._has_room():
+        if not self.has_room():
             return self._dropped(scorers)
         request = Request(
             scorers, fields, record=record, model=model, timeout=timeout, on_result=on_result, alerts=alerts
@@ -119,10 +121,15 @@ class OnlineEvaluator:
         self, scorers: Sequence[Any], fields: Mapping[str, Any], span: Span, *, alerts: Sequence[Alert]
     ) -> None:
         """The same for a finished span, on the pipeline's worker."""
-        if not self._has_room():
+        if not self.has_room():
             self._dropped(scorers)
             return
         self.submit(Request(scorers, fields, trace_key=span.trace_key, span_key=span.span_key, alerts=alerts))
+
+    @property
+    def owner(self) -> str:
+        """What the rows of this evaluator in the store say that they belong to."""
+        return owner_text(self._nonce)
 
     def submit(self, request: Request) -> EvaluationHandle:
         """Take a request; never waits, never raises."""
@@ -136,7 +143,8 @@ class OnlineEvaluator:
             self._drop_inbox(_SHUT)
         return request.handle
 
-    def _has_room(self) -> bool:
+    def has_room(self) -> bool:
+        """Whether another may wait."""
         tally = self.tally
         return len(self.inbox) + tally.waiting < self.limit and tally.weight < MAX_WEIGHT and not self._closed
 
@@ -167,7 +175,8 @@ class OnlineEvaluator:
 
     def _make_worker(self) -> OnlineWorker:
         """On the worker's thread: its imports are none of the agent's business."""
-        importlib.import_module("agenttrace.core.example")  # what it needs later must be there at a fork
+        for later in ("agenttrace.core.example", "agenttrace.expectations.matcher"):
+            importlib.import_module(later)  # what it needs later must be there at a fork
         from agenttrace.evaluation.online_worker import OnlineWorker
 
         return OnlineWorker(
@@ -176,6 +185,7 @@ class OnlineEvaluator:
             self.tally,
             self.store,
             self.project,
+            owner=self.owner,
             flush_spans=self._flush_spans,
             exporters=self._exporters,
             concurrency=self.concurrency,
@@ -254,6 +264,11 @@ class OnlineEvaluator:
 
 
 _evaluators: weakref.WeakSet[OnlineEvaluator] = weakref.WeakSet()
+
+
+def open_owners() -> set[str]:
+    """The owners of this process that are still at work."""
+    return {evaluator.owner for evaluator in list(_evaluators) if not evaluator._closed}
 
 
 def _drain_at_exit() -> None:

@@ -35,6 +35,7 @@ class OnlineWorker:
         store: Store,
         project: str,
         *,
+        owner: str,
         flush_spans: Callable[[float], Any],
         exporters: Sequence[Any],
         concurrency: int,
@@ -45,6 +46,7 @@ class OnlineWorker:
         self._tally = tally
         self._store = store
         self._project = project
+        self._owner = owner
         self._flush_spans = flush_spans
         self._concurrency = concurrency
         self._timeout = timeout
@@ -62,7 +64,10 @@ class OnlineWorker:
         finally:
             try:
                 self._admit()
+                kept = [request.key for request in self._held if request.saved and request.key]
                 await self._tick()
+                if kept and self.stopping:
+                    await self._results.guarded("pending", self._release, kept)
             finally:
                 await self._leave()
 
@@ -196,7 +201,7 @@ class OnlineWorker:
         failure: Exception | None = None
         for request in requests:
             try:
-                rows.append((request, request.to_data()))
+                rows.append((request, request.to_data(None if self.stopping else self._owner)))
             except Exception as error:  # choke-point: an example that cannot be made; scoring it will say why
                 failure = error
         try:
@@ -209,6 +214,10 @@ class OnlineWorker:
                     failure = error
         if failure is not None:
             raise failure
+
+    def _release(self, keys: list[str]) -> None:
+        """Leave what was kept to whoever resumes it."""
+        self._store.claim_pending_evaluations(keys, None, held_by=self._owner)
 
     def _keep(self, rows: list[tuple[Request, dict[str, Any]]]) -> None:
         if rows:

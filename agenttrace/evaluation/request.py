@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from agenttrace.core.errors import ConfigError
+from agenttrace.core.errors import ConfigError, DatasetError, ExpectationError
 from agenttrace.core.identity import span_id_text, trace_id_text
 from agenttrace.core.protocols import Scorer
 from agenttrace.core.score import Score
@@ -130,15 +131,34 @@ class Request:
 
         return Example(**{name: thaw(value) for name, value in self._fields.items()})
 
-    def to_data(self) -> dict[str, Any]:
-        """What a later process needs to finish it, as JSON data; it brings its own scorers of these names."""
+    def to_data(self, owner: str | None = None) -> dict[str, Any]:
+        """What a later process needs to finish it, as JSON data; it brings its own scorers of these names.
+
+        Matchers are written by their operators; what has no file form makes it ``unfinishable``.
+        """
+        from agenttrace.core.portable import refused, to_portable  # on the worker
+        from agenttrace.expectations.matcher import write_value
+
         if self.key is None:
             self.key = os.urandom(12).hex()
+        example = self.example()
+        data, unfinishable = example.to_dict(), None
+        try:
+            data["expected_output"] = to_portable(
+                write_value(example.expected_output), refused, "expected_output"
+            )
+            data["expected_tools"] = to_portable(example.expected_tools, refused, "expected_tools")
+        except (DatasetError, ExpectationError) as error:
+            unfinishable = str(error)
         return {
             "key": self.key,
             "trace_id": self.trace_id,
             "span_id": self.span_id,
             "scorers": [scorer.name for scorer in self.scorers],
             "model": self.model if isinstance(self.model, str) else None,
-            "example": self.example().to_dict(),
+            "timeout": self.timeout,
+            "example": data,
+            "unfinishable": unfinishable,
+            "owner": owner,
+            "owned_at": time.time(),
         }

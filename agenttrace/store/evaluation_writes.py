@@ -83,6 +83,22 @@ def insert_pending(db: sqlite3.Connection, project: str, requests: Sequence[Mapp
         )
 
 
+def claim_pending(
+    db: sqlite3.Connection, keys: Sequence[str], owner: str | None, held_by: str | None
+) -> list[str]:
+    """Give those evaluations that `held_by` has to `owner`; returns the keys of those given."""
+    now = time.time()
+    return [
+        key
+        for key in keys
+        if db.execute(
+            "UPDATE pending_evaluations SET request = json_set(request, '$.owner', ?, '$.owned_at', ?)"
+            " WHERE key = ? AND json_extract(request, '$.owner') IS ?",
+            (owner, now, key, held_by),
+        ).rowcount
+    ]
+
+
 def delete_pending(db: sqlite3.Connection, keys: Sequence[str]) -> None:
     """Forget evaluations that are done."""
     for key in keys:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -17,9 +18,9 @@ from agenttrace.core.trace import Trace
 from agenttrace.store.contents import dataset_text, dataset_value
 from agenttrace.store.health import StoreHealth
 from agenttrace.store.prefixes import id_prefix, only_match
+from agenttrace.store.weight import weight
 
 DEFAULT_BYTES = 64 * 1024 * 1024
-_SPAN_BYTES = 600
 _MOST_SCORES = 100_000
 
 _ID_DIGITS = 32
@@ -130,6 +131,19 @@ class MemoryStore:
     def pending_evaluations(self, project: str) -> list[dict[str, Any]]:
         """What was kept so and not dropped, oldest first."""
         return [request for of_project, request in self.kept_evaluations() if of_project == project]
+
+    def claim_pending_evaluations(
+        self, keys: Sequence[str], owner: str | None, *, held_by: str | None
+    ) -> list[str]:
+        """Give those that `held_by` has as their ``owner`` to `owner`; returns the keys of those given."""
+        given = []
+        with self._lock:
+            for key in keys:
+                project, request = self._pending.get(key, ("", {"owner": ()}))
+                if request.get("owner") == held_by:
+                    self._pending[key] = (project, {**request, "owner": owner, "owned_at": time.time()})
+                    given.append(key)
+        return given
 
     def drop_pending_evaluations(self, keys: Sequence[str]) -> None:
         """Forget evaluations that are done, by their ``key``."""
@@ -267,24 +281,3 @@ class MemoryStore:
         """Every evaluation that is to be done, with its project."""
         with self._lock:
             return list(self._pending.values())
-
-
-def weight(span: Span) -> int:
-    """About how many bytes a span holds in memory."""
-    size = _SPAN_BYTES
-    left: list[Any] = [span.input, span.output, span.attributes, span.usage]
-    if span.error is not None:
-        size += len(span.error.message) + 300 * len(span.error.frames)
-    while left:
-        value = left.pop()
-        if isinstance(value, str):
-            size += 50 + len(value)
-        elif isinstance(value, dict):
-            size += 64 + 100 * len(value)
-            left += value.values()
-        elif isinstance(value, list | tuple):
-            size += 56 + 8 * len(value)
-            left += value
-        else:
-            size += 16
-    return size

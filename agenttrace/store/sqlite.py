@@ -20,6 +20,7 @@ from agenttrace.core.tool_call import ToolDefinition
 from agenttrace.store import queries
 from agenttrace.store.contents import dataset_text
 from agenttrace.store.evaluation_writes import (
+    claim_pending,
     delete_pending,
     insert_dataset,
     insert_pending,
@@ -168,6 +169,19 @@ class SQLiteStore(SQLiteReads):
             lambda db, _: insert_pending(db, project, requests),
             lambda: self._refuge.memory.save_pending_evaluations(project, requests),
         )
+
+    def claim_pending_evaluations(
+        self, keys: Sequence[str], owner: str | None, *, held_by: str | None
+    ) -> list[str]:
+        """Give those that `held_by` has as their ``owner`` to `owner`; returns the keys of those given.
+
+        Raises:
+            StoreError: the file cannot be written.
+        """
+        given = self._refuge.memory.claim_pending_evaluations(keys, owner, held_by=held_by)
+        if not os.path.lexists(self.path):
+            return given
+        return given + self._must_write(lambda db, _: claim_pending(db, keys, owner, held_by))
 
     def drop_pending_evaluations(self, keys: Sequence[str]) -> None:
         """Forget evaluations that are done, by their ``key``."""

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import os
 import subprocess
 import sys
 import threading
@@ -16,8 +17,9 @@ from agenttrace.evaluation.handle import EvaluationHandle
 from agenttrace.evaluation.lanes import Lanes
 from agenttrace.evaluation.online import OnlineEvaluator
 from agenttrace.evaluation.online_worker import OnlineWorker
+from agenttrace.evaluation.ownership import _started, at_work, owner_text
 from agenttrace.evaluation.request import Request
-from agenttrace.store import MemoryStore
+from agenttrace.store import MemoryStore, SQLiteStore
 
 
 class Length:
@@ -549,6 +551,63 @@ def test_a_later_process_finishes_what_was_left(tracer):
     assert sorted(handle.result(5)[0].value for handle in handles) == [0.5, 1.0]
     assert tracer.store.pending_evaluations("online") == []
     blocked.gate.set()
+
+
+@pytest.mark.parametrize("kept", ["memory", "file"])
+def test_what_is_resumed_is_judged_by_the_matchers_of_then_and_told_to_the_alerts(tmp_path, kept):
+    from agenttrace import ExactMatchScorer, approx, gt
+
+    store = MemoryStore() if kept == "memory" else SQLiteStore(tmp_path / "traces.db")
+    gate = Blocked()
+    gate.name = "Exact Match"
+    first = Tracer("matchers", store=store, drain_seconds=0.0)
+    for expected in (approx(5.0), {"n": gt(1), "$ref": "literal"}, lambda value: True):
+        first.async_evaluate([gate], expected_output=expected, actual_output=5.0)
+    assert eventually(lambda: len(store.pending_evaluations("matchers")) == 3)
+    low = []
+    later = Tracer("matchers", store=store, alerts=[low.append])
+    assert later.resume_evaluations([ExactMatchScorer()]) == []  # the first is at work on them
+    first.shutdown()
+    fits, differs, unfinishable = [h.result(5)[0] for h in later.resume_evaluations([ExactMatchScorer()])]
+    assert (fits.outcome, differs.outcome, unfinishable.outcome) == ("passed", "failed", "errored")
+    assert "cannot be finished" in unfinishable.reason
+    assert later.wait_for_evaluations(5)
+    assert [alert.score.name for alert in low] == ["Exact Match"]
+    assert store.pending_evaluations("matchers") == []
+    gate.gate.set()
+    later.shutdown()
+
+
+def test_a_process_that_has_ended_is_at_work_on_nothing():
+    code = "from agenttrace.evaluation.ownership import owner_text; print(owner_text('n'))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    ended, mine = done.stdout.strip(), owner_text("n")
+    assert not at_work({"owner": ended, "owned_at": time.time()}, set())
+    assert at_work({"owner": mine}, {mine})
+    assert not at_work({"owner": mine}, set())
+    assert not at_work({"owner": None}, set())
+    assert at_work({"owner": "elsewhere|1|2|n", "owned_at": time.time()}, set())
+    assert not at_work({"owner": "elsewhere|1|2|n", "owned_at": time.time() - 3600}, set())
+    living = owner_text("n").split("|")
+    living[1:3] = str(os.getppid()), _started(os.getppid())
+    assert at_work({"owner": "|".join(living)}, set())
+
+
+def test_a_shutdown_shares_one_deadline(monkeypatch):
+    tracer = Tracer("deadline", store=MemoryStore(), drain_seconds=30.0)
+    gate = Blocked()
+    tracer.async_evaluate([gate])
+    given = []
+    close = OnlineEvaluator.close
+
+    def closes(self, timeout=None, **options):
+        given.append(timeout + options["stop_seconds"])
+        return close(self, timeout, **options)
+
+    monkeypatch.setattr(OnlineEvaluator, "close", closes)
+    tracer.shutdown(timeout=0.2)
+    gate.gate.set()
+    assert given[0] <= 0.2
 
 
 def test_a_disabled_tracer_evaluates_nothing():

@@ -194,6 +194,17 @@ def test_pending_evaluations_wait_until_they_are_dropped(store):
     assert store.pending_evaluations("q") == [{"key": "c"}]
 
 
+def test_a_pending_evaluation_is_given_to_one_who_claims_it(store):
+    store.save_pending_evaluations("p", [{"key": "a", "owner": "x"}, {"key": "b"}])
+    assert store.claim_pending_evaluations(["a", "b", "c"], "y", held_by="x") == ["a"]
+    assert store.claim_pending_evaluations(["a"], "z", held_by="x") == []
+    assert store.claim_pending_evaluations(["a", "b"], "z", held_by=None) == ["b"]
+    assert store.claim_pending_evaluations(["a"], None, held_by="y") == ["a"]
+    a, b = store.pending_evaluations("p")
+    assert (a["owner"], b["owner"]) == (None, "z")
+    assert a["owned_at"] > 0
+
+
 def test_a_closed_store_can_be_read_and_flushing_is_true(store):
     store.export(a_trace())
     assert store.flush(1.0) is True
