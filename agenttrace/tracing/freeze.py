@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import io
 import pickle
+from itertools import islice
 from typing import Any, Literal
 
 from agenttrace.core.foreign import type_name
@@ -24,8 +25,11 @@ MAX_PACKED = 128 * 1024
 
 MAX_SPAN_SIZE = 256 * 1024
 _FLAT_ITEMS = 16
-_MANY_ITEMS = 10_000
-"""Items at all levels: more are not even looked at, and could not be kept."""
+_MANY_ITEMS = 20_000
+"""Items at all levels: more could not be kept."""
+
+_PROBED_CONTAINERS = 64
+_PROBED_ITEMS = 256
 
 _HUGE_INT = 1 << 100_000
 _CONTAINERS = frozenset({dict, list, tuple, set, frozenset})
@@ -146,14 +150,14 @@ def _is_flat(value: list[Any] | tuple[Any, ...]) -> bool:
 def _walk_limit(value: Any) -> int:
     """The size for a walk of what packing would go far into before it is stopped, or 0: pack it.
 
-    That is a huge text or number at any depth, which would be encoded as a whole, or very many items.
+    That is a huge text or number, which would be encoded as a whole, or very many items: as far as the first
+    containers and the first items of each tell. To look at all of them would cost more than it saves.
     """
     seen = len(value)
     levels: list[Any] = [value]
-    for items in levels:  # which grows meanwhile
-        if seen > _MANY_ITEMS:
-            return _VAST_SIZE
-        for item in items:
+    for items in islice(levels, _PROBED_CONTAINERS):  # which grows meanwhile
+        below = 0
+        for item in islice(items, _PROBED_ITEMS):
             kind = type(item)
             if kind is str:
                 if len(item) > MAX_VALUE_SIZE:
@@ -162,8 +166,11 @@ def _walk_limit(value: Any) -> int:
                 if not -_HUGE_INT < item < _HUGE_INT:
                     return MAX_VALUE_SIZE
             elif kind in _CONTAINERS:
-                seen += len(item)
+                below += len(item)
                 levels.append(item)
+        seen += below * max(len(items) // _PROBED_ITEMS, 1)
+        if seen > _MANY_ITEMS:
+            return _VAST_SIZE
         if type(items) is dict:  # its keys are seen to
             levels.append(items.values())
     return 0
