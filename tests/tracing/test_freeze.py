@@ -133,7 +133,7 @@ class TestBounds:
         ids=range(6),
     )
     def test_hold_before_anything_huge_is_packed_at_any_depth(self, around, huge, monkeypatch):
-        """Packing one would copy it as a whole, on the caller's time; the first 64 containers are looked into."""
+        """Packing one would copy it as a whole, on the caller's time. Told by the first 64 containers."""
         packed = []
         monkeypatch.setattr(freeze_module, "_pack", packed.append)
         frozen = freeze(around(huge))
