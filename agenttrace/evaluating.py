@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from agenttrace.evaluation.handle import EvaluationHandle
     from agenttrace.evaluation.online import OnlineEvaluator
     from agenttrace.evaluation.request import OnResult
+    from agenttrace.tracing.redaction import Redaction
 
 
 def _fields_of(example: Any) -> Mapping[str, Any]:
@@ -41,6 +42,7 @@ class Evaluating:
     _drain_seconds: float
     _exporters: Sequence[Any]
     _flush_spans: Callable[[float], Any]
+    _redaction: Redaction
     _online: OnlineEvaluator | None = None
 
     def async_evaluate(
@@ -142,9 +144,11 @@ class Evaluating:
 
     def _begin_online(self) -> OnlineEvaluator:
         from agenttrace.evaluation.online import OnlineEvaluator
+        from agenttrace.evaluation.redacting_store import RedactingStore
 
+        redacting: Any = RedactingStore(self.store, self._redaction)
         made = OnlineEvaluator(
-            self.store,
+            redacting,
             self.project_name,
             flush_spans=self._flush_spans,
             exporters=self._exporters,

@@ -102,6 +102,7 @@ class Tracer(Running, Evaluating):
         self._drain_seconds = drain_seconds
         self._exporters = tuple(exporters)
         self._flush_spans = self._pipeline.flush
+        self._redaction = self._pipeline.redaction
         if context_in_threads and self.enabled:
             follow_threads()
         if self.enabled:

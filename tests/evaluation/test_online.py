@@ -620,3 +620,29 @@ def test_a_request_keeps_expectations_as_they_were_written():
 
     expected = [{"tool_name": "search", "parameters": {"q": re_("a")}}]
     assert Request([Length()], {"expected_tools": expected}).example().expected_tools == expected
+
+
+def test_secrets_reach_neither_the_pending_evaluations_nor_the_stored_reasons(tracer):
+    class Quotes(Blocked):
+        name = "Quotes"
+
+        def score(self, example, trace):
+            self.gate.wait(10)
+            return Score.of(self.name, 0.0, 0.5, reason=f"it said {example.actual_output}")
+
+    secret = "sk-" + "a1B2" * 8
+    scorer = Quotes()
+    with tracer.span("answer"):
+        tracer.async_evaluate([scorer], input={"api_key": "hunter2"}, actual_output=f"use {secret}")
+    deadline = time.monotonic() + 5
+    while not tracer.store.pending_evaluations("online") and time.monotonic() < deadline:
+        time.sleep(0.02)
+    [pending] = tracer.store.pending_evaluations("online")
+    assert secret not in str(pending)
+    assert "hunter2" not in str(pending)
+    scorer.gate.set()
+    assert tracer.wait_for_evaluations(5)
+    tracer.flush()
+    [(_, score)] = tracer.store.scores(tracer.store.traces()[0].trace_id)
+    assert secret not in str(score)
+    assert "it said" in score.reason
