@@ -65,3 +65,9 @@ def test_every_relative_link_leads_somewhere():
     for document in DOCUMENTS:
         for target in re.findall(r"\]\((?!https?:|#|mailto:)([^)#\s]+)", document.read_text()):
             assert (document.parent / target).exists(), f"{document.name}: {target}"
+
+
+def test_no_document_holds_a_place_that_was_to_be_filled():
+    for document in [*DOCUMENTS, ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md"]:
+        text = re.sub(r"`[^`]*`", "", FENCE.sub("", document.read_text()))
+        assert not re.findall(r"\b(?:[A-Z]{4,}_[A-Z]{3,}|FIGURES|TBD)\b", text), document.name
