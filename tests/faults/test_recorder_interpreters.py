@@ -1,0 +1,45 @@
+"""Other interpreters in the same process."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+pytestmark = pytest.mark.faults
+
+MAIN = """
+try:
+    import _interpreters as interpreters
+except ImportError:
+    import _xxsubinterpreters as interpreters
+code = '''
+from agenttrace import Tracer
+tracer = Tracer("inside")
+
+@tracer.observe(span_type="tool")
+def work(number):
+    return number
+
+for number in range(20):
+    work(number)
+assert tracer.flush()
+assert tracer.shutdown()
+print("done", flush=True)
+'''
+made = interpreters.create()
+interpreters.run_string(made, code)
+interpreters.destroy(made)
+from agenttrace.store import open_store
+print(len(open_store().traces(limit=100)))
+"""
+
+
+def test_a_sub_interpreter_records_and_can_be_destroyed_after_shutdown(tmp_path):
+    """Scenario 72."""
+    environment = {**os.environ, "AGENTTRACE_STORE": str(tmp_path / "traces.db"), "PYTHONWARNINGS": "ignore"}
+    done = subprocess.run(
+        [sys.executable, "-c", MAIN], env=environment, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert done.stdout.split() == ["done", "20"], done.stderr[-2000:]
