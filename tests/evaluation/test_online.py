@@ -506,25 +506,30 @@ def test_a_tracer_refuses_wishes_that_cannot_work(options):
         Tracer("p", store=MemoryStore(), **options)
 
 
-def test_the_front_doors_observe_takes_scorers_too(tracer):
-    import agenttrace
+def test_the_front_doors_observe_takes_scorers_too():
+    """In a process of its own: the default tracer is the first that a process makes."""
+    code = """
+import os
+os.environ["AGENTTRACE_STORE"] = "memory"
+import agenttrace
 
-    seen = []
+class Sees:
+    name, threshold = "Sees", 0.5
+    def score(self, example, trace):
+        print(example.actual_output, flush=True)
+        return agenttrace.Score.of(self.name, 1.0, self.threshold)
 
-    class Sees(Length):
-        def score(self, example, trace):
-            seen.append(example.actual_output)
-            return super().score(example, trace)
+@agenttrace.observe(scorers=[Sees()])
+def answer():
+    return "yes"
 
-    @agenttrace.observe(scorers=[Sees()])
-    def answer():
-        return "yes"
-
-    answer()
-    tracer = agenttrace.default_tracer()
-    tracer.flush()
-    assert tracer.wait_for_evaluations(5)
-    assert seen == ["yes"]
+answer()
+tracer = agenttrace.default_tracer()
+tracer.flush()
+assert tracer.wait_for_evaluations(5)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (0, "yes\n"), done.stderr
 
 
 def test_asking_loads_nothing_heavy():
