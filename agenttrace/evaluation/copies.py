@@ -47,7 +47,8 @@ def _contents(value: Any, copies: dict[int, Any]) -> Any:
         return known
     if kind is tuple:
         return tuple([_contents(item, copies) for item in value])
-    found = copies[id(value)] = kind()
+    found: Any = kind()
+    copies[id(value)] = found
     if kind is dict:
         for key, item in value.items():
             found[key] = _contents(item, copies) if type(item) in _COPIES else item

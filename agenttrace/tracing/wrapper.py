@@ -56,7 +56,7 @@ def deliver(record: Record, output: Any) -> Any:
     if consume is not None and getrefcount(output) <= _HELD_BY_US:
         if kind is GeneratorType and output.gi_code.co_flags & AWAITABLE_GENERATOR:
             consume = _consume_awaitable
-        consumed = consume(record, output)
+        consumed: Any = consume(record, output)
         consumed.__name__, consumed.__qualname__ = output.__name__, output.__qualname__
         return consumed
     record[END] = monotonic_ns()
