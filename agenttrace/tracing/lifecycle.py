@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 EXIT_SECONDS = 1.0
 """How long all pipelines together may hold up the end of the process."""
 
+CHILD_SECONDS = 5.0
+"""The same for a child of multiprocessing: many of them end together, and queue for the one file."""
+
 _pipelines: weakref.WeakSet[Pipeline] = weakref.WeakSet()
 
 
@@ -40,7 +43,7 @@ def flush_when_a_child_process_ends(pipeline: Pipeline) -> None:
 def _flush_if_there(reference: weakref.ref[Pipeline]) -> None:
     pipeline = reference()
     if pipeline is not None:
-        pipeline.flush(EXIT_SECONDS)
+        pipeline.flush(CHILD_SECONDS)
 
 
 @atexit.register
