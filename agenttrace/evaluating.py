@@ -22,7 +22,10 @@ if TYPE_CHECKING:
     from agenttrace.tracing.redaction import Redaction
 
 
-def _fields_of(example: Any) -> Mapping[str, Any]:
+def _fields_of(example: Any, beside: Mapping[str, Any]) -> Mapping[str, Any]:
+    both = [name for name, value in beside.items() if value is not None]
+    if both:
+        raise ConfigError(f"async_evaluate takes an example or its fields, got both: {both[0]}")
     # Who holds an Example has loaded its module: nobody else pays for that here.
     module = sys.modules.get("agenttrace.core.example")
     if module is None or not isinstance(example, module.Example):
@@ -97,10 +100,7 @@ class Evaluating:
             "additional_metadata": additional_metadata,
         }
         if example is not None:
-            both = [name for name, value in fields.items() if value is not None]
-            if both:
-                raise ConfigError(f"async_evaluate takes an example or its fields, got both: {both[0]}")
-            fields = _fields_of(example)
+            fields = _fields_of(example, fields)
         online = self._online or self._begin_online()
         return online.ask(
             scorers,

@@ -1,4 +1,9 @@
-"""JSON text as its standard has it: one document, each key once, numbers that are numbers."""
+"""JSON text as its standard has it: one document, each key once, numbers that are numbers.
+
+Apart from the datasets' reader on purpose: that one quotes the key or number it refuses, so that its author
+finds it; what a judge wrote may quote what was judged, so nothing of it stands in these messages. And a token
+count must stay within what a price can be multiplied with, hence the smaller limit for integers.
+"""
 
 from __future__ import annotations
 

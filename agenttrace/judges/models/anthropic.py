@@ -7,8 +7,7 @@ from typing import Any
 
 from agenttrace.core.jsonable import to_json
 from agenttrace.judges.models.endpoint import ApiKey, checked_base_url
-from agenttrace.judges.models.prices import cost_of
-from agenttrace.judges.models.reading import count, read_answer
+from agenttrace.judges.models.reading import read_answer, reply_of
 from agenttrace.judges.models.reply import ChatReply
 from agenttrace.judges.models.transport import REQUEST_TIMEOUT, Transport
 
@@ -96,18 +95,8 @@ class AnthropicModel:
             text = "\n".join(to_json(call.get("input")) for call in calls)
         else:
             text = "".join(part["text"] for part in parts if isinstance(part.get("text"), str))
-        usage = body.get("usage")
-        usage = usage if isinstance(usage, Mapping) else {}
-        tokens_in, tokens_out = count(usage.get("input_tokens")), count(usage.get("output_tokens"))
-        finish = body.get("stop_reason")
-        return ChatReply(
-            text=text,
-            model=self.name,
-            input_tokens=tokens_in,
-            output_tokens=tokens_out,
-            cost=cost_of(self.name, tokens_in, tokens_out),
-            finish=finish if isinstance(finish, str) else None,
-        )
+        usage, finish = body.get("usage"), body.get("stop_reason")
+        return reply_of(self.name, text, finish, usage, "input_tokens", "output_tokens")
 
     def __repr__(self) -> str:
         return f"<AnthropicModel {self.name!r} at {self.base_url}>"

@@ -7,8 +7,7 @@ from typing import Any, Literal
 
 from agenttrace.core.jsonable import to_json
 from agenttrace.judges.models.endpoint import ApiKey, checked_base_url
-from agenttrace.judges.models.prices import cost_of
-from agenttrace.judges.models.reading import count, read_answer
+from agenttrace.judges.models.reading import read_answer, reply_of
 from agenttrace.judges.models.reply import ChatReply
 from agenttrace.judges.models.transport import REQUEST_TIMEOUT, Transport
 
@@ -132,17 +131,7 @@ class OpenAICompatibleModel:
         return self._reply(body, "".join(texts), finish, "input_tokens", "output_tokens")
 
     def _reply(self, body: Mapping[str, Any], text: Any, finish: Any, sent: str, received: str) -> ChatReply:
-        usage = body.get("usage")
-        usage = usage if isinstance(usage, Mapping) else {}
-        tokens_in, tokens_out = count(usage.get(sent)), count(usage.get(received))
-        return ChatReply(
-            text=text if isinstance(text, str) else "",
-            model=self.name,
-            input_tokens=tokens_in,
-            output_tokens=tokens_out,
-            cost=cost_of(self.name, tokens_in, tokens_out),
-            finish=finish if isinstance(finish, str) else None,
-        )
+        return reply_of(self.name, text, finish, body.get("usage"), sent, received)
 
     def __repr__(self) -> str:
         return f"<OpenAICompatibleModel {self.name!r} at {self.base_url}>"

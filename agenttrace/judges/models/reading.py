@@ -7,6 +7,8 @@ from typing import Any
 
 from agenttrace.core.errors import JudgeError
 from agenttrace.judges.models.endpoint import ApiKey
+from agenttrace.judges.models.prices import cost_of
+from agenttrace.judges.models.reply import ChatReply
 from agenttrace.judges.models.transport import Answer
 from agenttrace.judges.strict_json import StrictJSONError, parse_strict
 
@@ -39,7 +41,25 @@ def read_answer(answer: Answer, *, model: str, key: ApiKey | None) -> Mapping[st
     return body
 
 
-def count(value: Any) -> int | None:
+def reply_of(model: str, text: Any, finish: Any, usage: Any, sent: str, received: str) -> ChatReply:
+    """The reply that an answer holds.
+
+    `usage` is the endpoint's account of tokens, `sent` and `received` its names for those of the request and
+    of the reply. What is not of the kind it should be is left out, and so is the cost then.
+    """
+    usage = usage if isinstance(usage, Mapping) else {}
+    tokens_in, tokens_out = _count(usage.get(sent)), _count(usage.get(received))
+    return ChatReply(
+        text=text if isinstance(text, str) else "",
+        model=model,
+        input_tokens=tokens_in,
+        output_tokens=tokens_out,
+        cost=cost_of(model, tokens_in, tokens_out),
+        finish=finish if isinstance(finish, str) else None,
+    )
+
+
+def _count(value: Any) -> int | None:
     """A number of tokens, or None where an endpoint sent something else."""
     return value if type(value) is int and value >= 0 else None
 
