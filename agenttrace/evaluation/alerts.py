@@ -5,10 +5,14 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agenttrace.core.errors import ConfigError
+from agenttrace.core.jsonable import to_json
 from agenttrace.core.score import Score
+
+if TYPE_CHECKING:
+    from agenttrace.http.transport import Transport
 
 log = logging.getLogger("agenttrace.alerts")
 
@@ -51,21 +55,28 @@ def log_alert(low: LowScore) -> None:
 
 
 def webhook(url: str, *, headers: dict[str, str] | None = None, timeout: float = 10.0) -> Alert:
-    """Post each low score as JSON; redirects are not followed, an answer of 400 or more is an error.
+    """Post each low score as JSON, tried again while the endpoint is busy, `timeout` seconds in all.
+
+    Redirects are not followed; an answer of 400 or more is an error.
 
     Raises:
         ConfigError: not an http or https address.
     """
     if not isinstance(url, str) or not url.startswith(("http://", "https://")):
         raise ConfigError("a webhook's url begins with http:// or https://")
+    transport: Transport | None = None
 
     async def post(low: LowScore) -> None:
-        import httpx
+        from agenttrace.http.transport import Failure, Transport  # on use: it loads httpx
 
-        async with httpx.AsyncClient(timeout=timeout, follow_redirects=False) as client:
-            answer = await client.post(url, json=low.to_dict(), headers=headers)
-        if answer.status_code >= 400:
+        nonlocal transport
+        transport = transport or Transport(timeout=timeout)
+        body = to_json(low.to_dict()).encode("utf-8", "replace")
+        answer = await transport.post(url, {"content-type": "application/json", **(headers or {})}, body)
+        if isinstance(answer, Failure):
+            raise RuntimeError(f"the alert's webhook: {answer.problem}")
+        if answer.status >= 400:
             # The address may hold a secret: it is not repeated.
-            raise RuntimeError(f"the alert's webhook answered {answer.status_code}")
+            raise RuntimeError(f"the alert's webhook answered {answer.status}")
 
     return post

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agenttrace.core.jsonable import to_json
-from agenttrace.judges.models.endpoint import ApiKey, checked_base_url
-from agenttrace.judges.models.reading import read_answer, reply_of
+from agenttrace.http.endpoint import ApiKey, checked_base_url
+from agenttrace.http.transport import REQUEST_TIMEOUT, Transport
+from agenttrace.judges.models.reading import ask, read_answer, reply_of
 from agenttrace.judges.models.reply import ChatReply
-from agenttrace.judges.models.transport import REQUEST_TIMEOUT, Transport
 
 API_VERSION = "2023-06-01"
 _TOOL = "reply"
@@ -60,8 +60,8 @@ class AnthropicModel:
             JudgeError: no usable answer from the endpoint.
         """
         headers = {"x-api-key": self._key.reveal(), "anthropic-version": API_VERSION}
-        answer = await self._transport.post(
-            f"{self.base_url}/v1/messages", headers, self._payload(messages, schema)
+        answer = await ask(
+            self._transport, f"{self.base_url}/v1/messages", headers, self._payload(messages, schema)
         )
         return self._reply(read_answer(answer, model=self.name, key=self._key))
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from agenttrace.core.jsonable import to_json
-from agenttrace.judges.models.endpoint import ApiKey, checked_base_url
-from agenttrace.judges.models.reading import read_answer, reply_of
+from agenttrace.http.endpoint import ApiKey, checked_base_url
+from agenttrace.http.transport import REQUEST_TIMEOUT, Transport
+from agenttrace.judges.models.reading import ask, read_answer, reply_of
 from agenttrace.judges.models.reply import ChatReply
-from agenttrace.judges.models.transport import REQUEST_TIMEOUT, Transport
 
 Structured = Literal["json_schema", "json_object", "prompt"]
 """How the shape of the reply is asked for: by JSON schema, as any JSON object, or in the prompt alone."""
@@ -69,7 +69,7 @@ class OpenAICompatibleModel:
         chat = self.api == "chat"
         payload = self._chat_payload(messages, schema) if chat else self._responses_payload(messages, schema)
         url = self.base_url + ("/chat/completions" if chat else "/responses")
-        answer = await self._transport.post(url, headers, payload)
+        answer = await ask(self._transport, url, headers, payload)
         body = read_answer(answer, model=self.name, key=self._key)
         return self._chat_reply(body) if chat else self._responses_reply(body)
 

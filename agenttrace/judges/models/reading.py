@@ -6,13 +6,27 @@ from collections.abc import Mapping
 from typing import Any
 
 from agenttrace.core.errors import JudgeError
-from agenttrace.judges.models.endpoint import ApiKey
+from agenttrace.core.jsonable import to_json
+from agenttrace.http.endpoint import ApiKey
+from agenttrace.http.transport import Answer, Failure, Transport
 from agenttrace.judges.models.prices import cost_of
 from agenttrace.judges.models.reply import ChatReply
-from agenttrace.judges.models.transport import Answer
 from agenttrace.judges.strict_json import StrictJSONError, parse_strict
 
 _EXCERPT = 300
+
+
+async def ask(transport: Transport, url: str, headers: Mapping[str, str], payload: Any) -> Answer:
+    """Post JSON to a model's endpoint.
+
+    Raises:
+        JudgeError: no complete reply in time, none at all, one that is too long, or a redirect.
+    """
+    body = to_json(payload).encode("utf-8", "replace")
+    outcome = await transport.post(url, {"content-type": "application/json", **headers}, body)
+    if isinstance(outcome, Failure):
+        raise JudgeError(outcome.problem)
+    return outcome
 
 
 def read_answer(answer: Answer, *, model: str, key: ApiKey | None) -> Mapping[str, Any]:

@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 from agenttrace.core.errors import ConfigError, did_you_mean
 from agenttrace.core.protocols import ChatModel
+from agenttrace.http.endpoint import ApiKey, checked_base_url
 from agenttrace.judges.models.anthropic import AnthropicModel
-from agenttrace.judges.models.endpoint import ApiKey, checked_base_url
 from agenttrace.judges.models.openai_compatible import OpenAICompatibleModel, Structured
 
 DEFAULT_MODEL_VARIABLE = "AGENTTRACE_JUDGE_MODEL"

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from agenttrace.core.errors import JudgeError
-from agenttrace.judges.models.transport import Transport, retry_after_seconds
+from agenttrace.http import transport as transport_module
+from agenttrace.http.transport import Answer, Failure, Transport, retry_after_seconds
 
 
 class Pauses:
@@ -29,15 +29,13 @@ class Pauses:
 
 
 def post(transport: Transport, url: str, headers: dict[str, str] | None = None) -> Any:
-    return asyncio.run(transport.post(url, headers or {}, {"hello": "world"}))
+    return asyncio.run(transport.post(url, headers or {}, b'{"hello": "world"}'))
 
 
 def failing(transport: Transport, url: str) -> str:
-    with pytest.raises(JudgeError) as caught:
-        post(transport, url)
-    assert caught.value.__context__ is None
-    assert caught.value.__cause__ is None
-    return str(caught.value)
+    outcome = post(transport, url)
+    assert isinstance(outcome, Failure)
+    return outcome.problem
 
 
 def test_a_reply_arrives_whole_with_its_status(endpoint: Any, respond: Any) -> None:
@@ -45,7 +43,6 @@ def test_a_reply_arrives_whole_with_its_status(endpoint: Any, respond: Any) -> N
     answer = post(Transport(), server.url)
     assert (answer.status, answer.body) == (201, b'{"ok": true}')
     assert server.requests[0].json == {"hello": "world"}
-    assert server.requests[0].headers["content-type"] == "application/json"
 
 
 @pytest.mark.parametrize(
@@ -135,8 +132,10 @@ def test_a_kept_connection_that_the_endpoint_has_closed_is_tried_again(endpoint:
 
     async def twice() -> None:
         transport = Transport(sleep=Pauses())
-        await transport.post(server.url, {}, {})
-        assert (await transport.post(server.url, {}, {})).status == 200
+        await transport.post(server.url, {}, b"{}")
+        answer = await transport.post(server.url, {}, b"{}")
+        assert isinstance(answer, Answer)
+        assert answer.status == 200
 
     asyncio.run(twice())
     assert len(server.requests) == 3
@@ -255,7 +254,7 @@ def test_connections_are_kept_between_requests_of_one_loop(endpoint: Any, respon
     async def thrice() -> None:
         transport = Transport()
         for _ in range(3):
-            await transport.post(server.url, {}, {})
+            await transport.post(server.url, {}, b"{}")
 
     asyncio.run(thrice())
     assert [request.connection for request in server.requests] == [1, 1, 1]
@@ -274,10 +273,10 @@ def test_connections_can_be_closed_early(endpoint: Any, respond: Any) -> None:
 
     async def with_a_break() -> None:
         transport = Transport()
-        await transport.post(server.url, {}, {})
+        await transport.post(server.url, {}, b"{}")
         await transport.aclose()
         await transport.aclose()
-        await transport.post(server.url, {}, {})
+        await transport.post(server.url, {}, b"{}")
 
     asyncio.run(with_a_break())
     assert [request.connection for request in server.requests] == [1, 2]
@@ -287,7 +286,7 @@ def test_a_cancelled_request_stays_cancelled(endpoint: Any) -> None:
     server = endpoint(lambda _: hang(server))
 
     async def cancelled() -> None:
-        task = asyncio.create_task(Transport().post(server.url, {}, {}))
+        task = asyncio.create_task(Transport().post(server.url, {}, b"{}"))
         while not server.requests:
             await asyncio.sleep(0.01)
         task.cancel()
@@ -297,8 +296,47 @@ def test_a_cancelled_request_stays_cancelled(endpoint: Any) -> None:
     asyncio.run(cancelled())
 
 
-def test_a_payload_with_a_lone_surrogate_is_sent(endpoint: Any, respond: Any) -> None:
+def resolving(monkeypatch: pytest.MonkeyPatch, *answers: str) -> list[str]:
+    """Let the name rebinding.test resolve to these addresses, one after the other; returns what was asked."""
+    asked: list[str] = []
+    resolve = socket.getaddrinfo
+
+    def rebinding(host: Any, port: Any, *args: Any, **kwargs: Any) -> Any:
+        if host not in ("rebinding.test", b"rebinding.test"):
+            return resolve(host, port, *args, **kwargs)
+        asked.append(str(host))
+        return resolve(answers[min(len(asked), len(answers)) - 1], port, *args, **kwargs)
+
+    monkeypatch.setattr(socket, "getaddrinfo", rebinding)
+    return asked
+
+
+def test_a_name_that_leads_to_a_metadata_address_gets_no_request(
+    endpoint: Any, respond: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Scenario 102: the name is harmless when it is checked, and turns when it is connected to.
+
+    A stand-in for the metadata service: loopback, which this test forbids.
+    """
+    server = endpoint(lambda _: respond({"secret": "credentials"}))
+    url = server.url.replace("127.0.0.1", "rebinding.test")
+    monkeypatch.setattr(
+        transport_module,
+        "forbidden_peer",
+        lambda host: f"{host} is where clouds keep credentials" if host == "127.0.0.1" else None,
+    )
+    asked = resolving(monkeypatch, "127.0.0.2", "127.0.0.1")
+    assert socket.getaddrinfo("rebinding.test", 80)[0][4][0] == "127.0.0.2"
+    message = failing(Transport(sleep=Pauses()), f"{url}/latest/meta-data?key=sk-SECRET")
+    assert message.endswith("127.0.0.1 is where clouds keep credentials")
+    assert len(asked) == 2
+    assert server.requests == []
+
+
+def test_a_name_that_leads_anywhere_else_is_asked(
+    endpoint: Any, respond: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     server = endpoint(lambda _: respond({}))
-    answer = asyncio.run(Transport().post(server.url, {}, {"text": "\ud800"}))
+    resolving(monkeypatch, "127.0.0.1")
+    answer = post(Transport(), server.url.replace("127.0.0.1", "rebinding.test"))
     assert answer.status == 200
-    assert server.requests[0].json == {"text": "?"}

@@ -2,7 +2,7 @@
 
 httpx's timeouts are per read, so an endpoint that sends a byte a second keeps a request alive for ever; the
 deadline here is one timer over all attempts. httpx's exceptions carry the request with its key; none of
-them leaves this module, not even as the context of ours.
+them leaves this module: what went wrong is a value, not an exception.
 """
 
 from __future__ import annotations
@@ -21,9 +21,8 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from agenttrace.core.errors import JudgeError
-from agenttrace.core.jsonable import to_json
-from agenttrace.judges.models.body import BodyError, read_body
+from agenttrace.http.address import forbidden_peer
+from agenttrace.http.body import BodyError, read_body
 
 REQUEST_TIMEOUT = 60.0
 """Seconds for one request with all its retries."""
@@ -42,13 +41,15 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class _Failure:
+class Failure:
+    """Why there is no reply: a text without path, query or key. `retryable`: another attempt may help."""
+
     problem: str
     retryable: bool = False
 
 
 class Transport:
-    """Posts JSON to one endpoint, over connections that are kept while an event loop lives.
+    """Posts to one endpoint, over connections that are kept while an event loop lives.
 
     `timeout` (seconds) bounds a request with all its attempts and pauses. Only what the endpoint has
     certainly not answered is tried again: 429, 5xx, a connection refused or lost before the reply began.
@@ -76,33 +77,29 @@ class Transport:
             asyncio.AbstractEventLoop, tuple[httpx.AsyncClient, AsyncGenerator[httpx.AsyncClient]]
         ] = weakref.WeakKeyDictionary()
 
-    async def post(self, url: str, headers: Mapping[str, str], payload: Any) -> Answer:
-        """Send JSON and return the reply, of whatever status.
+    async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> Answer | Failure:
+        """Send a body; the reply, of whatever status, or why there is none.
 
-        Raises:
-            JudgeError: no complete reply in time, none at all, one that is too long, or a redirect.
+        There is none where it is not complete in time, too long, a redirect, or where nothing answers.
         """
-        body = to_json(payload).encode("utf-8", "replace")
         last = ""
 
         def note(problem: str) -> None:
             nonlocal last
             last = f" (before that: {problem})"
 
-        outcome: Answer | _Failure
         try:
             async with asyncio.timeout(self.timeout):
                 outcome = await self._until_answered(url, headers, body, note)
         except TimeoutError:
-            outcome = _Failure(f"no complete reply within {self.timeout:g} s{last}")
-        # Raised here, outside every except block, so that no exception with the request hangs on it.
-        if isinstance(outcome, _Failure):
-            raise JudgeError(f"{_origin(url)}: {outcome.problem}")
+            outcome = Failure(f"no complete reply within {self.timeout:g} s{last}", retryable=True)
+        if isinstance(outcome, Failure):
+            return Failure(f"{_origin(url)}: {outcome.problem}", outcome.retryable)
         return outcome
 
     async def _until_answered(
         self, url: str, headers: Mapping[str, str], body: bytes, note: Callable[[str], None]
-    ) -> Answer | _Failure:
+    ) -> Answer | Failure:
         ends = time.monotonic() + self.timeout
         attempt = 0
         while True:
@@ -113,32 +110,36 @@ class Transport:
                 return outcome
             pause = self._pause(attempt, outcome.retry_after if isinstance(outcome, Answer) else None)
             if pause >= ends - time.monotonic():
-                return _Failure(f"{problem}; no time left to try again after {pause:.1f} s")
+                return Failure(f"{problem}; no time left to try again after {pause:.1f} s")
             note(problem)
             await self._sleep(pause)
 
-    async def _once(self, url: str, headers: Mapping[str, str], body: bytes) -> Answer | _Failure:
+    async def _once(self, url: str, headers: Mapping[str, str], body: bytes) -> Answer | Failure:
         client = await self._client()
-        headers = {"content-type": "application/json", "accept-encoding": "identity", **headers}
+        headers = {"accept-encoding": "identity", **headers}
         try:
-            async with client.stream("POST", url, headers=headers, content=body) as response:
+            async with client.stream(
+                "POST", url, headers=headers, content=body, extensions={"trace": _check_peer}
+            ) as response:
                 if 300 <= response.status_code < 400:
-                    return _Failure(f"answered with a redirect ({response.status_code}); none is followed")
+                    return Failure(f"answered with a redirect ({response.status_code}); none is followed")
                 return Answer(
                     response.status_code,
                     await read_body(response, self.max_bytes),
                     response.headers.get("retry-after"),
                 )
         except BodyError as error:
-            return _Failure(str(error))
+            return Failure(str(error))
+        except _ForbiddenPeer as error:
+            return Failure(str(error))
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:
-            return _Failure(f"cannot connect ({type(error).__name__})", retryable=True)
+            return Failure(f"cannot connect ({type(error).__name__})", retryable=True)
         except httpx.RemoteProtocolError as error:
             # A kept connection that the endpoint closed meanwhile: nothing was answered.
             unanswered = "without sending a response" in str(error)
-            return _Failure("the connection was closed before the reply was complete", retryable=unanswered)
+            return Failure("the connection was closed before the reply was complete", retryable=unanswered)
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            return _Failure(f"the connection broke ({type(error).__name__})")
+            return Failure(f"the connection broke ({type(error).__name__})")
 
     def _pause(self, attempt: int, retry_after: str | None) -> float:
         """Seconds until the next attempt: doubling, with jitter, on top of what the endpoint asks for."""
@@ -159,6 +160,26 @@ class Transport:
         known = self._clients.pop(asyncio.get_running_loop(), None)
         if known is not None:
             await known[1].aclose()
+
+
+class _ForbiddenPeer(Exception):
+    """The host's name led to an address that no request may go to."""
+
+
+async def _check_peer(event: str, info: Mapping[str, Any]) -> None:
+    """Look at the address that was connected to, before anything is sent there.
+
+    Not at what the name resolves to: a name can be made to resolve to one address when it is checked and to
+    another when it is connected to.
+    """
+    if event != "connection.connect_tcp.complete":
+        return
+    stream = info["return_value"]
+    server = stream.get_extra_info("server_addr")
+    why = forbidden_peer(str(server[0])) if server else None
+    if why is not None:
+        await stream.aclose()
+        raise _ForbiddenPeer(why)
 
 
 async def _open_client() -> AsyncGenerator[httpx.AsyncClient]:
@@ -194,8 +215,8 @@ def retry_after_seconds(text: str | None) -> float | None:
     return seconds if seconds >= 0 else None
 
 
-def _retryable_problem(outcome: Answer | _Failure) -> str | None:
-    if isinstance(outcome, _Failure):
+def _retryable_problem(outcome: Answer | Failure) -> str | None:
+    if isinstance(outcome, Failure):
         return outcome.problem if outcome.retryable else None
     if outcome.status == 429 or outcome.status >= 500:
         return f"answered {outcome.status}"

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import ipaddress
-import socket
 from typing import final
 from urllib.parse import SplitResult, urlsplit
 
 from agenttrace.core.errors import ConfigError
+from agenttrace.http.address import forbidden_peer
 
 
 @final
@@ -70,9 +69,9 @@ def checked_base_url(url: str, source: str = "base_url") -> str:
             f"{source} for {host} holds a user, a query or a fragment; "
             "give the key as api_key or in the environment"
         )
-    address = _address(host)
-    if address is not None and address.is_link_local:
-        raise ConfigError(f"{source} is a link-local address ({address}): no model lives there")
+    why = forbidden_peer(host)
+    if why is not None:
+        raise ConfigError(f"{source}: {why}")
     return parts.geturl().rstrip("/")
 
 
@@ -83,15 +82,3 @@ def _split(url: str) -> SplitResult | None:
         return parts if parts.port is None or parts.port else None
     except ValueError:
         return None
-
-
-def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    """The address that a host's spelling stands for (decimal, hexadecimal, mapped …), or None for a name."""
-    try:
-        address = ipaddress.ip_address(host)
-    except ValueError:
-        try:
-            return ipaddress.IPv4Address(socket.inet_aton(host))
-        except (OSError, UnicodeError):
-            return None
-    return getattr(address, "ipv4_mapped", None) or address

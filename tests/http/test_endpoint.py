@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from agenttrace.core.errors import ConfigError, JudgeError
+from agenttrace.http.endpoint import ApiKey, checked_base_url
 from agenttrace.judges.models.anthropic import AnthropicModel
-from agenttrace.judges.models.endpoint import ApiKey, checked_base_url
 from agenttrace.judges.models.openai_compatible import OpenAICompatibleModel
 
 SECRET = "sk-VERYSECRETKEY123"

@@ -1,0 +1,1 @@
+"""One HTTP exchange that ends."""

@@ -1,0 +1,141 @@
+"""A real HTTP server on loopback that answers exactly what a test tells it to, byte by byte."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+
+@dataclass
+class Received:
+    path: str
+    headers: dict[str, str]
+    body: bytes
+    connection: int
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+Answer = Callable[[Received], bytes | Iterable[bytes]]
+
+
+@dataclass
+class Endpoint:
+    answer: Answer
+    requests: list[Received] = field(default_factory=list)
+    sent: int = 0
+    stopped: threading.Event = field(default_factory=threading.Event)
+
+    def __post_init__(self) -> None:
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self._threads: list[threading.Thread] = []
+        self._sockets: list[socket.socket] = []
+        self._spawn(self._accept)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self._listener.getsockname()[1]}"
+
+    def stop(self) -> None:
+        self.stopped.set()
+        try:
+            self._listener.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass
+        self._listener.close()
+        for connection in self._sockets:
+            try:
+                connection.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+        for thread in list(self._threads):
+            thread.join(5)
+
+    def _spawn(self, target: Callable[..., None], *args: Any) -> None:
+        thread = threading.Thread(target=target, args=args, daemon=True)
+        self._threads.append(thread)
+        thread.start()
+
+    def _accept(self) -> None:
+        number = 0
+        while not self.stopped.is_set():
+            try:
+                connection, _ = self._listener.accept()
+            except OSError:
+                return
+            number += 1
+            self._sockets.append(connection)
+            self._spawn(self._serve, connection, number)
+
+    def _serve(self, connection: socket.socket, number: int) -> None:
+        with connection, connection.makefile("rb") as reader:
+            try:
+                while (request := self._read(reader, number)) is not None:
+                    self.requests.append(request)
+                    for piece in _pieces(self.answer(request)):
+                        connection.sendall(piece)
+                        self.sent += len(piece)
+                        if piece == CLOSE:
+                            return
+            except OSError:
+                return
+
+    def _read(self, reader: Any, number: int) -> Received | None:
+        first = reader.readline()
+        if not first:
+            return None
+        headers: dict[str, str] = {}
+        while (line := reader.readline().strip()) != b"":
+            name, _, value = line.decode().partition(":")
+            headers[name.lower()] = value.strip()
+        body = reader.read(int(headers.get("content-length", "0")))
+        return Received(first.split()[1].decode(), headers, body, number)
+
+
+CLOSE = b""
+
+
+def _pieces(answer: bytes | Iterable[bytes]) -> Iterator[bytes]:
+    if isinstance(answer, bytes):
+        yield answer
+    else:
+        yield from answer
+
+
+def http(payload: Any, status: int = 200, **headers: str) -> bytes:
+    """A whole response; underscores in header names stand for dashes."""
+    body = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
+    lines = [f"HTTP/1.1 {status} Whatever", f"content-length: {len(body)}"]
+    lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
+    return ("\r\n".join(lines) + "\r\n\r\n").encode() + body
+
+
+@pytest.fixture
+def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Answer], Endpoint]]:
+    """Start a server that gives a function's answers; no proxy of the machine's stands in between."""
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.lower(), raising=False)
+    started: list[Endpoint] = []
+
+    def start(answer: Answer) -> Endpoint:
+        started.append(Endpoint(answer))
+        return started[-1]
+
+    yield start
+    for server in started:
+        server.stop()
+
+
+@pytest.fixture
+def respond() -> Callable[..., bytes]:
+    """Write a whole HTTP response."""
+    return http
