@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Unpack
 
 from agenttrace.core.errors import ConfigError
 from agenttrace.core.protocols import Store
@@ -14,24 +14,21 @@ from agenttrace.tracing.sampling import sampler
 
 if TYPE_CHECKING:
     from agenttrace.core.example import Example
-    from agenttrace.core.protocols import ChatModel, Scorer
+    from agenttrace.core.protocols import Scorer
     from agenttrace.evaluation.alerts import Alert
     from agenttrace.evaluation.handle import EvaluationHandle
     from agenttrace.evaluation.online import OnlineEvaluator
-    from agenttrace.evaluation.request import OnResult
+    from agenttrace.evaluation.wishes import Wishes
     from agenttrace.tracing.redaction import Redaction
 
 
-def _fields_of(example: Any, beside: Mapping[str, Any]) -> Mapping[str, Any]:
-    both = [name for name, value in beside.items() if value is not None]
-    if both:
-        raise ConfigError(f"async_evaluate takes an example or its fields, got both: {both[0]}")
+def _fields_of(example: Any) -> dict[str, Any]:
     # Who holds an Example has loaded its module: nobody else pays for that here.
     module = sys.modules.get("agenttrace.core.example")
     if module is None or not isinstance(example, module.Example):
         hint = "; write Example(**fields)" if isinstance(example, dict) else ""
         raise ConfigError(f"example is an Example, got {type(example).__name__}{hint}")
-    fields: Mapping[str, Any] = example.__dict__
+    fields: dict[str, Any] = example.__dict__.copy()
     return fields
 
 
@@ -49,24 +46,7 @@ class Evaluating:
     _online: OnlineEvaluator | None = None
 
     def async_evaluate(
-        self,
-        scorers: Sequence[Scorer],
-        example: Example | None = None,
-        *,
-        input: Any = None,  # noqa: A002 - the field's own word
-        actual_output: Any = None,
-        expected_output: Any = None,
-        context: list[str] | None = None,
-        retrieval_context: list[str] | None = None,
-        tools_called: list[Any] | None = None,
-        expected_tools: Any = None,
-        additional_metadata: dict[str, Any] | None = None,
-        model: str | ChatModel | None = None,
-        sample_rate: float = 1.0,
-        span_id: str | None = None,
-        timeout: float | None = None,
-        on_result: OnResult | None = None,
-        alerts: Sequence[Alert] = (),
+        self, scorers: Sequence[Scorer], example: Example | None = None, **wishes: Unpack[Wishes]
     ) -> EvaluationHandle:
         """Score an example in the background; the scores land on the running span. Returns at once.
 
@@ -89,30 +69,11 @@ class Evaluating:
             ConfigError: no scorers, an example and fields, a model that cannot be reached as configured.
             ScorerError: something that is not a scorer.
         """
-        fields: Mapping[str, Any] = {
-            "input": input,
-            "actual_output": actual_output,
-            "expected_output": expected_output,
-            "context": context,
-            "retrieval_context": retrieval_context,
-            "tools_called": tools_called,
-            "expected_tools": expected_tools,
-            "additional_metadata": additional_metadata,
-        }
-        if example is not None:
-            fields = _fields_of(example, fields)
+        fields = None if example is None else _fields_of(example)
+        if not self.enabled:
+            wishes["sample_rate"] = 0.0
         online = self._online or self._begin_online()
-        return online.ask(
-            scorers,
-            fields,
-            running(),
-            span_id=span_id,
-            model=model,
-            timeout=timeout,
-            on_result=on_result,
-            alerts=(*self._alerts, *alerts) if alerts else self._alerts,
-            sample_rate=sample_rate if self.enabled else 0.0,
-        )
+        return online.ask(scorers, fields, running(), wishes, self._alerts)
 
     def wait_for_evaluations(self, timeout: float | None = None) -> bool:
         """Wait, at most `timeout` seconds, until every evaluation has ended and is stored; whether so."""

@@ -110,9 +110,12 @@ def test_stats_tell_what_became_of_every_span(tracer):
     observed = tracer.observe(lambda password: "sk-" + "x" * 30)
     observed("p")
     tracer.flush()
+    before = tracer.stats()["redacted"]  # with what the tools of other tests hold
+    observed("p")
+    tracer.flush()
     stats = tracer.stats()
-    assert stats["written"] == 1
-    assert stats["redacted"] == 2
+    assert stats["written"] == 2
+    assert stats["redacted"] - before == 2
     assert {"queued", "pending", "queued_bytes", "sampled_out", "recording_errors", "clock_jumps"} <= set(
         stats
     )

@@ -26,21 +26,18 @@ class EvaluationHandle:
     out gives none.
     """
 
-    __slots__ = ("__weakref__", "_beginning", "_end", "_ending", "_listeners", "_scores", "_undone")
-
-    def __init__(self) -> None:
-        # Who takes the one item of a list has the right to what it stands for: `pop` is atomic, no lock.
-        self._beginning = [True]
-        self._ending = [True]
-        self._end: State | None = None
-        self._scores: tuple[Score, ...] = ()
-        self._undone: tuple[Sequence[Scorer], str] | None = None
-        self._listeners: list[Callable[[], Any]] | None = None
+    # How it begins stands on the class: making one is the agent's time.
+    _begun: object = None
+    _ended: object = None
+    _end: State | None = None
+    _scores: tuple[Score, ...] = ()
+    _undone: tuple[Sequence[Scorer], str] | None = None
+    _listeners: list[Callable[[], Any]] | None = None
 
     @property
     def state(self) -> State:
         """Where the evaluation is."""
-        return self._end or ("queued" if self._beginning else "running")
+        return self._end or ("running" if self._begun else "queued")
 
     def done(self) -> bool:
         """Whether nothing more will happen."""
@@ -74,11 +71,20 @@ class EvaluationHandle:
 
     def begin(self) -> bool:
         """Take the right to evaluate, or to cancel; whether nobody had it before."""
-        return _taken(self._beginning)
+        return self._take("_begun")
 
     def finish(self, state: State, scores: tuple[Score, ...]) -> bool:
         """Keep the outcome and wake who waits; whether there was none yet."""
         return self._finish(state, scores)
+
+    @classmethod
+    def undone(cls, state: State, scorers: Sequence[Scorer], why: str) -> EvaluationHandle:
+        """The handle of an evaluation that never began: `why` becomes the error of its scores."""
+        handle = cls()
+        handle._begun = handle._ended = True
+        handle._undone = scorers, why
+        handle._end = state
+        return handle
 
     def give_up(self, state: State, scorers: Sequence[Scorer], why: str) -> bool:
         """The same for an evaluation that gave no scores: `why` becomes their error."""
@@ -90,13 +96,18 @@ class EvaluationHandle:
         scores: tuple[Score, ...] = (),
         undone: tuple[Sequence[Scorer], str] | None = None,
     ) -> bool:
-        if not _taken(self._ending):
+        if not self._take("_ended"):
             return False
         self._scores, self._undone = scores, undone
         self._end = state
         for wake in tuple(self._listeners or ()):
             wake()
         return True
+
+    def _take(self, right: str) -> bool:
+        """Take what only one may have; whether nobody had it. `setdefault` is atomic: no lock."""
+        mine = object()
+        return self.__dict__.setdefault(right, mine) is mine
 
     def __await__(self) -> Generator[Any, None, tuple[Score, ...]]:
         if not self.done():
@@ -123,13 +134,6 @@ class EvaluationHandle:
 
     def __repr__(self) -> str:
         return f"<EvaluationHandle {self.state}>"
-
-
-def _taken(right: list[bool]) -> bool:
-    try:
-        return right.pop()
-    except IndexError:
-        return False
 
 
 def _wake(loop: asyncio.AbstractEventLoop, future: asyncio.Future[None]) -> None:

@@ -6,19 +6,20 @@ import importlib
 import os
 import threading
 import time
-import weakref
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from agenttrace.core.protocols import Store
 from agenttrace.core.span import Span
 from agenttrace.evaluation.alerts import Alert
 from agenttrace.evaluation.handle import EvaluationHandle
+from agenttrace.evaluation.lifecycle import look_after
 from agenttrace.evaluation.ownership import owner_text
-from agenttrace.evaluation.request import OnResult, Request
+from agenttrace.evaluation.request import Request, make_request
 from agenttrace.evaluation.tally import Tally
-from agenttrace.evaluation.validity import check_wishes, checked_request
+from agenttrace.evaluation.validity import checked_request
+from agenttrace.evaluation.wishes import Wishes, check_wishes, take_fields
 from agenttrace.evaluation.worker_thread import WorkerThread
 from agenttrace.tracing.record import Record
 
@@ -36,6 +37,8 @@ TIMEOUT = 120.0
 DRAIN_SECONDS = 2.0
 _FORK_SECONDS = 2.0
 _STOP_SECONDS = 0.5
+
+_NONE: Wishes = {}
 
 _FULL = "the evaluation was dropped: the queue of evaluations is full"
 _SHUT = "the evaluation was dropped: the tracer was shut down"
@@ -76,7 +79,7 @@ class OnlineEvaluator:
         self._flush_spans = flush_spans
         self._exporters = tuple(exporters)
         self._begin()
-        _evaluators.add(self)
+        look_after(self)
 
     def _begin(self) -> None:
         self.inbox: deque[Request] = deque()
@@ -92,39 +95,45 @@ class OnlineEvaluator:
     def ask(
         self,
         scorers: Sequence[Any],
-        fields: Mapping[str, Any],
-        record: Record | None,
-        *,
-        span_id: str | None = None,
-        model: Any = None,
-        timeout: float | None = None,
-        on_result: OnResult | None = None,
+        fields: dict[str, Any] | None,
+        record: Record | None = None,
+        wishes: Wishes = _NONE,
         alerts: Sequence[Alert] = (),
-        sample_rate: float = 1.0,
     ) -> EvaluationHandle:
-        """Check, copy, hand over. Raises only for wrong use; see `Evaluating.async_evaluate`."""
-        scorers = checked_request(scorers, model, sample_rate)
-        if timeout is not None or on_result is not None or alerts:
-            check_wishes(timeout, on_result, alerts)
-        if sample_rate < 1 and int.from_bytes(os.urandom(4), "big") >= sample_rate * (1 << 32):
-            return self._sampled_out()
-        if not self.has_room():
+        """Check, copy, hand over. `fields` are those of an example, or None: `wishes` may hold them.
+
+        Raises only for wrong use; see `Evaluating.async_evaluate`.
+        """
+        if wishes:
+            fields = take_fields(wishes, fields)
+        if wishes:
+            check_wishes(wishes)
+            sample_rate = wishes.get("sample_rate", 1.0)
+            scorers = checked_request(scorers, wishes.get("model"), sample_rate)
+            if not _admitted(sample_rate):
+                return self._sampled_out()
+        else:
+            scorers = checked_request(scorers)
+        tally = self.tally
+        if len(self.inbox) + tally.waiting >= self.limit or tally.weight >= MAX_WEIGHT or self._closed:
             return self._dropped(scorers)
-        request = Request(
-            scorers, fields, record=record, model=model, timeout=timeout, on_result=on_result, alerts=alerts
-        )
-        if span_id is not None:
-            request.bind_to(span_id)
+        request = make_request(scorers, fields or {}, record)
+        if alerts:
+            request.alerts = alerts
+        if wishes:
+            request.wish(wishes)
         return self.submit(request)
 
     def ask_for_span(
-        self, scorers: Sequence[Any], fields: Mapping[str, Any], span: Span, *, alerts: Sequence[Alert]
+        self, scorers: Sequence[Any], fields: dict[str, Any], span: Span, *, alerts: Sequence[Alert]
     ) -> None:
         """The same for a finished span, on the pipeline's worker."""
         if not self.has_room():
             self._dropped(scorers)
             return
-        self.submit(Request(scorers, fields, trace_key=span.trace_key, span_key=span.span_key, alerts=alerts))
+        request = make_request(scorers, fields).about(span.trace_key, span.span_key)
+        request.alerts = alerts
+        self.submit(request)
 
     @property
     def owner(self) -> str:
@@ -134,7 +143,8 @@ class OnlineEvaluator:
     def submit(self, request: Request) -> EvaluationHandle:
         """Take a request; never waits, never raises."""
         self.tally.asked.add()
-        self.tally.weight += request.weight
+        if request.weight:
+            self.tally.weight += request.weight
         self.inbox.append(request)
         worker = self._worker
         if worker is None or not worker.alive:
@@ -149,11 +159,10 @@ class OnlineEvaluator:
         return len(self.inbox) + tally.waiting < self.limit and tally.weight < MAX_WEIGHT and not self._closed
 
     def _dropped(self, scorers: Sequence[Any]) -> EvaluationHandle:
-        self.tally.asked.add()
-        self.tally.dropped.add()
-        handle = EvaluationHandle()
-        handle.give_up("dropped", scorers, _SHUT if self._closed else _FULL)
-        return handle
+        tally = self.tally
+        tally.asked.add()
+        tally.dropped.add()
+        return EvaluationHandle.undone("dropped", scorers, _SHUT if self._closed else _FULL)
 
     def _sampled_out(self) -> EvaluationHandle:
         self.tally.asked.add()
@@ -193,6 +202,11 @@ class OnlineEvaluator:
         )
 
     # Waiting, ending, forking.
+
+    @property
+    def open(self) -> bool:
+        """Whether it has not been closed."""
+        return not self._closed
 
     def wait(self, timeout: float | None = None) -> bool:
         """Wait until every evaluation asked for has ended; whether that was so within `timeout` seconds.
@@ -263,34 +277,5 @@ class OnlineEvaluator:
         self._begin()
 
 
-_evaluators: weakref.WeakSet[OnlineEvaluator] = weakref.WeakSet()
-
-
-def open_owners() -> set[str]:
-    """The owners of this process that are still at work."""
-    return {evaluator.owner for evaluator in list(_evaluators) if not evaluator._closed}
-
-
-def _drain_at_exit() -> None:
-    evaluators = [evaluator for evaluator in list(_evaluators) if evaluator.busy]
-    deadline = time.monotonic() + max([evaluator.drain_seconds for evaluator in evaluators], default=0.0)
-    for evaluator in evaluators:
-        evaluator.close(max(min(evaluator.drain_seconds, deadline - time.monotonic()), 0.0))
-
-
-def _before_fork() -> None:
-    for evaluator in list(_evaluators):
-        evaluator.before_fork()
-
-
-def _in_forked_child() -> None:
-    for evaluator in list(_evaluators):
-        evaluator.after_fork()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_before_fork, after_in_child=_in_forked_child)
-
-# Before the interpreter joins its executors: afterwards asyncio could no longer look up a host's address.
-_register: Callable[[Callable[[], None]], Any] = threading._register_atexit  # type: ignore[attr-defined]
-_register(_drain_at_exit)
+def _admitted(sample_rate: float) -> bool:
+    return sample_rate == 1.0 or int.from_bytes(os.urandom(4), "big") < sample_rate * (1 << 32)

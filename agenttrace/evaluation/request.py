@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from agenttrace.core.errors import ConfigError, DatasetError, ExpectationError
@@ -18,97 +18,71 @@ from agenttrace.tracing.record import END, SCOPE, Record, key_of
 
 if TYPE_CHECKING:
     from agenttrace.core.example import Example
+    from agenttrace.evaluation.wishes import Wishes
 
 COPIED = ("input", "actual_output", "context", "retrieval_context", "tools_called", "additional_metadata")
-"""What a run fills in: copied at the call, because the caller may change it later."""
-
-REFERRED = ("expected_tools", "expected_output", "name", "example_id", "created_at")
-"""What the user wrote beforehand: kept by reference, since it may hold matchers."""
+"""What a run fills in: copied at the call, because the caller may change it later. The rest is what the user
+wrote beforehand: kept by reference, since it may hold matchers."""
 
 OnResult = Callable[[tuple[Score, ...]], Any]
 
 
 class Request:
-    """One online evaluation as it waits."""
+    """One online evaluation as it waits; `make_request` makes it.
 
-    __slots__ = (
-        "_fields",
-        "alerts",
-        "handle",
-        "key",
-        "model",
-        "on_result",
-        "record",
-        "saved",
-        "scorers",
-        "since",
-        "span_key",
-        "taken",
-        "timeout",
-        "trace_key",
-        "tried",
-        "weight",
-    )
+    What most requests leave as it is stands on the class: making one is the agent's time.
+    """
 
-    def __init__(
-        self,
-        scorers: Sequence[Scorer],
-        fields: Mapping[str, Any],
-        *,
-        record: Record | None = None,
-        trace_key: int | None = None,
-        span_key: int | None = None,
-        model: Any = None,
-        timeout: float | None = None,
-        on_result: OnResult | None = None,
-        alerts: Sequence[Alert] = (),
-    ) -> None:
-        self.handle = EvaluationHandle()
-        self.scorers = scorers
-        self.weight = 0
-        self._fields = self._kept(fields)
-        self.record = record
-        self.trace_key = record[SCOPE].trace_key if record is not None else trace_key
-        self.span_key = key_of(record) if record is not None else span_key
-        self.model = model
-        self.timeout = timeout
-        self.on_result = on_result
-        self.alerts = alerts
-        self.key: str | None = None
-        self.saved = False
-        self.tried = False
-        self.taken = False
-        self.since = 0.0
+    handle: EvaluationHandle
+    scorers: Sequence[Scorer]
+    record: Record | None = None
+    weight = 0
+    model: Any = None
+    timeout: float | None = None
+    on_result: OnResult | None = None
+    alerts: Sequence[Alert] = ()
+    key: str | None = None
+    saved = False
+    tried = False
+    taken = False
+    since = 0.0
+    _fields: dict[str, Any]
+    _trace_key: int | None = None
+    _span_key: int | None = None
 
-    def bind_to(self, span_id: str) -> None:
-        """Say which span of the running trace it is about.
+    def about(self, trace_key: int | None, span_key: int | None) -> Request:
+        """Say which finished span it is about; returns itself."""
+        self._trace_key, self._span_key = trace_key, span_key
+        return self
+
+    @property
+    def trace_key(self) -> int | None:
+        """The trace that it is about, 128 bit, or None outside any."""
+        return self._trace_key if self.record is None else self.record[SCOPE].trace_key
+
+    @property
+    def span_key(self) -> int | None:
+        """The span that it is about, 64 bit, or None for a whole trace, or outside any."""
+        return self._span_key if self._span_key is not None or self.record is None else key_of(self.record)
+
+    def wish(self, wishes: Wishes) -> None:
+        """Take what was said of how it is judged.
 
         Raises:
-            ConfigError: not 16 hex digits, or no trace runs.
+            ConfigError: the span is not 16 hex digits, or no trace runs.
         """
+        self.model, self.timeout = wishes.get("model"), wishes.get("timeout")
+        self.on_result = wishes.get("on_result")
+        self.alerts = (*self.alerts, *wishes.get("alerts", ()))
+        span_id = wishes.get("span_id")
+        if span_id is None:
+            return
         if self.trace_key is None:
             raise ConfigError("span_id names a span of the running trace, but none runs here")
         try:
-            self.span_key = int(span_id, 16)
+            self._span_key = int(span_id, 16)
         except (TypeError, ValueError):
             raise ConfigError(f"a span_id is 16 hex digits, got {span_id!r}") from None
-
-    def _kept(self, fields: Mapping[str, Any]) -> dict[str, Any]:
-        """What was given, copied where it may change; `weight` becomes the bytes of the heavy copies."""
-        kept: dict[str, Any] = {}
-        for name in COPIED:
-            value = fields.get(name)
-            if value is not None:
-                if type(value) is not str or len(value) > LIGHT_TEXT:
-                    value = freeze(value)
-                    if type(value) is Frozen:
-                        self.weight += value.size
-                kept[name] = value
-        for name in REFERRED:
-            value = fields.get(name)
-            if value is not None:
-                kept[name] = value
-        return kept
 
     @property
     def span_has_ended(self) -> bool:
@@ -129,7 +103,7 @@ class Request:
         """The example to score. Raises what `Example` raises for fields that do not fit."""
         from agenttrace.core.example import Example  # on the worker: the caller may do without pydantic
 
-        return Example(**{name: thaw(value) for name, value in self._fields.items()})
+        return Example(**{name: thaw(value) for name, value in self._fields.items() if value is not None})
 
     def to_data(self, owner: str | None = None) -> dict[str, Any]:
         """What a later process needs to finish it, as JSON data; it brings its own scorers of these names.
@@ -162,3 +136,19 @@ class Request:
             "owner": owner,
             "owned_at": time.time(),
         }
+
+
+def make_request(scorers: Sequence[Scorer], fields: dict[str, Any], record: Record | None = None) -> Request:
+    """A request that owns `fields`: what a run fills in is copied there, heavy copies are weighed."""
+    request = Request()
+    request.handle = EvaluationHandle()
+    request.scorers = scorers
+    request._fields = fields
+    request.record = record
+    for name in COPIED:
+        value = fields.get(name)
+        if value is not None and (type(value) is not str or len(value) > LIGHT_TEXT):
+            fields[name] = value = freeze(value)
+            if type(value) is Frozen:
+                request.weight += value.size
+    return request

@@ -9,9 +9,10 @@ from agenttrace.core.errors import ExpectationError
 from agenttrace.evaluation.alerts import Alert
 from agenttrace.evaluation.checked_scorers import checked_scorers
 from agenttrace.evaluation.handle import EvaluationHandle
-from agenttrace.evaluation.online import OnlineEvaluator, open_owners
+from agenttrace.evaluation.lifecycle import open_owners
+from agenttrace.evaluation.online import OnlineEvaluator
 from agenttrace.evaluation.ownership import at_work
-from agenttrace.evaluation.request import Request
+from agenttrace.evaluation.request import make_request
 from agenttrace.expectations.operators import read_value
 
 
@@ -49,18 +50,12 @@ def _asked_again(
         why = str(error)
     if why is not None:
         evaluator.store.drop_pending_evaluations([saved["key"]])
-        handle = EvaluationHandle()
         reason = f"the evaluation cannot be finished from what the store kept of it: {why}"
-        handle.give_up("scored", scorers, reason)
-        return handle
-    request = Request(
-        scorers,
-        example,
-        trace_key=None if saved["trace_id"] is None else int(saved["trace_id"], 16),
-        span_key=None if saved["span_id"] is None else int(saved["span_id"], 16),
-        model=saved["model"],
-        timeout=saved.get("timeout"),
-        alerts=alerts,
+        return EvaluationHandle.undone("scored", scorers, reason)
+    request = make_request(scorers, example).about(
+        None if saved["trace_id"] is None else int(saved["trace_id"], 16),
+        None if saved["span_id"] is None else int(saved["span_id"], 16),
     )
+    request.model, request.timeout, request.alerts = saved["model"], saved.get("timeout"), alerts
     request.key, request.saved = saved["key"], True
     return evaluator.submit(request)

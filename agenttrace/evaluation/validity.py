@@ -11,8 +11,12 @@ from agenttrace.evaluation.checked_scorers import checked_scorers
 _known: set[tuple[type, object, object]] = set()
 _MANY = 1_000
 
+_good: dict[int, Any] = {}
+"""Scorers that were found good without a model of the call's own, by their id: the quickest answer."""
+_FEW = 64
 
-def checked_request(scorers: Any, model: Any, sample_rate: float) -> Sequence[Any]:
+
+def checked_request(scorers: Any, model: Any = None, sample_rate: float = 1.0) -> Sequence[Any]:
     """The scorers, once it is sure that they can be asked.
 
     Raises:
@@ -22,6 +26,16 @@ def checked_request(scorers: Any, model: Any, sample_rate: float) -> Sequence[An
     """
     if sample_rate != 1.0 and (isinstance(sample_rate, bool) or not 0 <= sample_rate <= 1):
         raise ConfigError(f"sample_rate is a number from 0 to 1, got {sample_rate!r}")
+    if type(scorers) is list and scorers and model is None:
+        for scorer in scorers:
+            if _good.get(id(scorer)) is not scorer:
+                break
+        else:
+            return tuple(scorers)
+    return _checked(scorers, model)
+
+
+def _checked(scorers: Any, model: Any) -> Sequence[Any]:
     if type(scorers) is not list and type(scorers) is not tuple:
         scorers = checked_scorers(scorers)
     if not scorers:
@@ -36,6 +50,10 @@ def checked_request(scorers: Any, model: Any, sample_rate: float) -> Sequence[An
                 check_model()
             if len(_known) < _MANY:
                 _known.add(kind)
+        if model is None:
+            if len(_good) >= _FEW:
+                _good.clear()
+            _good[id(scorer)] = scorer
     return tuple(scorers)
 
 
@@ -48,17 +66,6 @@ def _named(scorer: Any) -> bool:
     """Whether the name and the threshold, which differ within a type, are surely good."""
     name, threshold = getattr(scorer, "name", None), getattr(scorer, "threshold", None)
     return type(name) is str and name != "" and type(threshold) is float and threshold == threshold
-
-
-def check_wishes(timeout: Any, on_result: Any, alerts: Any) -> None:
-    """Raise ConfigError for a deadline, a callback or alerts that cannot work."""
-    if timeout is not None and (
-        isinstance(timeout, bool) or not isinstance(timeout, int | float) or timeout <= 0
-    ):
-        raise ConfigError(f"timeout is a number of seconds above 0, got {timeout!r}")
-    if on_result is not None and not callable(on_result):
-        raise ConfigError(f"on_result is a function of the scores, got {on_result!r}")
-    check_alerts(alerts)
 
 
 def check_alerts(alerts: Any) -> None:

@@ -83,7 +83,7 @@ class _Unpacker(pickle.Unpickler):
         raise pickle.UnpicklingError(f"{module}.{name} is not data")
 
 
-def freeze(value: Any) -> Any:  # noqa: C901 - the flat dict is inlined: a call would cost too much here
+def freeze(value: Any) -> Any:  # noqa: C901 - the flat dict and list are inlined: a call would cost too much here
     """A value that later changes cannot reach: the value, a small copy, or a `Frozen`. Never raises."""
     kind = type(value)
     if kind is str:
@@ -112,8 +112,17 @@ def freeze(value: Any) -> Any:  # noqa: C901 - the flat dict is inlined: a call 
             limit = _walk_limit(value)
             return _walked(value, limit) if limit else _pack(value)
         if kind is list or kind is tuple:
-            if len(value) <= _FLAT_ITEMS and _is_flat(value):
-                return list(value)
+            if len(value) <= _FLAT_ITEMS:
+                heavy = False
+                for item in value:
+                    item_kind = type(item)
+                    if item_kind is str:
+                        if len(item) > LIGHT_TEXT:
+                            heavy = True
+                    elif not (item_kind is int or item is None or item_kind is bool or item_kind is float):
+                        break
+                else:
+                    return _texts(value) if heavy else [*value]
             limit = _walk_limit(value)
             return _walked(value, limit) if limit else _pack(value)
     except Exception:  # choke-point: changed by another thread meanwhile, or no stack left
@@ -136,15 +145,10 @@ def thaw(value: Any) -> Any:
     return snapshot(content)[0]
 
 
-def _is_flat(value: list[Any] | tuple[Any, ...]) -> bool:
-    for item in value:
-        kind = type(item)
-        if kind is str:
-            if len(item) > LIGHT_TEXT:
-                return False
-        elif not (item is None or kind is int or kind is float or kind is bool):
-            return False
-    return True
+def _texts(value: list[Any] | tuple[Any, ...]) -> Frozen:
+    """A short list of scalars with long texts among them: they travel by reference, as each alone would."""
+    items = [freeze(item) for item in value]
+    return Frozen(items, sum(item.size for item in items if type(item) is Frozen), "items")
 
 
 def _walk_limit(value: Any) -> int:

@@ -18,7 +18,7 @@ from agenttrace.evaluation.lanes import Lanes
 from agenttrace.evaluation.online import OnlineEvaluator
 from agenttrace.evaluation.online_worker import OnlineWorker
 from agenttrace.evaluation.ownership import _started, at_work, owner_text
-from agenttrace.evaluation.request import Request
+from agenttrace.evaluation.request import make_request
 from agenttrace.store import MemoryStore, SQLiteStore
 
 
@@ -209,10 +209,10 @@ def test_what_was_cancelled_in_time_is_never_evaluated():
         go.wait(10)
 
     evaluator = OnlineEvaluator(MemoryStore(), "p", flush_spans=slow_flush)
-    evaluator.submit(first := Request([Length()], {}, trace_key=1))
+    evaluator.submit(first := make_request([Length()], {}).about(1, None))
     assert asked.wait(5)
     assert not first.handle.cancel()  # it has begun: its spans are being stored
-    evaluator.submit(second := Request([Runs()], {}, trace_key=1))
+    evaluator.submit(second := make_request([Runs()], {}).about(1, None))
     assert second.handle.cancel()
     assert not second.handle.cancel()
     go.set()
@@ -451,6 +451,8 @@ def test_a_webhook_that_is_no_address_is_an_error_at_once():
             "additional_metadata",
         ),
         ({"scorers": [Length()], "example": Length()}, "got Length"),
+        ({"scorers": [Length()], "modle": "gpt-4.1"}, "no parameter 'modle'.*'model'"),
+        ({"scorers": [Length()], "example": Example(), "actual_ouput": "a"}, "no parameter 'actual_ouput'"),
         ({"scorers": [Length()], "span_id": "0123456789abcdef"}, "none runs"),
         ({"scorers": [Length()], "example": {"input": "a"}}, r"Example\(\*\*fields\)"),
         ({"scorers": [Length()], "timeout": -1}, "seconds above 0"),
@@ -624,7 +626,7 @@ def test_a_request_keeps_expectations_as_they_were_written():
     from agenttrace import re_
 
     expected = [{"tool_name": "search", "parameters": {"q": re_("a")}}]
-    assert Request([Length()], {"expected_tools": expected}).example().expected_tools == expected
+    assert make_request([Length()], {"expected_tools": expected}).example().expected_tools == expected
 
 
 def test_secrets_reach_neither_the_pending_evaluations_nor_the_stored_reasons(tracer):

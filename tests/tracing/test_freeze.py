@@ -177,3 +177,22 @@ def test_bytes_that_are_not_ours_are_never_loaded():
     """Scenario 25."""
     hostile = pickle.dumps(print)
     assert thaw(Frozen(hostile, len(hostile), "packed")) == {"$type": "unreadable"}
+
+
+@pytest.mark.parametrize("kind", [list, tuple])
+def test_long_texts_in_a_short_list_travel_by_reference_and_are_weighed(kind):
+    texts = ["a" * 5_000, "short", "b" * (MAX_VALUE_SIZE + 9), 7, None]
+    frozen = freeze(kind(texts))
+    assert type(frozen) is Frozen
+    assert frozen.content[0].content is texts[0]
+    assert 5_000 + MAX_VALUE_SIZE <= frozen.size < 5_100 + MAX_VALUE_SIZE
+    thawed = thaw(frozen)
+    assert thawed[:2] == texts[:2]
+    assert len(thawed[2]) < MAX_VALUE_SIZE + 100
+
+
+def test_a_short_list_of_long_texts_is_a_copy():
+    texts = ["a" * 5_000]
+    frozen = freeze(texts)
+    texts.append("later")
+    assert thaw(frozen) == ["a" * 5_000]
