@@ -59,6 +59,7 @@ if TYPE_CHECKING:
         seq,
         type_,
     )
+    from agenttrace.exporters.otlp import OTLPExporter
     from agenttrace.judges import (
         AnswerCorrectnessScorer,
         AnswerRelevancyScorer,
@@ -119,6 +120,7 @@ _HOMES = {
     "agenttrace.defaults": "default_tracer observe wrap",
     "agenttrace.evaluation": "assert_test run_evaluation",
     "agenttrace.evaluation.alerts": "log_alert webhook",
+    "agenttrace.exporters.otlp": "OTLPExporter",
     "agenttrace.expectations": (
         "ABSENT any_of approx call expect gt gte has length lt lte many not_ one_of opt par re_ ref"
         " semantic seq type_"
@@ -179,6 +181,7 @@ __all__ = [
     "LoopScorer",
     "MissingDependency",
     "NumericDifferenceScorer",
+    "OTLPExporter",
     "PromptScorer",
     "RegexScorer",
     "Score",

@@ -86,13 +86,12 @@ class Tracer(Running, Evaluating):
         self.project_name = project_name
         if not isinstance(enabled, bool):
             raise ConfigError(f"enabled is True or False, got {enabled!r}")
-        for exporter in exporters:
-            if not callable(getattr(exporter, "export", None)):
-                raise ConfigError(f"an exporter has export(spans), flush(timeout), close(); got {exporter!r}")
         self.enabled = enabled and enabled_by_environment()
         if store is not None and not isinstance(store, str | Path) and not hasattr(store, "write_scores"):
             raise ConfigError(f"store is a path, 'memory' or a Store, got {store!r}")
         self.store: Store = open_store(store) if store is None or isinstance(store, str | Path) else store
+        for exporter in exporters:
+            self._attach(exporter)
         self._pipeline = Pipeline(
             self.store, exporters=exporters, redaction=redaction_of(redact), limit=queue_limit
         )
@@ -107,6 +106,13 @@ class Tracer(Running, Evaluating):
             follow_threads()
         if self.enabled:
             offer_recorder(self._recorder)
+
+    def _attach(self, exporter: Exporter) -> None:
+        if not callable(getattr(exporter, "export", None)):
+            raise ConfigError(f"an exporter has export(spans), flush(timeout), close(); got {exporter!r}")
+        attach = getattr(exporter, "attach", None)
+        if attach is not None:
+            attach(self.store, self.project_name)
 
     @overload
     def observe(self, function: F) -> F: ...
@@ -244,7 +250,12 @@ class Tracer(Running, Evaluating):
     def stats(self) -> dict[str, Any]:
         """Counts: queued, written, sampled out, dropped by reason, and the like."""
         online = self._online
-        return {**self._pipeline.stats(), "evaluations": online.stats() if online is not None else {}}
+        exporters = [exporter for exporter in self._exporters if hasattr(exporter, "stats")]
+        return {
+            **self._pipeline.stats(),
+            "evaluations": online.stats() if online is not None else {},
+            "exporters": [exporter.stats() for exporter in exporters],
+        }
 
     def _resolve(self) -> Pipeline | None:
         if not self.enabled:

@@ -30,12 +30,13 @@ Answer = Callable[[Received], bytes | Iterable[bytes]]
 @dataclass
 class Endpoint:
     answer: Answer
+    port: int = 0
     requests: list[Received] = field(default_factory=list)
     sent: int = 0
     stopped: threading.Event = field(default_factory=threading.Event)
 
     def __post_init__(self) -> None:
-        self._listener = socket.create_server(("127.0.0.1", 0))
+        self._listener = socket.create_server(("127.0.0.1", self.port))
         self._threads: list[threading.Thread] = []
         self._sockets: list[socket.socket] = []
         self._spawn(self._accept)
@@ -85,7 +86,7 @@ class Endpoint:
                         self.sent += len(piece)
                         if piece == CLOSE:
                             return
-            except OSError:
+            except (OSError, ValueError, IndexError):  # also what is no HTTP
                 return
 
     def _read(self, reader: Any, number: int) -> Received | None:
@@ -119,15 +120,15 @@ def http(payload: Any, status: int = 200, **headers: str) -> bytes:
 
 
 @pytest.fixture
-def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Answer], Endpoint]]:
+def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Endpoint]]:
     """Start a server that gives a function's answers; no proxy of the machine's stands in between."""
     for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
         monkeypatch.delenv(name, raising=False)
         monkeypatch.delenv(name.lower(), raising=False)
     started: list[Endpoint] = []
 
-    def start(answer: Answer) -> Endpoint:
-        started.append(Endpoint(answer))
+    def start(answer: Answer, port: int = 0) -> Endpoint:
+        started.append(Endpoint(answer, port))
         return started[-1]
 
     yield start

@@ -9,6 +9,7 @@ from agenttrace.core.summary import RunSummary, TraceSummary
 
 if TYPE_CHECKING:
     from agenttrace.core.example import Example
+    from agenttrace.core.parcel import Parcel
     from agenttrace.core.report import EvaluationReport
     from agenttrace.core.score import Score
     from agenttrace.core.span import Span
@@ -151,6 +152,41 @@ class Store(SpanSink, Protocol):
         ...
 
 
+class Outbox(Protocol):
+    """Where an exporter keeps what it has yet to send to one destination. Any thread may use it.
+
+    A store that has a method ``outbox(destination)`` gives one that outlives the process.
+    """
+
+    def put(self, parcels: Sequence[Parcel], refused: str | None = None) -> int:
+        """Keep parcels, as *refused* ones with the reason; returns how many items had to go for them."""
+        ...
+
+    def oldest(self, limit: int) -> list[Parcel]:
+        """The parcels that have waited longest, without the refused ones."""
+        ...
+
+    def drop(self, keys: Sequence[int]) -> None:
+        """Forget what was sent."""
+        ...
+
+    def readmit(self) -> int:
+        """Let the refused ones wait again; returns how many items they hold."""
+        ...
+
+    def counts(self) -> tuple[int, int]:
+        """How many items wait, how many were refused."""
+        ...
+
+    def lease(self, holder: str, seconds: float) -> bool:
+        """Become, or stay, the only one who sends; whether nobody else is."""
+        ...
+
+    def release(self, holder: str) -> None:
+        """Let others send."""
+        ...
+
+
 class ChatModel(Protocol):
     """A language model that judges can ask."""
 
@@ -164,6 +200,7 @@ class ChatModel(Protocol):
 __all__ = [
     "ChatModel",
     "Exporter",
+    "Outbox",
     "RunSummary",
     "Scorer",
     "SpanSink",

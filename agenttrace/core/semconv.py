@@ -1,6 +1,7 @@
 """OpenTelemetry's names for what is said of a call to a model, a tool or an agent.
 
-The GenAI semantic conventions as of 1.40; names of our own begin with ``agenttrace.``.
+The GenAI semantic conventions as of 1.40; names of our own begin with ``agenttrace.``. Where those have no
+name for an input or an output, OpenInference's is taken.
 """
 
 from __future__ import annotations
@@ -37,10 +38,89 @@ CACHE_WRITE_TOKENS = "gen_ai.usage.cache_creation.input_tokens"
 REASONING_TOKENS = "gen_ai.usage.reasoning.output_tokens"
 
 AGENT_NAME = "gen_ai.agent.name"
+WORKFLOW_NAME = "gen_ai.workflow.name"
 TOOL_NAME = "gen_ai.tool.name"
 TOOL_CALL_ID = "gen_ai.tool.call.id"
-CONVERSATION_ID = "gen_ai.conversation.id"
+TOOL_ARGUMENTS = "gen_ai.tool.call.arguments"
+TOOL_RESULT = "gen_ai.tool.call.result"
+DATA_SOURCE_ID = "gen_ai.data_source.id"
 RETRIEVAL_QUERY = "gen_ai.retrieval.query.text"
+RETRIEVAL_DOCUMENTS = "gen_ai.retrieval.documents"
+
+INPUT_MESSAGES = "gen_ai.input.messages"
+OUTPUT_MESSAGES = "gen_ai.output.messages"
+SYSTEM_INSTRUCTIONS = "gen_ai.system_instructions"
+TOOL_DEFINITIONS = "gen_ai.tool.definitions"
+
+INPUT_VALUE = "input.value"
+INPUT_MIME_TYPE = "input.mime_type"
+OUTPUT_VALUE = "output.value"
+OUTPUT_MIME_TYPE = "output.mime_type"
+
+CONVERSATION_ID = "gen_ai.conversation.id"
+SESSION_ID = "session.id"
+USER_ID = "user.id"
+CUSTOMER_ID = "enduser.id"
+"""What a trace's customer is recorded as; `USER_ID` is what later conventions call it."""
+
+EVALUATION_RESULT = "gen_ai.evaluation.result"
+EVALUATION_NAME = "gen_ai.evaluation.name"
+EVALUATION_VALUE = "gen_ai.evaluation.score.value"
+EVALUATION_LABEL = "gen_ai.evaluation.score.label"
+EVALUATION_EXPLANATION = "gen_ai.evaluation.explanation"
+EVALUATION_THRESHOLD = "agenttrace.evaluation.threshold"
+
+EXCEPTION_TYPE = "exception.type"
+EXCEPTION_MESSAGE = "exception.message"
+EXCEPTION_STACKTRACE = "exception.stacktrace"
+OTHER_ERROR = "_OTHER"
+"""The conventions' `ERROR_TYPE` of a failure whose type is not known."""
+
+SERVICE_NAME = "service.name"
+SDK_NAME = "telemetry.sdk.name"
+SDK_LANGUAGE = "telemetry.sdk.language"
+SDK_VERSION = "telemetry.sdk.version"
+
+NAME = "agenttrace.name"
+SPAN_TYPE = "agenttrace.span.type"
+INDEX = "agenttrace.index"
+STATUS = "agenttrace.status"
+PROJECT = "agenttrace.project"
+COST = "agenttrace.cost.total"
+"""US dollars."""
+OTHER_USAGE = "agenttrace.usage."
+"""What the name of a count in ``span.usage`` that the conventions do not know begins with."""
+OTHER_INPUT = "agenttrace.input"
+"""The parts of an input that have no name of their own, where the others have."""
+
+CONTENT = frozenset(
+    {
+        TOOL_ARGUMENTS,
+        TOOL_RESULT,
+        RETRIEVAL_QUERY,
+        RETRIEVAL_DOCUMENTS,
+        INPUT_MESSAGES,
+        OUTPUT_MESSAGES,
+        SYSTEM_INSTRUCTIONS,
+        TOOL_DEFINITIONS,
+        INPUT_VALUE,
+        INPUT_MIME_TYPE,
+        OUTPUT_VALUE,
+        OUTPUT_MIME_TYPE,
+        EVALUATION_EXPLANATION,
+        EXCEPTION_MESSAGE,
+        EXCEPTION_STACKTRACE,
+        OTHER_INPUT,
+        "gen_ai.prompt",
+        "gen_ai.completion",
+        "agenttrace.arguments_error",
+        "agenttrace.call",
+        "agenttrace.logs",
+        "agenttrace.returned",
+        "agenttrace.unreadable",
+    }
+)
+"""Attributes that hold what was asked, given, answered or raised, not only that it was."""
 
 USAGE = {
     "input_tokens": INPUT_TOKENS,

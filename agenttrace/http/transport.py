@@ -117,9 +117,10 @@ class Transport:
     async def _once(self, url: str, headers: Mapping[str, str], body: bytes) -> Answer | Failure:
         client = await self._client()
         headers = {"accept-encoding": "identity", **headers}
+        connecting = _Connecting()
         try:
             async with client.stream(
-                "POST", url, headers=headers, content=body, extensions={"trace": _check_peer}
+                "POST", url, headers=headers, content=body, extensions={"trace": connecting.watch}
             ) as response:
                 if 300 <= response.status_code < 400:
                     return Failure(f"answered with a redirect ({response.status_code}); none is followed")
@@ -140,6 +141,8 @@ class Transport:
             return Failure("the connection was closed before the reply was complete", retryable=unanswered)
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             return Failure(f"the connection broke ({type(error).__name__})")
+        finally:
+            await connecting.clear_up()
 
     def _pause(self, attempt: int, retry_after: str | None) -> float:
         """Seconds until the next attempt: doubling, with jitter, on top of what the endpoint asks for."""
@@ -166,20 +169,39 @@ class _ForbiddenPeer(Exception):
     """The host's name led to an address that no request may go to."""
 
 
-async def _check_peer(event: str, info: Mapping[str, Any]) -> None:
-    """Look at the address that was connected to, before anything is sent there.
+class _Connecting:
+    """Watches a connection come about: looks where it leads, closes one that is left half made."""
 
-    Not at what the name resolves to: a name can be made to resolve to one address when it is checked and to
-    another when it is connected to.
-    """
-    if event != "connection.connect_tcp.complete":
-        return
-    stream = info["return_value"]
-    server = stream.get_extra_info("server_addr")
-    why = forbidden_peer(str(server[0])) if server else None
-    if why is not None:
-        await stream.aclose()
-        raise _ForbiddenPeer(why)
+    def __init__(self) -> None:
+        self._connected: Any = None
+        self._half_made: Any = None
+
+    async def watch(self, event: str, info: Mapping[str, Any]) -> None:
+        """httpx's ``trace`` extension."""
+        if event == "connection.connect_tcp.complete":
+            self._connected = info["return_value"]
+            await self._check()
+        elif event == "connection.start_tls.started":
+            self._half_made = self._connected
+        elif event == "connection.start_tls.complete":
+            self._half_made = None
+
+    async def _check(self) -> None:
+        """Look at the address that was connected to, before anything is sent there.
+
+        Not at what the name resolves to: a name can be made to resolve to one address when it is checked, to
+        another when it is connected to.
+        """
+        server = self._connected.get_extra_info("server_addr")
+        why = forbidden_peer(str(server[0])) if server else None
+        if why is not None:
+            await self._connected.aclose()
+            raise _ForbiddenPeer(why)
+
+    async def clear_up(self) -> None:
+        """Close a connection whose TLS was not agreed on: httpx leaves it open when the time is up."""
+        if self._half_made is not None:
+            await self._half_made.aclose()
 
 
 async def _open_client() -> AsyncGenerator[httpx.AsyncClient]:

@@ -141,6 +141,28 @@ MIGRATIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
             )""",
         ),
     ),
+    (
+        "0003_outbox",
+        (
+            """CREATE TABLE outbox (
+                id INTEGER PRIMARY KEY AUTOINCREMENT,
+                destination TEXT NOT NULL,
+                kind TEXT NOT NULL,
+                content_type TEXT NOT NULL,
+                items INTEGER NOT NULL,
+                bytes INTEGER NOT NULL,
+                refused TEXT,
+                created_ns INTEGER NOT NULL,
+                body BLOB NOT NULL
+            )""",
+            "CREATE INDEX outbox_by_destination ON outbox (destination, id)",
+            """CREATE TABLE outbox_senders (
+                destination TEXT PRIMARY KEY,
+                holder TEXT NOT NULL,
+                until_ns INTEGER NOT NULL
+            )""",
+        ),
+    ),
 )
 
 SchemaState = Literal["empty", "older", "current", "newer", "foreign"]

@@ -30,6 +30,7 @@ from agenttrace.store.evaluation_writes import (
 from agenttrace.store.forks import watch
 from agenttrace.store.functions import Functions, insert_tools
 from agenttrace.store.health import StoreHealth
+from agenttrace.store.outbox import SQLiteOutbox
 from agenttrace.store.reader import read
 from agenttrace.store.refuge import Refuge
 from agenttrace.store.retention import DEFAULT_BYTES, retire
@@ -216,6 +217,10 @@ class SQLiteStore(SQLiteReads):
         if not os.path.lexists(self.path):
             return kept_in_memory
         return self._must_write(delete) or kept_in_memory
+
+    def outbox(self, destination: str) -> SQLiteOutbox:
+        """Where an exporter keeps what it has yet to send to `destination`."""
+        return SQLiteOutbox(self._must_write, self._read, destination)
 
     def _must_write(self, write: Callable[[sqlite3.Connection, Functions], T]) -> T:
         with self._alone():

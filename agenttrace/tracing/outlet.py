@@ -152,6 +152,16 @@ class Outlet:
             self.warn("scores", f"{len(scores)} scores were not stored: {type(error).__name__}: {error}")
             if not isinstance(error, _OF_A_SPAN):
                 self._pending_scores = scores[-BATCH:]
+            return
+        for exporter in self.exporters:
+            write = getattr(exporter, "write_scores", None)
+            try:
+                if write is not None:
+                    write(scores)
+            except Exception as error:  # choke-point
+                self.warn(
+                    "export", f"{len(scores)} scores were not exported: {type(error).__name__}: {error}"
+                )
 
     def _tell(self) -> None:
         """Call what waits for the end of a span at its site, now that the span is stored."""

@@ -277,6 +277,7 @@ class Pipeline:
         start anew at the next root."""
         self.queue.clear()
         self._begin(since=monotonic_ns())
-        forget = getattr(self.store, "after_fork", None)
-        if forget is not None:
-            forget()
+        for sink in (self.store, *self.exporters):
+            forget = getattr(sink, "after_fork", None)
+            if forget is not None:
+                forget()

@@ -1,0 +1,107 @@
+"""A request as the bytes that travel, the answer's bytes as what they say."""
+
+from __future__ import annotations
+
+import base64
+import json
+from functools import cache
+from typing import Any, Literal
+
+from agenttrace.core.errors import MissingDependency
+
+Kind = Literal["traces", "logs"]
+Protocol = Literal["http/protobuf", "http/json"]
+
+_IDS = frozenset({"trace_id", "span_id", "parent_span_id"})
+_LONG = frozenset(
+    {"int_value", "time_unix_nano", "start_time_unix_nano", "end_time_unix_nano", "observed_time_unix_nano"}
+)
+_NON_FINITE = {"inf": "Infinity", "-inf": "-Infinity", "nan": "NaN"}
+
+_encode_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+
+
+def encode(kind: Kind, request: dict[str, Any], protocol: Protocol) -> bytes:
+    """A request of `otlp_request` as the body of a POST.
+
+    Raises:
+        MissingDependency: protobuf is asked for, and its library is not installed.
+    """
+    if protocol == "http/json":
+        return _encode_json(_plain("", request)).encode()
+    body: bytes = _messages(kind)[0](**request).SerializeToString()
+    return body
+
+
+def message_of(kind: Kind, body: bytes) -> Any:
+    """A protobuf body as the library's message."""
+    return _messages(kind)[0].FromString(body)
+
+
+def rejected_of(kind: Kind, body: bytes, content_type: str) -> tuple[int, str]:
+    """How many records a receiver that answered 200 refused all the same, with what it says of that.
+
+    Nothing where the answer cannot be read: the receiver took the request.
+    """
+    try:
+        if "json" in content_type:
+            return _rejected_json(kind, body)
+        return _rejected_protobuf(kind, body) if "protobuf" in content_type else (0, "")
+    except Exception:  # choke-point: a foreign server's bytes, and libraries that each raise their own
+        return 0, ""
+
+
+def _messages(kind: Kind) -> tuple[Any, Any]:
+    """The library's messages for a request and its answer."""
+    try:
+        if kind == "traces":
+            from opentelemetry.proto.collector.trace.v1 import trace_service_pb2 as traces
+
+            return traces.ExportTraceServiceRequest, traces.ExportTraceServiceResponse
+        from opentelemetry.proto.collector.logs.v1 import logs_service_pb2 as logs
+
+        return logs.ExportLogsServiceRequest, logs.ExportLogsServiceResponse
+    except ImportError as error:
+        raise MissingDependency(
+            "OTLP as protobuf needs opentelemetry-proto: pip install 'agenttrace[otlp]', "
+            'or send JSON: protocol="http/json"'
+        ) from error
+
+
+def _plain(field: str, value: Any) -> Any:
+    """A part of a request under OTLP's JSON mapping: protobuf's own, but for ids, which are hex."""
+    kind = type(value)
+    if (
+        kind is dict
+    ):  # most of what is in it is text, for which a call each would cost as much as all the rest
+        return {
+            _camel_case(name): inner if type(inner) is str else _plain(name, inner)
+            for name, inner in value.items()
+        }
+    if kind is list:
+        return [_plain(field, item) for item in value]
+    if kind is str or kind is bool:
+        return value
+    if kind is int:
+        return str(value) if field in _LONG else value
+    if kind is float:
+        return _NON_FINITE.get(str(value), value)
+    return value.hex() if field in _IDS else base64.b64encode(value).decode()
+
+
+@cache
+def _camel_case(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(map(str.title, rest))
+
+
+def _rejected_json(kind: Kind, body: bytes) -> tuple[int, str]:
+    told = json.loads(body)["partialSuccess"]
+    count = told.get("rejectedSpans" if kind == "traces" else "rejectedLogRecords", 0)
+    return max(int(count), 0), str(told.get("errorMessage") or "")
+
+
+def _rejected_protobuf(kind: Kind, body: bytes) -> tuple[int, str]:
+    told = _messages(kind)[1].FromString(body).partial_success
+    count = told.rejected_spans if kind == "traces" else told.rejected_log_records
+    return max(count, 0), told.error_message

@@ -1,0 +1,211 @@
+"""Chat messages in the shape that OpenTelemetry's GenAI conventions give them.
+
+A message there is ``{"role", "parts"}``, a part has a ``type``: ``text``, ``reasoning``, ``tool_call``,
+``tool_call_response``, ``blob``, ``uri``. Read are what `wrap` and the LangGraph handler record, and lists of
+messages of the providers' own shapes. A block of a kind that is not known is a part as it is, which the
+conventions allow.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+_ROLES = {"human": "user", "ai": "assistant", "system": "system", "tool": "tool"}
+_TEXTS = frozenset({"text", "input_text", "output_text"})
+_IMAGES = frozenset({"image", "image_url", "input_image"})
+
+Part = dict[str, Any]
+Message = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a model was asked: `rest` are the parameters that are none of the others."""
+
+    messages: list[Message]
+    instructions: list[Part]
+    tools: list[Any]
+    rest: dict[str, Any]
+
+
+def read_request(given: Mapping[str, Any]) -> Request | None:
+    """The messages in an LLM span's input, or None where it holds none (or several conversations)."""
+    for key in ("messages", "input", "prompts"):
+        messages = _messages(key, given.get(key), given)
+        if messages is not None:
+            break
+    else:
+        return None
+    rest = {name: value for name, value in given.items() if name != key}
+    instructions = [part for name in ("system", "instructions") for part in _parts(rest.pop(name, None))]
+    tools = rest.pop("tools") if isinstance(rest.get("tools"), list) else []
+    return Request(messages, instructions, [_definition(tool) for tool in tools], rest)
+
+
+def read_answer(output: Any) -> list[Message] | None:
+    """The messages in an LLM span's output, or None where it holds none."""
+    answers = output if type(output) is list else [output]
+    if not answers or not all(isinstance(answer, Mapping) for answer in answers):
+        return None
+    if all("text" in answer and "finish_reason" in answer for answer in answers):
+        return [_choice(answer) for answer in answers]
+    return [_message(answer) for answer in answers] if all("role" in answer for answer in answers) else None
+
+
+def _messages(key: str, found: Any, given: Mapping[str, Any]) -> list[Message] | None:
+    if key == "prompts":
+        found = found[0] if type(found) is list and len(found) == 1 else None
+    if isinstance(found, str) and (key == "prompts" or (key == "input" and "model" in given)):
+        return [{"role": "user", "parts": [_text(found)]}]
+    if type(found) is not list or not found or not isinstance(found[0], Mapping):
+        return None
+    return [_message(entry) for entry in found] if "role" in found[0] or "type" in found[0] else None
+
+
+def _message(entry: Any) -> Message:
+    if not isinstance(entry, Mapping):
+        return {"role": "unknown", "parts": [_part(entry)]}
+    role = entry.get("role") or _ROLES.get(str(entry.get("type")))
+    if not isinstance(role, str):
+        return _item(entry)
+    if role == "tool":
+        parts = [_response(entry.get("tool_call_id"), entry.get("content"))]
+    else:
+        thought = entry.get("reasoning_content")
+        parts = [_reasoning(thought)] if isinstance(thought, str) and thought else []
+        parts += _parts(entry.get("content")) + _parts(entry.get("refusal"))
+        parts += _calls(entry.get("tool_calls")) + _calls([entry.get("function_call")])
+    named = {"name": entry["name"]} if isinstance(entry.get("name"), str) else {}
+    return {"role": role, "parts": parts, **named}
+
+
+def _item(item: Mapping[str, Any]) -> Message:
+    """An item of OpenAI's Responses that is not a message."""
+    kind = str(item.get("type"))
+    key = item.get("call_id") or item.get("id")
+    if kind.endswith("_call_output"):
+        return {"role": "tool", "parts": [_response(key, item.get("output"))]}
+    if kind in ("function_call", "custom_tool_call"):
+        return {"role": "assistant", "parts": _calls([{**item, "id": key}])}
+    return {"role": "assistant" if "type" in item else "unknown", "parts": [_part(item)]}
+
+
+def _choice(choice: Mapping[str, Any]) -> Message:
+    """An answer as `wrap` records it."""
+    parts = [_reasoning(choice["reasoning"])] if choice.get("reasoning") else []
+    parts += _parts(choice["text"]) + _parts(choice.get("refusal")) + _calls(choice.get("tool_calls"))
+    message = {"role": "assistant", "parts": parts}
+    if choice["finish_reason"] is not None:
+        message["finish_reason"] = choice["finish_reason"]
+    return message
+
+
+def _parts(content: Any) -> list[Part]:
+    if content is None or content == "":
+        return []
+    return [_part(block) for block in (content if type(content) is list else [content])]
+
+
+def _part(block: Any) -> Part:
+    """One block of a message's content."""
+    if isinstance(block, str):
+        return _text(block)
+    if not isinstance(block, Mapping):
+        return {"type": "unknown", "content": block}
+    kind = block.get("type")
+    if kind in _TEXTS or (kind is None and isinstance(block.get("text"), str)):
+        return _text(block.get("text"))
+    if kind == "tool_use":
+        return _call(block.get("id"), block.get("name"), block.get("input"))
+    if kind == "tool_result":
+        return _response(block.get("tool_use_id"), block.get("content"))
+    if kind == "thinking" or kind == "reasoning":
+        return _reasoning(_thought(block))
+    if kind in _IMAGES:
+        return _image(block)
+    return {**block, "type": kind if isinstance(kind, str) else "unknown"}
+
+
+def _text(text: Any) -> Part:
+    return {"type": "text", "content": text}
+
+
+def _reasoning(text: str) -> Part:
+    return {"type": "reasoning", "content": text}
+
+
+def _thought(block: Mapping[str, Any]) -> str:
+    """Anthropic's ``thinking``, LangChain's ``reasoning``, or the texts of OpenAI's ``summary``."""
+    for name in ("thinking", "reasoning", "text"):
+        if isinstance(block.get(name), str):
+            return str(block[name])
+    pieces = block.get("summary")
+    pieces = pieces if type(pieces) is list else []
+    told = [piece.get("text") for piece in pieces if isinstance(piece, Mapping)]
+    return "\n".join(text for text in told if isinstance(text, str))
+
+
+def _response(key: Any, response: Any) -> Part:
+    return {"type": "tool_call_response", **_id(key), "response": response}
+
+
+def _calls(calls: Any) -> list[Part]:
+    """The tool calls that a message asks for: a provider's, LangChain's, or as `wrap` records them."""
+    told = []
+    for asked in calls if type(calls) is list else ():
+        if isinstance(asked, Mapping):
+            inner = next((asked[name] for name in ("function", "custom") if name in asked), asked)
+            inner = inner if isinstance(inner, Mapping) else asked
+            given = (inner[name] for name in ("arguments", "args", "input") if inner.get(name) is not None)
+            told.append(_call(asked.get("id"), inner.get("name"), next(given, None)))
+    return told
+
+
+def _call(key: Any, name: Any, arguments: Any) -> Part:
+    if isinstance(arguments, str):
+        try:
+            read = json.loads(arguments)
+        except (ValueError, RecursionError):
+            read = None
+        arguments = read if isinstance(read, dict) else arguments
+    return {"type": "tool_call", **_id(key), "name": name, "arguments": arguments}
+
+
+def _id(key: Any) -> dict[str, Any]:
+    return {} if key is None else {"id": key}
+
+
+def _image(block: Mapping[str, Any]) -> Part:
+    """OpenAI's link or data URL, or Anthropic's source."""
+    source, url = block.get("source"), block.get("image_url")
+    if isinstance(source, Mapping):
+        if source.get("type") == "base64":
+            return _blob(source.get("media_type"), source.get("data"))
+        url = source.get("url")
+    elif isinstance(url, Mapping):
+        url = url.get("url")
+    if not isinstance(url, str):
+        return dict(block)
+    if not url.startswith("data:"):
+        return {"type": "uri", "modality": "image", "uri": url}
+    head, _, content = url.removeprefix("data:").partition(",")
+    return _blob(head.partition(";")[0], content)
+
+
+def _blob(mime_type: Any, content: Any) -> Part:
+    return {"type": "blob", "modality": "image", "mime_type": mime_type, "content": content}
+
+
+def _definition(tool: Any) -> Any:
+    """A tool that the model may call, in the form of OpenAI's Responses, which is the conventions'."""
+    if not isinstance(tool, Mapping):
+        return tool
+    if isinstance(tool.get("function"), Mapping):
+        return {"type": "function", **tool["function"]}
+    told = {"type": "function", **tool}
+    if "input_schema" in told:
+        told["parameters"] = told.pop("input_schema")
+    return told

@@ -1,0 +1,170 @@
+"""Spans or scores as the request that takes them to an OTLP receiver.
+
+Requests are plain dicts under protobuf's field names: ids are bytes, enums and times integers. What is wrong
+with one value never costs the rest of the batch.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import unquote
+
+from agenttrace.core import semconv
+from agenttrace.core.score import Score
+from agenttrace.core.span import Span, SpanError
+from agenttrace.exporters.otlp_attributes import attributes_of, wire_name
+from agenttrace.exporters.otlp_values import key_values, wire_text
+from agenttrace.version import __version__
+
+log = logging.getLogger("agenttrace")
+
+_SCOPE = {"name": "agenttrace", "version": __version__}
+_INTERNAL, _CLIENT = 1, 3
+_OK, _ERROR = 1, 2
+_INFO, _WARN = 9, 13
+_LAST_TIME = (1 << 64) - 1
+_TYPE_NAME = re.compile(r"[\w.]+(?=:|$)")
+
+
+def trace_request(spans: Sequence[Span], *, resource: Mapping[str, Any], content: bool) -> dict[str, Any]:
+    """An ``ExportTraceServiceRequest``: the spans of each project under a resource of their own."""
+    by_project: dict[str, list[dict[str, Any]]] = {}
+    for span in spans:
+        by_project.setdefault(span.project, []).append(_span(span, content))
+    return {
+        "resource_spans": [
+            {"resource": _resource(project, resource), "scope_spans": [{"scope": _SCOPE, "spans": told}]}
+            for project, told in by_project.items()
+        ]
+    }
+
+
+def log_request(
+    scores: Sequence[tuple[str, str | None, Score]],
+    *,
+    project: str,
+    resource: Mapping[str, Any],
+    now_ns: int,
+    content: bool,
+) -> dict[str, Any]:
+    """An ``ExportLogsServiceRequest``: each score as an event of the span that it is of.
+
+    `scores` come with the trace id and the span id in hex; None for a score of the whole trace.
+    """
+    told = [_event(score, trace_id, span_id, _time(now_ns), content) for trace_id, span_id, score in scores]
+    scope_logs = [{"scope": _SCOPE, "log_records": told}]
+    return {"resource_logs": [{"resource": _resource(project, resource), "scope_logs": scope_logs}]}
+
+
+def resource_from_environment() -> dict[str, str]:
+    """The resource that ``OTEL_RESOURCE_ATTRIBUTES`` (``key=value,…``, percent-encoded) and
+    ``OTEL_SERVICE_NAME``, which comes first, describe. An entry that is no such pair is skipped."""
+    resource, malformed = {}, []
+    for entry in filter(str.strip, os.environ.get("OTEL_RESOURCE_ATTRIBUTES", "").split(",")):
+        key, separator, value = (unquote(part.strip()) for part in entry.partition("="))
+        if key and separator:
+            resource[key] = value
+        else:
+            malformed.append(entry.strip())
+    if malformed:
+        log.warning(
+            "OTEL_RESOURCE_ATTRIBUTES: got %s, wanted key=value; such entries are skipped",
+            ", ".join(map(repr, malformed)),
+        )
+    service = os.environ.get("OTEL_SERVICE_NAME", "").strip()
+    return {**resource, semconv.SERVICE_NAME: service} if service else resource
+
+
+def _resource(project: str, resource: Mapping[str, Any]) -> dict[str, Any]:
+    attributes = {
+        **resource,
+        semconv.SERVICE_NAME: resource.get(semconv.SERVICE_NAME) or project or "unknown_service",
+        semconv.PROJECT: project,
+        semconv.SDK_NAME: "agenttrace",
+        semconv.SDK_LANGUAGE: "python",
+        semconv.SDK_VERSION: __version__,
+    }
+    return {"attributes": key_values(attributes)}
+
+
+def _span(span: Span, content: bool) -> dict[str, Any]:
+    told: dict[str, Any] = {
+        "trace_id": span.trace_key.to_bytes(16, "big"),
+        "span_id": span.span_key.to_bytes(8, "big"),
+        "name": wire_text(wire_name(span)),
+        "kind": _CLIENT if span.span_type == "llm" else _INTERNAL,
+        "start_time_unix_nano": _time(span.start_ns),
+        "end_time_unix_nano": _time(span.end_ns),
+        "attributes": key_values(attributes_of(span, content=content)),
+    }
+    if span.parent_key is not None:
+        told["parent_span_id"] = span.parent_key.to_bytes(8, "big")
+    if span.status == "ok":
+        told["status"] = {"code": _OK}  # said, so that a cancelled call, of which nothing is, is no success
+    elif span.status == "error":
+        message = span.error.message if span.error and content else ""
+        told["status"] = {"code": _ERROR, "message": wire_text(message)}
+    if span.error is not None:
+        told["events"] = [_exception(span.error, _time(span.end_ns), content)]
+    return told
+
+
+def _exception(error: SpanError, time: int, content: bool) -> dict[str, Any]:
+    attributes = {semconv.EXCEPTION_TYPE: error.type}
+    if content:
+        attributes[semconv.EXCEPTION_MESSAGE] = error.message
+        attributes[semconv.EXCEPTION_STACKTRACE] = _traceback(error)
+    return {"name": "exception", "time_unix_nano": time, "attributes": key_values(attributes)}
+
+
+def _traceback(error: SpanError) -> str:
+    """The traceback as Python prints it, but for the lines of source."""
+    frames = [f'  File "{frame.file}", line {frame.line}, in {frame.function}' for frame in error.frames]
+    return "\n".join(["Traceback (most recent call last):", *frames, str(error)] if frames else [str(error)])
+
+
+def _event(score: Score, trace_id: str, span_id: str | None, time: int, content: bool) -> dict[str, Any]:
+    errored = score.outcome == "errored"
+    attributes = {
+        semconv.EVALUATION_NAME: score.name,
+        semconv.EVALUATION_VALUE: None if score.value is None else float(score.value),
+        semconv.EVALUATION_LABEL: score.outcome,
+        semconv.EVALUATION_THRESHOLD: score.threshold,
+        semconv.EVALUATION_EXPLANATION: score.reason or None if content else None,
+        semconv.ERROR_TYPE: _error_type(score) if errored else None,
+    }
+    told = score.outcome if score.value is None else f"{score.outcome} {score.value:g}"
+    return {
+        "time_unix_nano": time,
+        "observed_time_unix_nano": time,
+        "severity_number": _WARN if errored else _INFO,
+        "severity_text": "WARN" if errored else "INFO",
+        "event_name": semconv.EVALUATION_RESULT,
+        "body": {"string_value": wire_text(f"{score.name}: {told}")},
+        "attributes": key_values(attributes),
+        "trace_id": _id(trace_id, 16),
+        "span_id": _id(span_id or "", 8),
+    }
+
+
+def _error_type(score: Score) -> str:
+    """The type with which a broken scorer's reason begins, where an exception broke it."""
+    found = _TYPE_NAME.match(score.reason) if "Traceback" in (score.error or "") else None
+    return found[0] if found else semconv.OTHER_ERROR
+
+
+def _id(text: str, size: int) -> bytes:
+    """An id's bytes, none where it is no such id: a receiver would refuse all for one that is malformed."""
+    try:
+        key = bytes.fromhex(text)
+    except ValueError:
+        return b""
+    return key if len(key) == size else b""
+
+
+def _time(time: int) -> int:
+    return time if 0 <= time <= _LAST_TIME else 0
