@@ -12,7 +12,7 @@ import inspect
 import threading
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
-from concurrent.futures import CancelledError, Executor, Future
+from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor
 from contextvars import Context
 from dataclasses import dataclass, replace
 from queue import SimpleQueue
@@ -65,10 +65,17 @@ class Refused(ConfigError):
 
 
 class Lanes:
-    """The threads and the loop of one evaluation. Used from the engine's loop only."""
+    """The threads and the loop of one evaluation. Used from the engine's loop only.
 
-    def __init__(self, executor: Executor | None = None) -> None:
+    Plain functions run on `executor`, or on threads of ours; `of_loop` is what coroutines find as their
+    loop's default executor.
+    """
+
+    def __init__(
+        self, executor: Executor | None = None, *, of_loop: ThreadPoolExecutor | None = None
+    ) -> None:
         self._executor = executor
+        self._of_loop = of_loop
         self._idle: list[_Worker] = []
         self._loop: LoopThread | None = None
 
@@ -114,7 +121,7 @@ class Lanes:
 
     async def _on_loop(self, call: Call, timeout: float | None) -> Outcome:
         if self._loop is None:
-            self._loop = LoopThread("agenttrace-async")
+            self._loop = LoopThread("agenttrace-async", self._of_loop)
         lane = self._loop
         future: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
         task = lane.start(lambda: _consume(call), call.context, lambda outcome: _settle(future, outcome))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Coroutine
-from concurrent.futures import Future, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextvars import Context, copy_context
 from typing import Any, TypeVar
 
@@ -22,9 +22,11 @@ WIND_UP = 5.0
 class LoopThread:
     """An event loop on its own daemon thread. `blocked` is noted by who found that it does not answer."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, executor: ThreadPoolExecutor | None = None) -> None:
         self.blocked = False
         self._loop = asyncio.new_event_loop()
+        if executor is not None:
+            self._loop.set_default_executor(executor)
         self._thread = threading.Thread(target=self._serve, name=name, daemon=True)
         self._thread.start()
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from contextvars import copy_context
 from typing import Any
 
+from agenttrace.core.daemon_executor import DaemonExecutor
 from agenttrace.core.protocols import Scorer, Store
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
@@ -50,7 +51,7 @@ class OnlineWorker:
         self._flush_spans = flush_spans
         self._concurrency = concurrency
         self._timeout = timeout
-        self._lanes = Lanes()
+        self._lanes = Lanes(of_loop=DaemonExecutor())
         self._results = Results(store, project, exporters, tally, held, self._lanes)
         self._waiting: deque[Request] = deque(held)  # what a worker that died has left
         tally.waiting, tally.running, tally.telling = len(held), 0, 0

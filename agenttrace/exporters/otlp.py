@@ -80,9 +80,7 @@ class OTLPExporter:
     def _begin(self) -> None:
         self._memory = MemoryOutbox()
         self._dropped = 0
-        self._sender = Sender(
-            self._courier, self._outboxes, name=self.endpoint, timeout=self._settings.timeout
-        )
+        self._sender = Sender(self._courier, self._outboxes, name=self.endpoint)
 
     @property
     def endpoint(self) -> str:

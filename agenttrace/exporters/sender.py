@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from queue import Empty, SimpleQueue
 
 from agenttrace.core.daemon_executor import DaemonExecutor
+from agenttrace.core.parcel import Parcel
 from agenttrace.core.protocols import Outbox
 from agenttrace.exporters.courier import Courier, Receipt, Trouble
 from agenttrace.exporters.otlp_splitting import joined
@@ -29,7 +30,9 @@ MAX_BYTES = 4 * 1024 * 1024
 
 _AT_ONCE = 8
 _LOOK_SECONDS = 5.0
-_LEASE_BEYOND = 5.0
+LEASE_SECONDS = 5.0
+"""How long a process that died is believed to be sending; who lives renews its lease meanwhile."""
+
 _ELSEWHERE = Trouble("another process is sending", retry_after=1.0)
 
 log = logging.getLogger("agenttrace")
@@ -42,13 +45,10 @@ class Sender:
     a bell, counters. Of several processes that share an outbox, one sends at a time.
     """
 
-    def __init__(
-        self, courier: Courier, outboxes: Callable[[], Sequence[Outbox]], *, name: str, timeout: float
-    ) -> None:
+    def __init__(self, courier: Courier, outboxes: Callable[[], Sequence[Outbox]], *, name: str) -> None:
         self._courier = courier
         self._outboxes = outboxes
         self._name = name
-        self._lease_seconds = timeout + _LEASE_BEYOND
         self._holder = f"{os.getpid()}-{os.urandom(6).hex()}"
         self._bell: SimpleQueue[None] = SimpleQueue()
         self._thread: threading.Thread | None = None
@@ -151,20 +151,33 @@ class Sender:
     async def _empty(self, outbox: Outbox) -> Trouble | None:
         if not outbox.oldest(1):
             return None
-        if not outbox.lease(self._holder, self._lease_seconds):
+        if not self._lease(outbox):
             return _ELSEWHERE
         try:
             while parcels := outbox.oldest(_AT_ONCE):
                 parcel, keys = joined(parcels, MAX_BYTES)
-                receipt = await self._courier.take(parcel)
+                receipt = await self._take(parcel, outbox)
                 if receipt.trouble is not None:
                     return receipt.trouble
                 self._book(outbox, keys, receipt)
-                if not outbox.lease(self._holder, self._lease_seconds):
+                if not self._lease(outbox):
                     return _ELSEWHERE
         finally:
             outbox.release(self._holder)
         return None
+
+    def _lease(self, outbox: Outbox) -> bool:
+        return outbox.lease(self._holder, LEASE_SECONDS)
+
+    async def _take(self, parcel: Parcel, outbox: Outbox) -> Receipt:
+        """Let a parcel be taken, renewing the lease as long as that lasts."""
+        taking = asyncio.ensure_future(self._courier.take(parcel))
+        try:
+            while not (await asyncio.wait({taking}, timeout=LEASE_SECONDS / 3))[0]:
+                self._lease(outbox)
+            return taking.result()
+        finally:
+            taking.cancel()
 
     def _book(self, outbox: Outbox, keys: list[int], receipt: Receipt) -> None:
         for parcel, reason in receipt.refused:

@@ -160,14 +160,14 @@ def test_a_pause_is_what_the_collector_asks_up_to_the_cap(monkeypatch, header, l
     """Scenario 88."""
     monkeypatch.setattr(sender, "FIRST_PAUSE", 1.0)
     monkeypatch.setattr(sender, "LONGEST_PAUSE", 60.0)
-    made = sender.Sender(None, list, name="collector", timeout=1.0)
+    made = sender.Sender(None, list, name="collector")
     assert least <= made._pause(Trouble("answered 429", retry_after_seconds(header))) <= most
 
 
 def test_pauses_double_up_to_the_longest_and_begin_anew(monkeypatch):
     monkeypatch.setattr(sender, "FIRST_PAUSE", 1.0)
     monkeypatch.setattr(sender, "LONGEST_PAUSE", 60.0)
-    made = sender.Sender(None, list, name="collector", timeout=1.0)
+    made = sender.Sender(None, list, name="collector")
     pauses = [made._pause(Trouble("down")) for _ in range(9)]
     for number, pause in enumerate(pauses):
         assert min(2.0**number, 60.0) / 2 <= pause <= min(2.0**number, 60.0)

@@ -132,6 +132,25 @@ def test_a_process_ends_within_a_second_of_its_drain_time_though_the_judge_hangs
     assert said == {"left": 51, "scores": 51.0, "rest": 0}
 
 
+def test_a_name_server_that_hangs_does_not_hold_up_the_end_of_the_process(tmp_path):
+    """Python waits at its exit for the threads of executors: where names are looked up, none of those."""
+    body = """
+    import socket
+    from agenttrace import AnswerRelevancyScorer
+    from agenttrace.judges import OpenAICompatibleModel
+    socket.getaddrinfo = lambda *args, **kwargs: time.sleep(25)
+    model = OpenAICompatibleModel("judge", base_url="http://judge.test/v1", timeout=20.0)
+    tracer = Tracer("exit", drain_seconds=0.3)
+    with tracer.span("answer"):
+        tracer.async_evaluate([AnswerRelevancyScorer(model=model)], input="q", actual_output="a")
+    time.sleep(1.0)
+    print(json.dumps({"left": time.time(), "pending": tracer.stats()["evaluations"]["pending"]}))
+    """
+    said, _ = run(body, tmp_path / "traces.db")
+    assert said["pending"] == 1
+    assert time.time() - said["left"] < 10
+
+
 def test_evaluations_asked_for_just_before_the_end_are_done(tmp_path):
     body = """
     tracer = Tracer("end")

@@ -1,0 +1,69 @@
+"""Requests in halves, requests in one: nothing is lost, nothing said twice."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agenttrace.core.parcel import Parcel
+from agenttrace.core.span import Span
+from agenttrace.exporters.otlp_encoding import encode, message_of
+from agenttrace.exporters.otlp_request import trace_request
+from agenttrace.exporters.otlp_splitting import halves, joined
+
+TYPES = {"http/protobuf": "application/x-protobuf", "http/json": "application/json"}
+
+
+def parcel_of(projects, protocol="http/protobuf", key=0):
+    spans = [
+        Span(trace_key=1, span_key=number + 1, name=f"{number}", project=project)
+        for number, project in enumerate(projects)
+    ]
+    request = trace_request(spans, resource={}, content=True)
+    return Parcel("traces", TYPES[protocol], len(spans), encode("traces", request, protocol), key)
+
+
+def names_in(parcel):
+    if parcel.content_type == "application/json":
+        groups = json.loads(parcel.body).get("resourceSpans", ())
+        return [s["name"] for group in groups for scope in group["scopeSpans"] for s in scope["spans"]]
+    message = message_of("traces", parcel.body)
+    return [s.name for group in message.resource_spans for scope in group.scope_spans for s in scope.spans]
+
+
+@pytest.mark.parametrize("protocol", list(TYPES))
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.sampled_from("abc"), min_size=2, max_size=12))
+def test_two_halves_hold_what_the_whole_held_in_its_order(protocol, projects):
+    whole = parcel_of(projects, protocol)
+    first, second = halves(whole)
+    assert names_in(first) + names_in(second) == names_in(whole)
+    assert (first.items, second.items) == (len(names_in(first)), len(names_in(second)))
+    assert first.items == len(projects) // 2
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.lists(st.sampled_from("ab"), min_size=1, max_size=4), min_size=1, max_size=5))
+def test_protobuf_requests_joined_hold_what_each_held(groups):
+    parcels = [parcel_of(projects, key=number + 1) for number, projects in enumerate(groups)]
+    whole, keys = joined(parcels, 1_000_000)
+    assert keys == list(range(1, len(groups) + 1))
+    assert names_in(whole) == [name for parcel in parcels for name in names_in(parcel)]
+    assert whole.items == sum(map(len, groups))
+
+
+def test_joining_stops_at_the_size_and_at_another_kind():
+    parcels = [parcel_of("a", key=number) for number in (1, 2, 3)]
+    size = len(parcels[0].body)
+    assert joined(parcels, 2 * size)[1] == [1, 2]
+    assert joined(parcels, size // 2)[1] == [1]
+    logs = Parcel("logs", TYPES["http/protobuf"], 1, b"", 4)
+    assert joined([parcels[0], logs], 1_000_000)[1] == [1]
+
+
+def test_json_requests_go_one_by_one():
+    parcels = [parcel_of("a", "http/json", key=number) for number in (1, 2)]
+    assert joined(parcels, 1_000_000) == (parcels[0], [1])

@@ -1,0 +1,123 @@
+"""What is true of every outbox: in memory, in the store's file."""
+
+from __future__ import annotations
+
+import pytest
+
+from agenttrace.core.errors import StoreError
+from agenttrace.core.parcel import Parcel
+from agenttrace.exporters.memory_outbox import MemoryOutbox
+from agenttrace.store.outbox import SQLiteOutbox
+from agenttrace.store.sqlite import SQLiteStore
+
+
+@pytest.fixture(params=["memory", "file"])
+def make(request, tmp_path):
+    def make(max_bytes=10_000):
+        if request.param == "memory":
+            return MemoryOutbox(max_bytes)
+        store = SQLiteStore(tmp_path / "traces.db")
+        return SQLiteOutbox(store._must_write, store._read, "http://collector", max_bytes)
+
+    return make
+
+
+@pytest.fixture
+def outbox(make):
+    return make()
+
+
+def parcel(body=b"body", items=1, kind="traces"):
+    return Parcel(kind, "application/x-protobuf", items, body)
+
+
+def bodies(outbox, limit=100):
+    return [found.body for found in outbox.oldest(limit)]
+
+
+def test_an_empty_outbox_holds_nothing(outbox):
+    assert outbox.oldest(5) == []
+    assert outbox.counts() == (0, 0)
+    assert outbox.readmit() == 0
+
+
+def test_parcels_come_out_whole_and_oldest_first(outbox):
+    outbox.put([parcel(b"a", 3), parcel(b"b", 4, "logs")])
+    outbox.put([parcel(b"\x00\xff", 5)])
+    found = outbox.oldest(10)
+    assert [(p.kind, p.content_type, p.items, p.body) for p in found] == [
+        ("traces", "application/x-protobuf", 3, b"a"),
+        ("logs", "application/x-protobuf", 4, b"b"),
+        ("traces", "application/x-protobuf", 5, b"\x00\xff"),
+    ]
+    assert len({p.key for p in found}) == 3
+    assert bodies(outbox, 2) == [b"a", b"b"]
+    assert outbox.counts() == (12, 0)
+
+
+def test_what_was_sent_is_dropped_and_dropping_it_again_does_nothing(outbox):
+    outbox.put([parcel(b"a"), parcel(b"b")])
+    first = outbox.oldest(1)[0].key
+    for _ in range(2):
+        outbox.drop([first])
+    assert bodies(outbox) == [b"b"]
+
+
+def test_what_was_refused_waits_no_more_until_it_is_readmitted(outbox):
+    outbox.put([parcel(b"fine")])
+    outbox.put([parcel(b"bad", 7)], refused="answered 400 \ud800")
+    assert bodies(outbox) == [b"fine"]
+    assert outbox.counts() == (1, 7)
+    assert outbox.readmit() == 7
+    assert bodies(outbox) == [b"fine", b"bad"]
+    assert outbox.counts() == (8, 0)
+
+
+def test_beyond_its_size_the_oldest_go_and_are_counted(make):
+    outbox = make(max_bytes=100)
+    assert outbox.put([parcel(b"a" * 40, 2)], refused="bad") == 0
+    assert outbox.put([parcel(b"b" * 40, 3)]) == 0
+    assert outbox.put([parcel(b"c" * 40, 4)]) == 2
+    assert outbox.counts() == (7, 0)
+    assert outbox.put([parcel(b"d" * 500, 9)]) == 16
+    assert outbox.counts() == (0, 0)
+
+
+def test_in_a_file_destinations_are_apart_and_outlive_the_process(tmp_path):
+    one = SQLiteStore(tmp_path / "traces.db")
+    one.outbox("http://a").put([parcel(b"a")])
+    one.outbox("http://b").put([parcel(b"b")])
+    one.close()
+    other = SQLiteStore(tmp_path / "traces.db")
+    assert bodies(other.outbox("http://a")) == [b"a"]
+    assert bodies(other.outbox("http://b")) == [b"b"]
+
+
+def test_in_a_file_one_sends_at_a_time(tmp_path):
+    first = SQLiteStore(tmp_path / "traces.db").outbox("http://a")
+    second = SQLiteStore(tmp_path / "traces.db").outbox("http://a")
+    assert first.lease("one", 30.0)
+    assert first.lease("one", 30.0)
+    assert not second.lease("two", 30.0)
+    second.release("two")
+    assert not second.lease("two", 30.0)
+    first.release("one")
+    assert second.lease("two", 30.0)
+
+
+def test_the_lease_of_one_who_died_runs_out(tmp_path):
+    outbox = SQLiteStore(tmp_path / "traces.db").outbox("http://a")
+    assert outbox.lease("dead", 0.0)
+    assert outbox.lease("alive", 30.0)
+
+
+def test_a_lease_from_before_the_clock_was_set_back_is_void(tmp_path):
+    outbox = SQLiteStore(tmp_path / "traces.db").outbox("http://a")
+    assert outbox.lease("yesterday", 3600.0 * 24)
+    assert outbox.lease("now", 5.0)
+
+
+def test_a_file_that_cannot_be_written_is_an_error_that_its_caller_can_see(tmp_path):
+    (tmp_path / "traces.db").mkdir()
+    with pytest.raises(StoreError, match="cannot be written"):
+        SQLiteStore(tmp_path / "traces.db").outbox("http://a").put([parcel()])
