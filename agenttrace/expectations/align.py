@@ -180,19 +180,24 @@ def _worths(
 ) -> tuple[_Chosen, list[dict[int, int]]]:
     """For each place and each call that fits there: the option that fits best, and what the pair is worth."""
     count = len(weigher.calls)
+    of_call = [count - at + (0 if call.failed else _SUCCESS) for at, call in enumerate(weigher.calls)]
+    known: dict[Role, dict[float, int]] = {}  # there are few: a share of a few arguments
     chosen: _Chosen = []
     worths: list[dict[int, int]] = []
     for place in numbered:
         best: dict[int, tuple[Call, float]] = {}
+        worth: dict[int, int] = {}
+        of_agreement = known.setdefault(place.role, {})
         for option in place.options:
             for position, agreement in weigher.weigh_all(option).items():
-                if position >= start and (position not in best or best[position][1] < agreement):
-                    best[position] = (option, agreement)
-        worth = {
-            position: value + count - position + (0 if weigher.calls[position].failed else _SUCCESS)
-            for position, (_, agreement) in best.items()
-            if (value := _worth(agreement, place.role, credit))
-        }
+                if position < start or (position in best and best[position][1] >= agreement):
+                    continue
+                best[position] = (option, agreement)
+                value = of_agreement.get(agreement)
+                if value is None:
+                    value = of_agreement[agreement] = _worth(agreement, place.role, credit)
+                if value:
+                    worth[position] = value + of_call[position]
         chosen.append(best)
         worths.append(worth)
     return chosen, worths

@@ -40,7 +40,18 @@ class Assignment:
             return 0
         self._weights[call] = weights
         price, profit = self._price, self._profit
-        profit[call] = max(0, max(weight - price[place] for place, weight in weights.items()))
+        margins = {place: weight - price[place] for place, weight in weights.items()}
+        nearest = max(margins, key=margins.__getitem__)
+        profit[call] = gain = max(0, margins[nearest])
+        if gain and self._call_at[nearest] < 0:  # the best place is free: the path has one step
+            self._call_at[nearest] = call
+            self.total += gain
+            return gain
+        return self._augment(call, profit[call])
+
+    def _augment(self, call: int, before: int) -> int:
+        """Search the shortest augmenting path from a new call; `before` is its profit, the most to be won."""
+        price, profit = self._price, self._profit
         slack: dict[int, int] = {}
         reached_from: dict[int, int] = {}
         settled: dict[int, int] = {}
@@ -70,7 +81,6 @@ class Assignment:
             distance = slack.pop(nearest)
             settled[nearest] = distance
             row = self._call_at[nearest]
-        before = profit[call]
         for entered_row, at in entered:
             profit[entered_row] -= length - at
         for place, at in settled.items():
