@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Iterator
 
 SPAN_KEY_MASK = (1 << 64) - 1
 
@@ -44,14 +45,38 @@ def clock_jumps() -> int:
     return _jumps
 
 
+_AT_ONCE = 256
+_random: Iterator[int] = iter(())
+
+
 def new_trace_key() -> int:
     """A random non-zero 128-bit id."""
-    return int.from_bytes(os.urandom(16), "big") or 1
+    return new_span_key() << 64 | new_span_key()
 
 
 def new_span_key() -> int:
-    """A random non-zero 64-bit id."""
-    return int.from_bytes(os.urandom(8), "big") or 1
+    """A random non-zero 64-bit id.
+
+    Taken from the system's random numbers in blocks: each look there lets go of the interpreter's lock, for
+    which a busy thread of another's may be waiting.
+    """
+    global _random
+    for key in _random:  # taking the next one of an iterator is one step, for any number of threads
+        if key:
+            return key
+    first, *rest = memoryview(os.urandom(8 * _AT_ONCE)).cast("Q").tolist()
+    _random = iter(rest)
+    return first or 1
+
+
+def _forget_random() -> None:
+    """In a forked child: what is left of the block is the parent's."""
+    global _random
+    _random = iter(())
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_random)
 
 
 def trace_id_text(key: int) -> str:
