@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from agenttrace.core.errors import ConfigError
-from agenttrace.core.protocols import Exporter, Store
+from agenttrace.core.protocols import Delivering, Exporter, Store
 from agenttrace.evaluating import Evaluating
 from agenttrace.evaluation.validity import check_alerts
 from agenttrace.store import open_store
@@ -110,9 +110,8 @@ class Tracer(Running, Evaluating):
     def _attach(self, exporter: Exporter) -> None:
         if not callable(getattr(exporter, "export", None)):
             raise ConfigError(f"an exporter has export(spans), flush(timeout), close(); got {exporter!r}")
-        attach = getattr(exporter, "attach", None)
-        if attach is not None:
-            attach(self.store, self.project_name)
+        if isinstance(exporter, Delivering):
+            exporter.attach(self.store, self.project_name)
 
     @overload
     def observe(self, function: F) -> F: ...
@@ -250,7 +249,7 @@ class Tracer(Running, Evaluating):
     def stats(self) -> dict[str, Any]:
         """Counts: queued, written, sampled out, dropped by reason, and the like."""
         online = self._online
-        exporters = [exporter for exporter in self._exporters if hasattr(exporter, "stats")]
+        exporters = [exporter for exporter in self._exporters if isinstance(exporter, Delivering)]
         return {
             **self._pipeline.stats(),
             "evaluations": online.stats() if online is not None else {},

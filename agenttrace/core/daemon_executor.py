@@ -5,30 +5,58 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import copy_context
+from queue import SimpleQueue
 from typing import Any, ParamSpec, TypeVar
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
+THREADS = 32
+"""How many calls run at a time; asyncio's own executor has that many at most."""
+
 
 class DaemonExecutor(ThreadPoolExecutor):
-    """Runs each call on a daemon thread of its own.
+    """A pool of daemon threads, made as they are needed, kept for the next call.
 
     The default executor of an event loop of ours: there asyncio looks up the names of hosts, and Python waits
-    at its exit for the threads of every other executor, however long a name server takes.
+    at its exit for the threads of every other executor, however long a name server takes. Each call sees the
+    context variables of who submitted it.
     """
 
+    def __init__(self, threads: int = THREADS) -> None:
+        super().__init__(max_workers=threads)
+        self._limit = threads
+        self._made = 0
+        self._idle = threading.Semaphore(0)
+        self._making = threading.Lock()
+        self._calls: SimpleQueue[Callable[[], None]] = SimpleQueue()
+
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        """Run a call; there is no queue and no limit."""
+        """Run a call as soon as a thread is free; there is no limit to how many wait."""
         future: Future[T] = Future()
-        threading.Thread(target=_run, args=(future, fn, args, kwargs), daemon=True).start()
+        context = copy_context()
+        self._calls.put(lambda: _run(future, lambda: context.run(fn, *args, **kwargs)))
+        if not self._idle.acquire(blocking=False):
+            self._add_thread()
         return future
 
+    def _add_thread(self) -> None:
+        with self._making:
+            if self._made < self._limit:
+                self._made += 1
+                threading.Thread(target=self._serve, name="agenttrace-pool", daemon=True).start()
 
-def _run(future: Future[Any], fn: Callable[..., Any], args: Any, kwargs: Any) -> None:
+    def _serve(self) -> None:
+        while True:
+            self._calls.get()()
+            self._idle.release()
+
+
+def _run(future: Future[Any], call: Callable[[], Any]) -> None:
     if not future.set_running_or_notify_cancel():
         return
     try:
-        future.set_result(fn(*args, **kwargs))
+        future.set_result(call())
     except BaseException as error:  # choke-point: whoever waits for the future gets it
         future.set_exception(error)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
@@ -63,6 +64,30 @@ class Exporter(Protocol):
     def close(self) -> None:
         """Release everything. Called once, by the tracer's `shutdown`."""
         ...
+
+
+class Delivering(ABC):
+    """Subclassed by exporters that deliver later, from a thread of their own; the tracer tells them more."""
+
+    @abstractmethod
+    def attach(self, store: Any, project: str) -> None:
+        """Told once, by the tracer that it belongs to, where what is to be delivered can be kept.
+
+        Raises:
+            ConfigError: it belongs to a tracer already.
+        """
+
+    @abstractmethod
+    def stats(self) -> dict[str, Any]:
+        """What the tracer's own `stats` say of it."""
+
+    @abstractmethod
+    def end(self) -> None:
+        """The process ends: let go of what other processes may want. What is exported later is kept."""
+
+    @abstractmethod
+    def after_fork(self) -> None:
+        """In a forked child: begin anew, leaving what the parent has yet to deliver to the parent."""
 
 
 class SpanSink(Exporter, Protocol):
@@ -158,16 +183,19 @@ class Outbox(Protocol):
     A store that has a method ``outbox(destination)`` gives one that outlives the process.
     """
 
-    def put(self, parcels: Sequence[Parcel], refused: str | None = None) -> int:
-        """Keep parcels, as *refused* ones with the reason; returns how many items had to go for them."""
+    def put(self, parcels: Sequence[Parcel]) -> int:
+        """Keep parcels; returns how many items had to go for them."""
         ...
 
     def oldest(self, limit: int) -> list[Parcel]:
         """The parcels that have waited longest, without the refused ones."""
         ...
 
-    def drop(self, keys: Sequence[int]) -> None:
-        """Forget what was sent."""
+    def settle(self, keys: Sequence[int], refused: Sequence[tuple[Parcel, str]] = ()) -> int:
+        """Forget what was delivered, keep what was refused of it with the reason, in one step.
+
+        Returns how many items were forgotten: fewer where some had to go in the meantime.
+        """
         ...
 
     def readmit(self) -> int:
@@ -199,6 +227,7 @@ class ChatModel(Protocol):
 
 __all__ = [
     "ChatModel",
+    "Delivering",
     "Exporter",
     "Outbox",
     "RunSummary",

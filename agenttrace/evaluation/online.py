@@ -115,6 +115,7 @@ class OnlineEvaluator:
         else:
             scorers = checked_request(scorers)
         tally = self.tally
+        # `has_room`, whose call would be a twentieth of the agent's time here:
         if len(self.inbox) + tally.waiting >= self.limit or tally.weight >= MAX_WEIGHT or self._closed:
             return self._dropped(scorers)
         request = make_request(scorers, fields or {}, record)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 COPIED = ("input", "actual_output", "context", "retrieval_context", "tools_called", "additional_metadata")
 """What a run fills in: copied at the call, because the caller may change it later. The rest is what the user
 wrote beforehand: kept by reference, since it may hold matchers."""
+
+_SPAN_ID = re.compile("[0-9a-fA-F]{16}")
 
 OnResult = Callable[[tuple[Score, ...]], Any]
 
@@ -79,10 +82,9 @@ class Request:
             return
         if self.trace_key is None:
             raise ConfigError("span_id names a span of the running trace, but none runs here")
-        try:
-            self._span_key = int(span_id, 16)
-        except (TypeError, ValueError):
-            raise ConfigError(f"a span_id is 16 hex digits, got {span_id!r}") from None
+        if not isinstance(span_id, str) or not _SPAN_ID.fullmatch(span_id):
+            raise ConfigError(f"a span_id is 16 hex digits, got {span_id!r}")
+        self._span_key = int(span_id, 16)
 
     @property
     def span_has_ended(self) -> bool:

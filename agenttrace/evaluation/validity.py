@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
+from weakref import ReferenceType, ref
 
 from agenttrace.core.errors import ConfigError
 from agenttrace.evaluation.checked_scorers import checked_scorers
@@ -11,8 +12,8 @@ from agenttrace.evaluation.checked_scorers import checked_scorers
 _known: set[tuple[type, object, object]] = set()
 _MANY = 1_000
 
-_good: dict[int, Any] = {}
-"""Scorers that were found good without a model of the call's own, by their id: the quickest answer."""
+_good: dict[int, tuple[ReferenceType[Any], str, float, Any]] = {}
+"""Scorers that were found good without a model of the call's own, by their id, with what was looked at."""
 _FEW = 64
 
 
@@ -28,7 +29,8 @@ def checked_request(scorers: Any, model: Any = None, sample_rate: float = 1.0) -
         raise ConfigError(f"sample_rate is a number from 0 to 1, got {sample_rate!r}")
     if type(scorers) is list and scorers and model is None:
         for scorer in scorers:
-            if _good.get(id(scorer)) is not scorer:
+            known = _good.get(id(scorer))
+            if known is None or known[0]() is not scorer or known[1:] != _looked_at(scorer):
                 break
         else:
             return tuple(scorers)
@@ -51,10 +53,23 @@ def _checked(scorers: Any, model: Any) -> Sequence[Any]:
             if len(_known) < _MANY:
                 _known.add(kind)
         if model is None:
-            if len(_good) >= _FEW:
-                _good.clear()
-            _good[id(scorer)] = scorer
+            _remember(scorer)
     return tuple(scorers)
+
+
+def _looked_at(scorer: Any) -> tuple[Any, Any, Any]:
+    model = getattr(scorer, "model", None)
+    name, threshold = getattr(scorer, "name", None), getattr(scorer, "threshold", None)
+    return name, threshold, model if type(model) is str else id(model)
+
+
+def _remember(scorer: Any) -> None:
+    if len(_good) >= _FEW:
+        _good.clear()
+    try:
+        _good[id(scorer)] = (ref(scorer), *_looked_at(scorer))
+    except TypeError:  # one that cannot be referred to weakly is looked at each time
+        pass
 
 
 def _model_kind(model: Any) -> object:

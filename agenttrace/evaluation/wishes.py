@@ -66,7 +66,7 @@ def check_wishes(wishes: Wishes) -> None:
     """Raise ConfigError for a deadline, a callback or alerts that cannot work."""
     timeout, on_result = wishes.get("timeout"), wishes.get("on_result")
     if timeout is not None and (
-        isinstance(timeout, bool) or not isinstance(timeout, int | float) or timeout <= 0
+        isinstance(timeout, bool) or not isinstance(timeout, int | float) or not timeout > 0
     ):
         raise ConfigError(f"timeout is a number of seconds above 0, got {timeout!r}")
     if on_result is not None and not callable(on_result):

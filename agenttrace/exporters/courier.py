@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import gzip
 import zlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 
 from agenttrace.core.parcel import Parcel
 from agenttrace.exporters.otlp_encoding import rejected_of
-from agenttrace.exporters.otlp_settings import OTLPSettings
+from agenttrace.exporters.otlp_settings import SignalSettings
 from agenttrace.exporters.otlp_splitting import halves
-from agenttrace.http.transport import Answer, Failure, Transport, retry_after_seconds
+from agenttrace.http.pauses import retry_after_seconds
+from agenttrace.http.transport import Answer, Failure, Transport
 
 LATER = frozenset((429, 502, 503, 504))
 """The statuses after which OTLP says to try again."""
@@ -19,8 +20,11 @@ LATER = frozenset((429, 502, 503, 504))
 TOO_LARGE_OR_BAD = frozenset((400, 413, 422))
 """One record, or their number, may be to blame: the halves are tried."""
 
-WRONG_SETTINGS = frozenset((401, 403, 404, 405, 407, 415))
+WRONG_SETTINGS = frozenset((*range(300, 400), 401, 403, 404, 405, 407, 415))
 """No parcel gets through until somebody changes the key, the address."""
+
+MOST_BAD = 8
+"""How many records in a row may be refused one by one before all that is left of a parcel is set aside."""
 
 _PHRASES = {status.value: status.phrase for status in HTTPStatus}
 _EXCERPT = 200
@@ -28,59 +32,86 @@ _EXCERPT = 200
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """Why nothing is sent for now: `retry_after` seconds as the collector asks, `final` for this process."""
+    """Why nothing is sent for now.
+
+    `retry_after` are the seconds that the collector asks for, `final` says that it is for as long as this
+    process lives, `slow` that no answer came in time.
+    """
 
     text: str
     retry_after: float | None = None
     final: bool = False
+    slow: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Receipt:
     """What became of a parcel: how many items were `sent`, what was `refused` and why.
 
     With a `trouble` the whole parcel is to be sent again, also what was sent of it already: whoever receives
-    a span twice knows it by its ids.
+    a span twice knows it by its ids. `bad` counts the items in a row that were refused one by one.
     """
 
     sent: int = 0
-    refused: tuple[tuple[Parcel, str], ...] = ()
+    refused: list[tuple[Parcel, str]] = field(default_factory=list)
     trouble: Trouble | None = None
+    bad: int = 0
 
 
 class Courier:
-    """Takes parcels to one collector. One attempt each; when to try again is its caller's to say."""
+    """Takes parcels to one address. One attempt each; when to try again is its caller's to say."""
 
-    def __init__(self, settings: OTLPSettings) -> None:
+    def __init__(self, settings: SignalSettings) -> None:
         self._settings = settings
         self._transport = Transport(timeout=settings.timeout, attempts=1)
 
-    async def take(self, parcel: Parcel) -> Receipt:
-        """Send a parcel, in parts where it is too large or something in it is bad."""
+    async def take(self, parcel: Parcel, max_bytes: int) -> Receipt:
+        """Send a parcel, in parts where it is larger than `max_bytes` or something in it is bad."""
+        receipt = Receipt()
+        await self._take(parcel, max_bytes, receipt)
+        return receipt
+
+    async def _take(self, parcel: Parcel, max_bytes: int, receipt: Receipt) -> None:
+        if len(parcel.body) > max_bytes and parcel.items > 1:
+            await self._take_halves(parcel, max_bytes, receipt)
+            return
         answer = await self._post(parcel)
         if isinstance(answer, Failure):
-            return Receipt(trouble=Trouble(answer.problem))
+            if answer.status is None:
+                receipt.trouble = Trouble(answer.problem, slow=True)
+                return
+            answer = Answer(answer.status, b"")  # it was taken, or not: only what was said of that is lost
+        said = self._said(answer)
         if 200 <= answer.status < 300:
-            return _accepted(parcel, answer)
-        said = _said(answer)
-        if answer.status in LATER:
-            return Receipt(trouble=Trouble(said, retry_after_seconds(answer.retry_after)))
-        if answer.status in WRONG_SETTINGS:
-            return Receipt(trouble=Trouble(said, final=True))
-        if answer.status in TOO_LARGE_OR_BAD and parcel.items > 1:
-            return await self._take_halves(parcel)
-        return Receipt(refused=((parcel, said),))
+            self._accept(parcel, answer, receipt)
+        elif answer.status in LATER:
+            receipt.trouble = Trouble(said, retry_after_seconds(answer.retry_after))
+        elif answer.status in WRONG_SETTINGS:
+            receipt.trouble = Trouble(said, final=True)
+        elif answer.status in TOO_LARGE_OR_BAD and parcel.items > 1:
+            await self._take_halves(parcel, max_bytes, receipt)
+        else:
+            receipt.bad += 1
+            receipt.refused.append((parcel, said))
 
-    async def _take_halves(self, parcel: Parcel) -> Receipt:
-        sent = 0
-        refused: list[tuple[Parcel, str]] = []
+    async def _take_halves(self, parcel: Parcel, max_bytes: int, receipt: Receipt) -> None:
         for half in halves(parcel):
-            receipt = await self.take(half)
+            if receipt.bad >= MOST_BAD:
+                receipt.refused.append((half, f"like those before it: {receipt.refused[-1][1]}"))
+                continue
+            await self._take(half, max_bytes, receipt)
             if receipt.trouble is not None:
-                return receipt
-            sent += receipt.sent
-            refused += receipt.refused
-        return Receipt(sent, tuple(refused))
+                return
+
+    def _accept(self, parcel: Parcel, answer: Answer, receipt: Receipt) -> None:
+        rejected, message = rejected_of(parcel.kind, answer.body, parcel.content_type)
+        rejected = min(rejected, parcel.items)
+        receipt.sent += parcel.items - rejected
+        receipt.bad = 0
+        if rejected:
+            # Which ones, OTLP has no way to say: all of it is set aside, as so many items as were rejected.
+            reason = f"rejected by the collector: {self._shown(message)}"
+            receipt.refused.append((replace(parcel, items=rejected), reason))
 
     async def _post(self, parcel: Parcel) -> Answer | Failure:
         settings = self._settings
@@ -91,21 +122,14 @@ class Courier:
             body, headers["content-encoding"] = gzip.compress(body, 1, mtime=0), "gzip"
         elif settings.compression == "deflate":
             body, headers["content-encoding"] = zlib.compress(body, 1), "deflate"
-        return await self._transport.post(settings.urls[parcel.kind], headers, body)
+        return await self._transport.post(settings.url, headers, body)
 
+    def _said(self, answer: Answer) -> str:
+        phrase = _PHRASES.get(answer.status, "")
+        shown = self._shown(answer.body.decode("utf-8", "replace"))
+        return f"answered {answer.status} {phrase}".strip() + (f": {shown}" if shown else "")
 
-def _accepted(parcel: Parcel, answer: Answer) -> Receipt:
-    rejected, message = rejected_of(parcel.kind, answer.body, parcel.content_type)
-    rejected = min(rejected, parcel.items)
-    if not rejected:
-        return Receipt(sent=parcel.items)
-    # Which ones, OTLP has no way to say: all of the parcel is set aside, as so many items as were rejected.
-    aside = replace(parcel, items=rejected)
-    return Receipt(parcel.items - rejected, ((aside, f"rejected by the collector: {message}"),))
-
-
-def _said(answer: Answer) -> str:
-    text = " ".join(answer.body.decode("utf-8", "replace").split()) if answer.body.isascii() else ""
-    shown = text[:_EXCERPT] if text.isprintable() else ""
-    phrase = _PHRASES.get(answer.status, "")
-    return f"answered {answer.status} {phrase}".strip() + (f": {shown}" if shown else "")
+    def _shown(self, text: str) -> str:
+        """A collector's words, fit for a log: one line, cut, without the key; nothing where they are none."""
+        text = " ".join(self._settings.masked(text[: 10 * _EXCERPT]).split())
+        return f"{text[:_EXCERPT]}{'…' if len(text) > _EXCERPT else ''}" if text.isprintable() else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import threading
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -12,59 +13,66 @@ MAX_BYTES = 64 * 1024 * 1024
 
 
 class MemoryOutbox:
-    """The parcels for one destination, oldest first. Gone with the process.
-
-    Any thread may use it: each step is one operation on a dict, so there is no lock that a fork could copy.
-    """
+    """The parcels for one destination, oldest first. Gone with the process; a forked child makes its own."""
 
     def __init__(self, max_bytes: int = MAX_BYTES) -> None:
         self._max_bytes = max_bytes
-        self._next = itertools.count(1).__next__
+        self._alone = threading.RLock()  # reentrant: a signal handler may flush
+        self._next_key = 1
+        self._bytes = 0
         self._waiting: dict[int, Parcel] = {}
         self._refused: dict[int, Parcel] = {}
 
-    def put(self, parcels: Sequence[Parcel], refused: str | None = None) -> int:
-        """Keep parcels, as *refused* ones with the reason; returns how many items had to go for them."""
-        place = self._waiting if refused is None else self._refused
-        for parcel in parcels:
-            key = self._next()
-            place[key] = replace(parcel, key=key)
-        return self._make_room()
+    def put(self, parcels: Sequence[Parcel]) -> int:
+        """Keep parcels; returns how many items had to go for them."""
+        with self._alone:
+            for parcel in parcels:
+                self._keep(self._waiting, parcel)
+            return self._make_room()
+
+    def _keep(self, place: dict[int, Parcel], parcel: Parcel) -> None:
+        place[self._next_key] = replace(parcel, key=self._next_key)
+        self._next_key += 1
+        self._bytes += len(parcel.body)
 
     def _make_room(self) -> int:
         gone = 0
-        excess = sum(len(p.body) for place in (self._waiting, self._refused) for p in place.copy().values())
-        for key in sorted({**self._refused, **self._waiting}):
-            if excess <= self._max_bytes:
-                break
-            parcel = self._refused.pop(key, None) or self._waiting.pop(key, None)
-            if parcel is not None:
-                gone += parcel.items
-                excess -= len(parcel.body)
+        while self._bytes > self._max_bytes and (place := self._refused or self._waiting):
+            gone += self._take(place, next(iter(place)))
         return gone
+
+    def _take(self, place: dict[int, Parcel], key: int) -> int:
+        parcel = place.pop(key, None)
+        if parcel is None:
+            return 0
+        self._bytes -= len(parcel.body)
+        return parcel.items
 
     def oldest(self, limit: int) -> list[Parcel]:
         """The parcels that have waited longest, without the refused ones."""
-        return sorted(self._waiting.copy().values(), key=lambda parcel: parcel.key)[:limit]
+        with self._alone:
+            return list(itertools.islice(self._waiting.values(), limit))
 
-    def drop(self, keys: Sequence[int]) -> None:
-        """Forget what was sent."""
-        for key in keys:
-            self._waiting.pop(key, None)
+    def settle(self, keys: Sequence[int], refused: Sequence[tuple[Parcel, str]] = ()) -> int:
+        """Forget what was delivered, keep what was refused of it; returns how many items were forgotten."""
+        with self._alone:
+            forgotten = sum(self._take(self._waiting, key) for key in keys)
+            for parcel, _ in refused if forgotten else ():
+                self._keep(self._refused, parcel)
+            return forgotten
 
     def readmit(self) -> int:
         """Let the refused ones wait again; returns how many items they hold."""
-        items = 0
-        for key, parcel in self._refused.copy().items():
-            self._waiting[key] = parcel
-            self._refused.pop(key, None)
-            items += parcel.items
-        return items
+        with self._alone:
+            readmitted, self._refused = self._refused, {}
+            self._waiting.update(readmitted)
+            return sum(parcel.items for parcel in readmitted.values())
 
     def counts(self) -> tuple[int, int]:
         """How many items wait, how many were refused."""
-        waiting, refused = self._waiting.copy(), self._refused.copy()
-        return sum(p.items for p in waiting.values()), sum(p.items for p in refused.values())
+        with self._alone:
+            waiting, refused = self._waiting.values(), self._refused.values()
+            return sum(parcel.items for parcel in waiting), sum(parcel.items for parcel in refused)
 
     def lease(self, holder: str, seconds: float) -> bool:
         """Nobody else can send what is in this process's memory."""

@@ -24,72 +24,104 @@ CONTENT_VARIABLE = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 
 _PREFIX = "OTEL_EXPORTER_OTLP_"
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_SHORTEST_MASKED = 4
 
 
 @dataclass(frozen=True, slots=True)
-class OTLPSettings:
-    """Checked settings. `headers` may hold a key: they are in no repr, no log, no error."""
+class SignalSettings:
+    """Checked settings for one signal. `headers` may hold a key: no repr, log or error shows them."""
 
-    urls: Mapping[Kind, str]
+    kind: Kind
+    url: str
     headers: Mapping[str, str] = field(repr=False)
     protocol: Protocol
     compression: Compression
     timeout: float
-    content: bool
+
+    def masked(self, text: str) -> str:
+        """The text without the headers' values, should a collector have echoed them."""
+        for value in self.headers.values():
+            for part in sorted({value, *value.split()}, key=len, reverse=True):
+                if len(part) >= _SHORTEST_MASKED:
+                    text = text.replace(part, "***")
+        return text
 
 
-def settings(
+def signal_settings(
+    kind: Kind,
     endpoint: str | None = None,
     *,
     headers: Mapping[str, str] | None = None,
     protocol: Protocol | None = None,
     compression: Compression | None = None,
     timeout: float | None = None,
-    content: bool | None = None,
-) -> OTLPSettings:
+) -> SignalSettings | None:
     """The settings that the arguments give, and where one is None the environment, or the default.
+
+    None where the environment names an address for the other signal alone: nothing goes anywhere unasked.
 
     Raises:
         ConfigError: something that cannot work. The text never holds a header's value.
     """
-    return OTLPSettings(
-        urls={kind: _url(kind, endpoint) for kind in get_args(Kind)},
-        headers=_headers(headers),
-        protocol=_one_of(protocol, "protocol", "PROTOCOL", get_args(Protocol), "http/protobuf"),
-        compression=_one_of(compression, "compression", "COMPRESSION", get_args(Compression), "gzip"),
-        timeout=_timeout(timeout),
-        content=_content() if content is None else content,
+    url = _url(kind, endpoint)
+    if url is None:
+        return None
+    return SignalSettings(
+        kind=kind,
+        url=url,
+        headers=_headers(kind, headers),
+        protocol=_one_of(kind, protocol, "PROTOCOL", get_args(Protocol), "http/protobuf"),
+        compression=_one_of(kind, compression, "COMPRESSION", get_args(Compression), "gzip"),
+        timeout=_timeout(kind, timeout),
     )
 
 
-def _url(kind: Kind, endpoint: str | None) -> str:
+def content_setting(given: bool | None) -> bool:
+    """Whether what was said is sent, too.
+
+    Off by default in OpenTelemetry, where a library records unasked. Who adds an exporter has asked.
+    """
+    if given is not None:
+        return given
+    return os.environ.get(CONTENT_VARIABLE, "").strip().lower() not in ("false", "0", "no_content")
+
+
+def _variable(kind: Kind, name: str) -> tuple[str, str]:
+    """A setting of the environment, the signal's own first: the variable's name, its value or ''."""
+    variable = ""
+    for variable in (f"{_PREFIX}{kind.upper()}_{name}", f"{_PREFIX}{name}"):
+        value = os.environ.get(variable, "").strip()
+        if value:
+            return variable, value
+    return variable, ""
+
+
+def _url(kind: Kind, endpoint: str | None) -> str | None:
+    source = "endpoint"
     if endpoint is None:
-        variable = f"{_PREFIX}{kind.upper()}_ENDPOINT"
-        own = os.environ.get(variable, "").strip()
-        if own:
-            return checked_base_url(own, variable)
-        variable = f"{_PREFIX}ENDPOINT"
-        endpoint = os.environ.get(variable, "").strip() or DEFAULT_ENDPOINT
-        base = checked_base_url(endpoint, variable)
-    else:
-        base = checked_base_url(endpoint, "endpoint")
+        source, endpoint = _variable(kind, "ENDPOINT")
+        if source.endswith(f"{kind.upper()}_ENDPOINT"):
+            return checked_base_url(endpoint, source)  # the whole address, as it is
+        if not endpoint and any(os.environ.get(f"{_PREFIX}{one.upper()}_ENDPOINT") for one in get_args(Kind)):
+            return None
+    base = checked_base_url(endpoint or DEFAULT_ENDPOINT, source)
     for known in get_args(Kind):
         base = base.removesuffix(f"/v1/{known}")
     return f"{base}/v1/{kind}"
 
 
-def _headers(given: Mapping[str, str] | None) -> dict[str, str]:
+def _headers(kind: Kind, given: Mapping[str, str] | None) -> dict[str, str]:
     source = "headers"
     if given is None:
-        source = f"{_PREFIX}HEADERS"
-        pairs = (entry.partition("=") for entry in os.environ.get(source, "").split(",") if entry.strip())
+        source, text = _variable(kind, "HEADERS")
+        pairs = (entry.partition("=") for entry in text.split(",") if entry.strip())
         given = {unquote(name.strip()): unquote(value.strip()) for name, _, value in pairs}
     headers = {}
     for name, value in given.items():
         if not isinstance(name, str) or not _HEADER_NAME.fullmatch(name):
             raise ConfigError(f"{source} holds a name that no header has; write name: value pairs")
-        text = value.strip() if isinstance(value, str) else None
-        if text is None or not all(" " <= char <= "~" for char in text):
+        text = value.strip() if isinstance(value, str) else "\n"
+        if not all(" " <= char <= "~" for char in text):
             raise ConfigError(
                 f"the value of {name!r} in {source} is no ASCII text on one line; copy it again"
             )
@@ -97,31 +129,26 @@ def _headers(given: Mapping[str, str] | None) -> dict[str, str]:
     return headers
 
 
-def _one_of(given: str | None, name: str, variable: str, known: tuple[T, ...], default: T) -> T:
-    source = name if given is not None else f"{_PREFIX}{variable}"
-    value = given if given is not None else os.environ.get(source, "").strip() or default
+def _one_of(kind: Kind, given: str | None, name: str, known: tuple[T, ...], default: T) -> T:
+    source, value = (name.lower(), given) if given is not None else _variable(kind, name)
     for choice in known:
-        if choice == value:
+        if choice == (value or default):
             return choice
     hint = "; gRPC is not spoken, collectors take HTTP on port 4318" if value == "grpc" else ""
     raise ConfigError(f"{source} is one of {', '.join(known)}; got {value!r}{hint}")
 
 
-def _timeout(given: float | None) -> float:
+def _timeout(kind: Kind, given: float | None) -> float:
     """Seconds; the environment's number is of milliseconds."""
-    variable = f"{_PREFIX}TIMEOUT"
-    text = os.environ.get(variable, "").strip()
-    if given is None and text:
+    timeout: float = DEFAULT_TIMEOUT
+    if given is not None:
+        timeout = given
+    else:
+        variable, text = _variable(kind, "TIMEOUT")
         try:
-            given = float(text) / 1000
+            timeout = float(text) / 1000 if text else DEFAULT_TIMEOUT
         except ValueError:
             raise ConfigError(f"{variable} is a number of milliseconds, got {text!r}") from None
-    timeout = DEFAULT_TIMEOUT if given is None else given
     if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 < timeout < math.inf:
         raise ConfigError(f"timeout is a number of seconds above 0, got {timeout!r}")
     return float(timeout)
-
-
-def _content() -> bool:
-    # Off by default in OpenTelemetry, where a library records unasked. Who adds an exporter has asked.
-    return os.environ.get(CONTENT_VARIABLE, "").strip().lower() not in ("false", "0", "no_content")

@@ -6,9 +6,9 @@ import asyncio
 import itertools
 import logging
 import os
-import random
 import threading
 import time
+from _thread import allocate_lock
 from collections.abc import Callable, Sequence
 from queue import Empty, SimpleQueue
 
@@ -17,6 +17,7 @@ from agenttrace.core.parcel import Parcel
 from agenttrace.core.protocols import Outbox
 from agenttrace.exporters.courier import Courier, Receipt, Trouble
 from agenttrace.exporters.otlp_splitting import joined
+from agenttrace.http.pauses import pause_before
 
 LINGER_SECONDS = 1.0
 """How long the first parcel waits for others, so that they go in one request."""
@@ -25,14 +26,17 @@ FIRST_PAUSE = 1.0
 LONGEST_PAUSE = 60.0
 """Seconds between attempts while the collector is in trouble; also the most that its Retry-After is given."""
 
-MAX_BYTES = 4 * 1024 * 1024
-"""Bytes of one request before compression: what collectors take by default."""
-
-_AT_ONCE = 8
-_LOOK_SECONDS = 5.0
 LEASE_SECONDS = 5.0
 """How long a process that died is believed to be sending; who lives renews its lease meanwhile."""
 
+MAX_BYTES = 4 * 1024 * 1024
+"""Bytes of one request before compression: what collectors take by default."""
+
+MIN_BYTES = 64 * 1024
+"""How small requests become while none is answered in time."""
+
+_AT_ONCE = 8
+_LOOK_SECONDS = 5.0
 _ELSEWHERE = Trouble("another process is sending", retry_after=1.0)
 
 log = logging.getLogger("agenttrace")
@@ -41,8 +45,8 @@ log = logging.getLogger("agenttrace")
 class Sender:
     """Sends what waits in outboxes, one request at a time, oldest first; pauses while that fails.
 
-    Everything happens on a daemon thread, which the first parcel starts. No lock is shared with who exports:
-    a bell, counters. Of several processes that share an outbox, one sends at a time.
+    Everything happens on a daemon thread, which the first parcel starts. Who exports never waits for it: they
+    share a bell and counters. Of several processes that share an outbox, one sends at a time.
     """
 
     def __init__(self, courier: Courier, outboxes: Callable[[], Sequence[Outbox]], *, name: str) -> None:
@@ -51,21 +55,25 @@ class Sender:
         self._name = name
         self._holder = f"{os.getpid()}-{os.urandom(6).hex()}"
         self._bell: SimpleQueue[None] = SimpleQueue()
+        self._starting = allocate_lock()
         self._thread: threading.Thread | None = None
         self._cancel: Callable[[], object] | None = None
         self._tick = itertools.count(1).__next__
-        self._asked = self._done = self._failed = 0
-        self._hurry = self._closing = self._gave_up = False
+        # Each wish to send and each pass over the outboxes takes a tick: a pass sees to the wishes before it.
+        self._hurried = self._begun = self._done = self._failed = 0
+        self._closing = self._gave_up = False
         self._failures = 0
         self._again_at = 0.0
+        self._max_bytes = MAX_BYTES
         self.trouble: Trouble | None = None
-        self.sent = self.refused = self.dropped = 0
+        self.sent = 0
 
     def notice(self) -> None:
         """There is something to send."""
-        self._asked = self._tick()
-        self._ensure_thread()
-        self._bell.put(None)
+        if not (self._gave_up or self._closing):
+            self._ensure_thread()
+            if self._bell.empty():
+                self._bell.put(None)
 
     def flush(self, timeout: float) -> bool:
         """Send what waits, at most `timeout` seconds; whether all was sent.
@@ -74,11 +82,11 @@ class Sender:
         """
         if self._gave_up or self._closing or time.monotonic() < self._again_at:
             return False
-        self._hurry = True
+        self._hurried = asked = self._tick()
         self.notice()
-        asked, deadline = self._asked, time.monotonic() + timeout
+        deadline = time.monotonic() + timeout
         while self._done < asked:
-            if self._failed >= asked or time.monotonic() >= deadline or self._thread is None:
+            if self._failed > asked or time.monotonic() >= deadline or self._thread is None:
                 return False
             time.sleep(0.005)
         return True
@@ -90,46 +98,58 @@ class Sender:
         cancel = self._cancel
         if cancel is not None:
             cancel()
-        if self._thread is not None:
+        if self._thread is not None and self._thread is not threading.current_thread():
             self._thread.join(timeout)
 
     def _ensure_thread(self) -> None:
-        if self._closing or self._gave_up or (self._thread is not None and self._thread.is_alive()):
+        thread = self._thread
+        if (thread is not None and thread.is_alive()) or not self._starting.acquire(blocking=False):
             return
-        thread = threading.Thread(target=self._serve, name="agenttrace-otlp", daemon=True)
-        thread.agenttrace_internal = True  # type: ignore[attr-defined] # seen by the thread patch
         try:
-            thread.start()
-            self._thread = thread
+            if self._thread is None or not self._thread.is_alive():
+                made = threading.Thread(target=self._serve, name="agenttrace-otlp", daemon=True)
+                made.agenttrace_internal = True  # type: ignore[attr-defined] # seen by the thread patch
+                made.start()
+                self._thread = made
         except RuntimeError:  # no new thread: limit reached, or the interpreter is going down
             pass
+        finally:
+            self._starting.release()
 
     # On the thread.
 
     def _serve(self) -> None:
-        with asyncio.Runner() as runner:
-            runner.get_loop().set_default_executor(DaemonExecutor())
-            while not (self._closing or self._gave_up):
-                self._wait()
-                asked = self._asked
-                try:
-                    trouble = None if self._closing else runner.run(self._send_all())
-                except asyncio.CancelledError:
-                    return
-                except Exception as error:  # choke-point: an outbox that cannot be read, a bug of ours
-                    trouble = Trouble(f"{type(error).__name__}: {error}")
-                self._settle(asked, trouble)
+        try:
+            with asyncio.Runner() as runner:
+                runner.get_loop().set_default_executor(DaemonExecutor())
+                while not (self._closing or self._gave_up):
+                    self._wait()
+                    self._pass(runner)
+        except (Exception, asyncio.CancelledError):  # choke-point: closed amid a request, no files left …
+            pass  # the next parcel starts another thread
+
+    def _pass(self, runner: asyncio.Runner) -> None:
+        self._begun = self._tick()
+        trouble = None
+        try:
+            if not self._closing:
+                trouble = runner.run(self._send_all())
+        except Exception as error:  # choke-point: an outbox that cannot be read, a bug of ours
+            trouble = Trouble(f"{type(error).__name__}: {error}")
+        self._settle(trouble)
 
     def _wait(self) -> None:
         """Until there is something to send, others have had time to join it, and no pause is on."""
         while not self._closing and (left := self._again_at - time.monotonic()) > 0:
             self._ring(left)
-        if self.trouble is None and not self._hurry and not self._closing:
+        if self.trouble is None and not self._is_urgent():
             self._ring(_LOOK_SECONDS)
             ends = time.monotonic() + LINGER_SECONDS
-            while not (self._hurry or self._closing) and (left := ends - time.monotonic()) > 0:
+            while not self._is_urgent() and (left := ends - time.monotonic()) > 0:
                 self._ring(left)
-        self._hurry = False
+
+    def _is_urgent(self) -> bool:
+        return self._closing or self._hurried > self._begun
 
     def _ring(self, seconds: float) -> None:
         try:
@@ -149,17 +169,21 @@ class Sender:
         return trouble
 
     async def _empty(self, outbox: Outbox) -> Trouble | None:
-        if not outbox.oldest(1):
+        """Send what waits now; what comes meanwhile is the next pass's, so that this one ends."""
+        left = outbox.counts()[0]
+        if not left:
             return None
         if not self._lease(outbox):
             return _ELSEWHERE
         try:
-            while parcels := outbox.oldest(_AT_ONCE):
-                parcel, keys = joined(parcels, MAX_BYTES)
+            while left > 0 and (parcels := outbox.oldest(_AT_ONCE)):
+                parcel, keys = joined(parcels, self._max_bytes)
                 receipt = await self._take(parcel, outbox)
                 if receipt.trouble is not None:
                     return receipt.trouble
+                self._max_bytes = MAX_BYTES
                 self._book(outbox, keys, receipt)
+                left -= parcel.items
                 if not self._lease(outbox):
                     return _ELSEWHERE
         finally:
@@ -171,45 +195,55 @@ class Sender:
 
     async def _take(self, parcel: Parcel, outbox: Outbox) -> Receipt:
         """Let a parcel be taken, renewing the lease as long as that lasts."""
-        taking = asyncio.ensure_future(self._courier.take(parcel))
+        loop = asyncio.get_running_loop()
+        taking = asyncio.ensure_future(self._courier.take(parcel, self._max_bytes))
         try:
             while not (await asyncio.wait({taking}, timeout=LEASE_SECONDS / 3))[0]:
-                self._lease(outbox)
+                try:
+                    await loop.run_in_executor(None, self._lease, outbox)
+                except Exception as error:  # choke-point: the request under way goes on all the same
+                    log.debug("the lease could not be renewed: %s", error)
             return taking.result()
         finally:
             taking.cancel()
 
     def _book(self, outbox: Outbox, keys: list[int], receipt: Receipt) -> None:
-        for parcel, reason in receipt.refused:
-            self.dropped += outbox.put([parcel], refused=reason)
-            self.refused += parcel.items
-            log.warning("%s refused %d %s: %s", self._name, parcel.items, parcel.kind, reason)
-        outbox.drop(keys)
-        self.sent += receipt.sent
-
-    def _settle(self, asked: int, trouble: Trouble | None) -> None:
-        before, self.trouble = self.trouble, trouble
-        if trouble is None:
-            if before not in (None, _ELSEWHERE):
-                log.info("%s takes what is sent again", self._name)
-            self._failures, self._again_at = 0, 0.0
-            self._done = asked
-            return
-        self._gave_up = trouble.final
-        pause = FIRST_PAUSE if trouble is _ELSEWHERE else self._pause(trouble)
-        self._again_at = time.monotonic() + pause
-        self._failed = asked
-        if trouble is not _ELSEWHERE and before in (None, _ELSEWHERE):
-            log.warning(
-                "%s: %s; what is recorded waits in the outbox%s",
-                self._name,
-                trouble.text,
-                ", until a process with other settings sends it" if trouble.final else " (said once)",
+        forgotten = outbox.settle(keys, receipt.refused)
+        self.sent += min(receipt.sent, forgotten)
+        if receipt.refused:
+            count = sum(parcel.items for parcel, _ in receipt.refused)
+            self._say(
+                logging.WARNING, f"refused {count} {receipt.refused[0][0].kind}: {receipt.refused[0][1]}"
             )
 
+    def _settle(self, trouble: Trouble | None) -> None:
+        before, self.trouble = self.trouble, trouble
+        if trouble is None:
+            self._failures, self._again_at = 0, 0.0
+            self._done = self._begun
+            if before not in (None, _ELSEWHERE):
+                self._say(logging.INFO, "takes what is sent again")
+            return
+        self._gave_up = trouble.final
+        if trouble.slow:
+            self._max_bytes = max(self._max_bytes // 2, MIN_BYTES)
+        self._again_at = time.monotonic() + self._pause(trouble)
+        self._failed = self._begun
+        if trouble is not _ELSEWHERE and before in (None, _ELSEWHERE):
+            until = ", until the settings are changed" if trouble.final else " (said once)"
+            self._say(logging.WARNING, f"{trouble.text}; what is recorded waits in the outbox{until}")
+
     def _pause(self, trouble: Trouble) -> float:
-        """Doubling, with jitter, on top of what the collector asks for."""
-        self._failures = min(self._failures + 1, 10)
-        backoff = min(LONGEST_PAUSE, FIRST_PAUSE * 2.0 ** (self._failures - 1))
-        backoff *= random.uniform(0.5, 1.0)  # noqa: S311 - spreads retries, guards nothing
-        return min(LONGEST_PAUSE, (trouble.retry_after or 0.0) + backoff)
+        if trouble is _ELSEWHERE:
+            return FIRST_PAUSE
+        self._failures += 1
+        return pause_before(
+            self._failures, first=FIRST_PAUSE, longest=LONGEST_PAUSE, asked=trouble.retry_after
+        )
+
+    def _say(self, level: int, what: str) -> None:
+        """Log; whatever handlers the user has given to the logger, nothing stops here."""
+        try:
+            log.log(level, "%s: %s", self._name, what)
+        except Exception:  # choke-point
+            pass

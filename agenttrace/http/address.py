@@ -10,7 +10,9 @@ _METADATA = frozenset(
         ipaddress.ip_address,
         (
             "fd00:ec2::254",  # AWS over IPv6
+            "fd20:ce::254",  # Google Cloud over IPv6
             "100.100.100.200",  # Alibaba Cloud
+            "192.0.0.192",  # Oracle Cloud
         ),
     )
 )
@@ -39,4 +41,14 @@ def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
             return ipaddress.IPv4Address(socket.inet_aton(host))
         except (OSError, UnicodeError):
             return None
-    return getattr(address, "ipv4_mapped", None) or address
+    return address if isinstance(address, ipaddress.IPv4Address) else _embedded(address) or address
+
+
+_NAT64 = ipaddress.ip_network("64:ff9b::/96")
+
+
+def _embedded(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
+    """The IPv4 address that an IPv6 address leads to: mapped, translated, tunnelled."""
+    if address in _NAT64:
+        return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+    return address.ipv4_mapped or address.sixtofour

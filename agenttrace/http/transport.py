@@ -8,13 +8,11 @@ them leaves this module: what went wrong is a value, not an exception.
 from __future__ import annotations
 
 import asyncio
-import random
 import ssl
 import time
 import weakref
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
-from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 from urllib.parse import urlsplit
@@ -23,6 +21,7 @@ import httpx
 
 from agenttrace.http.address import forbidden_peer
 from agenttrace.http.body import BodyError, read_body
+from agenttrace.http.pauses import pause_before, retry_after_seconds
 
 REQUEST_TIMEOUT = 60.0
 """Seconds for one request with all its retries."""
@@ -42,10 +41,14 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why there is no reply: a text without path, query or key. `retryable`: another attempt may help."""
+    """Why there is no reply: a text without path, query or key. `retryable`: another attempt may help.
+
+    `status` is known where the reply began, and could not be used: a redirect, an unreadable body.
+    """
 
     problem: str
     retryable: bool = False
+    status: int | None = None
 
 
 class Transport:
@@ -94,7 +97,7 @@ class Transport:
         except TimeoutError:
             outcome = Failure(f"no complete reply within {self.timeout:g} s{last}", retryable=True)
         if isinstance(outcome, Failure):
-            return Failure(f"{_origin(url)}: {outcome.problem}", outcome.retryable)
+            return replace(outcome, problem=f"{_origin(url)}: {outcome.problem}")
         return outcome
 
     async def _until_answered(
@@ -108,7 +111,8 @@ class Transport:
             problem = _retryable_problem(outcome)
             if problem is None or attempt >= self.attempts:
                 return outcome
-            pause = self._pause(attempt, outcome.retry_after if isinstance(outcome, Answer) else None)
+            asked = retry_after_seconds(outcome.retry_after) if isinstance(outcome, Answer) else None
+            pause = pause_before(attempt, first=self.first_pause, longest=self.longest_pause, asked=asked)
             if pause >= ends - time.monotonic():
                 return Failure(f"{problem}; no time left to try again after {pause:.1f} s")
             note(problem)
@@ -118,19 +122,21 @@ class Transport:
         client = await self._client()
         headers = {"accept-encoding": "identity", **headers}
         connecting = _Connecting()
+        status: int | None = None
         try:
             async with client.stream(
                 "POST", url, headers=headers, content=body, extensions={"trace": connecting.watch}
             ) as response:
-                if 300 <= response.status_code < 400:
-                    return Failure(f"answered with a redirect ({response.status_code}); none is followed")
+                status = response.status_code
+                if 300 <= status < 400:
+                    return Failure(f"answered with a redirect ({status}); none is followed", status=status)
                 return Answer(
-                    response.status_code,
+                    status,
                     await read_body(response, self.max_bytes),
                     response.headers.get("retry-after"),
                 )
         except BodyError as error:
-            return Failure(str(error))
+            return Failure(str(error), status=status)
         except _ForbiddenPeer as error:
             return Failure(str(error))
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:
@@ -139,16 +145,10 @@ class Transport:
             # A kept connection that the endpoint closed meanwhile: nothing was answered.
             unanswered = "without sending a response" in str(error)
             return Failure("the connection was closed before the reply was complete", retryable=unanswered)
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
+        except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
             return Failure(f"the connection broke ({type(error).__name__})")
         finally:
             await connecting.clear_up()
-
-    def _pause(self, attempt: int, retry_after: str | None) -> float:
-        """Seconds until the next attempt: doubling, with jitter, on top of what the endpoint asks for."""
-        backoff = min(self.longest_pause, self.first_pause * 2.0 ** (attempt - 1))
-        backoff *= random.uniform(0.5, 1.0)  # noqa: S311 - spreads retries, guards nothing
-        return min(self.longest_pause, (retry_after_seconds(retry_after) or 0.0) + backoff)
 
     async def _client(self) -> httpx.AsyncClient:
         loop = asyncio.get_running_loop()
@@ -177,13 +177,16 @@ class _Connecting:
         self._half_made: Any = None
 
     async def watch(self, event: str, info: Mapping[str, Any]) -> None:
-        """httpx's ``trace`` extension."""
-        if event == "connection.connect_tcp.complete":
+        """httpx's ``trace`` extension. Events of a proxied connection differ in the first word.
+
+        Behind a proxy it is the proxy that is looked at: whom that connects to is its own business.
+        """
+        if event.endswith(".connect_tcp.complete"):
             self._connected = info["return_value"]
             await self._check()
-        elif event == "connection.start_tls.started":
+        elif event.endswith(".start_tls.started"):
             self._half_made = self._connected
-        elif event == "connection.start_tls.complete":
+        elif event.endswith(".start_tls.complete"):
             self._half_made = None
 
     async def _check(self) -> None:
@@ -221,20 +224,6 @@ async def _open_client() -> AsyncGenerator[httpx.AsyncClient]:
 def _certificates() -> ssl.SSLContext:
     """The trusted authorities, loaded once: it takes 80 ms."""
     return httpx.create_ssl_context()
-
-
-def retry_after_seconds(text: str | None) -> float | None:
-    """A `Retry-After` header as seconds from now; None where it is absent, negative or not understood."""
-    if text is None:
-        return None
-    text = text.strip()
-    if text.isascii() and text.isdigit():
-        return float(text[:9])
-    try:
-        seconds = parsedate_to_datetime(text).timestamp() - time.time()
-    except (ValueError, OverflowError):
-        return None
-    return seconds if seconds >= 0 else None
 
 
 def _retryable_problem(outcome: Answer | Failure) -> str | None:

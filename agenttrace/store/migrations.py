@@ -155,7 +155,8 @@ MIGRATIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
                 created_ns INTEGER NOT NULL,
                 body BLOB NOT NULL
             )""",
-            "CREATE INDEX outbox_by_destination ON outbox (destination, id)",
+            "CREATE INDEX outbox_sizes ON outbox (destination, refused IS NULL, id, bytes, items)",
+            "CREATE INDEX outbox_waiting ON outbox (destination, id) WHERE refused IS NULL",
             """CREATE TABLE outbox_senders (
                 destination TEXT PRIMARY KEY,
                 holder TEXT NOT NULL,

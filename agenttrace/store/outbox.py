@@ -13,7 +13,10 @@ from agenttrace.core.parcel import Parcel
 T = TypeVar("T")
 
 MAX_BYTES = 64 * 1024 * 1024
-"""Bytes that may wait for one destination, with what it refused; beyond it the oldest go."""
+"""Bytes that may wait for one destination, the refused included, which go first; then the oldest go."""
+
+MAX_AGE_NS = 14 * 24 * 3600 * 10**9
+"""What nobody has sent by then is for a destination that is used no more."""
 
 
 class _Write(Protocol):
@@ -35,37 +38,56 @@ class SQLiteOutbox:
         self._read = read
         self._destination = destination
         self._max_bytes = max_bytes
+        self._unmeasured: int | None = None  # bytes put since they were last counted: counting reads an index
 
-    def put(self, parcels: Sequence[Parcel], refused: str | None = None) -> int:
-        """Keep parcels, as *refused* ones with the reason; returns how many items had to go for them."""
+    def put(self, parcels: Sequence[Parcel]) -> int:
+        """Keep parcels; returns how many items had to go for them."""
 
         def put(db: sqlite3.Connection, _: Any) -> int:
-            for parcel in parcels:
-                db.execute(
-                    "INSERT INTO outbox (destination, kind, content_type, items, bytes, body, refused,"
-                    " created_ns) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                    (
-                        self._destination,
-                        parcel.kind,
-                        parcel.content_type,
-                        parcel.items,
-                        len(parcel.body),
-                        parcel.body,
-                        None if refused is None else clean_text(refused),
-                        time.time_ns(),
-                    ),
-                )
-            return self._make_room(db)
+            self._insert(db, [(parcel, None) for parcel in parcels])
+            return self._make_room(db, sum(len(parcel.body) for parcel in parcels))
 
         return self._write(put)
 
-    def _make_room(self, db: sqlite3.Connection) -> int:
-        rows = db.execute(
-            "SELECT id, bytes, items FROM outbox WHERE destination = ? ORDER BY id", (self._destination,)
-        ).fetchall()
-        excess = sum(size for _, size, _ in rows) - self._max_bytes
+    def _insert(self, db: sqlite3.Connection, parcels: Sequence[tuple[Parcel, str | None]]) -> None:
+        now = time.time_ns()
+        db.executemany(
+            "INSERT INTO outbox (destination, kind, content_type, items, bytes, body, refused, created_ns)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            [
+                (
+                    self._destination,
+                    parcel.kind,
+                    parcel.content_type,
+                    parcel.items,
+                    len(parcel.body),
+                    parcel.body,
+                    None if refused is None else clean_text(refused),
+                    now,
+                )
+                for parcel, refused in parcels
+            ],
+        )
+
+    def _make_room(self, db: sqlite3.Connection, added: int) -> int:
+        first_time = self._unmeasured is None
+        if first_time:
+            db.execute("DELETE FROM outbox WHERE created_ns < ?", (time.time_ns() - MAX_AGE_NS,))
+        unmeasured = (self._unmeasured or 0) + added
+        if not first_time and unmeasured < self._max_bytes // 16:
+            self._unmeasured = unmeasured
+            return 0
+        self._unmeasured = 0
+        (held,) = db.execute(
+            "SELECT total(bytes) FROM outbox WHERE destination = ?", (self._destination,)
+        ).fetchone()
         gone = 0
-        for key, size, items in rows:
+        excess = held - self._max_bytes
+        rows = db.execute(
+            "SELECT id, bytes, items FROM outbox WHERE destination = ? ORDER BY refused IS NULL, id",
+            (self._destination,),
+        )
+        for key, size, items in rows.fetchall() if excess > 0 else ():
             if excess <= 0:
                 break
             db.execute("DELETE FROM outbox WHERE id = ?", (key,))
@@ -86,9 +108,19 @@ class SQLiteOutbox:
 
         return self._read(query, [])
 
-    def drop(self, keys: Sequence[int]) -> None:
-        """Forget what was sent."""
-        self._write(lambda db, _: db.executemany("DELETE FROM outbox WHERE id = ?", [(key,) for key in keys]))
+    def settle(self, keys: Sequence[int], refused: Sequence[tuple[Parcel, str]] = ()) -> int:
+        """Forget what was delivered, keep what was refused of it; returns how many items were forgotten."""
+
+        def settle(db: sqlite3.Connection, _: Any) -> int:
+            forgotten = 0
+            for key in keys:
+                (items,) = db.execute("SELECT total(items) FROM outbox WHERE id = ?", (key,)).fetchone()
+                db.execute("DELETE FROM outbox WHERE id = ?", (key,))
+                forgotten += int(items)
+            self._insert(db, refused if forgotten else ())
+            return forgotten
+
+        return self._write(settle)
 
     def readmit(self) -> int:
         """Let the refused ones wait again; returns how many items they hold."""
@@ -98,7 +130,10 @@ class SQLiteOutbox:
                 "SELECT coalesce(sum(items), 0) FROM outbox WHERE destination = ? AND refused IS NOT NULL",
                 (self._destination,),
             ).fetchone()
-            db.execute("UPDATE outbox SET refused = NULL WHERE destination = ?", (self._destination,))
+            db.execute(
+                "UPDATE outbox SET refused = NULL WHERE destination = ? AND refused IS NOT NULL",
+                (self._destination,),
+            )
             return int(found[0])
 
         return self._write(readmit)

@@ -30,7 +30,7 @@ from agenttrace.store.evaluation_writes import (
 from agenttrace.store.forks import watch
 from agenttrace.store.functions import Functions, insert_tools
 from agenttrace.store.health import StoreHealth
-from agenttrace.store.outbox import SQLiteOutbox
+from agenttrace.store.outbox import MAX_BYTES, SQLiteOutbox
 from agenttrace.store.reader import read
 from agenttrace.store.refuge import Refuge
 from agenttrace.store.retention import DEFAULT_BYTES, retire
@@ -220,7 +220,7 @@ class SQLiteStore(SQLiteReads):
 
     def outbox(self, destination: str) -> SQLiteOutbox:
         """Where an exporter keeps what it has yet to send to `destination`."""
-        return SQLiteOutbox(self._must_write, self._read, destination)
+        return SQLiteOutbox(self._must_write, self._read, destination, min(MAX_BYTES, self.max_bytes // 4))
 
     def _must_write(self, write: Callable[[sqlite3.Connection, Functions], T]) -> T:
         with self._alone():

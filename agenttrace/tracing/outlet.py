@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from agenttrace.core.protocols import Exporter, SpanSink
+from agenttrace.core.protocols import Delivering, Exporter, SpanSink
 from agenttrace.core.score import Score
 from agenttrace.core.span import Span
 from agenttrace.core.tool_call import ToolDefinition
@@ -173,24 +174,33 @@ class Outlet:
                 self.warn("on_end", f"after {span.name!r}: {type(error).__name__}: {error}")
 
     def flush(self, timeout: float) -> None:
-        """Let the store and the exporters finish."""
-        for sink in (self.store, *self.exporters):
-            try:
-                sink.flush(timeout)
-            except Exception as error:  # choke-point
-                self.warn(
-                    "flush", f"{type(sink).__name__} could not be flushed: {type(error).__name__}: {error}"
-                )
+        """Let the store and the exporters finish, within `timeout` seconds in all."""
+        deadline = time.monotonic() + timeout
+        self._guarded("flush", self.store, timeout)
+        self.flush_exporters(deadline - time.monotonic())
+
+    def flush_exporters(self, timeout: float) -> None:
+        """Let the exporters finish, within `timeout` seconds in all."""
+        deadline = time.monotonic() + timeout
+        for exporter in self.exporters:
+            self._guarded("flush", exporter, max(deadline - time.monotonic(), 0.0))
+
+    def end(self) -> None:
+        """Tell those exporters that deliver later that the process ends."""
+        for exporter in self.exporters:
+            if isinstance(exporter, Delivering):
+                self._guarded("end", exporter)
 
     def close(self) -> None:
-        """Close the store and the exporters."""
-        for sink in (self.store, *self.exporters):
-            try:
-                sink.close()
-            except Exception as error:  # choke-point
-                self.warn(
-                    "close", f"{type(sink).__name__} could not be closed: {type(error).__name__}: {error}"
-                )
+        """Close the exporters, then the store, which may keep what they have left."""
+        for sink in (*self.exporters, self.store):
+            self._guarded("close", sink)
+
+    def _guarded(self, what: str, sink: Any, *args: Any) -> None:
+        try:
+            getattr(sink, what)(*args)
+        except Exception as error:  # choke-point
+            self.warn(what, f"{what} of {type(sink).__name__} failed: {type(error).__name__}: {error}")
 
     def warn(self, cause: str, message: str) -> None:
         """Log once per cause. Never raises, whatever handlers the user has given to the logger."""

@@ -13,7 +13,7 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from agenttrace.core.identity import clock_jumps, follow_clock, monotonic_ns
-from agenttrace.core.protocols import Exporter, SpanSink
+from agenttrace.core.protocols import Delivering, Exporter, SpanSink
 from agenttrace.tracing.context import current
 from agenttrace.tracing.counting import Counter
 from agenttrace.tracing.freeze import Frozen
@@ -189,7 +189,10 @@ class Pipeline:
     def flush(self, timeout: float = 5.0) -> FlushResult:
         """Wait until what has ended is stored, `timeout` seconds at most."""
         deadline = time.monotonic() + max(timeout, 0.0)
-        if self.closed or (self._worker is None and not self.queue):
+        if self.closed:
+            return self._result()
+        if self._worker is None and not self.queue:
+            self._outlet.flush_exporters(timeout)  # what they have may be of an earlier process
             return self._result()
         self.ensure_worker()
         worker = self._worker
@@ -213,6 +216,7 @@ class Pipeline:
         deadline = time.monotonic() + timeout
         self.flush(timeout)
         self._stop(deadline - time.monotonic())
+        self._outlet.end()
         self.entrance = _AtOnce(self)
         for holder in get_referrers(self.queue):  # traces under way: found here, since it costs calls nothing
             if type(holder) is Scope:
@@ -277,7 +281,9 @@ class Pipeline:
         start anew at the next root."""
         self.queue.clear()
         self._begin(since=monotonic_ns())
-        for sink in (self.store, *self.exporters):
-            forget = getattr(sink, "after_fork", None)
-            if forget is not None:
-                forget()
+        forget = getattr(self.store, "after_fork", None)
+        if forget is not None:
+            forget()
+        for exporter in self.exporters:
+            if isinstance(exporter, Delivering):
+                exporter.after_fork()

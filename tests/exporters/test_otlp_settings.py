@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agenttrace.core.errors import ConfigError
-from agenttrace.exporters.otlp_settings import settings
+from agenttrace.exporters.otlp_settings import content_setting, signal_settings
 
 SECRET = "sk-VERYSECRETKEY123"
 
@@ -18,19 +18,17 @@ def _no_settings(monkeypatch):
         monkeypatch.delenv(name)
 
 
+def urls(endpoint=None):
+    found = {kind: signal_settings(kind, endpoint) for kind in ("traces", "logs")}
+    return {kind: None if one is None else one.url for kind, one in found.items()}
+
+
 def test_the_defaults_are_a_collector_on_this_machine():
-    found = settings()
-    assert found.urls == {
-        "traces": "http://localhost:4318/v1/traces",
-        "logs": "http://localhost:4318/v1/logs",
-    }
-    assert (found.protocol, found.compression, found.timeout, found.content) == (
-        "http/protobuf",
-        "gzip",
-        10.0,
-        True,
-    )
+    found = signal_settings("traces")
+    assert urls() == {"traces": "http://localhost:4318/v1/traces", "logs": "http://localhost:4318/v1/logs"}
+    assert (found.protocol, found.compression, found.timeout) == ("http/protobuf", "gzip", 10.0)
     assert found.headers == {}
+    assert content_setting(None) is True
 
 
 @pytest.mark.parametrize(
@@ -38,7 +36,7 @@ def test_the_defaults_are_a_collector_on_this_machine():
     ["https://host/otlp", "https://host/otlp/", "https://host/otlp/v1/traces", "https://host/otlp/v1/logs"],
 )
 def test_an_endpoint_is_the_address_with_or_without_its_path(endpoint):
-    assert settings(endpoint).urls == {
+    assert urls(endpoint) == {
         "traces": "https://host/otlp/v1/traces",
         "logs": "https://host/otlp/v1/logs",
     }
@@ -49,28 +47,39 @@ def test_the_environment_says_what_arguments_do_not(monkeypatch):
         "ENDPOINT": "http://a:1/x",
         "TRACES_ENDPOINT": "http://b:2/own",
         "HEADERS": f"authorization=Bearer%20{SECRET}, X-Team = support ,",
+        "LOGS_HEADERS": "x-team=logs",
         "PROTOCOL": "http/json",
         "COMPRESSION": "none",
         "TIMEOUT": "2500",
+        "TRACES_TIMEOUT": "500",
     }.items():
         monkeypatch.setenv(f"OTEL_EXPORTER_OTLP_{name}", value)
     monkeypatch.setenv("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT", "NO_CONTENT")
-    found = settings()
-    assert found.urls == {"traces": "http://b:2/own", "logs": "http://a:1/x/v1/logs"}
-    assert found.headers == {"authorization": f"Bearer {SECRET}", "x-team": "support"}
-    assert (found.protocol, found.compression, found.timeout) == ("http/json", "none", 2.5)
-    assert found.content is False
-    given = settings(
-        "http://c", headers={}, protocol="http/protobuf", compression="gzip", timeout=1, content=True
+    traces, logs = signal_settings("traces"), signal_settings("logs")
+    assert urls() == {"traces": "http://b:2/own", "logs": "http://a:1/x/v1/logs"}
+    assert traces.headers == {"authorization": f"Bearer {SECRET}", "x-team": "support"}
+    assert logs.headers == {"x-team": "logs"}
+    assert (traces.protocol, traces.compression, traces.timeout) == ("http/json", "none", 0.5)
+    assert logs.timeout == 2.5
+    assert content_setting(None) is False
+    assert content_setting(True) is True
+    given = signal_settings(
+        "traces", "http://c", headers={}, protocol="http/protobuf", compression="gzip", timeout=1
     )
-    assert given.urls["traces"] == "http://c/v1/traces"
-    assert (given.headers, given.protocol, given.compression, given.timeout, given.content) == (
-        {},
-        "http/protobuf",
-        "gzip",
-        1.0,
-        True,
-    )
+    assert given.url == "http://c/v1/traces"
+    assert given.headers == {}
+    assert (given.protocol, given.compression, given.timeout) == ("http/protobuf", "gzip", 1.0)
+
+
+@pytest.mark.parametrize(("given", "other"), [("traces", "logs"), ("logs", "traces")])
+def test_an_address_for_one_signal_sends_the_other_nowhere(monkeypatch, given, other):
+    monkeypatch.setenv(f"OTEL_EXPORTER_OTLP_{given.upper()}_ENDPOINT", "http://host/own")
+    assert urls() == {given: "http://host/own", other: None}
+
+
+def test_a_collectors_words_are_shown_without_the_headers():
+    found = signal_settings("traces", headers={"authorization": f"Bearer {SECRET}", "x-team": "support"})
+    assert found.masked(f"bad key {SECRET} (Bearer {SECRET}) of support") == "bad key *** (***) of ***"
 
 
 @pytest.mark.parametrize(
@@ -93,7 +102,7 @@ def test_the_environment_says_what_arguments_do_not(monkeypatch):
 )
 def test_what_cannot_work_is_an_error_that_shows_no_secret(wrong, message):
     with pytest.raises(ConfigError, match=message) as caught:
-        settings(**wrong)
+        signal_settings("traces", **wrong)
     assert SECRET not in str(caught.value)
 
 
@@ -104,8 +113,8 @@ def test_what_cannot_work_is_an_error_that_shows_no_secret(wrong, message):
 def test_a_wrong_variable_is_named(monkeypatch, name, value, message):
     monkeypatch.setenv(f"OTEL_EXPORTER_OTLP_{name}", value)
     with pytest.raises(ConfigError, match=message):
-        settings()
+        signal_settings("traces")
 
 
 def test_headers_are_in_no_repr():
-    assert SECRET not in repr(settings(headers={"x-key": SECRET}))
+    assert SECRET not in repr(signal_settings("traces", headers={"x-key": SECRET}))

@@ -6,7 +6,9 @@ import pytest
 
 from agenttrace.core.errors import StoreError
 from agenttrace.core.parcel import Parcel
+from agenttrace.core.span import Span
 from agenttrace.exporters.memory_outbox import MemoryOutbox
+from agenttrace.store import outbox as outbox_module
 from agenttrace.store.outbox import SQLiteOutbox
 from agenttrace.store.sqlite import SQLiteStore
 
@@ -58,29 +60,60 @@ def test_parcels_come_out_whole_and_oldest_first(outbox):
 def test_what_was_sent_is_dropped_and_dropping_it_again_does_nothing(outbox):
     outbox.put([parcel(b"a"), parcel(b"b")])
     first = outbox.oldest(1)[0].key
-    for _ in range(2):
-        outbox.drop([first])
+    assert outbox.settle([first]) == 1
+    assert outbox.settle([first]) == 0
     assert bodies(outbox) == [b"b"]
 
 
 def test_what_was_refused_waits_no_more_until_it_is_readmitted(outbox):
-    outbox.put([parcel(b"fine")])
-    outbox.put([parcel(b"bad", 7)], refused="answered 400 \ud800")
+    outbox.put([parcel(b"good and bad", 9), parcel(b"fine")])
+    key = outbox.oldest(1)[0].key
+    assert outbox.settle([key], [(parcel(b"bad", 7), "answered 400 \ud800")]) == 9
     assert bodies(outbox) == [b"fine"]
     assert outbox.counts() == (1, 7)
     assert outbox.readmit() == 7
-    assert bodies(outbox) == [b"fine", b"bad"]
+    assert sorted(bodies(outbox)) == [b"bad", b"fine"]
     assert outbox.counts() == (8, 0)
+    assert outbox.readmit() == 0
 
 
-def test_beyond_its_size_the_oldest_go_and_are_counted(make):
-    outbox = make(max_bytes=100)
-    assert outbox.put([parcel(b"a" * 40, 2)], refused="bad") == 0
-    assert outbox.put([parcel(b"b" * 40, 3)]) == 0
-    assert outbox.put([parcel(b"c" * 40, 4)]) == 2
-    assert outbox.counts() == (7, 0)
-    assert outbox.put([parcel(b"d" * 500, 9)]) == 16
+def test_what_went_in_the_meantime_is_not_refused_into_the_outbox_again(outbox):
+    outbox.put([parcel(b"gone")])
+    key = outbox.oldest(1)[0].key
+    outbox.settle([key])
+    assert outbox.settle([key], [(parcel(b"gone"), "answered 400")]) == 0
     assert outbox.counts() == (0, 0)
+
+
+def test_beyond_its_size_the_refused_go_then_the_oldest_and_are_counted(make):
+    outbox = make(max_bytes=100)
+    assert outbox.put([parcel(b"a" * 40, 2)]) == 0
+    assert outbox.put([parcel(b"b" * 40, 3)]) == 0
+    outbox.settle([outbox.oldest(2)[1].key], [(parcel(b"b" * 40, 3), "bad")])
+    assert outbox.put([parcel(b"c" * 40, 4)]) == 3
+    assert bodies(outbox) == [b"a" * 40, b"c" * 40]
+    assert outbox.put([parcel(b"d" * 40, 5)]) == 2
+    assert outbox.counts() == (9, 0)
+    assert outbox.put([parcel(b"e" * 500, 9)]) == 18
+    assert outbox.counts() == (0, 0)
+
+
+def test_in_a_file_what_nobody_sends_for_long_goes(tmp_path, monkeypatch):
+    outbox = SQLiteStore(tmp_path / "traces.db").outbox("http://used-no-more")
+    outbox.put([parcel(b"old")])
+    monkeypatch.setattr(outbox_module, "MAX_AGE_NS", -1)
+    SQLiteStore(tmp_path / "traces.db").outbox("http://another").put([parcel(b"new")])
+    assert outbox.counts() == (0, 0)
+
+
+def test_what_waits_in_a_file_costs_no_trace_its_place(tmp_path):
+    store = SQLiteStore(tmp_path / "traces.db", max_bytes=2_000_000)
+    spans = [Span(trace_key=number + 1, span_key=1, name="kept") for number in range(50)]
+    store.export(spans)
+    for number in range(8):
+        store.outbox(f"http://{number}").put([parcel(b"x" * 400_000)])
+    store.export([Span(trace_key=99, span_key=1, name="newest")])
+    assert len(store.traces(limit=100)) == 51
 
 
 def test_in_a_file_destinations_are_apart_and_outlive_the_process(tmp_path):

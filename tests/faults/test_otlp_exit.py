@@ -112,7 +112,7 @@ def test_no_collector_holds_up_the_end_of_a_process_and_the_next_one_sends(endpo
     port = int(url.rpartition(":")[2])
     healthy = endpoint(lambda _: respond({}), port)
     deadline = time.monotonic() + 40.0
-    while names_in(healthy.requests)[:2] != ["one", "two"]:  # a lease that a process took with it runs out
+    while names_in(healthy.requests)[:2] != ["one", "two"]:
         assert time.monotonic() < deadline
         run('record("later")', url)
         time.sleep(0.5)
@@ -124,9 +124,9 @@ def test_what_a_killed_process_had_stored_is_sent_by_another(endpoint, respond, 
     body = """
     record(*(f"step-{number}" for number in range(50)))
     tracer.flush(5)
-    while not exporter.stats()["trouble"]:
+    while not exporter.stats()["traces"]["trouble"]:
         time.sleep(0.01)
-    print(json.dumps(exporter.stats()["waiting"]), flush=True)
+    print(json.dumps(exporter.stats()["traces"]["waiting"]), flush=True)
     os.kill(os.getpid(), signal.SIGKILL)
     """
     assert run(body, server.url, code=-9) == 50
@@ -156,7 +156,7 @@ def test_forked_children_export_what_is_theirs_once(endpoint, respond, run):
         os.waitpid(child, 0)
     record("parent-after")
     deadline = time.monotonic() + 20
-    while (not exporter.flush(2) or exporter.stats()["waiting"]) and time.monotonic() < deadline:
+    while (not exporter.flush(2) or exporter.stats()["traces"]["waiting"]) and time.monotonic() < deadline:
         time.sleep(0.1)
     """
     run(body, server.url)
@@ -171,7 +171,7 @@ def test_several_processes_with_one_outbox_send_each_span_once(endpoint, respond
         record(f"{os.getpid()}-{number}")
         time.sleep(0.02)
     deadline = time.monotonic() + 20
-    while (not exporter.flush(2) or exporter.stats()["waiting"]) and time.monotonic() < deadline:
+    while (not exporter.flush(2) or exporter.stats()["traces"]["waiting"]) and time.monotonic() < deadline:
         time.sleep(0.1)
     """
     started = [run.start(body, server.url) for _ in range(4)]

@@ -19,6 +19,10 @@ from agenttrace.http.address import forbidden_peer
         "fe80::1",
         "fe80::1%eth0",
         "fd00:ec2::254",
+        "fd20:ce::254",
+        "192.0.0.192",
+        "64:ff9b::a9fe:a9fe",
+        "2002:a9fe:a9fe::1",
         "100.100.100.200",
     ],
 )

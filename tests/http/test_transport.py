@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import socket
+import threading
 import time
 import tracemalloc
 import zlib
@@ -15,7 +16,8 @@ from typing import Any
 import pytest
 
 from agenttrace.http import transport as transport_module
-from agenttrace.http.transport import Answer, Failure, Transport, retry_after_seconds
+from agenttrace.http.pauses import retry_after_seconds
+from agenttrace.http.transport import Answer, Failure, Transport
 
 
 class Pauses:
@@ -340,3 +342,48 @@ def test_a_name_that_leads_anywhere_else_is_asked(
     resolving(monkeypatch, "127.0.0.1")
     answer = post(Transport(), server.url.replace("127.0.0.1", "rebinding.test"))
     assert answer.status == 200
+
+
+@pytest.mark.parametrize("proxied", [False, True])
+def test_a_connection_whose_tls_is_never_agreed_on_is_closed(
+    monkeypatch: pytest.MonkeyPatch, proxied: bool
+) -> None:
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    monkeypatch.delenv("no_proxy", raising=False)
+    half_made: list[Any] = []
+    clear_up = transport_module._Connecting.clear_up
+
+    async def noted(self: Any) -> None:
+        half_made.append(self._half_made)
+        await clear_up(self)
+
+    monkeypatch.setattr(transport_module._Connecting, "clear_up", noted)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        accepted: list[socket.socket] = []
+
+        def say_nothing() -> None:
+            connection, _ = listener.accept()
+            accepted.append(connection)
+            if proxied:
+                connection.recv(65_536)
+                connection.sendall(b"HTTP/1.1 200 Connected\r\n\r\n")
+
+        thread = threading.Thread(target=say_nothing)
+        thread.start()
+        port = listener.getsockname()[1]
+        if proxied:
+            monkeypatch.setenv("HTTPS_PROXY", f"http://127.0.0.1:{port}")
+        url = "https://far.test" if proxied else f"https://127.0.0.1:{port}"
+        assert "no complete reply within 0.5 s" in failing(Transport(timeout=0.5), url)
+        thread.join(5)
+        assert half_made[-1] is not None
+        accepted[0].settimeout(5)
+        while accepted[0].recv(65_536):  # the hello of TLS, then the end: it was closed
+            pass
+        accepted[0].close()
+
+
+def test_a_header_that_no_request_can_carry_is_a_failure_that_does_not_show_it() -> None:
+    outcome = asyncio.run(Transport().post("http://127.0.0.1:9", {"x-key": "sk-SECRET\u20ac"}, b""))
+    assert isinstance(outcome, Failure)
+    assert "SECRET" not in outcome.problem

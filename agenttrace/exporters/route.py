@@ -1,0 +1,133 @@
+"""One signal's way to its collector: settings, outboxes, sender."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Sequence
+from typing import Any
+
+from agenttrace.core.errors import ConfigError
+from agenttrace.core.parcel import Parcel
+from agenttrace.core.protocols import Outbox
+from agenttrace.exporters.courier import Courier
+from agenttrace.exporters.memory_outbox import MemoryOutbox
+from agenttrace.exporters.otlp_encoding import Protocol, encode
+from agenttrace.exporters.otlp_settings import SignalSettings
+from agenttrace.exporters.otlp_splitting import halves
+from agenttrace.exporters.sender import MAX_BYTES, Sender
+
+_CONTENT_TYPES: dict[Protocol, str] = {
+    "http/protobuf": "application/x-protobuf",
+    "http/json": "application/json",
+}
+
+
+class Route:
+    """One signal's way to its collector.
+
+    What is put is kept in the store that it is attached to, or in memory where that cannot keep it.
+    """
+
+    def __init__(self, settings: SignalSettings) -> None:
+        self.settings = settings
+        self._courier = Courier(settings)
+        self._durable: Outbox | None = None
+        self._begin()
+
+    def _begin(self) -> None:
+        self._memory = MemoryOutbox()
+        self._counting = threading.RLock()
+        self._dropped = 0
+        self._trouble: str | None = None
+        self._sender = Sender(self._courier, self._outboxes, name=self.settings.url)
+
+    def attach(self, store: Any, name: str) -> None:
+        """Keep what is put in this store, apart from what goes to the same address under another name.
+
+        Raises:
+            ConfigError: another exporter of this process sends there with other headers.
+        """
+        make = getattr(store, "outbox", None)
+        if make is None:
+            return
+        destination = f"{self.settings.url} {name}"
+        place = (str(getattr(store, "path", id(store))), destination)
+        other = _attached.get(place)
+        if other is not None and other.settings.headers != self.settings.headers:
+            raise ConfigError(
+                f"two exporters send to {self.settings.url} for {name!r} with different headers; "
+                "tell them apart: OTLPExporter(…, name=…)"
+            )
+        _attached[place] = self
+        self._durable = make(destination)
+
+    def _outboxes(self) -> list[Outbox]:
+        return [self._memory] if self._durable is None else [self._memory, self._durable]
+
+    def put(self, request: dict[str, Any], items: int) -> None:
+        """Keep a request of `items` spans or scores, in as many parcels as its size takes, to be sent."""
+        kind, protocol = self.settings.kind, self.settings.protocol
+        waiting = [Parcel(kind, _CONTENT_TYPES[protocol], items, encode(kind, request, protocol))]
+        parcels: list[Parcel] = []
+        while waiting:
+            parcel = waiting.pop()
+            if len(parcel.body) > MAX_BYTES and parcel.items > 1:
+                waiting += reversed(halves(parcel))
+            else:
+                parcels.append(parcel)
+        gone = self._kept(parcels)
+        with self._counting:
+            self._dropped += gone
+        self._sender.notice()
+
+    def _kept(self, parcels: Sequence[Parcel]) -> int:
+        if self._durable is not None:
+            try:
+                return self._durable.put(parcels)
+            except Exception as error:  # choke-point: a store that cannot keep them; memory can
+                self._trouble = f"the store keeps no outbox: {error}"
+        return self._memory.put(parcels)
+
+    def flush(self, timeout: float) -> bool:
+        """Send what waits, at most `timeout` seconds; whether all was sent."""
+        if not any(waiting for waiting, _ in self._counts()):
+            return True
+        return self._sender.flush(timeout)
+
+    def readmit(self) -> int:
+        """Let what was refused wait again; returns how many items that are."""
+        items = sum(outbox.readmit() for outbox in self._outboxes())
+        if items:
+            self._sender.notice()
+        return items
+
+    def _counts(self) -> list[tuple[int, int]]:
+        try:
+            return [outbox.counts() for outbox in self._outboxes()]
+        except Exception as error:  # choke-point: a file that cannot be read
+            self._trouble = f"the store keeps no outbox: {error}"
+            return [self._memory.counts()]
+
+    def stats(self) -> dict[str, Any]:
+        """See `OTLPExporter.stats`."""
+        counts = self._counts()
+        trouble = self._sender.trouble
+        return {
+            "sent": self._sender.sent,
+            "waiting": sum(waiting for waiting, _ in counts),
+            "refused": sum(refused for _, refused in counts),
+            "dropped": self._dropped,
+            "trouble": self._trouble if trouble is None else trouble.text,
+        }
+
+    def close(self, timeout: float = 1.0) -> None:
+        """Stop sending; what was not sent stays where it is kept."""
+        self._sender.close(timeout)
+
+    def after_fork(self) -> None:
+        """In a forked child: begin anew."""
+        self._begin()
+
+
+_attached: weakref.WeakValueDictionary[tuple[str, str], Route] = weakref.WeakValueDictionary()
