@@ -81,6 +81,7 @@ def resource_from_environment() -> dict[str, str]:
 
 def _resource(project: str, resource: Mapping[str, Any]) -> dict[str, Any]:
     attributes = {
+        **({semconv.PHOENIX_PROJECT: project} if project else {}),
         **resource,
         semconv.SERVICE_NAME: resource.get(semconv.SERVICE_NAME) or project or "unknown_service",
         semconv.PROJECT: project,

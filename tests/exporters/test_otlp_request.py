@@ -82,6 +82,7 @@ def test_the_spans_of_each_project_have_a_resource_of_their_own():
         "host.name": "h",
         "service.name": "a",
         "agenttrace.project": "a",
+        "openinference.project.name": "a",
         "telemetry.sdk.name": "agenttrace",
         "telemetry.sdk.language": "python",
         "telemetry.sdk.version": __version__,
