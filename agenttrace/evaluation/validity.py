@@ -29,8 +29,14 @@ def checked_request(scorers: Any, model: Any = None, sample_rate: float = 1.0) -
         raise ConfigError(f"sample_rate is a number from 0 to 1, got {sample_rate!r}")
     if type(scorers) is list and scorers and model is None:
         for scorer in scorers:
-            known = _good.get(id(scorer))
-            if known is None or known[0]() is not scorer or known[1:] != _looked_at(scorer):
+            known: Any = _good.get(id(scorer))
+            if (
+                known is None
+                or known[0]() is not scorer
+                or known[1] != scorer.name
+                or known[2] != scorer.threshold
+                or known[3] is not getattr(scorer, "model", None)
+            ):
                 break
         else:
             return tuple(scorers)
@@ -57,17 +63,11 @@ def _checked(scorers: Any, model: Any) -> Sequence[Any]:
     return tuple(scorers)
 
 
-def _looked_at(scorer: Any) -> tuple[Any, Any, Any]:
-    model = getattr(scorer, "model", None)
-    name, threshold = getattr(scorer, "name", None), getattr(scorer, "threshold", None)
-    return name, threshold, model if type(model) is str else id(model)
-
-
 def _remember(scorer: Any) -> None:
     if len(_good) >= _FEW:
         _good.clear()
     try:
-        _good[id(scorer)] = (ref(scorer), *_looked_at(scorer))
+        _good[id(scorer)] = (ref(scorer), scorer.name, scorer.threshold, getattr(scorer, "model", None))
     except TypeError:  # one that cannot be referred to weakly is looked at each time
         pass
 

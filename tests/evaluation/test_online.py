@@ -11,7 +11,16 @@ from concurrent.futures import CancelledError
 
 import pytest
 
-from agenttrace import ConfigError, Example, Score, ScorerError, ToolOrderScorer, Tracer
+from agenttrace import (
+    AnswerRelevancyScorer,
+    ConfigError,
+    Example,
+    FakeChatModel,
+    Score,
+    ScorerError,
+    ToolOrderScorer,
+    Tracer,
+)
 from agenttrace.evaluation.alerts import log_alert, webhook
 from agenttrace.evaluation.handle import EvaluationHandle
 from agenttrace.evaluation.lanes import Lanes
@@ -500,6 +509,25 @@ def test_a_judge_without_a_model_is_an_error_at_the_call(tracer, monkeypatch):
     monkeypatch.delenv("AGENTTRACE_JUDGE_MODEL", raising=False)
     with pytest.raises(ConfigError, match="no model"):
         tracer.async_evaluate([FaithfulnessScorer()], actual_output="b", retrieval_context=["c"])
+
+
+@pytest.mark.parametrize(
+    ("attribute", "wrong"), [("name", ""), ("name", None), ("threshold", float("nan")), ("threshold", "high")]
+)
+def test_a_scorer_that_was_good_and_is_changed_is_checked_again(tracer, attribute, wrong):
+    changing = Length()
+    tracer.async_evaluate([changing])
+    setattr(changing, attribute, wrong)
+    with pytest.raises(ScorerError, match=attribute):
+        tracer.async_evaluate([changing])
+
+
+def test_a_judge_that_was_good_and_gets_a_wrong_model_is_checked_again(tracer):
+    judge = AnswerRelevancyScorer(model=FakeChatModel(["{}"]))
+    tracer.async_evaluate([judge], input="a", actual_output="b")
+    judge.model = "no-such-provider/model"
+    with pytest.raises(ConfigError):
+        tracer.async_evaluate([judge], input="a", actual_output="b")
 
 
 @pytest.mark.parametrize("options", [{"alerts": "https://example.com"}, {"drain_seconds": "2"}])
