@@ -90,6 +90,8 @@ class Tracer(Running, Evaluating):
         if store is not None and not isinstance(store, str | Path) and not hasattr(store, "write_scores"):
             raise ConfigError(f"store is a path, 'memory' or a Store, got {store!r}")
         self.store: Store = open_store(store) if store is None or isinstance(store, str | Path) else store
+        if not isinstance(exporters, Sequence):
+            raise ConfigError(f"exporters is a list, got {type(exporters).__name__}; write exporters=[…]")
         for exporter in exporters:
             self._attach(exporter)
         self._pipeline = Pipeline(
@@ -100,7 +102,7 @@ class Tracer(Running, Evaluating):
         self._alerts = tuple(alerts)
         self._drain_seconds = drain_seconds
         self._exporters = tuple(exporters)
-        self._flush_spans = self._pipeline.flush
+        self._flush_spans = self._pipeline.store_all
         self._redaction = self._pipeline.redaction
         if context_in_threads and self.enabled:
             follow_threads()
@@ -108,7 +110,7 @@ class Tracer(Running, Evaluating):
             offer_recorder(self._recorder)
 
     def _attach(self, exporter: Exporter) -> None:
-        if not callable(getattr(exporter, "export", None)):
+        if isinstance(exporter, type) or not callable(getattr(exporter, "export", None)):
             raise ConfigError(f"an exporter has export(spans), flush(timeout), close(); got {exporter!r}")
         if isinstance(exporter, Delivering):
             exporter.attach(self.store, self.project_name)
@@ -162,7 +164,7 @@ class Tracer(Running, Evaluating):
         check_options(**options)
         if not self.enabled:
             return function if function is not None else lambda untouched: untouched
-        if not 0 <= sample_rate <= 1:
+        if type(sample_rate) not in (int, float) or not 0 <= sample_rate <= 1:
             raise ConfigError(f"sample_rate is a number from 0 to 1, got {sample_rate!r}")
         if scorers:
             options["on_end"] = self._evaluate_each(scorers, sample_rate)

@@ -187,8 +187,8 @@ class Outbox(Protocol):
         """Keep parcels; returns how many items had to go for them."""
         ...
 
-    def oldest(self, limit: int) -> list[Parcel]:
-        """The parcels that have waited longest, without the refused ones."""
+    def oldest(self, max_bytes: int) -> list[Parcel]:
+        """The parcels that have waited longest, without the refused ones: as many as fit, at least one."""
         ...
 
     def settle(self, keys: Sequence[int], refused: Sequence[tuple[Parcel, str]] = ()) -> int:

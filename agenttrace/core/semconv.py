@@ -99,6 +99,7 @@ CONTENT = frozenset(
     {
         TOOL_ARGUMENTS,
         TOOL_RESULT,
+        REQUEST_STOP,
         RETRIEVAL_QUERY,
         RETRIEVAL_DOCUMENTS,
         INPUT_MESSAGES,

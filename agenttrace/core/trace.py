@@ -207,11 +207,10 @@ class Trace:
         )
 
     def under(self, span_key: int) -> Trace:
-        """The span with this integer id and what is below it; empty where there is no such span."""
-        if span_key not in self.by_key:
-            return Trace(trace_key=self.trace_key, tools=self.tools)
+        """The span with this integer id and what is below it, also while the span itself has not ended."""
         kept: dict[int, Span] = {}
-        stack = [self.by_key[span_key]]
+        span = self.by_key.get(span_key)
+        stack = [span] if span is not None else [top for top in self.roots if top.parent_key == span_key]
         while stack:
             span = stack.pop()
             if id(span) not in kept:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from agenttrace.core.protocols import Scorer
 from agenttrace.core.score import Score
+from agenttrace.tracing.context import runs_inside
+from agenttrace.tracing.record import Record
 
 if TYPE_CHECKING:
     import asyncio
@@ -33,6 +35,9 @@ class EvaluationHandle:
     _scores: tuple[Score, ...] = ()
     _undone: tuple[Sequence[Scorer], str] | None = None
     _listeners: list[Callable[[], Any]] | None = None
+    record: Record | None = None
+    """The call that is judged, where one is: who waits inside it cannot wait for its end."""
+    impatient = False
 
     @property
     def state(self) -> State:
@@ -53,6 +58,8 @@ class EvaluationHandle:
 
     def result(self, timeout: float | None = None) -> tuple[Score, ...]:
         """Wait for the scores, at most `timeout` seconds.
+
+        Inside the span that is judged, what there is of it by now is judged: its end would never come.
 
         Raises:
             TimeoutError: not in time; the evaluation goes on.
@@ -121,6 +128,8 @@ class EvaluationHandle:
 
     def _listen(self, wake: Callable[[], Any]) -> None:
         # Append first, look second, while `finish` sets first, looks second: one always sees the other.
+        if self.record is not None and runs_inside(self.record):
+            self.impatient = True
         if self._listeners is None:
             self._listeners = []
         self._listeners.append(wake)

@@ -61,6 +61,7 @@ class Results:
         lanes: Lanes,
     ) -> None:
         self._store = store
+        self._redacted: Callable[[Score], Score] = getattr(store, "redacted", _itself)
         self._project = project
         self._exporters = [e for e in exporters if callable(getattr(e, "write_scores", None))]
         self._tally = tally
@@ -146,13 +147,13 @@ class Results:
     def _calls_for(self, request: Request, scores: tuple[Score, ...]) -> list[_ToCall]:
         calls: list[_ToCall] = []
         if request.trace_id is not None:
-            rows = [(request.trace_id, request.span_id, score) for score in scores]
+            rows = [(request.trace_id, request.span_id, self._redacted(score)) for score in scores]
             calls += [("export", exporter.write_scores, rows) for exporter in self._exporters]
         if request.on_result is not None:
             calls.append(("on_result", request.on_result, scores))
         for score in scores:
             if score.outcome == "failed":
-                low = LowScore(score, self._project, request.trace_id, request.span_id)
+                low = LowScore(self._redacted(score), self._project, request.trace_id, request.span_id)
                 calls += [("alert", alert, low) for alert in request.alerts]
         return calls
 
@@ -206,3 +207,7 @@ class Results:
         if cause not in self._warned:
             self._warned.add(cause)
             log.warning("online evaluation: %s: %s (said once)", cause, what)
+
+
+def _itself(score: Score) -> Score:
+    return score

@@ -22,10 +22,13 @@ class RedactingStore:
 
     def write_scores(self, scores: Sequence[tuple[str, str | None, Score]]) -> None:
         """Keep scores, redacted."""
-        score_of = self._redaction.score
         self._store.write_scores(
-            [(trace_id, span_id, score_of(score)) for trace_id, span_id, score in scores]
+            [(trace_id, span_id, self.redacted(score)) for trace_id, span_id, score in scores]
         )
+
+    def redacted(self, score: Score) -> Score:
+        """A score as it may leave the process."""
+        return self._redaction.score(score)
 
     def save_pending_evaluations(self, project: str, requests: Sequence[Mapping[str, Any]]) -> None:
         """Keep what waits, redacted; a later process judges the redacted example."""

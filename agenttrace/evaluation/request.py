@@ -88,8 +88,8 @@ class Request:
 
     @property
     def span_has_ended(self) -> bool:
-        """Whether the span that it is about is complete."""
-        return self.record is None or bool(self.record[END])
+        """Whether the span that it is about is complete, or who waits for the scores holds it up."""
+        return self.record is None or bool(self.record[END]) or self.handle.impatient
 
     @property
     def trace_id(self) -> str | None:
@@ -143,10 +143,10 @@ class Request:
 def make_request(scorers: Sequence[Scorer], fields: dict[str, Any], record: Record | None = None) -> Request:
     """A request that owns `fields`: what a run fills in is copied there, heavy copies are weighed."""
     request = Request()
-    request.handle = EvaluationHandle()
+    request.handle = handle = EvaluationHandle()
     request.scorers = scorers
     request._fields = fields
-    request.record = record
+    request.record = handle.record = record
     for name in COPIED:
         value = fields.get(name)
         if value is not None and (type(value) is not str or len(value) > LIGHT_TEXT):

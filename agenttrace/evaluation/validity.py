@@ -25,7 +25,7 @@ def checked_request(scorers: Any, model: Any = None, sample_rate: float = 1.0) -
             rate that is not one.
         ScorerError: something that is not a scorer.
     """
-    if sample_rate != 1.0 and (isinstance(sample_rate, bool) or not 0 <= sample_rate <= 1):
+    if sample_rate != 1.0 and (type(sample_rate) not in (int, float) or not 0 <= sample_rate <= 1):
         raise ConfigError(f"sample_rate is a number from 0 to 1, got {sample_rate!r}")
     if type(scorers) is list and scorers and model is None:
         for scorer in scorers:

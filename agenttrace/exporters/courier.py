@@ -20,8 +20,13 @@ LATER = frozenset((429, 502, 503, 504))
 TOO_LARGE_OR_BAD = frozenset((400, 413, 422))
 """One record, or their number, may be to blame: the halves are tried."""
 
-WRONG_SETTINGS = frozenset((*range(300, 400), 401, 403, 404, 405, 407, 415))
-"""No parcel gets through until somebody changes the key, the address."""
+WRONG_KEY = frozenset((401, 407, 415))
+"""No parcel gets through until somebody changes the settings: to go on asking could lock the key."""
+
+WRONG_PLACE = frozenset((*range(300, 400), 403, 404, 405))
+"""The address, or who may use it: wrong, or in the middle of a deployment. Asked again, seldom."""
+
+SELDOM = 3600.0
 
 MOST_BAD = 8
 """How many records in a row may be refused one by one before all that is left of a parcel is set aside."""
@@ -86,8 +91,10 @@ class Courier:
             self._accept(parcel, answer, receipt)
         elif answer.status in LATER:
             receipt.trouble = Trouble(said, retry_after_seconds(answer.retry_after))
-        elif answer.status in WRONG_SETTINGS:
+        elif answer.status in WRONG_KEY:
             receipt.trouble = Trouble(said, final=True)
+        elif answer.status in WRONG_PLACE:
+            receipt.trouble = Trouble(said, retry_after=SELDOM)
         elif answer.status in TOO_LARGE_OR_BAD and parcel.items > 1:
             await self._take_halves(parcel, max_bytes, receipt)
         else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import threading
 from collections.abc import Sequence
 from dataclasses import replace
@@ -48,10 +47,16 @@ class MemoryOutbox:
         self._bytes -= len(parcel.body)
         return parcel.items
 
-    def oldest(self, limit: int) -> list[Parcel]:
-        """The parcels that have waited longest, without the refused ones."""
+    def oldest(self, max_bytes: int) -> list[Parcel]:
+        """The parcels that have waited longest, without the refused ones: as many as fit, at least one."""
         with self._alone:
-            return list(itertools.islice(self._waiting.values(), limit))
+            found: list[Parcel] = []
+            for parcel in self._waiting.values():
+                max_bytes -= len(parcel.body)
+                if found and max_bytes < 0:
+                    break
+                found.append(parcel)
+            return found
 
     def settle(self, keys: Sequence[int], refused: Sequence[tuple[Parcel, str]] = ()) -> int:
         """Forget what was delivered, keep what was refused of it; returns how many items were forgotten."""

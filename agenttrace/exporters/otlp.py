@@ -59,6 +59,9 @@ class OTLPExporter(Delivering):
         scores: bool = True,
         name: str | None = None,
     ) -> None:
+        self._content = content_setting(content)
+        if not isinstance(scores, bool):
+            raise ConfigError(f"scores is True or False, got {scores!r}")
         self._routes: dict[Kind, Route] = {}
         wanted: tuple[Kind, ...] = ("traces", "logs") if scores else ("traces",)
         for kind in wanted:
@@ -72,8 +75,7 @@ class OTLPExporter(Delivering):
             )
             if found is not None:
                 encode(kind, {}, found.protocol)  # a missing library is an error here, not on a thread
-                self._routes[kind] = Route(found)
-        self._content = content_setting(content)
+                self._routes[kind] = Route(found, self._content)
         self._resource = resource_from_environment()
         self._name = name
         self._project: str | None = None

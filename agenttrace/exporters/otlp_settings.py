@@ -22,6 +22,20 @@ DEFAULT_ENDPOINT = "http://localhost:4318"
 DEFAULT_TIMEOUT = 10.0
 CONTENT_VARIABLE = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 
+_CONTENT = {
+    "": True,
+    "true": True,
+    "1": True,
+    "span_only": True,
+    "event_only": True,
+    "span_and_event": True,
+    "false": False,
+    "0": False,
+    "no_content": False,
+}
+_OURS = frozenset(
+    ("connection", "content-encoding", "content-length", "content-type", "host", "transfer-encoding")
+)
 _PREFIX = "OTEL_EXPORTER_OTLP_"
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _SHORTEST_MASKED = 4
@@ -82,8 +96,14 @@ def content_setting(given: bool | None) -> bool:
     Off by default in OpenTelemetry, where a library records unasked. Who adds an exporter has asked.
     """
     if given is not None:
+        if not isinstance(given, bool):
+            raise ConfigError(f"content is True or False, got {given!r}")
         return given
-    return os.environ.get(CONTENT_VARIABLE, "").strip().lower() not in ("false", "0", "no_content")
+    value = os.environ.get(CONTENT_VARIABLE, "").strip().lower()
+    if value not in _CONTENT:
+        known = ", ".join(word for word in _CONTENT if word)
+        raise ConfigError(f"{CONTENT_VARIABLE} is one of {known}; got {value!r}")
+    return _CONTENT[value]
 
 
 def _variable(kind: Kind, name: str) -> tuple[str, str]:
@@ -104,6 +124,8 @@ def _url(kind: Kind, endpoint: str | None) -> str | None:
             return checked_base_url(endpoint, source)  # the whole address, as it is
         if not endpoint and any(os.environ.get(f"{_PREFIX}{one.upper()}_ENDPOINT") for one in get_args(Kind)):
             return None
+    if not isinstance(endpoint, str):
+        raise ConfigError(f"endpoint is an address such as {DEFAULT_ENDPOINT}, got {endpoint!r}")
     base = checked_base_url(endpoint or DEFAULT_ENDPOINT, source)
     for known in get_args(Kind):
         base = base.removesuffix(f"/v1/{known}")
@@ -114,12 +136,18 @@ def _headers(kind: Kind, given: Mapping[str, str] | None) -> dict[str, str]:
     source = "headers"
     if given is None:
         source, text = _variable(kind, "HEADERS")
-        pairs = (entry.partition("=") for entry in text.split(",") if entry.strip())
+        pairs = [entry.partition("=") for entry in text.split(",") if entry.strip()]
+        if not all(separator for _, separator, _ in pairs):
+            raise ConfigError(f"{source} is a list of name=value pairs, with commas between them")
         given = {unquote(name.strip()): unquote(value.strip()) for name, _, value in pairs}
+    elif not isinstance(given, Mapping):
+        raise ConfigError(f"headers is a mapping of names to values, got {type(given).__name__}")
     headers = {}
     for name, value in given.items():
         if not isinstance(name, str) or not _HEADER_NAME.fullmatch(name):
             raise ConfigError(f"{source} holds a name that no header has; write name: value pairs")
+        if name.lower() in _OURS:
+            raise ConfigError(f"{source} holds {name!r}, which the exporter itself sets; leave it out")
         text = value.strip() if isinstance(value, str) else "\n"
         if not all(" " <= char <= "~" for char in text):
             raise ConfigError(
@@ -131,6 +159,7 @@ def _headers(kind: Kind, given: Mapping[str, str] | None) -> dict[str, str]:
 
 def _one_of(kind: Kind, given: str | None, name: str, known: tuple[T, ...], default: T) -> T:
     source, value = (name.lower(), given) if given is not None else _variable(kind, name)
+    value = value.lower() if isinstance(value, str) else value
     for choice in known:
         if choice == (value or default):
             return choice
@@ -148,7 +177,9 @@ def _timeout(kind: Kind, given: float | None) -> float:
         try:
             timeout = float(text) / 1000 if text else DEFAULT_TIMEOUT
         except ValueError:
-            raise ConfigError(f"{variable} is a number of milliseconds, got {text!r}") from None
+            timeout = 0.0
+        if not 0 < timeout < math.inf:
+            raise ConfigError(f"{variable} is a number of milliseconds above 0, got {text!r}")
     if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 < timeout < math.inf:
         raise ConfigError(f"timeout is a number of seconds above 0, got {timeout!r}")
     return float(timeout)

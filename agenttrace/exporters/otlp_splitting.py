@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import takewhile
 from typing import Any
 
 from agenttrace.core.parcel import Parcel
@@ -52,27 +53,16 @@ def _keep(top: Any, inner: Any, levels: tuple[str, str, str], start: int, stop: 
             seen += count
 
 
-def joined(parcels: Sequence[Parcel], max_bytes: int) -> tuple[Parcel, list[int]]:
-    """As many of the first parcels as make one request of at most `max_bytes`, with their keys.
-
-    Protobuf only, where a message after a message is both; JSON goes one by one.
-    """
+def joined(parcels: Sequence[Parcel]) -> tuple[Parcel, list[int]]:
+    """As many of the first parcels as go into one request: those of one protocol, with their keys."""
     first = parcels[0]
-    taken = [first]
-    size = len(first.body)
-    if "protobuf" in first.content_type:
-        for parcel in parcels[1:]:
-            size += len(parcel.body)
-            if size > max_bytes or not _alike(first, parcel):
-                break
-            taken.append(parcel)
-    body = b"".join(parcel.body for parcel in taken) if len(taken) > 1 else first.body
-    return replace(first, items=_items(taken), body=body), [parcel.key for parcel in taken]
-
-
-def _alike(one: Parcel, other: Parcel) -> bool:
-    return (one.kind, one.content_type) == (other.kind, other.content_type)
-
-
-def _items(parcels: Iterable[Parcel]) -> int:
-    return sum(parcel.items for parcel in parcels)
+    taken = list(takewhile(lambda parcel: parcel.content_type == first.content_type, parcels))
+    if len(taken) == 1:
+        return first, [first.key]
+    bodies = [parcel.body for parcel in taken]
+    if "json" in first.content_type:
+        start = f'{{"{_JSON_LEVELS[first.kind][0]}":['.encode()  # as `encode` and `halves` begin
+        body = start + b",".join(body.removeprefix(start).removesuffix(b"]}") for body in bodies) + b"]}"
+    else:
+        body = b"".join(bodies)  # a message of protobuf after another is both
+    return replace(first, items=sum(p.items for p in taken), body=body), [p.key for p in taken]

@@ -29,8 +29,9 @@ class Route:
     What is put is kept in the store that it is attached to, or in memory where that cannot keep it.
     """
 
-    def __init__(self, settings: SignalSettings) -> None:
+    def __init__(self, settings: SignalSettings, content: bool) -> None:
         self.settings = settings
+        self.content = content
         self._courier = Courier(settings)
         self._durable: Outbox | None = None
         self._begin()
@@ -46,7 +47,7 @@ class Route:
         """Keep what is put in this store, apart from what goes to the same address under another name.
 
         Raises:
-            ConfigError: another exporter of this process sends there with other headers.
+            ConfigError: another exporter of this process sends there with other headers, or other content.
         """
         make = getattr(store, "outbox", None)
         if make is None:
@@ -54,9 +55,10 @@ class Route:
         destination = f"{self.settings.url} {name}"
         place = (str(getattr(store, "path", id(store))), destination)
         other = _attached.get(place)
-        if other is not None and other.settings.headers != self.settings.headers:
+        mine = (self.settings.headers, self.content)
+        if other is not None and (other.settings.headers, other.content) != mine:
             raise ConfigError(
-                f"two exporters send to {self.settings.url} for {name!r} with different headers; "
+                f"two exporters send to {self.settings.url} for {name!r} with different headers or content=; "
                 "tell them apart: OTLPExporter(…, name=…)"
             )
         _attached[place] = self

@@ -35,7 +35,6 @@ MAX_BYTES = 4 * 1024 * 1024
 MIN_BYTES = 64 * 1024
 """How small requests become while none is answered in time."""
 
-_AT_ONCE = 8
 _LOOK_SECONDS = 5.0
 _ELSEWHERE = Trouble("another process is sending", retry_after=1.0)
 
@@ -176,8 +175,8 @@ class Sender:
         if not self._lease(outbox):
             return _ELSEWHERE
         try:
-            while left > 0 and (parcels := outbox.oldest(_AT_ONCE)):
-                parcel, keys = joined(parcels, self._max_bytes)
+            while left > 0 and (parcels := outbox.oldest(self._max_bytes)):
+                parcel, keys = joined(parcels)
                 receipt = await self._take(parcel, outbox)
                 if receipt.trouble is not None:
                     return receipt.trouble
@@ -230,7 +229,7 @@ class Sender:
         self._again_at = time.monotonic() + self._pause(trouble)
         self._failed = self._begun
         if trouble is not _ELSEWHERE and before in (None, _ELSEWHERE):
-            until = ", until the settings are changed" if trouble.final else " (said once)"
+            until = ", this process sends no more" if trouble.final else " (said once)"
             self._say(logging.WARNING, f"{trouble.text}; what is recorded waits in the outbox{until}")
 
     def _pause(self, trouble: Trouble) -> float:

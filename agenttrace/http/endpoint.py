@@ -60,6 +60,8 @@ def checked_base_url(url: str, source: str = "base_url") -> str:
     """
     parts = _split(url)
     host = parts.hostname if parts is not None else None
+    if any(char.isspace() for char in host or ""):
+        host = None
     if parts is None or parts.scheme not in ("http", "https") or not host:
         raise ConfigError(
             f"{source} is not a usable address: it must begin with http:// or https:// and name a host"
@@ -67,7 +69,7 @@ def checked_base_url(url: str, source: str = "base_url") -> str:
     if parts.username or parts.password or parts.query or parts.fragment:
         raise ConfigError(
             f"{source} for {host} holds a user, a query or a fragment; "
-            "give the key as api_key or in the environment"
+            "give the key apart from it (api_key=, headers=, the environment)"
         )
     why = forbidden_peer(host)
     if why is not None:

@@ -95,16 +95,24 @@ class SQLiteOutbox:
             gone += items
         return gone
 
-    def oldest(self, limit: int) -> list[Parcel]:
-        """The parcels that have waited longest, without the refused ones."""
+    def oldest(self, max_bytes: int) -> list[Parcel]:
+        """The parcels that have waited longest, without the refused ones: as many as fit, at least one."""
 
         def query(db: sqlite3.Connection) -> list[Parcel]:
             rows = db.execute(
                 "SELECT kind, content_type, items, body, id FROM outbox"
-                " WHERE destination = ? AND refused IS NULL ORDER BY id LIMIT ?",
-                (self._destination, limit),
+                " WHERE destination = ? AND refused IS NULL ORDER BY id",
+                (self._destination,),
             )
-            return [Parcel(*row) for row in rows]
+            found: list[Parcel] = []
+            room = max_bytes
+            for row in rows:
+                parcel = Parcel(*row)
+                room -= len(parcel.body)
+                if found and room < 0:
+                    break
+                found.append(parcel)
+            return found
 
         return self._read(query, [])
 

@@ -7,7 +7,7 @@ from contextvars import ContextVar
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
-from agenttrace.tracing.record import SCOPE, SITE, Record
+from agenttrace.tracing.record import PARENT, SCOPE, SITE, Record
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -22,6 +22,16 @@ def running() -> Record | None:
     if record is None or record[SITE] is None or record[SCOPE] is None:
         return None
     return record
+
+
+def runs_inside(record: Record) -> bool:
+    """Whether the call that runs here is the given one, or was called by it, however far down."""
+    here = current.get()
+    while here is not None:
+        if here is record:
+            return True
+        here = here[PARENT]
+    return False
 
 
 def propagate(function: Callable[P, T]) -> Callable[P, T]:

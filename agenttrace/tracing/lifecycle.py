@@ -43,7 +43,8 @@ def flush_when_a_child_process_ends(pipeline: Pipeline) -> None:
 def _flush_if_there(reference: weakref.ref[Pipeline]) -> None:
     pipeline = reference()
     if pipeline is not None:
-        pipeline.flush(CHILD_SECONDS)
+        pipeline.store_all(CHILD_SECONDS)
+        pipeline.flush(EXIT_SECONDS)
 
 
 @atexit.register

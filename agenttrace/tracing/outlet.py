@@ -38,6 +38,9 @@ class Outlet:
     ) -> None:
         self.store = store
         self.exporters = tuple(exporters)
+        self._delivering = [one for one in exporters if isinstance(one, Delivering)]
+        self._others = [one for one in exporters if not isinstance(one, Delivering)]
+        self._handed_over = False
         self.redaction = redaction
         self.since = since
         self.pending: list[Span] = []
@@ -87,6 +90,11 @@ class Outlet:
         """Hand the pending spans over; true when the store took them."""
         spans = self.pending
         if spans:
+            if not self._handed_over:
+                # First: a process that is killed in between has put more into an outbox than into the store,
+                # never less.
+                self._handed_over = True
+                self._export_to(self._delivering, spans)
             try:
                 self.store.export(spans)
             except _OF_A_SPAN:  # choke-point: as below, and one of the spans is to blame
@@ -96,8 +104,9 @@ class Outlet:
                 return False
             self.stored += len(spans)
             self.pending = []
+            self._handed_over = False
             self._write_tools(spans[0].project)
-            self._export_elsewhere(spans)
+            self._export_to(self._others, spans)
         self._write_scores()
         self._tell()
         return True
@@ -120,11 +129,12 @@ class Outlet:
                 self.stored += 1
         else:
             self.pending = []
-        self._export_elsewhere(taken)
+            self._handed_over = False
+        self._export_to(self._others, taken)
         return not self.pending
 
-    def _export_elsewhere(self, spans: list[Span]) -> None:
-        for exporter in self.exporters if spans else ():
+    def _export_to(self, exporters: Sequence[Exporter], spans: list[Span]) -> None:
+        for exporter in exporters if spans else ():
             try:
                 exporter.export(spans)
             except Exception as error:  # choke-point: nor an exporter
@@ -173,11 +183,9 @@ class Outlet:
             except Exception as error:  # choke-point: nor what listens
                 self.warn("on_end", f"after {span.name!r}: {type(error).__name__}: {error}")
 
-    def flush(self, timeout: float) -> None:
-        """Let the store and the exporters finish, within `timeout` seconds in all."""
-        deadline = time.monotonic() + timeout
+    def flush_store(self, timeout: float) -> None:
+        """Let the store finish."""
         self._guarded("flush", self.store, timeout)
-        self.flush_exporters(deadline - time.monotonic())
 
     def flush_exporters(self, timeout: float) -> None:
         """Let the exporters finish, within `timeout` seconds in all."""

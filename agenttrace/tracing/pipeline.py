@@ -187,12 +187,18 @@ class Pipeline:
     # Flush, shutdown, exit, fork.
 
     def flush(self, timeout: float = 5.0) -> FlushResult:
-        """Wait until what has ended is stored, `timeout` seconds at most."""
+        """Wait until what has ended is stored and exported, `timeout` seconds at most."""
+        deadline = time.monotonic() + timeout
+        result = self.store_all(timeout)
+        # Also where nothing was recorded: exporters may have what an earlier process left.
+        if not self.closed:
+            self._outlet.flush_exporters(max(deadline - time.monotonic(), 0.0))
+        return result
+
+    def store_all(self, timeout: float) -> FlushResult:
+        """Wait until what has ended is stored, `timeout` seconds at most; for no exporter."""
         deadline = time.monotonic() + max(timeout, 0.0)
-        if self.closed:
-            return self._result()
-        if self._worker is None and not self.queue:
-            self._outlet.flush_exporters(timeout)  # what they have may be of an earlier process
+        if self.closed or (self._worker is None and not self.queue):
             return self._result()
         self.ensure_worker()
         worker = self._worker
@@ -207,7 +213,7 @@ class Pipeline:
             self._wake.put(None)
             reached = barrier.reached(deadline - time.monotonic())
             pending = 0 if reached else max(self._waiting(), 1)  # what others add meanwhile is theirs
-        self._outlet.flush(max(deadline - time.monotonic(), 0.0))
+        self._outlet.flush_store(max(deadline - time.monotonic(), 0.0))
         return self._result(pending)
 
     def finish_up(self, timeout: float) -> None:

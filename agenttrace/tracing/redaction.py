@@ -90,13 +90,19 @@ class Redaction:
         return {self.key(key): self.value(key, value) for key, value in values.items()}
 
     def score(self, score: Score) -> Score:
-        """A score that can be stored: without secrets in what it says."""
-        name, reason = self.inside(clean_text(score.name)), self.text("reason", clean_text(score.reason))
-        return (
-            score
-            if (name, reason) == (score.name, score.reason)
-            else replace(score, name=name, reason=reason)
-        )
+        """A score that can be stored, sent, told: without secrets in anything that it says."""
+        kept: dict[str, Any] = {
+            "name": self.inside(clean_text(score.name)),
+            "reason": self.text("reason", clean_text(score.reason)),
+        }
+        for name in ("diff", "error"):
+            text = getattr(score, name)
+            if text is not None:
+                kept[name] = self.text(name, clean_text(text))
+        for name in ("details", "metadata"):
+            if getattr(score, name):
+                kept[name] = self.inside(jsonable(dict(getattr(score, name))))
+        return replace(score, **kept)
 
     def tool(self, tool: ToolDefinition | None) -> ToolDefinition | None:
         """A tool's definition without secrets among its defaults: for one definition always the same."""

@@ -445,6 +445,28 @@ def test_a_webhook_that_is_no_address_is_an_error_at_once():
         webhook("ftp://example.com")
 
 
+def test_who_waits_inside_the_span_that_is_judged_gets_what_there_is_of_it(tracer):
+    @tracer.observe(span_type="tool")
+    def lookup():
+        return 7
+
+    @tracer.observe
+    def plain():
+        lookup()
+        return tracer.async_evaluate([ToolOrderScorer()], expected_tools=["lookup"]).result(10.0)
+
+    @tracer.observe
+    async def awaiting():
+        lookup()
+        return await asyncio.wait_for(tracer.async_evaluate([Length()], actual_output="12345"), 10.0)
+
+    began = time.monotonic()
+    [score] = plain()
+    assert (score.value, score.outcome) == (1.0, "passed")
+    assert [one.outcome for one in asyncio.run(awaiting())] == ["passed"]
+    assert time.monotonic() - began < 10
+
+
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [

@@ -89,6 +89,10 @@ def test_a_collectors_words_are_shown_without_the_headers():
         ({"endpoint": "http://169.254.169.254"}, "clouds keep credentials"),
         ({"endpoint": f"http://host/?key={SECRET}"}, "query"),
         ({"endpoint": f"http://me:{SECRET}@host"}, "a user"),
+        ({"endpoint": 4318}, "an address such as"),
+        ({"endpoint": "http://ho st:4318"}, "usable address"),
+        ({"headers": "a=b"}, "a mapping"),
+        ({"headers": {"Content-Length": "3"}}, "the exporter itself sets"),
         ({"protocol": "grpc"}, "4318"),
         ({"compression": "zstd"}, "gzip, deflate, none; got 'zstd'"),
         ({"timeout": 0}, "above 0"),
@@ -108,7 +112,12 @@ def test_what_cannot_work_is_an_error_that_shows_no_secret(wrong, message):
 
 @pytest.mark.parametrize(
     ("name", "value", "message"),
-    [("TIMEOUT", "soon", "milliseconds, got 'soon'"), ("PROTOCOL", "grpc", "OTEL_EXPORTER_OTLP_PROTOCOL")],
+    [
+        ("TIMEOUT", "soon", "milliseconds above 0, got 'soon'"),
+        ("TIMEOUT", "0", "OTEL_EXPORTER_OTLP_TIMEOUT is .* got '0'"),
+        ("HEADERS", "novalue", "name=value"),
+        ("PROTOCOL", "grpc", "OTEL_EXPORTER_OTLP_PROTOCOL"),
+    ],
 )
 def test_a_wrong_variable_is_named(monkeypatch, name, value, message):
     monkeypatch.setenv(f"OTEL_EXPORTER_OTLP_{name}", value)
@@ -118,3 +127,32 @@ def test_a_wrong_variable_is_named(monkeypatch, name, value, message):
 
 def test_headers_are_in_no_repr():
     assert SECRET not in repr(signal_settings("traces", headers={"x-key": SECRET}))
+
+
+@pytest.mark.parametrize(
+    ("value", "content"),
+    [
+        ("", True),
+        ("true", True),
+        ("SPAN_AND_EVENT", True),
+        ("false", False),
+        ("NO_CONTENT", False),
+        ("0", False),
+    ],
+)
+def test_whether_content_is_sent_is_told_by_opentelemetrys_words(monkeypatch, value, content):
+    monkeypatch.setenv("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT", value)
+    assert content_setting(None) is content
+
+
+@pytest.mark.parametrize("value", ["fasle", "off", "no"])
+def test_a_misspelt_word_about_content_is_an_error_and_sends_nothing(monkeypatch, value):
+    monkeypatch.setenv("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT", value)
+    with pytest.raises(ConfigError, match="false, 0, no_content"):
+        content_setting(None)
+    with pytest.raises(ConfigError, match="content is True or False"):
+        content_setting(value)
+
+
+def test_compressions_are_known_in_any_case():
+    assert signal_settings("traces", compression="GZIP").compression == "gzip"

@@ -45,25 +45,21 @@ def test_two_halves_hold_what_the_whole_held_in_its_order(protocol, projects):
     assert first.items == len(projects) // 2
 
 
+@pytest.mark.parametrize("protocol", list(TYPES))
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.lists(st.sampled_from("ab"), min_size=1, max_size=4), min_size=1, max_size=5))
-def test_protobuf_requests_joined_hold_what_each_held(groups):
-    parcels = [parcel_of(projects, key=number + 1) for number, projects in enumerate(groups)]
-    whole, keys = joined(parcels, 1_000_000)
+def test_requests_joined_hold_what_each_held(protocol, groups):
+    parcels = [parcel_of(projects, protocol, key=number + 1) for number, projects in enumerate(groups)]
+    whole, keys = joined(parcels)
     assert keys == list(range(1, len(groups) + 1))
     assert names_in(whole) == [name for parcel in parcels for name in names_in(parcel)]
     assert whole.items == sum(map(len, groups))
+    if whole.items > 1:
+        first, second = halves(whole)
+        assert names_in(first) + names_in(second) == names_in(whole)
 
 
-def test_joining_stops_at_the_size_and_at_another_kind():
-    parcels = [parcel_of("a", key=number) for number in (1, 2, 3)]
-    size = len(parcels[0].body)
-    assert joined(parcels, 2 * size)[1] == [1, 2]
-    assert joined(parcels, size // 2)[1] == [1]
-    logs = Parcel("logs", TYPES["http/protobuf"], 1, b"", 4)
-    assert joined([parcels[0], logs], 1_000_000)[1] == [1]
-
-
-def test_json_requests_go_one_by_one():
-    parcels = [parcel_of("a", "http/json", key=number) for number in (1, 2)]
-    assert joined(parcels, 1_000_000) == (parcels[0], [1])
+def test_joining_stops_where_the_protocol_changes():
+    parcels = [parcel_of("a", key=1), parcel_of("a", key=2), parcel_of("a", "http/json", key=3)]
+    assert joined(parcels)[1] == [1, 2]
+    assert joined(parcels[2:]) == (parcels[2], [3])

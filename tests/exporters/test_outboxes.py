@@ -33,8 +33,8 @@ def parcel(body=b"body", items=1, kind="traces"):
     return Parcel(kind, "application/x-protobuf", items, body)
 
 
-def bodies(outbox, limit=100):
-    return [found.body for found in outbox.oldest(limit)]
+def bodies(outbox, max_bytes=1_000):
+    return [found.body for found in outbox.oldest(max_bytes)]
 
 
 def test_an_empty_outbox_holds_nothing(outbox):
@@ -54,6 +54,7 @@ def test_parcels_come_out_whole_and_oldest_first(outbox):
     ]
     assert len({p.key for p in found}) == 3
     assert bodies(outbox, 2) == [b"a", b"b"]
+    assert bodies(outbox, 0) == [b"a"]
     assert outbox.counts() == (12, 0)
 
 
@@ -89,7 +90,7 @@ def test_beyond_its_size_the_refused_go_then_the_oldest_and_are_counted(make):
     outbox = make(max_bytes=100)
     assert outbox.put([parcel(b"a" * 40, 2)]) == 0
     assert outbox.put([parcel(b"b" * 40, 3)]) == 0
-    outbox.settle([outbox.oldest(2)[1].key], [(parcel(b"b" * 40, 3), "bad")])
+    outbox.settle([outbox.oldest(100)[1].key], [(parcel(b"b" * 40, 3), "bad")])
     assert outbox.put([parcel(b"c" * 40, 4)]) == 3
     assert bodies(outbox) == [b"a" * 40, b"c" * 40]
     assert outbox.put([parcel(b"d" * 40, 5)]) == 2
