@@ -146,7 +146,8 @@ def make_request(scorers: Sequence[Scorer], fields: dict[str, Any], record: Reco
     request.handle = handle = EvaluationHandle()
     request.scorers = scorers
     request._fields = fields
-    request.record = handle.record = record
+    if record is not None:
+        request.record = handle.record = record
     for name in COPIED:
         value = fields.get(name)
         if value is not None and (type(value) is not str or len(value) > LIGHT_TEXT):

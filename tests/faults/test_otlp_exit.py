@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 import textwrap
@@ -137,6 +138,29 @@ def test_what_a_killed_process_had_stored_is_sent_by_another(endpoint, respond, 
         assert time.monotonic() < deadline
         run("exporter.flush(5)", server.url)
     assert names_in(server.requests[seen:])[:50] == [f"step-{number}" for number in range(50)]
+
+
+@pytest.mark.parametrize("seconds", [0.3, 0.45, 0.6])
+def test_a_kill_at_any_moment_leaves_no_stored_span_unsent(run, tmp_path, seconds):
+    """What is stored is in the outbox, too: it is put there first."""
+    process = run.start(
+        """
+        print("ready", flush=True)
+        while True:
+            record(*["step"] * 300)
+            time.sleep(0.01)
+        """,
+        "http://127.0.0.1:9",
+    )
+    assert process.stdout.readline() == "ready\n"
+    time.sleep(seconds)
+    process.kill()
+    process.communicate(timeout=GUARD)
+    db = sqlite3.connect(tmp_path / "traces.db")
+    stored = db.execute("SELECT count(*) FROM spans").fetchone()[0]
+    waiting = db.execute("SELECT total(items) FROM outbox").fetchone()[0]
+    db.close()
+    assert 0 < stored <= waiting
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
