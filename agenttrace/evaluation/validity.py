@@ -12,8 +12,8 @@ from agenttrace.evaluation.checked_scorers import checked_scorers
 _known: set[tuple[type, object, object]] = set()
 _MANY = 1_000
 
-_good: dict[int, tuple[ReferenceType[Any], str, float, Any]] = {}
-"""Scorers that were found good without a model of the call's own, by their id, with what was looked at."""
+_good: dict[int, tuple[ReferenceType[Any], dict[str, Any]]] = {}
+"""Scorers that were found good without a model of the call's own, by their id, with what they held then."""
 _FEW = 64
 
 
@@ -30,13 +30,7 @@ def checked_request(scorers: Any, model: Any = None, sample_rate: float = 1.0) -
     if type(scorers) is list and scorers and model is None:
         for scorer in scorers:
             known: Any = _good.get(id(scorer))
-            if (
-                known is None
-                or known[0]() is not scorer
-                or known[1] != scorer.name
-                or known[2] != scorer.threshold
-                or known[3] is not getattr(scorer, "model", None)
-            ):
+            if known is None or known[0]() is not scorer or known[1] != scorer.__dict__:
                 break
         else:
             return tuple(scorers)
@@ -67,8 +61,8 @@ def _remember(scorer: Any) -> None:
     if len(_good) >= _FEW:
         _good.clear()
     try:
-        _good[id(scorer)] = (ref(scorer), scorer.name, scorer.threshold, getattr(scorer, "model", None))
-    except TypeError:  # one that cannot be referred to weakly is looked at each time
+        _good[id(scorer)] = (ref(scorer), scorer.__dict__.copy())
+    except (TypeError, AttributeError):  # one with slots is looked at each time
         pass
 
 
