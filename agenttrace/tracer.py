@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 from agenttrace.core.errors import ConfigError
 from agenttrace.core.protocols import Delivering, Exporter, Store
 from agenttrace.evaluating import Evaluating
-from agenttrace.evaluation.validity import check_alerts
+from agenttrace.evaluation.validity import check_alerts, check_rate
 from agenttrace.store import open_store
 from agenttrace.tracing.capture import Capture
 from agenttrace.tracing.decorator import (
@@ -164,8 +164,7 @@ class Tracer(Running, Evaluating):
         check_options(**options)
         if not self.enabled:
             return function if function is not None else lambda untouched: untouched
-        if type(sample_rate) not in (int, float) or not 0 <= sample_rate <= 1:
-            raise ConfigError(f"sample_rate is a number from 0 to 1, got {sample_rate!r}")
+        check_rate(sample_rate)
         if scorers:
             options["on_end"] = self._evaluate_each(scorers, sample_rate)
         if function is None:

@@ -105,7 +105,7 @@ class EvaluationHandle:
     ) -> bool:
         if not self._take("_ended"):
             return False
-        self._scores, self._undone = scores, undone
+        self._scores, self._undone, self.record = scores, undone, None
         self._end = state
         for wake in tuple(self._listeners or ()):
             wake()

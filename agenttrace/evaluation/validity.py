@@ -25,16 +25,25 @@ def checked_request(scorers: Any, model: Any = None, sample_rate: float = 1.0) -
             rate that is not one.
         ScorerError: something that is not a scorer.
     """
-    if sample_rate != 1.0 and (type(sample_rate) not in (int, float) or not 0 <= sample_rate <= 1):
-        raise ConfigError(f"sample_rate is a number from 0 to 1, got {sample_rate!r}")
+    if sample_rate != 1.0:
+        check_rate(sample_rate)
     if type(scorers) is list and scorers and model is None:
-        for scorer in scorers:
-            known: Any = _good.get(id(scorer))
-            if known is None or known[0]() is not scorer or known[1] != scorer.__dict__:
-                break
-        else:
-            return tuple(scorers)
+        try:
+            for scorer in scorers:
+                known: Any = _good.get(id(scorer))
+                if known is None or known[0]() is not scorer or known[1] != scorer.__dict__:
+                    break
+            else:
+                return tuple(scorers)
+        except Exception:  # choke-point: what a scorer holds may refuse to be compared, as arrays do
+            pass
     return _checked(scorers, model)
+
+
+def check_rate(sample_rate: Any) -> None:
+    """Raise ConfigError for a rate that is not one."""
+    if isinstance(sample_rate, bool) or not isinstance(sample_rate, int | float) or not 0 <= sample_rate <= 1:
+        raise ConfigError(f"sample_rate is a number from 0 to 1, got {sample_rate!r}")
 
 
 def _checked(scorers: Any, model: Any) -> Sequence[Any]:

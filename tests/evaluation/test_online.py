@@ -544,6 +544,34 @@ def test_a_scorer_that_was_good_and_is_changed_is_checked_again(tracer, attribut
         tracer.async_evaluate([changing])
 
 
+def test_a_scorer_whose_state_cannot_be_compared_is_asked_all_the_same(tracer):
+    class Sulks:
+        def __eq__(self, other):
+            raise RuntimeError("not comparable")
+
+        __hash__ = None
+
+    keeping = Length()
+    for _ in range(3):
+        keeping.state = Sulks()  # as one that caches an array
+        assert tracer.async_evaluate([keeping], actual_output="12345").result(10.0)[0].passed
+
+
+def test_a_handle_that_is_kept_holds_no_call_once_it_is_done(tracer):
+    with tracer.span("answer"):
+        handle = tracer.async_evaluate([Length()], actual_output="12345")
+        assert handle.record is not None
+    handle.result(10.0)
+    assert handle.record is None
+
+
+def test_a_rate_may_be_any_kind_of_number(tracer):
+    class Half(float):
+        """As numpy's floats are."""
+
+    assert tracer.async_evaluate([Length()], actual_output="a", sample_rate=Half(1.0)).result(10.0)
+
+
 def test_a_judge_that_was_good_and_gets_a_wrong_model_is_checked_again(tracer):
     judge = AnswerRelevancyScorer(model=FakeChatModel(["{}"]))
     tracer.async_evaluate([judge], input="a", actual_output="b")
