@@ -11,10 +11,12 @@ from __future__ import annotations
 
 import io
 import pickle
-from itertools import islice
+from gc import is_tracked
+from itertools import chain, islice
 from typing import Any, Literal
 
 from agenttrace.core.foreign import type_name
+from agenttrace.core.interruption import thrown_in
 from agenttrace.core.snapshot import MAX_VALUE_SIZE, StandIn, snapshot
 
 LIGHT_TEXT = 256
@@ -32,7 +34,9 @@ _PROBED_CONTAINERS = 64
 _PROBED_ITEMS = 256
 
 _HUGE_INT = 1 << 100_000
-_CONTAINERS = frozenset({dict, list, tuple, set, frozenset})
+_MAX_PACKED_DEPTH = 64
+"""Levels of containers that are packed, which needs stack for each; what is deeper is walked, and cut."""
+
 _VAST_SIZE = MAX_VALUE_SIZE // 4
 """What is kept of a value that is too large to be packed: little, so that the walk is short."""
 
@@ -73,6 +77,8 @@ class _BoundedWriter:
 
 class _Packer(pickle.Pickler):
     def reducer_override(self, value: Any) -> Any:
+        if value is StandIn:  # asked for, too, as part of what is answered below: it is packed by its name
+            return NotImplemented
         return StandIn, (type_name(type(value)), snapshot(value)[0])
 
 
@@ -125,8 +131,9 @@ def freeze(value: Any) -> Any:  # noqa: C901 - the flat dict and list are inline
                     return _texts(value) if heavy else [*value]
             limit = _walk_limit(value)
             return _walked(value, limit) if limit else _pack(value)
-    except Exception:  # choke-point: changed by another thread meanwhile, or no stack left
-        pass
+    except Exception as error:  # choke-point: changed by another thread meanwhile, or no stack left
+        if thrown_in(error):
+            raise
     return _walked(value)
 
 
@@ -155,9 +162,11 @@ def _walk_limit(value: Any) -> int:
     """The size for a walk of what packing would go far into before it is stopped, or 0: pack it.
 
     That is a huge text or number, which would be encoded as a whole, or very many items: as far as the first
-    containers and the first items of each tell. To look at all of them would cost more than it saves.
+    containers and the first items of each tell. To look at all of them would cost more than it saves. Of what
+    holds more than those, only the depth is looked at, which must be known before the stack is used for it.
     """
     seen = len(value)
+    whole = seen <= _PROBED_ITEMS
     levels: list[Any] = [value]
     for items in islice(levels, _PROBED_CONTAINERS):  # which grows meanwhile
         below = 0
@@ -169,15 +178,41 @@ def _walk_limit(value: Any) -> int:
             elif kind is int:
                 if not -_HUGE_INT < item < _HUGE_INT:
                     return MAX_VALUE_SIZE
-            elif kind in _CONTAINERS:
-                below += len(item)
+            elif kind is dict or kind is list or kind is tuple or kind is set or kind is frozenset:
+                size = len(item)
+                below += size
+                whole = whole and size <= _PROBED_ITEMS
                 levels.append(item)
         seen += below * max(len(items) // _PROBED_ITEMS, 1)
         if seen > _MANY_ITEMS:
             return _VAST_SIZE
         if type(items) is dict:  # its keys are seen to
             levels.append(items.values())
-    return 0
+    return 0 if whole and len(levels) <= _PROBED_CONTAINERS else _deep_limit(value)
+
+
+def _deep_limit(value: Any) -> int:
+    """The size for a walk of what has too many levels, or too many items at all levels; or 0: pack it."""
+    level: list[Any] = [value]
+    left = _MANY_ITEMS
+    for _ in range(_MAX_PACKED_DEPTH):
+        parts = [(one, one.values()) if type(one) is dict else (one,) for one in level]
+        items = list(islice(chain.from_iterable(chain.from_iterable(parts)), left))
+        left -= len(items)
+        if left <= 0:
+            return _VAST_SIZE
+        level = [
+            item
+            for item in filter(is_tracked, items)  # which leaves out most scalars, and dicts of scalars
+            if (kind := type(item)) is dict
+            or kind is list
+            or kind is tuple
+            or kind is set
+            or kind is frozenset
+        ]
+        if not level:
+            return 0
+    return MAX_VALUE_SIZE
 
 
 def _walked(value: Any, limit: int = MAX_VALUE_SIZE) -> Frozen:
@@ -193,7 +228,9 @@ def _pack(value: Any) -> Frozen:
         packer.dump(value)
     except _TooLarge:
         return _walked(value, _VAST_SIZE)
-    except (ValueError, RecursionError, pickle.PicklingError):
+    except (ValueError, RecursionError, pickle.PicklingError) as error:
+        if thrown_in(error):
+            raise
         return _walked(value)
     content = b"".join(writer.chunks)
     return Frozen(content, len(content), "packed")

@@ -2,15 +2,19 @@
 
 import copy
 import dataclasses
+import datetime
+import decimal
 import enum
 import pickle
 import sys
+import uuid
 
+import pydantic
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agenttrace.core.snapshot import MAX_VALUE_SIZE, snapshot
+from agenttrace.core.snapshot import MAX_VALUE_SIZE, StandIn, snapshot
 from agenttrace.tracing import freeze as freeze_module
 from agenttrace.tracing.freeze import MAX_PACKED, Frozen, freeze, thaw
 
@@ -66,7 +70,60 @@ def test_later_changes_do_not_reach_it(value):
     assert snapshot(thaw(frozen))[0] == before
 
 
+class Model(pydantic.BaseModel):
+    x: int = 1
+
+
 class TestObjectsInsidePackedValues:
+    @pytest.mark.parametrize(
+        "item",
+        [
+            datetime.date(2024, 1, 1),
+            datetime.datetime(2024, 1, 1, tzinfo=datetime.UTC),
+            decimal.Decimal("1.5"),
+            uuid.UUID(int=1),
+            Color.RED,
+            Point(1, 2),
+            Model(),
+            Refuses(),
+            object(),
+            len,
+            copy.copy,
+            Refuses,
+            StandIn,
+            {Point(1, 2)},
+        ],
+        ids=lambda item: type(item).__name__,
+    )
+    @pytest.mark.parametrize("around", [lambda item: [{"a": 1}, item], lambda item: {"a": {"b": [item]}}])
+    def test_leave_the_value_packed_instead_of_walked(self, item, around):
+        """Packing is the cheap way: a walk, or an error that ends packing, costs many times that."""
+        value = around(item)
+        frozen = freeze(value)
+        assert frozen.form == "packed"
+        assert thaw(frozen) == snapshot(value)[0]
+
+    def test_cost_what_their_own_snapshots_cost(self):
+        """Each is asked for once: no error on the way makes the packer begin again."""
+        asked = []
+        rows = [{"n": n, "when": Point(n, n)} for n in range(20)]
+
+        class Counting(freeze_module._Packer):
+            def reducer_override(self, value):
+                asked.append(value)
+                return super().reducer_override(value)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(freeze_module, "_Packer", Counting)
+            assert freeze(rows).form == "packed"
+        assert [value for value in asked if value is not StandIn] == [row["when"] for row in rows]
+
+    def test_are_in_one_order_in_a_set(self):
+        points = [Point(n, -n) for n in range(20)]
+        mirrored = [Point(-n, n) for n in range(0, -20, -1)]
+        forwards, backwards = [set(points)], [set(mirrored)]
+        assert thaw(freeze(forwards)) == thaw(freeze(backwards)) == snapshot(forwards)[0]
+
     def test_are_never_pickled(self):
         kept = thaw(freeze({"a": [Refuses(), {"b": Refuses()}], "long": "x" * 300}))
         assert kept["a"][0] == {"$type": f"{__name__}.Refuses"}
@@ -93,6 +150,75 @@ class TestObjectsInsidePackedValues:
         value = {"a": [1], "long": "x" * 300}
         value["a"].append(value)
         assert thaw(freeze(value))["a"][1] == {"$cycle": "dict"}
+
+
+class Unhashable(type):
+    """A metaclass with an equality of its own, so that its classes have no hash, as Python has it."""
+
+    def __eq__(cls, other):
+        raise SystemExit("a class was compared")
+
+
+class Money(metaclass=Unhashable):
+    pass
+
+
+class TestClassesWithAMetaclassOfTheUsers:
+    @pytest.mark.parametrize("kind", ["hash", "equality"])
+    @pytest.mark.parametrize("base", [object, list, dict, set, str, int, bytes, tuple, float])
+    @pytest.mark.parametrize(
+        "around",
+        [
+            lambda value: value,
+            lambda value: [value],
+            lambda value: {"a": [value]},
+            lambda value: (1, {"a": value}),
+            lambda value: [[n] for n in range(100)] + [value],
+        ],
+        ids=range(5),
+    )
+    def test_are_never_hashed_or_compared(self, kind, base, around):
+        """Scenario 3."""
+
+        def refuse(*_):
+            raise SystemExit("code of a metaclass ran")
+
+        methods = {"__eq__": refuse} if kind == "equality" else {"__hash__": refuse}
+        made = type("Meta", (type,), methods)("Made", (base,), {})()
+        assert snapshot(thaw(freeze(around(made))))[0] == snapshot(around(made))[0]
+
+    def test_may_be_recorded_themselves(self):
+        assert thaw(freeze([Money])) == [{"$type": f"{__name__}.Unhashable"}]
+
+
+class TestDepth:
+    @pytest.mark.parametrize("depth", [10, 63, 64, 65, 200, 50_000])
+    @pytest.mark.parametrize("first", [0, 200], ids=["alone", "behind many"])
+    @pytest.mark.parametrize(
+        "around",
+        [
+            lambda value: [value],
+            lambda value: {"a": value},
+            lambda value: (1, value),
+            lambda value: [{1: value}],
+        ],
+        ids=range(4),
+    )
+    def test_that_is_packed_is_bounded_wherever_it_lies(self, depth, first, around):
+        value = "leaf"
+        for _ in range(depth):
+            value = around(value)
+        value = [*([n] for n in range(first)), value]
+        frozen = freeze(value)
+        if depth == 10 or depth >= 200:
+            assert frozen.form == ("packed" if depth == 10 else "plain")
+        assert thaw(frozen) == snapshot(value)[0]
+
+    def test_of_shared_parts_ends(self):
+        value = ["x"]
+        for _ in range(40):
+            value = [value, value]
+        assert isinstance(freeze(value), Frozen)
 
 
 class TestBounds:
