@@ -7,6 +7,8 @@ from collections.abc import Callable
 from itertools import islice
 from typing import Any
 
+from agenttrace.core.interruption import thrown_in
+
 Handler = Callable[[Any], Any]
 
 
@@ -15,7 +17,9 @@ def type_name(kind: type) -> str:
     try:
         name: str = _qualname(kind)
         module = _module(kind)
-    except Exception:  # choke-point: a type that hides even these
+    except Exception as error:  # choke-point: a type that hides even these
+        if thrown_in(error):
+            raise
         return "object"
     if not isinstance(module, str) or module in ("", "builtins"):
         return name
@@ -28,10 +32,28 @@ dict_of: Callable[[type], Any] = type.__dict__["__dict__"].__get__
 bases_of: Callable[[type], tuple[type, ...]] = type.__dict__["__mro__"].__get__
 
 
+def is_hashable(kind: type) -> bool:
+    """Whether a class can be looked up in a dictionary without code of its metaclass's."""
+    if type(kind) is type:
+        return True
+    for base in bases_of(type(kind)):
+        if base is type:
+            return True
+        names = dict_of(base)
+        if "__hash__" in names or "__eq__" in names:
+            return False
+    return False
+
+
+def inherits(bases: tuple[type, ...], kind: Any) -> bool:
+    """Whether `kind` is among the bases. By identity: ``in`` would ask a metaclass of the user's."""
+    return any(base is kind for base in bases)
+
+
 def record_fields(value: Any, bases: tuple[type, ...]) -> dict[str, Any] | None:
     """The fields of a dataclass or pydantic model, read from its instance dictionary without its own code."""
     pydantic = sys.modules.get("pydantic.main")
-    is_model = pydantic is not None and getattr(pydantic, "BaseModel", None) in bases
+    is_model = pydantic is not None and inherits(bases, getattr(pydantic, "BaseModel", None))
     if not is_model and not any("__dataclass_fields__" in dict_of(base) for base in bases):
         return None
     if not _dict_is_own(bases):
@@ -77,7 +99,7 @@ def find_handler(kind: type) -> Handler | None:
         if loaded is not None and getattr(loaded, name, None) is kind:
             return handler
     enum = sys.modules.get("enum")
-    if enum is not None and enum.Enum in bases_of(kind):
+    if enum is not None and inherits(bases_of(kind), enum.Enum):
         return _enum_value
     return None
 

@@ -18,7 +18,16 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any
 
-from agenttrace.core.foreign import Handler, bases_of, find_handler, record_fields, type_name
+from agenttrace.core.foreign import (
+    Handler,
+    bases_of,
+    find_handler,
+    inherits,
+    is_hashable,
+    record_fields,
+    type_name,
+)
+from agenttrace.core.interruption import thrown_in
 
 MAX_DEPTH = 20
 MAX_ITEMS = 1_000
@@ -29,6 +38,9 @@ EXACT_INT = 1 << 53
 """Integers from here on are written as text: JSON readers elsewhere would round them."""
 
 LEAVES = frozenset({str, int, float, bool, type(None)})
+_OPENED = frozenset({str, int, float, list, tuple, set, frozenset, dict, bytes, bytearray, memoryview})
+"""Builtin types whose subclasses are read by the builtin's own methods."""
+
 _HEAD_BYTES = 1024
 
 _handlers: dict[type, Handler | None] = {}
@@ -38,7 +50,7 @@ def register_snapshot(kind: type, handler: Handler) -> None:
     """Record values of exactly this type through `handler`, which returns builtin values.
 
     The handler runs on the traced call's own thread: keep it short. What it raises is caught, and the value
-    is recorded as its type.
+    is recorded as its type; so is a value whose class has a metaclass with a hash or an equality of its own.
     """
     _handlers[kind] = handler
 
@@ -61,7 +73,9 @@ def snapshot(value: Any, limit: int = MAX_VALUE_SIZE) -> tuple[Any, int]:
     budget = _Budget(limit)
     try:
         copy = budget.walk(value, 0)
-    except Exception:  # choke-point: hostile metaclass, changed while read, no stack left
+    except Exception as error:  # choke-point: changed while read, no stack left
+        if thrown_in(error):
+            raise
         copy = {"$type": type_name(type(value))}
     return copy, limit - budget.left
 
@@ -86,11 +100,18 @@ class _Budget:
             return value
         if kind is dict or kind is list or kind is tuple:
             return self._container(value, kind, depth)
-        handler = _handlers.get(kind, _UNSEEN)
-        if handler is _UNSEEN:
-            handler = _handlers[kind] = find_handler(kind)
+        handler = _handler_of(kind)
         if handler is not None:
-            return self.walk(handler(value), depth + 1) if depth < MAX_DEPTH else {"$truncated": "depth"}
+            if depth >= MAX_DEPTH:
+                return {"$truncated": "depth"}
+            try:
+                content = handler(value)
+            except Exception as error:  # choke-point: a handler of the user's, an unmade object
+                if thrown_in(error):
+                    raise
+                self.left -= 32
+                return {"$type": type_name(kind)}
+            return self.walk(content, depth + 1)
         return self._other(value, kind, depth)
 
     def _text(self, text: str) -> str:
@@ -199,8 +220,15 @@ class _Budget:
         return self._take(tuple.__iter__(value), tuple.__len__(value), depth)
 
     def _members(self, value: Any, depth: int) -> list[Any]:
-        base: Any = set if set in bases_of(type(value)) else frozenset
-        return self._take(iter(_ordered(base.__iter__(value))), base.__len__(value), depth)
+        base: Any = set if inherits(bases_of(type(value)), set) else frozenset
+        size = base.__len__(value)
+        scalars, others = _parted(base.__iter__(value))
+        copy = [self.walk(item, depth) for item in scalars if self.left > 0]
+        # By what they look like: objects have no order of their own that is the same in the next process.
+        copy += sorted((self.walk(item, depth) for item in others if self.left > 0), key=repr)
+        if len(copy) < size:
+            copy.append({"$truncated": size - len(copy)})
+        return copy
 
     def _take(self, items: Iterator[Any], size: int, depth: int) -> list[Any]:
         copy: list[Any] = []
@@ -215,21 +243,22 @@ class _Budget:
     def _other(self, value: Any, kind: type, depth: int) -> Any:
         """Subclasses of builtins by the builtin's own methods; records by their dictionary; else the type."""
         bases = bases_of(kind)
-        if str in bases:
+        builtin = next((base for base in bases if type(base) is type and base in _OPENED), None)
+        if builtin is str:
             return self._text(str.__str__(value))
-        if int in bases:
+        if builtin is int:
             return self.walk(int.__int__(value), depth)
-        if float in bases:
+        if builtin is float:
             return self.walk(float.__float__(value), depth)
-        if list in bases:
+        if builtin is list:
             return self._nested(value, depth, self._list_items)
-        if tuple in bases:
+        if builtin is tuple:
             return self._nested(value, depth, self._tuple_items)
-        if set in bases or frozenset in bases:
+        if builtin is set or builtin is frozenset:
             return self._nested(value, depth, self._members)
-        if dict in bases:
+        if builtin is dict:
             return self._nested(value, depth, self._pairs)
-        if bytes in bases or bytearray in bases or memoryview in bases:
+        if builtin is not None:
             return self._bytes(value)
         fields = record_fields(value, bases)
         if fields is not None:
@@ -238,10 +267,16 @@ class _Budget:
         return {"$type": type_name(kind)}
 
     def _bytes(self, value: Any) -> dict[str, Any]:
-        view = memoryview(value)
-        head = bytes(view.cast("B")[:_HEAD_BYTES]) if view.contiguous else b""
+        kind = type(value)
+        if kind is bytes or kind is bytearray or kind is memoryview:
+            view = memoryview(value)
+            head = bytes(view.cast("B")[:_HEAD_BYTES]) if view.contiguous else b""
+            size = view.nbytes
+        else:  # from Python 3.12 on a subclass may have a `__buffer__` of its own
+            base: Any = bytes if inherits(bases_of(kind), bytes) else bytearray
+            head, size = bytes(base.__getitem__(value, slice(_HEAD_BYTES))), base.__len__(value)
         self.left -= len(head) * 4 // 3 + 32
-        return {"$bytes": base64.b64encode(head).decode(), "size": view.nbytes}
+        return {"$bytes": base64.b64encode(head).decode(), "size": size}
 
 
 def _unseen(value: Any) -> Any:
@@ -251,12 +286,28 @@ def _unseen(value: Any) -> Any:
 _UNSEEN: Handler = _unseen
 
 
-def _ordered(items: Iterator[Any]) -> list[Any]:
-    """Set members in an order that does not depend on the hash seed; unlike kinds are grouped by type."""
-    taken = list(islice(items, MAX_ITEMS))
-    scalar = [item for item in taken if type(item) in LEAVES and item == item]
-    rest = [item for item in taken if not (type(item) in LEAVES and item == item)]
-    return sorted(scalar, key=lambda item: (type_name(type(item)), item if item is not None else 0)) + rest
+def _handler_of(kind: type) -> Handler | None:
+    if not is_hashable(kind):
+        return find_handler(kind)
+    handler = _handlers.get(kind, _UNSEEN)
+    if handler is _UNSEEN:
+        handler = _handlers[kind] = find_handler(kind)
+    return handler
+
+
+def is_leaf(value: Any) -> bool:
+    """Whether a value is exactly a text, a number, a truth value or None."""
+    kind = type(value)
+    return kind is str or kind is int or kind is float or kind is bool or value is None
+
+
+def _parted(items: Iterator[Any]) -> tuple[list[Any], list[Any]]:
+    """The scalar members of a set in an order that does not depend on the hash seed, and the others."""
+    scalars: list[Any] = []
+    others: list[Any] = []
+    for item in islice(items, MAX_ITEMS):
+        (scalars if is_leaf(item) and item == item else others).append(item)
+    return sorted(scalars, key=lambda item: (type_name(type(item)), item if item is not None else 0)), others
 
 
 def int_text(value: int) -> str:

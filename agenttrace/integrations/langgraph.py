@@ -10,6 +10,7 @@ from uuid import UUID
 
 from agenttrace.core import semconv
 from agenttrace.core.errors import MissingDependency
+from agenttrace.core.interruption import thrown_in
 from agenttrace.integrations.langgraph_messages import (
     AnswerReader,
     plain_documents,
@@ -41,7 +42,9 @@ def _guarded(event: Callable[..., None]) -> Callable[..., None]:
     def guarded(handler: AgentTraceCallbackHandler, *args: Any, **kwargs: Any) -> None:
         try:
             event(handler, *args, **kwargs)
-        except Exception:  # choke-point: an event of the library's must not break the run through us
+        except Exception as error:  # choke-point: an event of the library's must not break the run through us
+            if thrown_in(error):
+                raise
             handler.recording_errors += 1
 
     return guarded

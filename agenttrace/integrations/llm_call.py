@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from agenttrace.core import semconv
 from agenttrace.core.identity import monotonic_ns
+from agenttrace.core.interruption import thrown_in
 from agenttrace.core.span import Status
 from agenttrace.integrations.llm_answer import Answer, Choice, Reader
 from agenttrace.integrations.prices import Price, cost_of
@@ -21,7 +22,9 @@ def _guarded(step: Callable[..., None]) -> Callable[..., None]:
     def guarded(call: LLMCall, *args: Any, **kwargs: Any) -> None:
         try:
             step(call, *args, **kwargs)
-        except Exception:  # choke-point: what a server sends must not break the caller through us
+        except Exception as error:  # choke-point: what a server sends must not break the caller through us
+            if thrown_in(error):
+                raise
             call.span.count_recording_error()
 
     return guarded
@@ -111,24 +114,31 @@ class LLMCall:
         if self._ended:
             return
         self._ended = True
-        self._record_answer()
-        complete = self.span.recorded and self._complete()
-        self.span.end(status=status or ("ok" if complete else "abandoned"))
+        try:
+            self._record_answer()
+            complete = self.span.recorded and self._complete()
+            status = status or ("ok" if complete else "abandoned")
+        finally:  # also where a signal handler's exception arrives meanwhile
+            self.span.end(status=status)
 
     def fail(self, error: BaseException) -> None:
         """Record the answer so far, end the span with what the call raised."""
         if self._ended:
             return
         self._ended = True
-        self._record_answer()
-        self._record_failure(error)
-        self.span.end(error=error)
+        try:
+            self._record_answer()
+            self._record_failure(error)
+        finally:
+            self.span.end(error=error)
 
     def _complete(self) -> bool:
         try:
             choices = self._reader.answer().choices
             return bool(choices) and all(choice.finish_reason for choice in choices)
-        except Exception:  # choke-point: see above
+        except Exception as error:  # choke-point: see above
+            if thrown_in(error):
+                raise
             return False
 
     @_guarded

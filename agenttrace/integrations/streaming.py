@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from functools import lru_cache
 from typing import Any
 
+from agenttrace.core.interruption import thrown_in
 from agenttrace.integrations.llm_call import LLMCall
 
 _CALL = "_agenttrace_call"
@@ -65,7 +66,9 @@ def _body(response: Any) -> Any:
     """The JSON of a response that was read, else None."""
     try:
         return json.loads(response.content)
-    except Exception:  # not read yet (each library has its own error for that), or no JSON
+    except Exception as error:  # not read yet (each library has its own error for that), or no JSON
+        if thrown_in(error):
+            raise
         return None
 
 
@@ -84,7 +87,9 @@ def _raw_parsed(parsed: Any, call: LLMCall) -> Any:
     if not hasattr(parsed, _CALL):  # `parse` gives the same stream again
         try:
             watch_result(parsed, call)
-        except Exception:  # choke-point: the guard of recording
+        except Exception as error:  # choke-point: the guard of recording
+            if thrown_in(error):
+                raise
             call.span.count_recording_error()
     return parsed
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property, wraps
 from typing import Any, TypeVar
 
+from agenttrace.core.interruption import thrown_in
 from agenttrace.integrations.anthropic_messages import MessagesReader
 from agenttrace.integrations.llm_answer import Reader
 from agenttrace.integrations.llm_call import LLMCall
@@ -61,7 +62,9 @@ class Recording:
             if not span.recorded:
                 return None
             call = LLMCall(span, made(), self.prices)
-        except Exception:  # choke-point: the guard of recording; the request goes on unrecorded
+        except Exception as error:  # choke-point: the guard of recording; the request goes on unrecorded
+            if thrown_in(error):
+                raise
             return None
         call.describe(_provider(client, self.library), _address(client), request)
         return call
@@ -136,7 +139,9 @@ def _recorded(post: Any, client: Any, recording: Recording) -> Any:
 def _deliver(result: Any, call: LLMCall) -> None:
     try:
         watch_result(result, call)
-    except Exception:  # choke-point: the caller gets the result all the same
+    except Exception as error:  # choke-point: the caller gets the result all the same
+        if thrown_in(error):
+            raise
         call.span.count_recording_error()
         call.finish("ok")
 
@@ -157,5 +162,7 @@ def _provider(client: Any, library: str) -> str:
 def _address(client: Any) -> tuple[str, int | None]:
     try:
         return client.base_url.host, client.base_url.port
-    except Exception:  # choke-point: a client that has none, or computes it
+    except Exception as error:  # choke-point: a client that has none, or computes it
+        if thrown_in(error):
+            raise
         return "", None

@@ -7,9 +7,10 @@ from types import TracebackType
 from typing import Any
 
 from agenttrace.core.errors import ConfigError
+from agenttrace.core.interruption import thrown_in
 from agenttrace.core.span import Span
 from agenttrace.core.trace import Trace
-from agenttrace.tracing.context import current
+from agenttrace.tracing.context import Entered
 from agenttrace.tracing.finish import finish
 from agenttrace.tracing.outlet import Nowhere
 from agenttrace.tracing.pipeline import Pipeline
@@ -63,7 +64,7 @@ class Capture:
         self._recorder = recorder
         self._scope: Scope | None = None
         self._records: _Tee | None = None
-        self._token: Any = None
+        self._entered: Entered | None = None
         self._trace: Trace | None = None
 
     def __enter__(self) -> Capture:
@@ -78,20 +79,20 @@ class Capture:
         self._scope = scope = Scope(pipeline, recorder.project)
         self._records = scope.queue = _Tee(scope)
         scope.limit = MAX_CAPTURED
-        self._token = current.set(scope.head())
+        self._entered = Entered(scope.head())
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._trace = self._finished()
         assert self._scope is not None
-        self._scope.queue = self._scope.pipeline.entrance  # late comers go straight on
-        self._scope.limit = self._scope.pipeline.limit
+        assert self._entered is not None
         try:
-            current.reset(self._token)
-        except ValueError:
-            pass
+            self._trace = self._finished()
+        finally:
+            self._scope.queue = self._scope.pipeline.entrance  # late comers go straight on
+            self._scope.limit = self._scope.pipeline.limit
+            self._entered.leave()
 
     @property
     def trace(self) -> Trace:
@@ -114,7 +115,9 @@ class Capture:
 def _span_of(record: Record, redaction: Redaction) -> Span | None:
     try:
         return finish(record, redaction)
-    except Exception:  # choke-point: the pipeline counts it, too; the block that is captured goes on
+    except Exception as error:  # choke-point: the pipeline counts it, too; the block that is captured goes on
+        if thrown_in(error):
+            raise
         return None
 
 

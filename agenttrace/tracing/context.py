@@ -34,6 +34,48 @@ def runs_inside(record: Record) -> bool:
     return False
 
 
+class Entered:
+    """A record that is the running call of a block of code, from now until `leave`.
+
+    The exception of a signal handler can arrive between any two steps. Inside here it undoes what was done;
+    where it keeps a ``with`` block from calling `leave`, the end of this object does that.
+    """
+
+    __slots__ = ("_before", "_record", "_token")
+
+    def __init__(self, record: Record) -> None:
+        self._record = record
+        self._before = current.get()
+        try:
+            self._token = current.set(record)
+            self.__class__ = _NotLeft  # pyright: ignore[reportAttributeAccessIssue] # alike but for `__del__`
+        except BaseException:
+            current.set(self._before)
+            raise
+
+    def leave(self) -> bool:
+        """Make the running call what it was, once; whether this is the context in which it was entered."""
+        if type(self) is Entered:
+            return True
+        try:
+            current.reset(self._token)
+        except ValueError:  # left in another context, which never had our value
+            return False
+        finally:
+            self.__class__ = Entered
+        return True
+
+
+class _NotLeft(Entered):
+    """One that has a finaliser, in which Python would swallow the exception of a signal handler."""
+
+    __slots__ = ()
+
+    def __del__(self) -> None:
+        if current.get() is self._record:
+            current.set(self._before)
+
+
 def propagate(function: Callable[P, T]) -> Callable[P, T]:
     """Carry the running call into a thread or callback that the library did not start.
 
@@ -43,10 +85,11 @@ def propagate(function: Callable[P, T]) -> Callable[P, T]:
 
     @wraps(function)
     def carried(*args: P.args, **kwargs: P.kwargs) -> T:
-        token = current.set(record)
+        before = current.get()
         try:
+            current.set(record)
             return function(*args, **kwargs)
         finally:
-            current.reset(token)
+            current.set(before)
 
     return carried

@@ -6,6 +6,7 @@ from types import TracebackType
 from typing import Any
 
 from agenttrace.core.foreign import type_name
+from agenttrace.core.interruption import thrown_in
 from agenttrace.core.snapshot import snapshot
 from agenttrace.core.span import Frame, SpanError, Status
 
@@ -27,7 +28,9 @@ def describe(error: BaseException) -> SpanError:
     """
     try:
         return SpanError(type_name(type(error)), _message(error), _frames(_traceback(error)))
-    except Exception:  # choke-point: an exception class that hides its own parts, or no stack left
+    except Exception as trouble:  # choke-point: an exception class that hides its own parts, or no stack left
+        if thrown_in(trouble):
+            raise
         return SpanError(type_name(type(error)), "")
 
 
@@ -59,7 +62,13 @@ def _own_text(error: BaseException) -> str | None:
         return None
     try:
         return write(error)
-    except (Exception, SystemExit, GeneratorExit):  # an extension's: it may look at values of the user's
+    except (
+        Exception,
+        SystemExit,
+        GeneratorExit,
+    ) as trouble:  # it may look at values of the user's
+        if thrown_in(trouble):
+            raise
         return ""
 
 

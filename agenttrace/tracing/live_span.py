@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from agenttrace.core.identity import span_id_text, trace_id_text
+from agenttrace.core.interruption import thrown_in
 from agenttrace.core.score import Score
 from agenttrace.core.snapshot import snapshot
 from agenttrace.tracing.freeze import thaw
@@ -133,7 +134,9 @@ def plain_mapping(value: Any) -> dict[str, Any] | None:
     if not isinstance(value, dict) and isinstance(value, Mapping):
         try:
             value = dict(value)
-        except Exception:  # choke-point: a mapping of the user's that breaks
+        except Exception as error:  # choke-point: a mapping of the user's that breaks
+            if thrown_in(error):
+                raise
             return None
     copy = snapshot(value)[0]
     return copy if isinstance(copy, dict) and set(copy) != {"$type"} else None

@@ -43,19 +43,24 @@ def lend(record: Record) -> Loan | None:
     None where an asyncio task runs whose context cannot be reached from outside: it is left as it is, so
     that nothing stays the running call there after its end.
     """
-    token = current.set(record)
-    asyncio = sys.modules.get("asyncio")  # where nobody loaded it, no task runs
+    before = current.get()
     try:
-        task = asyncio.current_task() if asyncio is not None else None
-    except RuntimeError:  # no event loop runs in this thread
-        task = None
-    if task is None:
-        return Loan(record, token, None)
-    context = _context_of(task, record)
-    if context is None:
-        current.reset(token)
-        return None
-    return Loan(record, token, context)
+        token = current.set(record)
+        asyncio = sys.modules.get("asyncio")  # where nobody loaded it, no task runs
+        try:
+            task = asyncio.current_task() if asyncio is not None else None
+        except RuntimeError:  # no event loop runs in this thread
+            task = None
+        if task is None:
+            return Loan(record, token, None)
+        context = _context_of(task, record)
+        if context is None:
+            current.reset(token)
+            return None
+        return Loan(record, token, context)
+    except BaseException:  # a signal handler's
+        current.set(before)
+        raise
 
 
 def _context_of(task: Any, record: Record) -> Context | None:

@@ -7,7 +7,7 @@ from agenttrace.core.span import Status
 from agenttrace.tracing.context import current
 from agenttrace.tracing.live_span import LiveSpan
 from agenttrace.tracing.loan import Loan, lend
-from agenttrace.tracing.record import END, FAILURE, INDEX, OFF, PARENT, SCOPE, SITE, Record
+from agenttrace.tracing.record import FAILURE, INDEX, OFF, PARENT, SCOPE, SITE, Record
 from agenttrace.tracing.steps import emit, fail_here
 
 MAX_DEPTH = 10_000
@@ -42,10 +42,9 @@ class OpenSpan(LiveSpan):
         if error is not None:
             fail_here(record, error)
             return
-        record[END] = monotonic_ns()
         if status is not None and status != "ok":
             record[FAILURE] = (status, None)
-        emit(record)
+        emit(record, monotonic_ns())
 
     def set_type(self, span_type: str) -> None:
         """Give the span another type."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from agenttrace.core.errors import ConfigError
 from agenttrace.core.identity import span_id_text, trace_id_text
-from agenttrace.tracing.context import current
+from agenttrace.tracing.context import Entered, current
 from agenttrace.tracing.record import OFF, SCOPE, SITE, Record, Recorder, Scope, key_of
 
 HEADER = "traceparent"
@@ -58,7 +58,7 @@ class Continued:
             raise ConfigError(f"headers are a mapping of names to values, got {type(headers).__name__}")
         self._recorder = recorder
         self._found = read_traceparent(headers)
-        self._token: Any = None
+        self._entered: Entered | None = None
 
     def __enter__(self) -> None:
         if self._found is None:
@@ -69,14 +69,10 @@ class Continued:
         if pipeline is not None:
             pipeline.ensure_worker()
             head = Scope(pipeline, self._recorder.project, trace_key=trace_key, remote_parent=parent).head()
-        self._token = current.set(head)
+        self._entered = Entered(head)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._token is None:
-            return
-        try:
-            current.reset(self._token)
-        except ValueError:
-            pass
+        if self._entered is not None:
+            self._entered.leave()

@@ -8,17 +8,17 @@ from typing import Any
 from agenttrace.core.errors import ConfigError
 from agenttrace.core.identity import monotonic_ns
 from agenttrace.core.jsonable import clean_text
-from agenttrace.tracing.context import current
+from agenttrace.tracing.context import Entered, current
 from agenttrace.tracing.live_span import LiveSpan, as_text
 from agenttrace.tracing.open_span import OpenSpan
-from agenttrace.tracing.record import END, OFF, SCOPE, Record, Recorder, Site
+from agenttrace.tracing.record import OFF, SCOPE, Record, Recorder, Site
 from agenttrace.tracing.steps import emit, estranged, fail_here, freeze_one, root
 
 
 class SpanBlock:
     """Opens a span on entry, ends it on exit; may be used in coroutines, and once only."""
 
-    __slots__ = ("_record", "_site", "_token", "_values")
+    __slots__ = ("_entered", "_record", "_site", "_values")
 
     def __init__(self, recorder: Recorder, name: str, span_type: str, values: dict[str, Any] | None) -> None:
         names = tuple(clean_text(as_text(key)) for key in values or ())
@@ -27,15 +27,16 @@ class SpanBlock:
         )
         self._values = values
         self._record: Record | None = None
-        self._token: Any = None
+        self._entered: Entered | None = None
 
     def __enter__(self) -> LiveSpan:
-        if self._token is not None:
+        if self._entered is not None:
             raise ConfigError(f"the span {self._site.name!r} is opened a second time; make another")
         record = self._begin(current.get())
+        span = LiveSpan(record)
         self._record = record
-        self._token = current.set(OFF if record is None else record)
-        return LiveSpan(record)
+        self._entered = Entered(OFF if record is None else record)
+        return span
 
     def open(self, under: OpenSpan | None = None) -> OpenSpan:
         """Start the span without making it the running call; it ends when `OpenSpan.end` is called.
@@ -56,14 +57,13 @@ class SpanBlock:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         record = self._record
-        if record is not None:
-            if error is not None:
-                fail_here(record, error)
-            else:
-                record[END] = monotonic_ns()
-                emit(record)
+        assert self._entered is not None
         try:
-            current.reset(self._token)
-        except ValueError:  # left in another context, which never had our value
             if record is not None:
+                if error is not None:
+                    fail_here(record, error)
+                else:
+                    emit(record, monotonic_ns())
+        finally:
+            if not self._entered.leave() and record is not None:
                 estranged(record)

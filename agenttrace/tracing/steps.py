@@ -1,7 +1,8 @@
 """What a generated wrapper calls while a call starts, ends or fails: the guarded side of recording.
 
 Everything here runs on the traced thread between the user's own steps, so nothing here may raise, block, log
-or do I/O. Errors of ours are counted; the call goes on.
+or do I/O. Errors of ours are counted; the call goes on. What a signal handler, or another thread, throws in
+meanwhile is the user's: it is raised on.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import AsyncGenerator, Awaitable
 from typing import Any
 
 from agenttrace.core.identity import monotonic_ns
+from agenttrace.core.interruption import thrown_in
 from agenttrace.tracing.failure import describe, status_of
 from agenttrace.tracing.freeze import MAX_SPAN_SIZE, Frozen, freeze
 from agenttrace.tracing.record import END, EXTRA, FAILURE, OFF, OUTPUT, SCOPE, SITE, Record, Scope, Site
@@ -39,6 +41,8 @@ def root(site: Site) -> Record:
         pipeline.ensure_worker()
         return Scope(pipeline, site.recorder.project).head()
     except Exception as error:  # choke-point: the guard of recording; the agent's call goes on unrecorded
+        if thrown_in(error):
+            raise
         _say_once(error)
         return OFF
 
@@ -49,8 +53,9 @@ def _say_once(error: Exception) -> None:
     _said.append(error)
     try:
         log.warning("nothing is recorded: %s: %s (said once)", type(error).__name__, error)
-    except Exception:  # choke-point: a logging handler of the user's
-        pass
+    except Exception as trouble:  # choke-point: a logging handler of the user's
+        if thrown_in(trouble):
+            raise
 
 
 def freeze_arguments(scope: Scope, values: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -60,7 +65,9 @@ def freeze_arguments(scope: Scope, values: tuple[Any, ...]) -> tuple[Any, ...]:
         if Frozen in map(type, copies):
             _admit(scope, copies)
         return tuple(copies)
-    except Exception:  # choke-point
+    except Exception as error:  # choke-point
+        if thrown_in(error):
+            raise
         scope.pipeline.guarded.add()
         return ({"$type": "unreadable"},) * len(values)
 
@@ -70,7 +77,9 @@ def freeze_one(scope: Scope, value: Any) -> Any:
     try:
         copy = freeze(value)
         return scope.pipeline.weigh(copy) if type(copy) is Frozen else copy
-    except Exception:  # choke-point
+    except Exception as error:  # choke-point
+        if thrown_in(error):
+            raise
         scope.pipeline.guarded.add()
         return {"$type": "unreadable"}
 
@@ -84,34 +93,46 @@ def _admit(scope: Scope, copies: list[Any]) -> None:
             copies[position] = {"$truncated": "span"} if room < 0 else scope.pipeline.weigh(copy)
 
 
-def emit(record: Record) -> None:
-    """Hand an ended record over."""
+def emit(record: Record, end: int) -> None:
+    """End a record, at a time of the monotonic clock, and hand it over.
+
+    The end is set last: who is interrupted here finds by it whether the record was handed over.
+    """
     scope: Scope = record[SCOPE]
     queue = scope.queue
     if len(queue) < scope.limit:
+        record[END] = end
         queue.append(record)
     else:
+        record[END] = end
         scope.pipeline.overflow(record)
 
 
 def fail(record: Record, error: BaseException) -> None:
-    """End a record with the exception that is leaving its call. Raises nothing but RecursionError: with so
-    little stack left, the one who called must end it."""
-    if record[SCOPE] is None:
+    """End a record with the exception that is leaving its call; one that has ended stays as it is.
+
+    Raises nothing but RecursionError (with so little stack left, the one who called must end it) and what is
+    thrown in from outside."""
+    if record[SCOPE] is None or record[END]:
         return
+    end = monotonic_ns()
     try:
-        record[END] = monotonic_ns()
         status = status_of(error)
         record[FAILURE] = (status, describe(error) if status == "error" else None)
-        emit(record)
+        emit(record, end)
     except RecursionError:
         raise
-    except Exception:  # choke-point
+    except BaseException as trouble:  # choke-point
+        if not record[END]:
+            record[FAILURE] = record[FAILURE] or ("error", None)
+            emit(record, end)
+        if not isinstance(trouble, Exception) or thrown_in(trouble):
+            raise
         record[SCOPE].pipeline.guarded.add()
 
 
 def fail_here(record: Record, error: BaseException) -> None:
-    """The same for callers who have nothing else to do about it. Never raises."""
+    """The same for callers who can do nothing about a lack of stack."""
     try:
         fail(record, error)
     except RecursionError:
@@ -127,11 +148,11 @@ def estranged(record: Record) -> None:
 
 def succeed(record: Record, output: Any) -> None:
     """End a record whose call returned something that must be copied. Never raises."""
-    record[END] = monotonic_ns()
+    end = monotonic_ns()
     site: Site = record[SITE]
     if site.capture_output:
         record[OUTPUT] = freeze_one(record[SCOPE], output)
-    emit(record)
+    emit(record, end)
 
 
 def first_step(generator: AsyncGenerator[Any, Any]) -> Awaitable[Any]:
@@ -163,11 +184,11 @@ def end_steps(
     record: Record, gathered: Frozen, count: int, returned: Any = None, error: BaseException | None = None
 ) -> None:
     """End the record of a generator: exhausted, closed before that, or with the exception that left it.
-    Never raises."""
+    One that has ended stays as it is. Never raises."""
     scope = record[SCOPE]
-    if scope is None:
+    if scope is None or record[END]:
         return
-    record[END] = monotonic_ns()
+    end = monotonic_ns()
     try:
         notes = record[EXTRA]
         if notes is None:
@@ -179,12 +200,14 @@ def end_steps(
             record[OUTPUT] = scope.pipeline.weigh(gathered)
             if returned is not None:
                 attributes["agenttrace.returned"] = freeze_one(scope, returned)
-    except Exception:  # choke-point
+    except Exception as trouble:  # choke-point
+        if thrown_in(trouble):
+            raise
         scope.pipeline.guarded.add()
     if error is None:
-        emit(record)
+        emit(record, end)
     elif issubclass(type(error), GeneratorExit):
         record[FAILURE] = ("abandoned", None)
-        emit(record)
+        emit(record, end)
     else:
         fail_here(record, error)

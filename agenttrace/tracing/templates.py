@@ -7,15 +7,21 @@ all the rest of recording together (figures in benchmarks/RESULTS.md). `inspect`
 function may well have a parameter ``type``.
 
 The user's call stands outside every ``try`` of ours but the one that ends the record and restores the
-context.
+context. That one holds everything from the change of the context on, because the exception of a signal
+handler may arrive after any call, those of ours too: whatever it interrupts, the context is restored, and a
+record that has no end yet is ended with it. So the end of a record is set last, when nothing but the append
+is left to do.
 """
 
 from __future__ import annotations
 
+import textwrap
+
 # Position 1 of a record is its scope (None: not recorded), 5 the arguments, 6 the end, 7 the output.
+# _at_b is what was running before; it is put back by value, or by token where the context may be another.
 
 BEGIN = """
-    _at_p = _at_get()
+    _at_b = _at_p = _at_get()
     if _at_p is None:
         _at_p = _at_root(_at_site)
     _at_s = _at_p[1]
@@ -36,23 +42,24 @@ FAILED = """
             _at_fail(_at_r, _at_e)
         except _at_RecursionError:  # no stack left to describe it
             try:
-                _at_r[6] = _at_clock()
-                _at_r[8] = _at_failed
-                _at_s.queue.append(_at_r)
+                if not _at_r[6]:
+                    _at_r[8] = _at_failed
+                    _at_r[6] = _at_clock()
+                    _at_s.queue.append(_at_r)
             except _at_RecursionError:
                 pass
         raise
 """
 
 EMIT = """
-    else:
         if {light_output}:
-            _at_r[6] = _at_clock()
-            _at_r[7] = {output}
             _at_q = _at_s.queue
+            _at_r[7] = {output}
             if _at_len(_at_q) < _at_s.limit:
+                _at_r[6] = _at_clock()
                 _at_q.append(_at_r)
             else:
+                _at_r[6] = _at_clock()
                 _at_s.pipeline.overflow(_at_r)
 """
 
@@ -63,34 +70,47 @@ def _at_wrapper({parameters}):
     + BEGIN
     + """
     if _at_s is None:
-        if _at_get() is _at_p:
+        if _at_b is _at_p:
             return _at_function({call})
-        _at_t = _at_set(_at_p)
         try:
+            _at_set(_at_p)
             return _at_function({call})
         finally:
-            _at_reset(_at_t)
+            _at_set(_at_b)
 """
     + RECORD
     + """
-    _at_t = _at_set(_at_r)
     try:
+        _at_set(_at_r)
         _at_o = _at_function({call})
 """
-    + FAILED
     + EMIT
     + """
             return _at_o
         try:
             return _at_deliver(_at_r, _at_o)
         except _at_RecursionError:  # no stack left for the output; the call itself had enough
-            _at_r[6] = _at_clock()
-            _at_s.queue.append(_at_r)
+            if not _at_r[6]:
+                _at_r[6] = _at_clock()
+                _at_s.queue.append(_at_r)
             return _at_o
+"""
+    + FAILED
+    + """
     finally:
-        _at_reset(_at_t)
+        _at_set(_at_b)
 """
 )
+
+RESTORE = """
+        try:
+            _at_reset(_at_t)
+        except _at_ValueError:  # resumed in another context, which never had our value
+            _at_estranged(_at_r)
+        except _at_TypeError:  # interrupted before there was a token
+            if _at_get() is _at_r:
+                _at_set(_at_b)
+"""
 
 COROUTINE = (
     """
@@ -98,36 +118,34 @@ async def _at_wrapper({parameters}):
 """
     + BEGIN
     + """
+    _at_t = None
     if _at_s is None:
-        if _at_get() is _at_p:
+        if _at_b is _at_p:
             return await _at_function({call})
-        _at_t = _at_set(_at_p)
+        _at_r = _at_p
         try:
+            _at_t = _at_set(_at_p)
             return await _at_function({call})
         finally:
-            try:
-                _at_reset(_at_t)
-            except _at_ValueError:
-                pass
 """
+    + textwrap.indent(RESTORE, "    ")
     + RECORD
     + """
-    _at_t = _at_set(_at_r)
     try:
+        _at_t = _at_set(_at_r)
         _at_o = await _at_function({call})
 """
-    + FAILED
     + EMIT
     + """
         else:
             _at_succeed(_at_r, _at_o)
         return _at_o
-    finally:
-        try:
-            _at_reset(_at_t)
-        except _at_ValueError:  # resumed in another context, which never had our value
-            _at_estranged(_at_r)
 """
+    + FAILED
+    + """
+    finally:
+"""
+    + RESTORE
 )
 
 # The context is set and restored round each step, never held across a yield: it must not leak to whoever
@@ -140,78 +158,90 @@ GENERATOR_STEPS = """
     _at_a = _at_k.content.append
     _at_x = _at_g.send
     _at_v = _at_c = None
-    while True:
-        _at_t = _at_set(_at_r)
-        try:
-            _at_i = _at_x(_at_v)
-        except _at_StopIteration as _at_e:
-            _at_o = _at_e.value
-            _at_end(_at_r, _at_k, _at_n, _at_o, _at_c)
-            _at_v = _at_c = None
-            return _at_o
-        except _at_BaseException as _at_e:
-            _at_v = _at_c = None
-            _at_end(_at_r, _at_k, _at_n, None, _at_e)
-            raise
-        finally:
-            _at_reset(_at_t)
-        _at_n += 1
-        if _at_n <= {keep}:
-            if {light_item}:
-                _at_a(_at_i)
+    try:
+        while True:
+            _at_b = _at_get()
+            try:
+                _at_set(_at_r)
+                _at_i = _at_x(_at_v)
+            except _at_StopIteration as _at_e:
+                _at_o = _at_e.value
+                _at_end(_at_r, _at_k, _at_n, _at_o, _at_c)
+                _at_v = _at_c = None
+                return _at_o
+            except _at_BaseException as _at_e:
+                _at_v = _at_c = None
+                _at_end(_at_r, _at_k, _at_n, None, _at_e)
+                raise
+            finally:
+                _at_set(_at_b)
+            _at_n += 1
+            if _at_n <= {keep}:
+                if {light_item}:
+                    _at_a(_at_i)
+                else:
+                    _at_note(_at_k, _at_i)
+            try:
+                _at_v = yield _at_i
+            except _at_GeneratorExit as _at_e:
+                _at_x = _at_g.throw
+                _at_v = _at_c = _at_e
+            except _at_BaseException as _at_e:
+                _at_x = _at_g.throw
+                _at_v = _at_e
             else:
-                _at_note(_at_k, _at_i)
-        try:
-            _at_v = yield _at_i
-        except _at_GeneratorExit as _at_e:
-            _at_x = _at_g.throw
-            _at_v = _at_c = _at_e
-        except _at_BaseException as _at_e:
-            _at_x = _at_g.throw
-            _at_v = _at_e
-        else:
-            _at_x = _at_g.send
+                _at_x = _at_g.send
+    except _at_BaseException as _at_e:  # a signal handler's, between two steps
+        _at_end(_at_r, _at_k, _at_n, None, _at_e)
+        raise
 """
 
-ASYNC_GENERATOR_STEPS = """
+ASYNC_GENERATOR_STEPS = (
+    """
     _at_n = 0
     _at_k = _at_items()
     _at_a = _at_k.content.append
     _at_w = _at_first_step(_at_g)
     _at_c = None
-    while True:
-        _at_t = _at_set(_at_r)
-        try:
-            _at_i = await _at_w
-        except _at_StopAsyncIteration:
-            _at_end(_at_r, _at_k, _at_n, None, _at_c)
-            _at_w = _at_c = None
-            return
-        except _at_BaseException as _at_e:
-            _at_w = _at_c = None
-            _at_end(_at_r, _at_k, _at_n, None, _at_e)
-            raise
-        finally:
+    try:
+        while True:
+            _at_t = None
+            _at_b = _at_get()
             try:
-                _at_reset(_at_t)
-            except _at_ValueError:
-                _at_estranged(_at_r)
-        _at_n += 1
-        if _at_n <= {keep}:
-            if {light_item}:
-                _at_a(_at_i)
-            else:
-                _at_note(_at_k, _at_i)
-        try:
-            _at_v = yield _at_i
-        except _at_GeneratorExit as _at_e:
-            _at_c = _at_e
-            _at_w = _at_g.athrow(_at_e)
-        except _at_BaseException as _at_e:
-            _at_w = _at_g.athrow(_at_e)
-        else:
-            _at_w = _at_g.asend(_at_v)
+                _at_t = _at_set(_at_r)
+                _at_i = await _at_w
+            except _at_StopAsyncIteration:
+                _at_end(_at_r, _at_k, _at_n, None, _at_c)
+                _at_w = _at_c = None
+                return
+            except _at_BaseException as _at_e:
+                _at_w = _at_c = None
+                _at_end(_at_r, _at_k, _at_n, None, _at_e)
+                raise
+            finally:
 """
+    + textwrap.indent(RESTORE, "        ")
+    + """
+            _at_n += 1
+            if _at_n <= {keep}:
+                if {light_item}:
+                    _at_a(_at_i)
+                else:
+                    _at_note(_at_k, _at_i)
+            try:
+                _at_v = yield _at_i
+            except _at_GeneratorExit as _at_e:
+                _at_c = _at_e
+                _at_w = _at_g.athrow(_at_e)
+            except _at_BaseException as _at_e:
+                _at_w = _at_g.athrow(_at_e)
+            else:
+                _at_w = _at_g.asend(_at_v)
+    except _at_BaseException as _at_e:
+        _at_end(_at_r, _at_k, _at_n, None, _at_e)
+        raise
+"""
+)
 
 _STEPPED = (
     BEGIN
@@ -238,20 +268,20 @@ def _at_make(_at_function, _at_site):
 # The same steps under a record that is already open: for what a plain function returned to be consumed later.
 GENERATOR_UNDER = "\ndef _at_wrapper(_at_r, _at_g):\n" + GENERATOR_STEPS
 ASYNC_GENERATOR_UNDER = "\nasync def _at_wrapper(_at_r, _at_g):\n" + ASYNC_GENERATOR_STEPS
-COROUTINE_UNDER = """
+COROUTINE_UNDER = (
+    """
 async def _at_wrapper(_at_r, _at_g):
-    _at_t = _at_set(_at_r)
+    _at_t = None
+    _at_b = _at_get()
     try:
+        _at_t = _at_set(_at_r)
         _at_o = await _at_g
+        _at_succeed(_at_r, _at_o)
+        return _at_o
     except _at_BaseException as _at_e:
         _at_fail_here(_at_r, _at_e)
         raise
-    else:
-        _at_succeed(_at_r, _at_o)
-        return _at_o
     finally:
-        try:
-            _at_reset(_at_t)
-        except _at_ValueError:
-            _at_estranged(_at_r)
 """
+    + RESTORE
+)

@@ -14,9 +14,12 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import thread as pool
 from functools import wraps
+from types import FunctionType, MethodType
 from typing import Any
 
+from agenttrace.core.foreign import bases_of, dict_of
 from agenttrace.tracing.context import current
+from agenttrace.tracing.record import Record
 
 _thread_start = threading.Thread.start
 _pool_submit = ThreadPoolExecutor.submit
@@ -49,38 +52,61 @@ def leave_threads() -> None:
 @wraps(_thread_start)
 def _start(self: threading.Thread) -> None:
     record = current.get()
-    if record is None or _serves_many_callers(self):
-        _thread_start(self)
-        return
-    run = self.run
-    own = self.__dict__.get("run")
-
-    def run_under_caller() -> None:
-        # A thread has a context of its own that ends with it, so nothing needs to be restored.
-        _restore_run(self, own)
-        current.set(record)
-        run()
-
-    self.run = run_under_caller  # type: ignore[method-assign]
+    restore = None if record is None else _run_under(record, self)
     try:
         _thread_start(self)
     except BaseException:  # it may be started again
-        _restore_run(self, own)
+        if restore is not None:
+            restore()
         raise
 
 
-def _restore_run(thread: threading.Thread, own: Callable[[], None] | None) -> None:
-    if own is None:
-        thread.__dict__.pop("run", None)
-    else:
-        thread.run = own  # type: ignore[method-assign]
+def _run_under(record: Record, thread: threading.Thread) -> Callable[[], None] | None:
+    """Have a thread that is about to start run under a record; returns what undoes that, or None where the
+    thread is left as it is.
+
+    Goes past what a subclass may have put in the way of its attributes (a property, `__setattr__`,
+    `__getattr__`): no code of a subclass's runs here.
+    """
+    try:
+        fields = object.__getattribute__(thread, "__dict__")
+    except AttributeError:
+        return None
+    if type(fields) is not dict or _serves_many_callers(fields):
+        return None
+    own = fields.get("run", _MISSING)
+    run = own
+    if own is _MISSING:
+        definitions = (dict_of(base).get("run") for base in bases_of(type(thread)))
+        method = next(filter(None, definitions), None)
+        if type(method) is not FunctionType:  # a property, say, which would not be asked for what we put
+            return None
+        run = MethodType(method, thread)
+
+    def restore() -> None:
+        if own is _MISSING:
+            fields.pop("run", None)
+        else:
+            fields["run"] = own
+
+    def run_under_caller() -> None:
+        # A thread has a context of its own that ends with it, so nothing needs to be restored.
+        restore()
+        current.set(record)
+        run()
+
+    fields["run"] = run_under_caller
+    return restore
 
 
-def _serves_many_callers(thread: threading.Thread) -> bool:
+_MISSING: Any = object()
+
+
+def _serves_many_callers(fields: dict[str, Any]) -> bool:
     """A pool's thread gets its context with each task, or has none; our own workers have none."""
-    if hasattr(thread, "agenttrace_internal"):
+    if "agenttrace_internal" in fields:
         return True
-    target = getattr(thread, "_target", None)
+    target = fields.get("_target")
     pools = (pool, sys.modules.get("multiprocessing.pool"))
     return target is not None and any(
         target is getattr(p, w, None) for p in pools for w in ("_worker", "worker")
@@ -94,10 +120,11 @@ def _submit(self: ThreadPoolExecutor, function: Callable[..., Any], /, *args: An
         return _pool_submit(self, function, *args, **kwargs)
 
     def under_caller(*args: Any, **kwargs: Any) -> Any:
-        token = current.set(record)
+        before = current.get()
         try:
+            current.set(record)
             return function(*args, **kwargs)
         finally:
-            current.reset(token)
+            current.set(before)
 
     return _pool_submit(self, under_caller, *args, **kwargs)

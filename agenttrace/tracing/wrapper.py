@@ -15,7 +15,7 @@ from agenttrace.tracing import steps, templates
 from agenttrace.tracing.context import current
 from agenttrace.tracing.failure import GENERATED
 from agenttrace.tracing.freeze import LIGHT_TEXT
-from agenttrace.tracing.record import END, OUTPUT, SCOPE, SITE, Record, Site
+from agenttrace.tracing.record import OUTPUT, SCOPE, SITE, Record, Site
 from agenttrace.tracing.secret_signs import REDACTED
 
 RESERVED = "_at_"
@@ -38,6 +38,12 @@ def light(name: str) -> str:
     )
 
 
+NOT_DEFERRED = (
+    "(_at_y := _at_type(_at_o)) is not _at_generator and _at_y is not _at_coroutine"
+    " and _at_y is not _at_async_generator"
+)
+"""Source that is true for everything but what is consumed after the call."""
+
 _HELD_BY_US = 3
 """References to a value that only the wrapper, `deliver` and the call that counts them hold; newer Pythons
 may count fewer."""
@@ -51,25 +57,25 @@ def deliver(record: Record, output: Any) -> Any:
     is theirs: what is done with an equivalent would not be done with it. Like everything else it is returned
     as it is.
     """
-    kind = type(output)
-    consume = _CONSUMERS.get(kind)
-    if consume is not None and getrefcount(output) <= _HELD_BY_US:
+    kind = type(output)  # compared by identity: a look-up would run code of the metaclass's
+    deferred = kind is GeneratorType or kind is CoroutineType or kind is AsyncGeneratorType
+    if deferred and getrefcount(output) <= _HELD_BY_US:
+        consume: Callable[[Record, Any], Any] = _CONSUMERS[kind]
         if kind is GeneratorType and output.gi_code.co_flags & AWAITABLE_GENERATOR:
             consume = _consume_awaitable
         consumed: Any = consume(record, output)
         consumed.__name__, consumed.__qualname__ = output.__name__, output.__qualname__
         return consumed
-    record[END] = monotonic_ns()
-    scope = record[SCOPE]
+    end = monotonic_ns()
     if record[SITE].capture_output:
-        record[OUTPUT] = steps.freeze_one(scope, output)
-    steps.emit(record)
+        record[OUTPUT] = steps.freeze_one(record[SCOPE], output)
+    steps.emit(record, end)
     return output
 
 
 _BUILTINS: tuple[type | Callable[..., Any], ...] = (
     *(type, str, int, bool, float, len),
-    *(BaseException, RecursionError, ValueError, StopIteration, StopAsyncIteration, GeneratorExit),
+    *(BaseException, RecursionError, TypeError, ValueError, StopIteration, StopAsyncIteration, GeneratorExit),
 )
 
 _NAMESPACE: dict[str, Any] = {
@@ -78,7 +84,9 @@ _NAMESPACE: dict[str, Any] = {
     "__tracebackhide__": True,  # pytest leaves our frames out of what it shows
     "_at_clock": monotonic_ns,
     "_at_get": current.get,
-    "_at_deferred": frozenset({GeneratorType, CoroutineType, AsyncGeneratorType}),
+    "_at_generator": GeneratorType,
+    "_at_coroutine": CoroutineType,
+    "_at_async_generator": AsyncGeneratorType,
     "_at_deliver": deliver,
     "_at_end": steps.end_steps,
     "_at_estranged": steps.estranged,
@@ -147,7 +155,7 @@ def _maker(
         arguments=arguments,
         light=test,
         freeze=templates.FREEZE.format(light=test) if test != "True" else "",
-        light_output=light("_at_o") if output else "_at_type(_at_o) not in _at_deferred",
+        light_output=light("_at_o") if output else NOT_DEFERRED,
         output="_at_o" if output else "None",
         light_item=light("_at_i"),
         keep=steps.MAX_ITEMS_KEPT if output else 0,

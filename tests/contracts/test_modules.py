@@ -9,7 +9,7 @@ import agenttrace
 
 PACKAGE = Path(agenttrace.__file__).parent
 MODULES = sorted(PACKAGE.rglob("*.py"))
-CEILING = 300
+CEILING = 400
 FUNCTION_CEILING = 50
 """Lines of a function without its docstring."""
 NOT_OURS = {

@@ -107,6 +107,43 @@ class TestTransparency:
             with pytest.raises(LookupError, match="in the pool"):
                 pool.submit(fails).result()
 
+    @pytest.mark.parametrize("kind", ["property", "guarded", "delegating", "recursing", "reserved"])
+    def test_a_thread_starts_whatever_its_class_does_with_attributes(self, tracer, kind):
+        ran = []
+
+        class Property(threading.Thread):
+            @property
+            def run(self):
+                return lambda: ran.append(kind)
+
+        class Guarded(threading.Thread):
+            def __setattr__(self, name, value):
+                if name == "run":
+                    raise AttributeError("run is ours")
+                super().__setattr__(name, value)
+
+            def run(self):
+                ran.append(kind)
+
+        class Delegating(Guarded):
+            def __getattr__(self, name):
+                raise LookupError(name)
+
+        class Recursing(Guarded):
+            def __getattr__(self, name):
+                return getattr(self, name + "_")
+
+        class Reserved(Guarded):
+            def __getattribute__(self, name):
+                if name == "__dict__":
+                    raise SystemExit("the dictionary was read")
+                return super().__getattribute__(name)
+
+        kinds = {cls.__name__.lower(): cls for cls in (Property, Guarded, Delegating, Recursing, Reserved)}
+        with tracer.span("agent"):
+            joined(kinds[kind]())
+        assert ran == [kind]
+
     def test_a_thread_that_could_not_start_can_be_started_again(self, tracer, work, monkeypatch):
         def refuse(*_, **__):
             raise RuntimeError("can't start new thread")

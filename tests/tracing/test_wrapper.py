@@ -486,3 +486,41 @@ class TestGeneratorsThatAreAwaited:
 
     def test_are_not_made_of_other_generators(self, tracer):
         assert not inspect.isawaitable(tracer.observe(lambda: (n for n in "ab"))())
+
+
+class TestClassesWithAMetaclassOfTheUsers:
+    """Scenario 3: neither their hash nor their equality is asked for, whatever is passed or returned."""
+
+    @pytest.mark.parametrize("name", ["__eq__", "__hash__", "__getattribute__"])
+    @pytest.mark.parametrize("options", [{}, {"capture_output": False}], ids=["output", "no output"])
+    @pytest.mark.parametrize("error", [TypeError, SystemExit, KeyboardInterrupt])
+    def test_leave_the_call_as_it_was(self, tracer, name, options, error):
+        def refuse(*_):
+            raise error("code of a metaclass ran")
+
+        value = type("Meta", (type,), {name: refuse})("Made", (), {})()
+
+        @tracer.observe(**options)
+        def given_back(item):
+            return item
+
+        @tracer.observe(**options)
+        async def awaited(item):
+            return item
+
+        @tracer.observe(**options)
+        def stepped(item):
+            yield item
+
+        assert given_back(value) is value
+        assert given_back([value])[0] is value
+        assert next(stepped(value)) is value
+        with pytest.raises(StopIteration) as done:
+            awaited(value).send(None)
+        assert done.value.value is value
+        with tracer.span("block", input={"value": value}) as span:
+            span.output = value
+            span.set_attribute("value", {"a": [value]})
+        assert current.get() is None
+        assert tracer.flush(10)
+        assert tracer.stats()["recording_errors"] == 0

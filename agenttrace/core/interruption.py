@@ -1,0 +1,58 @@
+"""Exceptions that were thrown into our code from outside, and must reach the user.
+
+A signal handler (a soft time limit, an alarm) and `PyThreadState_SetAsyncExc` (a time limit for threads)
+raise wherever the program happens to be, inside recording too. A choke-point that swallows what our own code
+raises lets these through.
+"""
+
+from __future__ import annotations
+
+import sys
+from inspect import CO_OPTIMIZED
+from types import FrameType, TracebackType
+from typing import Any
+
+_traceback = BaseException.__dict__["__traceback__"].__get__
+_module_of = type.__dict__["__module__"].__get__
+
+
+def thrown_in(error: BaseException) -> bool:
+    """Whether an exception, just caught, was raised by a signal handler or thrown in by another thread.
+
+    A handler is known by its argument: Python gives it the frame that it interrupts. What another thread
+    throws in starts in a frame of ours though its class is nobody's whom we call. Runs no code of the user's.
+    A handler that is written in C and raises one of Python's own exceptions is not recognised.
+    """
+    try:
+        trace: TracebackType | None = _traceback(error)
+        if trace is None:
+            return False
+        while trace.tb_next is not None:
+            interrupted, trace = trace.tb_frame, trace.tb_next
+            if _was_given(trace.tb_frame, interrupted):
+                return True
+        return _is_ours(trace.tb_frame) and _is_foreign(type(error))
+    except RecursionError:  # no stack left to look: then it is about the stack
+        return False
+
+
+def _was_given(frame: FrameType, interrupted: FrameType) -> bool:
+    if not frame.f_code.co_flags & CO_OPTIMIZED:  # the body of a class or module: no function, no handler
+        return False
+    return any(
+        value is interrupted or (type(value) is tuple and any(item is interrupted for item in value))
+        for value in frame.f_locals.values()
+    )
+
+
+def _is_ours(frame: FrameType) -> bool:
+    name: Any = frame.f_globals.get("__name__")
+    return type(name) is str and (name == "agenttrace" or name.startswith("agenttrace."))
+
+
+def _is_foreign(kind: type) -> bool:
+    module = _module_of(kind)
+    if type(module) is not str:
+        return True
+    root = module.partition(".")[0]
+    return root != "agenttrace" and root not in sys.stdlib_module_names
