@@ -44,8 +44,9 @@ def compare(
     Raises:
         ExpectationError: the expectation cannot be understood, names an unknown tool or parameter, or
             expands to too many ways.
-        ScorerError: it needs a judge and there is none, or bounds what the trace does not tell; an unknown
-            `mode` or `match`; `actual` is something else, perhaps the expectation.
+        ScorerError: it needs a judge and there is none, or bounds what the trace does not tell; a pattern
+            (`re_`) takes too long; an unknown `mode` or `match`; `actual` is something else, perhaps the
+            expectation.
     """
     check_options(mode, match)
     all_calls = _calls_of(actual)

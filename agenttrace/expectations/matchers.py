@@ -35,7 +35,10 @@ __all__ = [
 
 
 def re_(pattern: str) -> Matcher:
-    """A text in which the regular expression is found (anchor it with ``^`` and ``$``)."""
+    """A text in which the regular expression is found (anchor it with ``^`` and ``$``).
+
+    A search that takes more than 0.5 s of processor time is an error, and so is the score.
+    """
     return Regex(pattern)
 
 

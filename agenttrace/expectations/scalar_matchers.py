@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, Literal
 
+from agenttrace.core.bounded_search import bounded_search, compiled
 from agenttrace.core.errors import ExpectationError, ScorerError, did_you_mean
 from agenttrace.expectations.matcher import Context, Matcher
 
@@ -56,22 +57,24 @@ ABSENT: Final = _Absent()
 
 @dataclass(frozen=True)
 class Regex(Matcher):
-    """A text in which the pattern is found."""
+    """A text in which the pattern is found; an error where it takes too long to tell."""
 
     pattern: str
 
     def __post_init__(self) -> None:
         try:
-            re.compile(self.pattern)
-        except (re.error, TypeError) as error:
+            compiled(self.pattern)
+        except ValueError as error:
             raise ExpectationError(f"{self.pattern!r} is not a regular expression: {error}") from error
 
     @cached_property
     def _compiled(self) -> re.Pattern[str]:
-        return re.compile(self.pattern)
+        return compiled(self.pattern)
 
     def weigh(self, actual: Any, context: Context) -> float:
-        return 1.0 if isinstance(actual, str) and self._compiled.search(actual) else 0.0
+        if not isinstance(actual, str):
+            return 0.0
+        return 0.0 if bounded_search(self._compiled, actual) is None else 1.0
 
     def to_data(self) -> dict[str, Any]:
         return {"$re": self.pattern}

@@ -12,6 +12,7 @@ from agenttrace.core.jsonable import jsonable
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
 from agenttrace.scorers.answer import actual_answer
+from agenttrace.scorers.schema_patterns import bounded_keywords
 from agenttrace.scorers.threshold import checked_threshold
 
 if TYPE_CHECKING:
@@ -50,7 +51,8 @@ class JSONCorrectnessScorer:
         """Validate.
 
         Raises:
-            ScorerError: there is no answer, or the schema refers to what is not in it.
+            ScorerError: there is no answer, the schema refers to what is not in it, or one of its patterns
+                finds no answer in time.
         """
         answer = actual_answer(self.name, example, trace)
         try:
@@ -109,6 +111,10 @@ def _faults_by_schema(scorer: str, schema: Mapping[str, Any]) -> Any:
         kind.check_schema(dict(schema))
     except jsonschema.SchemaError as error:
         raise ScorerError(f"{scorer}: no valid JSON schema: {error.message}") from None
+    keywords = bounded_keywords(kind.VALIDATORS, schema)
+    kind = jsonschema.validators.extend(kind, keywords)  # type: ignore[no-untyped-call] # in its stubs
+    # Without its dialect, which is known now: a $ref to it would go back to the dialect's own keywords.
+    schema = {key: value for key, value in schema.items() if key != "$schema"}
     # A registry of its own: nothing is fetched for a $ref to another document.
     validator = kind(schema, registry=Registry())
 
@@ -119,5 +125,7 @@ def _faults_by_schema(scorer: str, schema: Mapping[str, Any]) -> Any:
             raise ScorerError(
                 f"{scorer}: the JSON schema refers to {error.ref!r}, which is not in it"
             ) from None
+        except ScorerError as error:  # a pattern
+            raise ScorerError(f"{scorer}: {error}") from None
 
     return faults

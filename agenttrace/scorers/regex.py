@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from agenttrace.core.bounded_search import SECONDS, bounded_search, checked_seconds, compiled
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
 from agenttrace.core.score import Score
@@ -11,21 +12,16 @@ from agenttrace.core.trace import Trace
 from agenttrace.scorers.answer import actual_answer, as_text, expected_answer
 from agenttrace.scorers.threshold import checked_threshold
 
-SEARCHED = 100_000
-"""Characters that are searched. `re` holds the interpreter's lock, so that no deadline ends a search: every
-thread of the process waits for it."""
-
 
 class RegexScorer:
     """1.0 where a regular expression is found in `actual_output`, else 0.0; with `full`, where it matches all
     of it.
 
-    The pattern is `pattern`, or the example's `expected_output`, in Python's `re` syntax. The first 100,000
-    characters are searched; where they hold no match and the text goes on, the scorer cannot tell. A search
-    stops every thread of the process while it lasts: write patterns that cannot backtrack for ever.
+    The pattern is `pattern`, or the example's `expected_output`, in Python's `re` syntax. A search may take
+    `timeout` seconds of processor time, at most 60; a pattern that backtracks for longer gives no score.
 
     Raises:
-        ScorerError: a pattern that is none.
+        ScorerError: a pattern or a timeout that is none.
     """
 
     def __init__(
@@ -35,11 +31,13 @@ class RegexScorer:
         *,
         full: bool = False,
         ignore_case: bool = False,
+        timeout: float = SECONDS,
         name: str = "Regex",
     ) -> None:
         self.name = name
         self.threshold = checked_threshold(threshold, name)
         self.full = full
+        self.timeout = checked_seconds(timeout, name)
         self.flags = re.IGNORECASE if ignore_case else re.NOFLAG
         self.pattern = None if pattern is None else self._compiled(pattern)
 
@@ -51,25 +49,23 @@ class RegexScorer:
         """Search.
 
         Raises:
-            ScorerError: a field is missing, or is no text, or no match is found in a text that is longer than
-                what is searched.
+            ScorerError: a field is missing, or is no text, or the search found no answer in time.
         """
         pattern = self._pattern(example)
         text = as_text(self.name, actual_answer(self.name, example, trace))
-        match = (pattern.fullmatch if self.full else pattern.search)(text, 0, SEARCHED)
-        # A match that ends at the cut may owe that to the cut.
-        if len(text) > SEARCHED and (match is None or match.end() == SEARCHED):
-            raise ScorerError(
-                f"{self.name}: no match in the first {SEARCHED:,} of {len(text):,} characters; the rest is "
-                "not searched: give a shorter actual_output, or use ContainsScorer"
-            )
-        reason = (
-            f"/{pattern.pattern}/ matches {match[0]!r:.80}"
-            if match
-            else f"/{pattern.pattern}/ does not match"
+        try:
+            span = bounded_search(pattern, text, "fullmatch" if self.full else "search", self.timeout)
+        except ScorerError as error:
+            raise ScorerError(f"{self.name}: {error}") from None
+        match = None if span is None else text[slice(*span)]
+        matches = "does not match" if match is None else f"matches {match!r:.80}"
+        return Score.of(
+            self.name,
+            float(match is not None),
+            self.threshold,
+            reason=f"/{pattern.pattern}/ {matches}",
+            details={"pattern": pattern.pattern, "match": match},
         )
-        details = {"pattern": pattern.pattern, "match": match[0] if match else None}
-        return Score.of(self.name, float(match is not None), self.threshold, reason=reason, details=details)
 
     def _pattern(self, example: Example) -> re.Pattern[str]:
         if self.pattern is not None:
@@ -78,6 +74,6 @@ class RegexScorer:
 
     def _compiled(self, pattern: str) -> re.Pattern[str]:
         try:
-            return re.compile(pattern, self.flags)
-        except (re.error, TypeError) as error:
+            return compiled(pattern, self.flags)
+        except ValueError as error:
             raise ScorerError(f"{self.name}: {pattern!r} is no regular expression: {error}") from None

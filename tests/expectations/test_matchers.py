@@ -94,7 +94,8 @@ def test_semantic_without_a_judge_is_an_error_and_no_score() -> None:
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: re_("("), lambda: re_(3), lambda: approx("1"), lambda: approx(1, abs=-1),
+        lambda: re_("("), lambda: re_(3), lambda: re_(b"a"), lambda: re_("a{99999999999999}"),
+        lambda: approx("1"), lambda: approx(1, abs=-1),
         lambda: approx(True),
         lambda: approx(1, rel=float("nan")), lambda: gt([1]), lambda: gt(True), one_of, has,
         lambda: length(-1), lambda: length("a"), lambda: type_("strnig"), lambda: type_(object),

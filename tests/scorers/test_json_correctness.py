@@ -1,6 +1,10 @@
 import builtins
+import json
 
+import jsonschema
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from agenttrace.core.errors import MissingDependency, ScorerError
@@ -74,6 +78,59 @@ def test_a_schema_that_refers_elsewhere_fetches_nothing():
 def test_a_schema_may_refer_into_itself():
     schema = {"$ref": "#/$defs/n", "$defs": {"n": {"type": "integer"}}}
     assert (scored(schema, "1").value, scored(schema, '"x"').value) == (1.0, 0.0)
+
+
+PATTERNS = st.sampled_from(["a", "^a", "b$", "(a|b)+", "^[ab]{2}$", r"(?=a)\w+"])
+LEAVES = st.sampled_from(["", "a", "b", "ab", "abc", 1, None])
+VALUES = st.recursive(LEAVES, lambda inner: st.dictionaries(st.sampled_from(["a", "b", "ab", "c"]), inner))
+DIALECTS = [
+    "http://json-schema.org/draft-03/schema#",
+    "http://json-schema.org/draft-07/schema#",
+    "https://json-schema.org/draft/2019-09/schema",
+    "https://json-schema.org/draft/2020-12/schema",
+]
+
+
+def _more(inner):
+    keywords = {
+        "pattern": PATTERNS,
+        "properties": st.dictionaries(st.sampled_from(["a", "b"]), inner),
+        "patternProperties": st.dictionaries(PATTERNS, inner),
+        "additionalProperties": st.one_of(st.booleans(), inner),
+        "unevaluatedProperties": st.one_of(st.booleans(), inner),
+        "allOf": st.lists(inner, min_size=1, max_size=2),
+        "not": inner,
+    }
+    return st.fixed_dictionaries({}, optional=keywords)
+
+
+SCHEMAS = st.recursive(st.just({}), _more, max_leaves=8)
+
+
+@settings(deadline=None)
+@given(SCHEMAS, VALUES, st.sampled_from(DIALECTS), st.booleans())
+def test_patterns_mean_what_they_mean_to_jsonschema(schema, value, dialect, recursive):
+    schema = {**schema, "$schema": dialect}
+    if recursive:
+        schema["properties"] = {**schema.get("properties", {}), "c": {"$ref": "#"}}
+    kind = jsonschema.validators.validator_for(schema)
+    assert scored(schema, json.dumps(value)).passed is kind(schema).is_valid(value)
+
+
+def test_the_faults_of_patterns_are_told():
+    schema = {
+        "properties": {"q": {"pattern": "^(a|b)+$"}, "const": {"const": {"patternProperties": {"(": 1}}}},
+        "patternProperties": {"^x(y|z)": {"type": "integer"}},
+        "additionalProperties": False,
+        "unevaluatedProperties": False,
+    }
+    value = {"q": "abc", "xyz": "1", "x": 2}
+    assert scored(schema, value).details["faults"] == [
+        "$.q: 'abc' does not match '^(a|b)+$'",
+        "$.xyz: '1' is not of type 'integer'",
+        "$: Additional properties are not allowed ('x' was unexpected)",
+        "$: Unevaluated properties are not allowed ('x' was unexpected)",
+    ]
 
 
 def test_without_the_extra_a_schema_says_what_to_install(monkeypatch):

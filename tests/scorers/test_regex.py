@@ -31,11 +31,21 @@ def test_a_pattern_that_is_none_is_refused_when_built_and_when_checked():
         RegexScorer("(")
     with pytest.raises(ScorerError, match="is no regular expression"):
         RegexScorer().check(Example(expected_output="("))
+    with pytest.raises(ScorerError, match="is no regular expression: it is for bytes"):
+        RegexScorer(b"a")
+    with pytest.raises(ScorerError, match="is no regular expression"):
+        RegexScorer("a{99999999999999}")
 
 
-def test_a_long_text_is_searched_up_to_a_limit_beyond_which_nothing_is_claimed():
-    assert scored("needle", "needle" + "x" * 200_000).value == 1.0
-    for pattern, options in (("needle", {}), ("x$", {}), ("x*", {"full": True})):
-        with pytest.raises(ScorerError, match=r"first 100,000 of 200,006 characters"):
-            scored(pattern, "x" * 200_000 + "needle", **options)
-    assert scored("x*", "x" * 100_000, full=True).value == 1.0
+def test_a_long_text_is_searched_whole():
+    assert scored("needle", "x" * 200_000 + "needle").value == 1.0
+    assert scored("(needle)", "x" * 2_000_000 + "needle").details["match"] == "needle"
+    assert scored("needle", "x" * 200_000).value == 0.0
+    assert scored("x*", "x" * 200_000, full=True).value == 1.0
+
+
+def test_the_time_of_a_search_is_a_parameter():
+    with pytest.raises(ScorerError, match=r"^Mine: /\(a\+\)\+\$/ found no answer within 0.05 s"):
+        scored("(a+)+$", "a" * 30 + "!", timeout=0.05, name="Mine")
+    with pytest.raises(ScorerError, match="Regex: timeout is a number of seconds above 0"):
+        RegexScorer("a", timeout=0)

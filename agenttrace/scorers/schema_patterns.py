@@ -1,0 +1,97 @@
+"""The keywords of a JSON schema that hold regular expressions, searched so that none can stop the process.
+
+`jsonschema` searches them itself, on the spot. Here `pattern`, `patternProperties` and `additionalProperties`
+search with a deadline. `unevaluatedProperties` looks into other parts of the schema, and so is left as it is:
+each property's name is tried with a short deadline before. A part of the schema that names a dialect of its
+own keeps the keywords of that dialect, as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from agenttrace.core.bounded_search import SECONDS, bounded_search, compiled
+
+Keyword = Callable[[Any, Any, Any, Any], Iterator[Any]]
+"""Takes a validator, the keyword's value, the instance and the schema; yields the faults."""
+
+NAME_SECONDS = 0.05
+"""How much processor time `unevaluatedProperties` may take for one name, in which other threads wait."""
+
+
+def bounded_keywords(known: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Keyword]:
+    """The keywords that search. They raise ScorerError where a search takes too long."""
+    bounded: dict[str, Keyword] = {"pattern": _pattern, "patternProperties": _pattern_properties}
+    if "additionalProperties" in known:
+        bounded["additionalProperties"] = _additional(known["additionalProperties"])
+    if "unevaluatedProperties" in known:
+        bounded["unevaluatedProperties"] = _unevaluated(known["unevaluatedProperties"], schema)
+    return bounded
+
+
+def _pattern(validator: Any, pattern: str, instance: Any, _: Any) -> Iterator[Any]:
+    from jsonschema import ValidationError
+
+    if validator.is_type(instance, "string") and not _is_found(pattern, instance):
+        yield ValidationError(f"{instance!r} does not match {pattern!r}")
+
+
+def _pattern_properties(validator: Any, patterns: Any, instance: Any, _: Any) -> Iterator[Any]:
+    if validator.is_type(instance, "object"):
+        for pattern, subschema in patterns.items():
+            for key, value in instance.items():
+                if _is_found(pattern, key):
+                    yield from validator.descend(value, subschema, path=key, schema_path=pattern)
+
+
+def _additional(original: Keyword) -> Keyword:
+    """The original, which is told the names that match instead of the patterns."""
+
+    def additional(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Any]:
+        patterns = schema.get("patternProperties")
+        if patterns and validator.is_type(instance, "object"):
+            names = {key: True for key in instance if any(_is_found(pattern, key) for pattern in patterns)}
+            rest = {key: item for key, item in schema.items() if key != "patternProperties"}
+            schema = {**rest, "properties": {**names, **schema.get("properties", {})}}
+        yield from original(validator, value, instance, schema) or ()
+
+    return additional
+
+
+def _unevaluated(original: Keyword, root: Mapping[str, Any]) -> Keyword:
+    patterns = [pattern for pattern in _name_patterns(root) if _is_pattern(pattern)]
+
+    def unevaluated(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Any]:
+        if validator.is_type(instance, "object"):
+            for pattern in patterns:
+                for key in instance:
+                    _is_found(pattern, key, NAME_SECONDS)
+        yield from original(validator, value, instance, schema) or ()
+
+    return unevaluated
+
+
+def _name_patterns(schema: Any) -> Iterator[str]:
+    """The patterns of every `patternProperties` in a schema."""
+    if isinstance(schema, Mapping):
+        for key, value in schema.items():
+            if key == "patternProperties" and isinstance(value, Mapping):
+                yield from value
+            yield from _name_patterns(value)
+    elif isinstance(schema, list):
+        for item in schema:
+            yield from _name_patterns(item)
+
+
+def _is_found(pattern: str, text: str, seconds: float = SECONDS) -> bool:
+    return bounded_search(compiled(pattern), text, "search", seconds) is not None
+
+
+def _is_pattern(pattern: Any) -> bool:
+    """Whether it can be searched: in a `const` or an `examples`, anything may look like a schema."""
+    try:
+        compiled(pattern)
+    except ValueError:
+        return False
+    return True
