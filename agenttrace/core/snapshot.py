@@ -194,7 +194,8 @@ class _Budget:
                 break
             copy[self._key(key, copy, depth)] = self.walk(item, depth)
         if len(copy) < size:
-            copy["$truncated"] = size - len(copy)
+            last = next(reversed(dict.items(value))) if size > MAX_ITEMS else None
+            copy["$truncated"] = size - len(copy) + _left_out_before(last)
         return copy
 
     def _key(self, key: Any, taken: dict[str, Any], depth: int) -> str:
@@ -214,7 +215,13 @@ class _Budget:
         return text
 
     def _list_items(self, value: Any, depth: int) -> list[Any]:
-        return self._take(list.__iter__(value), list.__len__(value), depth)
+        size = list.__len__(value)
+        copy = self._take(list.__iter__(value), size, depth)
+        if size > MAX_ITEMS:
+            last = list.__getitem__(value, -1)
+            if type(last) is dict and len(last) == 1:
+                copy[-1]["$truncated"] += _left_out_before(*last.items())
+        return copy
 
     def _tuple_items(self, value: Any, depth: int) -> list[Any]:
         return self._take(tuple.__iter__(value), tuple.__len__(value), depth)
@@ -277,6 +284,13 @@ class _Budget:
             head, size = bytes(base.__getitem__(value, slice(_HEAD_BYTES))), base.__len__(value)
         self.left -= len(head) * 4 // 3 + 32
         return {"$bytes": base64.b64encode(head).decode(), "size": size}
+
+
+def _left_out_before(last: tuple[Any, Any] | None) -> int:
+    """What a mark at the end of a container that was cut before stands for, itself not counted."""
+    if last is None or type(last[0]) is not str or last[0] != "$truncated" or type(last[1]) is not int:
+        return 0
+    return last[1] - 1
 
 
 def _unseen(value: Any) -> Any:

@@ -115,6 +115,17 @@ class TestBuiltinValues:
         assert kept["$truncated"] == 100_000 - MAX_ITEMS
         assert len(kept) == MAX_ITEMS + 1
 
+    @pytest.mark.parametrize(
+        "value",
+        [[*range(3_000)], [[n] for n in range(3_000)], {str(n): n for n in range(3_000)}],
+        ids=["scalars", "lists", "mapping"],
+    )
+    def test_what_was_cut_once_is_not_cut_again(self, value):
+        """A score's details are bounded where they are redacted, and once more where they are stored."""
+        kept = copy(value)
+        assert copy(kept) == kept
+        assert copy({"deep": [kept]}) == {"deep": [kept]}
+
     def test_all_text_together_stays_under_the_limit(self):
         kept = copy([["y" * 5_000] * 100] * 100)
         assert len(json.dumps(kept)) < 2 * MAX_VALUE_SIZE
