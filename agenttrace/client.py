@@ -67,7 +67,8 @@ class Client:
     ) -> int:
         """Keep a dataset under a name; returns its version, from 1.
 
-        Pushing the same data again makes no new version. Examples keep their ids.
+        Pushing the same data again makes no new version. Examples keep their ids. Nothing is redacted: the
+        data are yours, to be given back as they were.
 
         Raises:
             DatasetError: a value that has no file form.

@@ -22,7 +22,7 @@ from agenttrace.tracing.decorator import (
 from agenttrace.tracing.pipeline import FlushResult, Pipeline
 from agenttrace.tracing.record import Recorder
 from agenttrace.tracing.recorders import offer_recorder, withdraw_recorder
-from agenttrace.tracing.redaction import RedactCall, redaction_of
+from agenttrace.tracing.redaction import RedactCall, Redaction, redaction_of
 from agenttrace.tracing.remote import Continued, inject
 from agenttrace.tracing.running import Running
 from agenttrace.tracing.sampling import sampler
@@ -256,6 +256,11 @@ class Tracer(Running, Evaluating):
             "evaluations": online.stats() if online is not None else {},
             "exporters": [exporter.stats() for exporter in exporters],
         }
+
+    @property
+    def redaction(self) -> Redaction:
+        """What is taken out of all that is stored: of spans, of scores, of evaluations' reports."""
+        return self._redaction
 
     def _resolve(self) -> Pipeline | None:
         if not self.enabled:

@@ -21,8 +21,10 @@ from agenttrace.evaluation.engine import Engine, Progress
 from agenttrace.evaluation.invocation import Target
 from agenttrace.evaluation.lanes import Interrupted
 from agenttrace.evaluation.loop_thread import wait_for
+from agenttrace.evaluation.redacting_store import RedactingStore
 from agenttrace.evaluation.run import Captured, CaptureScope
 from agenttrace.tracing.capture import capture
+from agenttrace.tracing.redaction import Redaction
 
 logger = logging.getLogger("agenttrace")
 
@@ -41,6 +43,11 @@ class Recording(Protocol):
     @property
     def store(self) -> Any:
         """Where results are kept, or None."""
+        ...
+
+    @property
+    def redaction(self) -> Redaction:
+        """What is taken out of all that is stored."""
         ...
 
     def capture(self) -> AbstractContextManager[Captured]:
@@ -94,7 +101,8 @@ def run_evaluation(
     on one event loop of ours, so that they can share an async client. Each run gets a copy of the input.
     `concurrency` agents run at a time: 1 by default, because nobody but you can know whether your agent
     keeps state. `trials` repeats each example. `model` goes to the scorers that take one. The results are
-    kept in `store`, or the tracer's. Can be called anywhere, also inside a running event loop (which waits).
+    kept in `store`, or the tracer's: without secrets there, as spans are; the report that is returned holds
+    what there was. Can be called anywhere, also inside a running event loop (which waits).
 
     Raises:
         ConfigError, ScorerError: wrong use, before any agent is run.
@@ -115,7 +123,7 @@ def run_evaluation(
     check_limits(concurrency, timeout, trials)
     check_executor(executor)
     check_needs(engine.scorers, engine.examples)
-    store = store if store is not None else getattr(tracer, "store", None)
+    store = _redacting(store if store is not None else getattr(tracer, "store", None), tracer)
     begun = _Begun(
         name=eval_run_name,
         project=project_name or getattr(tracer, "project_name", None) or "default",
@@ -168,6 +176,14 @@ def _capture_of(tracer: Any) -> CaptureScope:
     return scope
 
 
+def _redacting(store: Store | None, tracer: Recording | None) -> RedactingStore | None:
+    """The store behind the tracer's own rules, or the default ones."""
+    if store is None:
+        return None
+    redaction = getattr(tracer, "redaction", None)
+    return RedactingStore(store, redaction if isinstance(redaction, Redaction) else Redaction())
+
+
 def _name_of(model: str | ChatModel | None) -> str | None:
     """What the report calls a model: its name, or the name of its class."""
     if model is None or isinstance(model, str):
@@ -180,7 +196,7 @@ def _run_name(started_ns: int) -> str:
     return f"eval-{moment:%Y%m%d-%H%M%S}-{started_ns // 1000 % 1_000_000:06d}"
 
 
-def _keep(report: EvaluationReport, store: Store | None) -> None:
+def _keep(report: EvaluationReport, store: RedactingStore | None) -> None:
     """Store the run, its scores under their traces; a store that fails loses no result."""
     if store is None:
         return

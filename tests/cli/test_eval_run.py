@@ -1,4 +1,7 @@
+import json
+import sqlite3
 import sys
+from contextlib import closing
 
 import pytest
 
@@ -133,3 +136,19 @@ def test_a_bad_examples_file_is_2_with_its_place(agenttrace, tmp_path):
     assert ran.code == 2
     assert "bad.yaml:2" in ran.err
     assert "did you mean 'input'" in ran.err
+
+
+def test_what_is_stored_of_a_run_holds_no_secret(agenttrace, tmp_path):
+    (tmp_path / "tests.yaml").write_text(
+        "examples:\n"
+        "  - input: {password: hunter2}\n"
+        "    actual_output: Bearer abcdefghijklmnop0123\n"
+        "    expected_output: hunter2\n"
+    )
+    ran = agenttrace("eval", "run", tmp_path / "tests.yaml", "--scorer", "ExactMatch")
+    assert ran.code == 1
+    with closing(sqlite3.connect(tmp_path / "traces.db")) as db:
+        (example,) = db.execute("SELECT example FROM results").fetchone()
+        ((reason, rest),) = db.execute("SELECT reason, rest FROM scores").fetchall()
+    assert json.loads(example)["input"] == {"password": "[redacted]"}
+    assert "abcdefghijklmnop0123" not in f"{example} {reason} {rest}"

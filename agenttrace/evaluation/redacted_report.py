@@ -1,0 +1,117 @@
+"""Examples and reports without secrets, by the rules of spans.
+
+What stands in a span under its own name (a parameter, an item of metadata, the output) stands deeper in an
+example: it is offered to the user's own rule under the same name.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from agenttrace.core.jsonable import clean, clean_text, jsonable, to_json
+from agenttrace.core.report import EvaluationReport, ScoringResult
+from agenttrace.core.span import Span, SpanError
+from agenttrace.core.trace import Trace
+from agenttrace.tracing.redaction import Redaction
+
+_OUTPUTS = frozenset({"actual_output", "expected_output", "output"})
+_BY_NAME = frozenset({"input", "additional_metadata", "arguments", "args", "parameters"})
+"""Mappings whose items are values of their own."""
+
+_CALLS = frozenset({"tools_called", "expected_tools"})
+_VALUES = frozenset({"output", "error"})
+_TOOL_NAMES = frozenset({"name", "tool_name"})
+
+
+def redacted_report(report: EvaluationReport, redaction: Redaction) -> EvaluationReport:
+    """A report that can be stored: a new one, the one given stays as it is.
+
+    The project is kept, so that results stand beside the traces of the same project.
+    """
+    return replace(
+        report,
+        results=tuple(_result(result, redaction) for result in report.results),
+        name=redaction.inside(clean(report.name)),
+        model=redaction.inside(clean(report.model)),
+        metadata=redaction.fields(jsonable(dict(report.metadata))),
+    )
+
+
+def redacted_example(fields: Mapping[str, Any], redaction: Redaction) -> dict[str, Any]:
+    """The fields of an example, as `Example.to_dict` gives them, in their redacted form."""
+    redacted = {name: _field(name, value, redaction) for name, value in clean(dict(fields)).items()}
+    name = redacted.get("name")
+    if name is not None and not isinstance(name, str):  # whatever the user's own rule makes of it
+        redacted["name"] = to_json(name)
+    return redacted
+
+
+def _result(result: ScoringResult, redaction: Redaction) -> ScoringResult:
+    # No validation: a redacted date is no date, and is stored all the same.
+    example = result.example.model_copy(update=redacted_example(result.example.to_dict(), redaction))
+    example._source = redaction.inside(clean(example.source))
+    return replace(
+        result,
+        example=example,
+        scores=tuple(redaction.score(score) for score in result.scores),
+        trace=_trace(result.trace, redaction),
+        error=None if result.error is None else redaction.text("error", clean_text(result.error)),
+        source=redaction.inside(clean(result.source)),
+    )
+
+
+def _field(name: str, value: Any, redaction: Redaction) -> Any:
+    """One field of an example, or one entry of a tool call."""
+    if value is None:
+        return None
+    if redaction.is_secret(name):
+        return redaction.value(name, value)
+    if name in _OUTPUTS:
+        return redaction.value("output", value)
+    if name in _BY_NAME and type(value) is dict:
+        return redaction.fields(value)
+    if name in _CALLS:
+        return _calls(value, redaction)
+    return redaction.value(name, value)
+
+
+def _calls(value: Any, redaction: Redaction) -> Any:
+    """Tool calls, recorded or expected, in whatever lists and mappings they are written."""
+    if type(value) is list:
+        return [_calls(item, redaction) for item in value]
+    if type(value) is dict:
+        return {redaction.key(key): _entry(key, item, redaction) for key, item in value.items()}
+    return redaction.inside(value)
+
+
+def _entry(key: str, item: Any, redaction: Redaction) -> Any:
+    """One entry of a mapping that writes a tool call, or a pattern of several."""
+    if key in _TOOL_NAMES:  # as a span's name: the user's own rule has no say in it
+        return redaction.inside(item)
+    nested = type(item) is dict or type(item) is list
+    if nested and key not in _BY_NAME and key not in _VALUES and not redaction.is_secret(key):
+        return _calls(item, redaction)
+    return _field(key, item, redaction)
+
+
+def _trace(trace: Trace | None, redaction: Redaction) -> Trace | None:
+    """What was recorded live is redacted already; a run read from an example is not."""
+    if trace is None or not trace.is_recorded_run:
+        return trace
+    spans = [_span(span, redaction) for span in trace.spans]
+    return Trace(spans, trace_key=trace.trace_key, tools=trace.tools)
+
+
+def _span(span: Span, redaction: Redaction) -> Span:
+    redacted = copy.copy(span)
+    redacted.name = redaction.inside(clean_text(span.name))
+    redacted.input = None if span.input is None else redaction.fields(span.input)
+    redacted.output = None if span.output is None else redaction.value("output", span.output)
+    redacted.attributes = redaction.fields(span.attributes)
+    if span.error is not None:
+        message = redaction.text("error", clean_text(span.error.message))
+        redacted.error = SpanError(span.error.type, message, span.error.frames)
+    return redacted
