@@ -12,12 +12,17 @@ def own_input(value: Any) -> Any:
     """An input for one run of the agent: a deep copy, but for what cannot be copied (a client, a lock).
 
     Where one value of a mapping cannot be copied, the others still are.
+
+    Raises:
+        KeyboardInterrupt: a value's own code raised it; anything else means that it cannot be copied.
     """
     if value is None or type(value) is str:
         return value
     try:
         return copy.deepcopy(value)
-    except Exception:  # choke-point: whatever the values' own code raises
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # choke-point: whatever the values' own code raises, SystemExit too
         if type(value) is not dict or len(value) < 2:
             return value
     return {key: own_input({key: item})[key] for key, item in value.items()}

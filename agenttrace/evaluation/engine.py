@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 from concurrent.futures import Executor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from agenttrace.core.errors import AgentTraceError
 from agenttrace.core.example import Example
@@ -18,6 +18,7 @@ from agenttrace.evaluation.invocation import Target
 from agenttrace.evaluation.lanes import Interrupted, Lanes
 from agenttrace.evaluation.run import CaptureScope, Run, run_example
 from agenttrace.evaluation.scoring import apply_scorers
+from agenttrace.evaluation.tracebacks import users_traceback
 from agenttrace.evaluation.verdict import obstacle, outcome_of
 
 logger = logging.getLogger("agenttrace")
@@ -26,7 +27,12 @@ SCORING_CONCURRENCY = 8
 """Examples scored at a time. Scoring is pure, so it may overlap where agents may not."""
 
 Progress = Callable[[int, int, ScoringResult], None]
-"""Called with the number of results so far, the number in all, the newest one. On a thread of ours."""
+"""Called with the number of results so far, the number in all, the newest one. On a thread of ours.
+
+What it raises is logged once, and it is not called again: a broken display must not lose results. That goes
+for SystemExit too, which on a thread of ours could not end the process anyway. KeyboardInterrupt ends the
+run as Control-C does.
+"""
 
 
 @dataclass
@@ -55,8 +61,7 @@ class Engine:
 
         async def work() -> None:
             for place, (position, trial) in pending:
-                run = await self._agent(self.examples[position], lanes, agents)
-                self.results[place] = await self._result(run, position, trial, lanes)
+                self.results[place] = await self._one(position, trial, lanes, agents)
                 self._tell(place)
 
         try:
@@ -67,6 +72,23 @@ class Engine:
             raise Interrupted from None
         finally:
             lanes.close()
+
+    async def _one(self, position: int, trial: int, lanes: Lanes, agents: asyncio.Semaphore) -> ScoringResult:
+        """One trial of one example; where its values break the engine itself, it alone is errored."""
+        example = self.examples[position]
+        run = Run(example, None)
+        try:
+            run = await self._agent(example, lanes, agents)
+            return await self._result(run, position, trial, lanes)
+        except KeyboardInterrupt:
+            raise Interrupted from None
+        except (Interrupted, GeneratorExit):
+            raise
+        except BaseException as error:  # choke-point: the user's values run code of their own on this thread
+            if isinstance(error, asyncio.CancelledError) and _is_being_cancelled():
+                raise
+            broken = replace(run, obstacle=users_traceback(error))
+        return await self._result(broken, position, trial, lanes)
 
     async def _agent(self, example: Example, lanes: Lanes, agents: asyncio.Semaphore) -> Run:
         if self.target is None:
@@ -102,9 +124,17 @@ class Engine:
             return
         try:
             self.progress(self.done, len(self.results), result)
-        except Exception:  # choke-point: a broken display must not lose results
+        except KeyboardInterrupt:
+            raise Interrupted from None
+        except BaseException:  # choke-point: a broken display must not lose results
             logger.warning("the progress callback raised and is not called again", exc_info=True)
             self.progress = None
+
+
+def _is_being_cancelled() -> bool:
+    """Whether the running task was cancelled by the engine, not by a CancelledError of the user's values."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 def _recorded_run(example: Example) -> Run:

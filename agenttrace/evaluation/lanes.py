@@ -120,7 +120,7 @@ class Lanes:
         return outcome
 
     async def _on_loop(self, call: Call, timeout: float | None) -> Outcome:
-        if self._loop is None:
+        if self._loop is None or not self._loop.alive:
             self._loop = LoopThread("agenttrace-async", self._of_loop)
         lane = self._loop
         future: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()

@@ -104,10 +104,13 @@ def run_evaluation(
     kept in `store`, or the tracer's: without secrets there, as spans are; the report that is returned holds
     what there was. Can be called anywhere, also inside a running event loop (which waits).
 
+    `progress` is told of each result. One that raises, SystemExit too, is logged and not called again: a
+    broken display must not lose results. To end the run from there raise KeyboardInterrupt.
+
     Raises:
         ConfigError, ScorerError: wrong use, before any agent is run.
-        KeyboardInterrupt: Control-C, or an agent raised it; what was finished is stored, marked as
-            interrupted.
+        KeyboardInterrupt: Control-C, or an agent, a scorer or `progress` raised it. Whatever ends a run
+            early, what was finished is stored, marked as interrupted.
     """
     engine = Engine(
         examples=checked_examples(examples),
@@ -123,7 +126,7 @@ def run_evaluation(
     check_limits(concurrency, timeout, trials)
     check_executor(executor)
     check_needs(engine.scorers, engine.examples)
-    store = _redacting(store if store is not None else getattr(tracer, "store", None), tracer)
+    redacting = _redacting(store if store is not None else getattr(tracer, "store", None), tracer)
     begun = _Begun(
         name=eval_run_name,
         project=project_name or getattr(tracer, "project_name", None) or "default",
@@ -132,11 +135,13 @@ def run_evaluation(
     )
     try:
         wait_for(engine.run)
-    except (KeyboardInterrupt, Interrupted):
-        _keep(begun.report(engine, interrupted=True), store)
-        raise KeyboardInterrupt from None
+    except BaseException as error:  # what was finished is kept, whatever ends the run
+        _keep(begun.report(engine, interrupted=True), redacting)
+        if isinstance(error, Interrupted):
+            raise KeyboardInterrupt from None
+        raise
     finished = begun.report(engine)
-    _keep(finished, store)
+    _keep(finished, redacting)
     return finished
 
 
