@@ -119,6 +119,13 @@ def http(payload: Any, status: int = 200, **headers: str) -> bytes:
     return ("\r\n".join(lines) + "\r\n\r\n").encode() + body
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Say how to get the same order again; ``-q`` leaves out the header, where pytest-randomly says it."""
+    seed = config.getoption("randomly_seed", None)
+    if isinstance(seed, int) and config.getoption("randomly_reorganize"):
+        terminalreporter.write_line(f"random order; the same again: pytest --randomly-seed={seed}")
+
+
 @pytest.fixture
 def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Endpoint]]:
     """Start a server that gives a function's answers; no proxy of the machine's stands in between."""

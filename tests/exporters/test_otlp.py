@@ -152,7 +152,7 @@ def test_every_compression_and_protocol_says_the_same(endpoint, respond, exporti
         ("garbage", 0.5, 1.0),
         ("-5", 0.5, 1.0),
         ("", 0.5, 1.0),
-        (formatdate(time.time() + 3600, usegmt=True), 60.0, 60.0),
+        pytest.param(formatdate(time.time() + 3600, usegmt=True), 60.0, 60.0, id="in an hour"),
         ("Thu, 01 Jan 1970 00:00:00 GMT", 0.5, 1.0),
     ],
 )

@@ -41,7 +41,7 @@ class Meters(float):
         (Level.HIGH, {"string_value": "high"}),
         (Meters(3.5), {"double_value": 3.5}),
         ({1, 2}, {"string_value": "[1,2]"}),
-        (object(), {"string_value": '{"$type":"object"}'}),
+        pytest.param(object(), {"string_value": '{"$type":"object"}'}, id="object()"),
     ],
     ids=repr,
 )

@@ -145,6 +145,9 @@ def test_a_kill_at_any_moment_leaves_no_stored_span_unsent(run, tmp_path, second
     """What is stored is in the outbox, too: it is put there first."""
     process = run.start(
         """
+        record("first")
+        while not tracer.store.traces():  # however slow it was to begin, it is killed at work
+            time.sleep(0.01)
         print("ready", flush=True)
         while True:
             record(*["step"] * 300)

@@ -232,6 +232,7 @@ def test_a_compressed_reply_of_honest_size_is_read(endpoint: Any, respond: Any) 
         (b"{}", "br", "encoding that was not asked for"),
         (gzip.compress(gzip.compress(b"{}")), "gzip, gzip", "encoding that was not asked for"),
     ],
+    ids=["not gzip", "cut off", "brotli", "gzip twice"],
 )
 def test_a_compressed_reply_that_cannot_be_read_is_an_error(
     endpoint: Any, respond: Any, body: bytes, encoding: str, complaint: str

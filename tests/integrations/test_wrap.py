@@ -124,7 +124,11 @@ def test_a_setting_changed_on_the_wrapped_client_counts(client, model):
     assert model.requests[-1][0] == "/other/chat/completions"
 
 
-@pytest.mark.parametrize("given", [object(), "gpt-4o", None, openai, openai.OpenAI], ids=repr)
+@pytest.mark.parametrize(
+    "given",
+    [object(), "gpt-4o", None, openai, openai.OpenAI],
+    ids=["object()", "text", "None", "module", "class"],
+)
 def test_an_unknown_client_is_an_error_that_lists_what_is_known(given):
     with pytest.raises(ConfigError, match=r"OpenAI, AsyncOpenAI.*Anthropic, AsyncAnthropic"):
         wrap(given)

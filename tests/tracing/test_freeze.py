@@ -137,7 +137,7 @@ class TestObjectsInsidePackedValues:
             [{Point(1, 2), Point(3, 4)}],
             [{frozenset([Point(1, 2)])}],
             {"a": {Refuses: 1}},
-            {Refuses(): [1, 2]},
+            pytest.param({Refuses(): [1, 2]}, id="{Refuses(): [1, 2]}"),
         ],
         ids=repr,
     )
