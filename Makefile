@@ -2,6 +2,7 @@
 # make test   set everything up, run the tests
 # make check  what CI runs: format, lint, types, layers, tests, docs, the built wheel
 # make bench  measure, beside whichever peers are installed; rewrites benchmarks/RESULTS.md
+# make map    write docs/map.md anew: which module holds what
 # make faults the fork, kill, signal and many-process tests at full counts
 
 PYTHON ?= python3
@@ -9,7 +10,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test check lint types layers docs wheel bench faults clean
+.PHONY: demo test check lint types layers docs wheel bench faults map clean
 
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "agenttrace needs Python 3.11 or newer, this is " + sys.version.split()[0] + "; name another with: make PYTHON=python3.12 ...")'
@@ -38,6 +39,9 @@ wheel: $(READY)
 	$(BIN)/python tests/wheel/check_wheel.py
 
 check: lint types layers test wheel
+
+map: $(READY)
+	$(BIN)/python docs/make_map.py
 
 bench: $(READY)
 	$(BIN)/python benchmarks/run.py
