@@ -13,9 +13,9 @@ PAGE = ROOT / "docs" / "map.md"
 
 HEAD = """# Where is what?
 
-Every module of `agenttrace/` with the one idea that it holds, room by room. The rooms, their layers and the routes
-through them are in [architecture.md](architecture.md). This page is written by `make map` from the first lines of
-the modules.
+Every module of `agenttrace/` with the one idea that it holds, room by room. The rooms, their layers and the
+routes through them are in [architecture.md](architecture.md). This page is written by `make map`, from the
+first lines of the modules.
 """
 
 
