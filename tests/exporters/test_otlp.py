@@ -568,8 +568,8 @@ def test_exporters_share_the_time_of_one_flush(endpoint, tmp_path):
     with tracer.span("kept"):
         pass
     began = time.monotonic()
-    tracer.flush(0.6)
-    assert time.monotonic() - began < 1.7  # three times as long, were it given to each
+    tracer.flush(4.0)
+    assert time.monotonic() - began < 10.0  # three times as long, were it given to each
     tracer.shutdown(0.5)
 
 
