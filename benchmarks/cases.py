@@ -119,6 +119,37 @@ def nested_data() -> dict[str, Any]:
     }
 
 
+def chat(observe: Observe) -> Call:
+    """A model's call: about 1 KB of messages in, one message out."""
+    sentence = "The river is known for its bridges, its bread and the colour of its roofs. "
+    messages = [
+        {"role": "system", "content": f"You plan travels. {sentence * 2}"},
+        {"role": "user", "content": sentence * 3},
+        {"role": "assistant", "content": sentence * 4},
+        {"role": "user", "content": sentence * 2},
+    ]
+    reply = {"role": "assistant", "content": sentence * 4}
+
+    def complete(messages: list[dict[str, str]]) -> dict[str, str]:
+        return reply
+
+    observed = observe(complete)
+    return lambda: observed(messages)
+
+
+def search_results() -> list[dict[str, Any]]:
+    """About 0.6 KB as JSON."""
+    return [
+        {
+            "title": f"Result {number}",
+            "url": f"https://example.org/{number}",
+            "score": number / 5,
+            "text": "A town on a river, known for its bridges.",
+        }
+        for number in range(5)
+    ]
+
+
 def large(data: Any) -> Callable[[Observe], Call]:
     def make(observe: Observe) -> Call:
         def tool(document: Any) -> str:
@@ -144,6 +175,8 @@ CASES = [
     Case("generator of 3", generator),
     Case("nested, depth 5", nested, spans=DEPTH),
     Case("raising", raising),
+    Case("chat of 1 KB", chat),
+    Case("5 search results", large(search_results)),
     Case("100 KB nested dict", large(nested_data)),
     Case("200 MB of lists", large(wide_lists), heavy=True),
     Case("200 MB text", large(lambda: "x" * (200 * 1024 * 1024)), heavy=True),

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from benchmarks.cases import sync
+from benchmarks.cases import CASES, Case
 from benchmarks.subject import BARE, Subject
 
 PER_ROOT = 100
@@ -50,8 +50,9 @@ def measure_storing(subject: Subject, spans: int, seconds: float) -> Stored:
     return Stored((wall - bare_wall) / made * 1e6, (used - bare_used) / made * 1e6, made, lost)
 
 
-def rooted(subject: Subject) -> Callable[[], None]:
-    call = sync(subject.observe)
+def rooted(subject: Subject, case: Case = CASES[0]) -> Callable[[], None]:
+    """A call that records a trace of `PER_ROOT` spans."""
+    call = case.make(subject.observe)
 
     def agent() -> None:
         for _ in range(PER_ROOT - 1):
