@@ -1,6 +1,8 @@
 # make demo   set everything up, run the travel agent: trace it, evaluate it, show what was stored
 # make test   set everything up, run the tests
-# make check  what CI runs: format, lint, types, layers, tests, docs, the built wheel
+# make check  what CI runs: format, lint, types, layers, tests, docs, the built wheel, the gate
+# make gate   count the instructions of the main paths; fails where one takes more than accepted
+# make gate-accept WHY="..."  accept what they take now; WHY is needed where a path is dearer
 # make bench  measure, beside whichever peers are installed; rewrites benchmarks/RESULTS.md
 # make map    write docs/map.md anew: which module holds what
 # make faults the fork, kill, signal and many-process tests at full counts
@@ -10,7 +12,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test check lint types layers docs wheel bench faults map clean
+.PHONY: demo test check lint types layers docs wheel gate gate-accept bench faults map clean
 
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "agenttrace needs Python 3.11 or newer, this is " + sys.version.split()[0] + "; name another with: make PYTHON=python3.12 ...")'
@@ -38,7 +40,13 @@ layers: $(READY)
 wheel: $(READY)
 	$(BIN)/python tests/wheel/check_wheel.py
 
-check: lint types layers test wheel
+gate: $(READY)
+	$(BIN)/python benchmarks/gate.py
+
+gate-accept: $(READY)
+	$(BIN)/python benchmarks/gate.py --accept "$$WHY"
+
+check: lint types layers test wheel gate
 
 map: $(READY)
 	$(BIN)/python docs/make_map.py
