@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import io
 import pickle
+import sys
 from gc import is_tracked
 from itertools import chain, islice
 from typing import Any, Literal
@@ -29,6 +30,9 @@ MAX_SPAN_SIZE = 256 * 1024
 _FLAT_ITEMS = 16
 _MANY_ITEMS = 20_000
 """Items at all levels: more could not be kept."""
+
+_GUARDED_LEVELS = 1_500
+"""Levels of a value that 256 KB of stack are enough to pack."""
 
 _PROBED_CONTAINERS = 64
 _PROBED_ITEMS = 256
@@ -163,7 +167,7 @@ def _walk_limit(value: Any) -> int:
 
     That is a huge text or number, which would be encoded as a whole, or very many items: as far as the first
     containers and the first items of each tell. To look at all of them would cost more than it saves. Of what
-    holds more than those, only the depth is looked at, which must be known before the stack is used for it.
+    holds more than those, the depth is looked at where nothing else guards the stack.
     """
     seen = len(value)
     whole = seen <= _PROBED_ITEMS
@@ -188,7 +192,19 @@ def _walk_limit(value: Any) -> int:
             return _VAST_SIZE
         if type(items) is dict:  # its keys are seen to
             levels.append(items.values())
-    return 0 if whole and len(levels) <= _PROBED_CONTAINERS else _deep_limit(value)
+    if (whole and len(levels) <= _PROBED_CONTAINERS) or _stack_is_guarded():
+        return 0
+    return _deep_limit(value)
+
+
+def _stack_is_guarded() -> bool:
+    """Whether Python itself ends the packing of a deep value before 256 KB of stack are used up.
+
+    3.11 counts levels against the recursion limit; 3.14 looks at the stack. In between
+    there is a limit of its own for C code, up to 10,000 levels, for which threads may have too little.
+    """
+    version = sys.version_info[:2]
+    return version >= (3, 14) or (version < (3, 12) and sys.getrecursionlimit() <= _GUARDED_LEVELS)
 
 
 def _deep_limit(value: Any) -> int:
@@ -196,14 +212,14 @@ def _deep_limit(value: Any) -> int:
     level: list[Any] = [value]
     left = _MANY_ITEMS
     for _ in range(_MAX_PACKED_DEPTH):
-        parts = [(one, one.values()) if type(one) is dict else (one,) for one in level]
-        items = list(islice(chain.from_iterable(chain.from_iterable(parts)), left))
-        left -= len(items)
-        if left <= 0:
+        left -= sum(map(len, level))
+        if left < 0:
             return _VAST_SIZE
+        parts = [one.values() if type(one) is dict else one for one in level]
+        parts += [one for one in level if type(one) is dict and any(map(is_tracked, one))]
         level = [
             item
-            for item in filter(is_tracked, items)  # which leaves out most scalars, and dicts of scalars
+            for item in filter(is_tracked, chain.from_iterable(parts))  # no scalars, nor dicts of scalars
             if (kind := type(item)) is dict
             or kind is list
             or kind is tuple

@@ -139,8 +139,13 @@ def fail_here(record: Record, error: BaseException) -> None:
         pass
 
 
-def estranged(record: Record) -> None:
-    """Count a call that ended in another context than it began in, where there is nothing to restore."""
+def estranged(record: Record, error: ValueError | None = None) -> None:
+    """Count a call that ended in another context than it began in, where there is nothing to restore.
+
+    `error` is what said so; a signal handler may have raised it instead.
+    """
+    if error is not None and thrown_in(error):
+        raise error
     scope: Scope | None = record[SCOPE]
     if scope is not None:
         scope.pipeline.estranged.add()

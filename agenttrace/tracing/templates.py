@@ -18,7 +18,7 @@ from __future__ import annotations
 import textwrap
 
 # Position 1 of a record is its scope (None: not recorded), 5 the arguments, 6 the end, 7 the output.
-# _at_b is what was running before; it is put back by value, or by token where the context may be another.
+# _at_b is what was running before, for a context that was changed without a token of it being kept.
 
 BEGIN = """
     _at_b = _at_p = _at_get()
@@ -63,6 +63,18 @@ EMIT = """
                 _at_s.pipeline.overflow(_at_r)
 """
 
+RESTORE = """
+        try:
+            _at_reset(_at_t)
+        except _at_ValueError as _at_e:  # resumed in another context, which never had our value
+            _at_estranged(_at_r, _at_e)
+        except _at_TypeError:
+            if _at_t is not None:  # a signal handler's
+                raise
+            if _at_get() is _at_r:  # interrupted before there was a token
+                _at_set(_at_b)
+"""
+
 FUNCTION = (
     """
 def _at_wrapper({parameters}):
@@ -72,16 +84,19 @@ def _at_wrapper({parameters}):
     if _at_s is None:
         if _at_b is _at_p:
             return _at_function({call})
+        _at_t = None
+        _at_r = _at_p
         try:
-            _at_set(_at_p)
+            _at_t = _at_set(_at_p)
             return _at_function({call})
         finally:
-            _at_set(_at_b)
 """
+    + textwrap.indent(RESTORE, "    ")
     + RECORD
     + """
+    _at_t = None
     try:
-        _at_set(_at_r)
+        _at_t = _at_set(_at_r)
         _at_o = _at_function({call})
 """
     + EMIT
@@ -98,19 +113,9 @@ def _at_wrapper({parameters}):
     + FAILED
     + """
     finally:
-        _at_set(_at_b)
 """
+    + RESTORE
 )
-
-RESTORE = """
-        try:
-            _at_reset(_at_t)
-        except _at_ValueError:  # resumed in another context, which never had our value
-            _at_estranged(_at_r)
-        except _at_TypeError:  # interrupted before there was a token
-            if _at_get() is _at_r:
-                _at_set(_at_b)
-"""
 
 COROUTINE = (
     """
@@ -152,7 +157,8 @@ async def _at_wrapper({parameters}):
 # iterates. A call that is not recorded is stepped the same way, under OFF, so that nothing below it is.
 # Whatever is sent or thrown in goes through to the generator itself, GeneratorExit too: it decides what comes
 # of it, as it would without us.
-GENERATOR_STEPS = """
+GENERATOR_STEPS = (
+    """
     _at_n = 0
     _at_k = _at_items()
     _at_a = _at_k.content.append
@@ -160,9 +166,10 @@ GENERATOR_STEPS = """
     _at_v = _at_c = None
     try:
         while True:
+            _at_t = None
             _at_b = _at_get()
             try:
-                _at_set(_at_r)
+                _at_t = _at_set(_at_r)
                 _at_i = _at_x(_at_v)
             except _at_StopIteration as _at_e:
                 _at_o = _at_e.value
@@ -174,7 +181,9 @@ GENERATOR_STEPS = """
                 _at_end(_at_r, _at_k, _at_n, None, _at_e)
                 raise
             finally:
-                _at_set(_at_b)
+"""
+    + textwrap.indent(RESTORE, "        ")
+    + """
             _at_n += 1
             if _at_n <= {keep}:
                 if {light_item}:
@@ -195,6 +204,7 @@ GENERATOR_STEPS = """
         _at_end(_at_r, _at_k, _at_n, None, _at_e)
         raise
 """
+)
 
 ASYNC_GENERATOR_STEPS = (
     """
