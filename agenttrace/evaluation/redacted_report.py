@@ -17,13 +17,14 @@ from agenttrace.core.span import Span, SpanError
 from agenttrace.core.trace import Trace
 from agenttrace.tracing.redaction import Redaction
 
-_OUTPUTS = frozenset({"actual_output", "expected_output", "output"})
-_BY_NAME = frozenset({"input", "additional_metadata", "arguments", "args", "parameters"})
-"""Mappings whose items are values of their own."""
-
+_OUTPUTS = frozenset({"actual_output", "expected_output"})
+_BY_NAME = frozenset({"input", "additional_metadata"})
 _CALLS = frozenset({"tools_called", "expected_tools"})
-_VALUES = frozenset({"output", "error"})
+"""Fields of an example: outputs, mappings whose items are values of their own, tool calls."""
+
 _TOOL_NAMES = frozenset({"name", "tool_name"})
+_PATTERNS = frozenset({"path", "opt", "many"})
+"""What a mapping that writes a pattern says its part under, where that may be a mapping, too."""
 
 
 def redacted_report(report: EvaluationReport, redaction: Redaction) -> EvaluationReport:
@@ -64,18 +65,15 @@ def _result(result: ScoringResult, redaction: Redaction) -> ScoringResult:
 
 
 def _field(name: str, value: Any, redaction: Redaction) -> Any:
-    """One field of an example, or one entry of a tool call."""
     if value is None:
         return None
     if redaction.is_secret(name):
         return redaction.value(name, value)
-    if name in _OUTPUTS:
-        return redaction.value("output", value)
     if name in _BY_NAME and type(value) is dict:
         return redaction.fields(value)
     if name in _CALLS:
         return _calls(value, redaction)
-    return redaction.value(name, value)
+    return redaction.value("output" if name in _OUTPUTS else name, value)
 
 
 def _calls(value: Any, redaction: Redaction) -> Any:
@@ -91,10 +89,13 @@ def _entry(key: str, item: Any, redaction: Redaction) -> Any:
     """One entry of a mapping that writes a tool call, or a pattern of several."""
     if key in _TOOL_NAMES:  # as a span's name: the user's own rule has no say in it
         return redaction.inside(item)
-    nested = type(item) is dict or type(item) is list
-    if nested and key not in _BY_NAME and key not in _VALUES and not redaction.is_secret(key):
+    if key in ("output", "error") or redaction.is_secret(key):
+        return redaction.value(key, item)
+    if type(item) is list or key in _PATTERNS:
         return _calls(item, redaction)
-    return _field(key, item, redaction)
+    if type(item) is dict:  # the arguments, under whatever word
+        return redaction.fields(item)
+    return redaction.value(key, item)
 
 
 def _trace(trace: Trace | None, redaction: Redaction) -> Trace | None:

@@ -170,18 +170,17 @@ def test_the_names_that_a_tracer_redacts_are_redacted_in_examples(names, gone):
 
 
 def test_a_tracer_s_own_rule_sees_the_values_under_the_names_that_spans_give_them():
-    asked = {}
-
-    def rule(name, value):
-        asked[name] = value
-        return f"<{name}>"
-
-    tracer = Tracer("rule", store=MemoryStore(), redact=rule)
+    tracer = Tracer("rule", store=MemoryStore(), redact=lambda name, value: f"<{name}>")
     example = Example(
         input={"ssn": "1"},
         actual_output={"a": 1},
         tools_called=[{"name": "file", "arguments": {"form": "2"}, "output": "3", "kind": "slow"}],
-        expected_tools=[{"tool_name": "file", "parameters": {"form": "4"}}, {"mail": {"to": "5"}}],
+        expected_tools=[
+            {"tool_name": "file", "parameters": {"form": "4"}, "output": ["8"]},
+            {"mail": {"to": "5", "name": "9"}},
+            {"opt": {"tool_name": "call", "parameters": {"phone": "0"}}},
+            {"any_of": ["wait", {"tool_name": "pay", "result_dependencies": ["file"]}]},
+        ],
         additional_metadata={"owner": "6"},
         name="first",
     )
@@ -190,15 +189,16 @@ def test_a_tracer_s_own_rule_sees_the_values_under_the_names_that_spans_give_the
     )
     tracer.shutdown()
     stored = store.reports[0][0].example
-    assert {"ssn", "output", "form", "kind", "to", "owner", "ci"} <= asked.keys()
     assert stored.input == {"ssn": "<ssn>"}
     assert stored.actual_output == "<output>"
     assert stored.tools_called == [
         {"name": "file", "arguments": {"form": "<form>"}, "output": "<output>", "kind": "<kind>"}
     ]
     assert stored.expected_tools == [
-        {"tool_name": "file", "parameters": {"form": "<form>"}},
-        {"mail": {"to": "<to>"}},
+        {"tool_name": "file", "parameters": {"form": "<form>"}, "output": "<output>"},
+        {"mail": {"to": "<to>", "name": "<name>"}},
+        {"opt": {"tool_name": "call", "parameters": {"phone": "<phone>"}}},
+        {"any_of": ["wait", {"tool_name": "pay", "result_dependencies": ["file"]}]},
     ]
     assert stored.additional_metadata == {"owner": "<owner>"}
     assert store.reports[0].metadata == {"ci": "<ci>"}
