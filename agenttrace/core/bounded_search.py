@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import math
 import re
-import sys
 from functools import lru_cache
 
 from agenttrace.core.errors import ScorerError
-from agenttrace.core.search_process import SearchMethod, search_process
+from agenttrace.core.search_process import SUPPORTED, SearchMethod, search_process
 
 SECONDS = 0.5
 """How much processor time a search may take."""
@@ -47,12 +46,13 @@ def bounded_search(
 ) -> tuple[int, int] | None:
     """Where the match of `pattern.search(text)` or `pattern.fullmatch(text)` starts and ends, or None.
 
-    On Windows every search is made on the spot, and nothing ends it.
+    Where the system has no timer of processor time, as on Windows, every search is made on the spot, and
+    nothing ends it.
 
     Raises:
         ScorerError: there is no answer within `seconds` of processor time, or no child process to search.
     """
-    if sys.platform == "win32" or is_short(pattern.pattern, text):
+    if not SUPPORTED or is_short(pattern.pattern, text):
         match = pattern.search(text) if method == "search" else pattern.fullmatch(text)
         return match.span() if match else None
     if len(text) > _MOST_REMEMBERED:

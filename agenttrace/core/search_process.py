@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 SearchMethod = Literal["search", "fullmatch"]
 
+SUPPORTED = all(hasattr(signal, name) for name in ("SIGPROF", "setitimer", "pthread_sigmask"))
+"""Whether a child can limit its own searches here: Windows has no timer of processor time."""
+
 PATIENCE = 10.0
 """Seconds by the clock that a child may take beyond the processor time of its search, or to start."""
 

@@ -85,7 +85,7 @@ def create_private(path: str) -> None:
     if os.path.lexists(path):
         return
     move_aside(path, "orphan")
-    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0)
+    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
     os.close(os.open(path, flags, 0o600))
 
 

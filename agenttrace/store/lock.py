@@ -40,7 +40,7 @@ class FileLock:
         """
         if fcntl is None:
             return True
-        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
         handle = os.open(self.path, flags, 0o600)
         try:
             held = _wait(handle, timeout)
