@@ -72,8 +72,23 @@ def refuse_strangers(path: str) -> None:
 
 
 def make_directory(path: str) -> None:
-    """Make the directory of a file where it is missing, for its owner only."""
-    Path(path).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    """Make the directory of a file where it is missing, for its owner only.
+
+    One that is named ``.agenttrace`` is ours alone: git is told to ignore it.
+    """
+    directory = Path(path).parent
+    try:
+        directory.mkdir(mode=0o700, parents=True)
+    except OSError:
+        if not directory.is_dir():
+            raise
+        return  # it was there before, or another process was quicker
+    if directory.name == ".agenttrace":
+        try:
+            with (directory / ".gitignore").open("x", newline="\n") as file:
+                file.write("*\n")
+        except OSError:  # the store works without it
+            pass
 
 
 def create_private(path: str) -> None:

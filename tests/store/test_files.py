@@ -1,10 +1,13 @@
 import os
+import shutil
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from agenttrace.core.errors import StoreError
-from agenttrace.store import files
+from agenttrace.store import SQLiteStore, files
 
 
 def test_everything_of_a_database_moves_together_and_stays_readable(tmp_path):
@@ -45,3 +48,61 @@ def test_links_and_directories_are_refused(tmp_path, side):
     os.mkdir(path + side)
     with pytest.raises(StoreError, match="a directory"):
         files.refuse_links(path)
+
+
+class TestTheDirectoryOfOurs:
+    """What users asked an agent must not be published by a careless ``git add .``."""
+
+    @pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
+    def test_git_does_not_see_it(self, tmp_path):
+        store = SQLiteStore(tmp_path / ".agenttrace" / "traces.db")
+        store.save_dataset("qa", "p", [1])
+        store.close()
+        environment = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
+        git = ["git", "-C", str(tmp_path)]
+        subprocess.run([*git, "init", "-q"], check=True, timeout=60, env=environment)
+        seen = subprocess.run(
+            [*git, "status", "--porcelain", "--untracked-files=all"],
+            check=True, capture_output=True, timeout=60, env=environment,
+        )  # fmt: skip
+        assert seen.stdout == b""
+        assert (tmp_path / ".agenttrace" / ".gitignore").read_bytes() == b"*\n"
+
+    @pytest.mark.parametrize("name", [".agenttrace", "traces", ".agenttrace/deeper"])
+    def test_a_directory_of_the_users_gets_no_file(self, tmp_path, name):
+        (tmp_path / ".agenttrace").mkdir()
+        files.make_directory(str(tmp_path / name / "traces.db"))
+        assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == []
+        assert (tmp_path / name).is_dir()
+
+    def test_a_directory_of_another_name_gets_no_file(self, tmp_path):
+        files.make_directory(str(tmp_path / "traces" / "traces.db"))
+        assert list((tmp_path / "traces").iterdir()) == []
+
+    def test_what_the_user_wrote_there_stays_as_it_is(self, tmp_path):
+        (tmp_path / ".agenttrace").mkdir()
+        (tmp_path / ".agenttrace" / ".gitignore").write_text("mine")
+        files.make_directory(str(tmp_path / ".agenttrace" / "traces.db"))
+        assert (tmp_path / ".agenttrace" / ".gitignore").read_text() == "mine"
+
+    def test_a_file_in_its_place_is_an_error(self, tmp_path):
+        (tmp_path / ".agenttrace").write_text("mine")
+        with pytest.raises(FileExistsError):
+            files.make_directory(str(tmp_path / ".agenttrace" / "traces.db"))
+
+    def test_many_who_make_it_at_once_write_one_file(self, tmp_path):
+        path = str(tmp_path / ".agenttrace" / "traces.db")
+        with ThreadPoolExecutor(8) as threads:
+            list(threads.map(files.make_directory, [path] * 64))
+        assert (tmp_path / ".agenttrace" / ".gitignore").read_text() == "*\n"
+
+    @pytest.mark.parametrize("error", [PermissionError, OSError])
+    def test_the_store_works_where_the_file_cannot_be_written(self, tmp_path, monkeypatch, error):
+        def refuse(*args, **kwargs):
+            raise error("no")
+
+        monkeypatch.setattr(Path, "open", refuse)
+        store = SQLiteStore(tmp_path / ".agenttrace" / "traces.db")
+        assert store.save_dataset("qa", "p", [1]) == 1
+        assert store.load_dataset("qa", "p") == [1]
+        store.close()
