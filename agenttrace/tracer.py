@@ -42,8 +42,8 @@ class Tracer(Running, Evaluating):
 
     Args:
         project_name: Under which name traces are kept.
-        store: A path, a `Store`, or None for ``AGENTTRACE_STORE`` or ``./.agenttrace/traces.db``. Nothing is
-            opened before the first trace.
+        store: A path (also as ``sqlite:///path``), a `Store`, or None for ``AGENTTRACE_STORE`` or
+            ``./.agenttrace/traces.db``. Nothing is opened before the first trace.
         enabled: False records nothing. ``AGENTTRACE_ENABLED=0`` does the same for every tracer, and leaves
             decorated functions untouched.
         sample_rate: Share of traces that are kept, 0 to 1, decided at the root.

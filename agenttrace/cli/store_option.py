@@ -20,7 +20,7 @@ def store_option(command: F) -> F:
     return click.option(
         "--store",
         metavar="PATH",
-        help="The store's file. [default: AGENTTRACE_STORE, else ./.agenttrace/traces.db]",
+        help="The store's file, or sqlite:///file. [default: AGENTTRACE_STORE, else ./.agenttrace/traces.db]",
     )(command)
 
 

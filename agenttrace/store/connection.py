@@ -114,7 +114,7 @@ def _text(raw: bytes) -> str:
 
 
 def _uri(path: str, mode: str) -> str:
-    return f"file:{quote(os.path.abspath(path))}?mode={mode}"
+    return f"file:{quote(os.fsencode(os.path.abspath(path)))}?mode={mode}"
 
 
 def cut_log(db: sqlite3.Connection, path: str, timeout: float) -> None:

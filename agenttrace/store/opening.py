@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from urllib.parse import unquote
 
 from agenttrace.core.errors import ConfigError
 from agenttrace.core.protocols import Store
@@ -13,26 +14,52 @@ from agenttrace.store.sqlite import SQLiteStore
 ENVIRONMENT = "AGENTTRACE_STORE"
 DEFAULT_PATH = "./.agenttrace/traces.db"
 MEMORY = "memory"
+SQLITE_MEMORY = ":memory:"
+
+_FORMS = f"the path of a local file, sqlite:///relative.db, sqlite:////absolute.db or {MEMORY!r}"
 
 
 def open_store(where: str | Path | None = None) -> Store:
     """The store for a path, for ``"memory"``, or for None: what ``AGENTTRACE_STORE`` says, else the default.
 
-    No file is opened or made before the store is used.
+    A path may be written as an address, ``sqlite:///traces.db``. No file is opened or made before the store
+    is used.
 
     Raises:
-        ConfigError: the path is empty, an address, or a directory.
+        ConfigError: the path is empty, an address of another kind, or a directory.
     """
     if where is None:
         where = os.environ.get(ENVIRONMENT) or DEFAULT_PATH
     if where == MEMORY:
         return MemoryStore()
-    text = os.fspath(where)
+    text = _path_of(os.fspath(where))
+    if text == SQLITE_MEMORY:
+        return MemoryStore()
     if not text.strip() or "\0" in text:
-        raise ConfigError(f"a store is the path of a file or {MEMORY!r}, got {text!r}")
-    if "://" in text:
-        raise ConfigError(f"a store is the path of a local file or {MEMORY!r}, got the address {text!r}")
+        raise ConfigError(f"a store is {_FORMS}, got {text!r}")
     path = Path(text).expanduser()
     if path.is_dir():
         raise ConfigError(f"{text} is a directory; give the path of a file in it, as {path / 'traces.db'}")
     return SQLiteStore(path)
+
+
+def _path_of(setting: str) -> str:
+    """The path that a setting is, or that stands in an address of SQLite's, read as SQLAlchemy reads it.
+
+    Raises:
+        ConfigError: any other address. Of that the text repeats only the scheme: the rest may be a password.
+    """
+    scheme, colon, rest = setting.partition(":")
+    if colon and scheme.lower() == "sqlite":
+        if rest == "//":
+            return SQLITE_MEMORY
+        if not rest.startswith("///") or rest == "///":
+            raise ConfigError(f"a store is {_FORMS}, got an SQLite address that is none of these")
+        if "?" in rest:
+            raise ConfigError(
+                f"a store is {_FORMS}; an address takes no options, a question mark in a name is written %3F"
+            )
+        return unquote(rest[3:], errors="surrogateescape")
+    if "://" in setting:
+        raise ConfigError(f"a store is {_FORMS}, got an address of another kind: {scheme}://…")
+    return setting

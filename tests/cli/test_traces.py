@@ -72,6 +72,21 @@ def test_a_path_given_at_which_nothing_is_ends_with_2(agenttrace, recorded, tmp_
     assert f"there is no store at {tmp_path / 'nothere.db'}" in ran.err
 
 
+def test_the_store_can_be_an_address_of_sqlite(agenttrace, recorded, tmp_path):
+    ran = agenttrace("traces", "list", "--store", "sqlite:///traces.db")
+    assert recorded[:12] in ran.out
+    ran = agenttrace("traces", "list", "--store", "sqlite:///nothere.db")
+    assert (ran.code, ran.out) == (2, "")
+    assert f"there is no store at {tmp_path / 'nothere.db'}" in ran.err
+
+
+def test_an_address_of_another_kind_ends_with_2_and_shows_no_password(agenttrace):
+    ran = agenttrace("traces", "list", "--store", "postgresql://annabel:hunter2@127.0.0.1/traces")
+    assert (ran.code, ran.out) == (2, "")
+    assert "sqlite:///relative.db" in ran.err
+    assert "hunter2" not in ran.err
+
+
 def test_list_of_a_store_without_such_traces_names_the_store(agenttrace, recorded, tmp_path):
     ran = agenttrace("traces", "list", "--store", "traces.db", "--project", "none")
     assert ran.code == 0
