@@ -18,6 +18,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+import agenttrace
 from benchmarks.budgets import lines, table
 from benchmarks.options import Options, parse, root
 from benchmarks.percentiles import median, percentile
@@ -67,7 +68,8 @@ def output(name: str, options: list[str]) -> str:
 def machine(before: tuple[float, float, float], seconds: float, *, quick: bool) -> list[str]:
     """Where and when this was measured."""
     load = f"{before[0]:.1f} before, {os.getloadavg()[0]:.1f} after"
-    versions = ", ".join(f"{name} {metadata.version(name)}" for name in ("agenttrace", "wrapt", "pydantic"))
+    others = ", ".join(f"{name} {metadata.version(name)}" for name in ("wrapt", "pydantic"))
+    versions = f"agenttrace {agenttrace.__version__}, {others}"
     python = f"{platform.python_implementation()} {platform.python_version()}"
     effort = ", --quick: a first look only" if quick else ""
     return [

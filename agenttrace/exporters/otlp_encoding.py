@@ -63,7 +63,7 @@ def _messages(kind: Kind) -> tuple[Any, Any]:
         return logs.ExportLogsServiceRequest, logs.ExportLogsServiceResponse
     except ImportError as error:
         raise MissingDependency(
-            "OTLP as protobuf needs opentelemetry-proto: pip install 'agenttrace[otlp]', "
+            "OTLP as protobuf needs opentelemetry-proto: pip install 'agenttrace-evals[otlp]', "
             'or send JSON: protocol="http/json"'
         ) from error
 

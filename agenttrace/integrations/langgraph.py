@@ -30,7 +30,7 @@ try:
     from langchain_core.callbacks.base import BaseCallbackHandler
 except ImportError as error:
     raise MissingDependency(
-        "agenttrace.integrations.langgraph needs langchain-core: pip install 'agenttrace[langgraph]'"
+        "agenttrace.integrations.langgraph needs langchain-core: pip install 'agenttrace-evals[langgraph]'"
     ) from error
 
 HIDDEN = "langsmith:hidden"

@@ -103,7 +103,7 @@ def _faults_by_schema(scorer: str, schema: Mapping[str, Any]) -> Any:
         from referencing.exceptions import Unresolvable
     except ImportError:
         raise MissingDependency(
-            f"{scorer} needs jsonschema for a JSON schema: pip install 'agenttrace[jsonschema]',"
+            f"{scorer} needs jsonschema for a JSON schema: pip install 'agenttrace-evals[jsonschema]',"
             " or give a pydantic model"
         ) from None
     kind = jsonschema.validators.validator_for(schema)

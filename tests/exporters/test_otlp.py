@@ -417,7 +417,7 @@ def test_a_library_that_is_missing_is_an_error_where_the_exporter_is_made(monkey
     from agenttrace import MissingDependency
 
     monkeypatch.setitem(sys.modules, "opentelemetry.proto.collector.trace.v1", None)
-    with pytest.raises(MissingDependency, match=r"agenttrace\[otlp\].*http/json"):
+    with pytest.raises(MissingDependency, match=r"agenttrace-evals\[otlp\].*http/json"):
         OTLPExporter("http://127.0.0.1:4318")
     OTLPExporter("http://127.0.0.1:4318", protocol="http/json")
 

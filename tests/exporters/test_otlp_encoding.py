@@ -235,7 +235,7 @@ def test_scores_arrive_as_events_of_their_span():
 def test_without_its_library_protobuf_says_what_to_install_and_json_still_works(kind, monkeypatch):
     for package in ("trace", "logs"):
         monkeypatch.setitem(sys.modules, f"opentelemetry.proto.collector.{package}.v1", None)
-    with pytest.raises(MissingDependency, match=r"agenttrace\[otlp\].*http/json"):
+    with pytest.raises(MissingDependency, match=r"agenttrace-evals\[otlp\].*http/json"):
         encode(kind, {}, "http/protobuf")
     assert encode(kind, {}, "http/json") == b"{}"
     assert rejected_of(kind, b"\x0a\x02\x08\x03", "application/x-protobuf") == (0, "")

@@ -142,6 +142,6 @@ def test_without_the_extra_a_schema_says_what_to_install(monkeypatch):
         return load(name, *args, **kwargs)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(MissingDependency, match=r"agenttrace\[jsonschema\]"):
+    with pytest.raises(MissingDependency, match=r"agenttrace-evals\[jsonschema\]"):
         JSONCorrectnessScorer(SCHEMA)
     assert scored(Order, '{"id": 1, "items": []}').value == 1.0

@@ -29,7 +29,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)
         run(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(place), cwd=ROOT)
-        wheel = next(place.glob("agenttrace-*.whl"))
+        wheel = next(place.glob("agenttrace_evals-*.whl"))
         venv.create(place / "clean", with_pip=True)
         python = str(place / "clean" / "bin" / "python")
         constraints = str(ROOT / "constraints.txt")
@@ -44,6 +44,8 @@ def main() -> None:
         assert listed.strip(), "the demo's traces are not in the store"
         find = "import agenttrace, pathlib; print(pathlib.Path(agenttrace.__file__).parent)"
         assert (Path(run(python, "-c", find, cwd=place).strip()) / "py.typed").exists()
+        version = "from importlib.metadata import version; print(version('agenttrace-evals'))"
+        assert run(python, "-c", version, cwd=place).strip() in wheel.name
     print(f"{wheel.name}: installs without extras, runs the demo, keeps its traces, is typed")
 
 
