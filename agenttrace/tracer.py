@@ -12,6 +12,7 @@ from agenttrace.core.protocols import Delivering, Exporter, Store
 from agenttrace.evaluating import Evaluating
 from agenttrace.evaluation.validity import check_alerts, check_rate
 from agenttrace.store import open_store
+from agenttrace.tracing.accounts import FlushResult
 from agenttrace.tracing.capture import Capture
 from agenttrace.tracing.decorator import (
     check_options,
@@ -19,7 +20,7 @@ from agenttrace.tracing.decorator import (
     observe_methods,
     observe_with,
 )
-from agenttrace.tracing.pipeline import FlushResult, Pipeline
+from agenttrace.tracing.pipeline import Pipeline
 from agenttrace.tracing.record import Recorder
 from agenttrace.tracing.recorders import offer_recorder, withdraw_recorder
 from agenttrace.tracing.redaction import RedactCall, Redaction, redaction_of
@@ -225,7 +226,11 @@ class Tracer(Running, Evaluating):
         return Continued(self._recorder, headers)
 
     def flush(self, timeout: float = 5.0) -> FlushResult:
-        """Wait, at most `timeout` seconds, until what has ended is stored; true if all of it is."""
+        """Wait, at most `timeout` seconds, until what has ended is stored; true if all of it is.
+
+        Stored is what is where it belongs: what a store keeps in memory, because its file cannot be written,
+        is pending.
+        """
         return self._pipeline.flush(timeout)
 
     def shutdown(self, timeout: float = 5.0) -> FlushResult:

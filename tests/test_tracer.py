@@ -119,7 +119,8 @@ def test_stats_tell_what_became_of_every_span(tracer):
     assert {"queued", "pending", "queued_bytes", "sampled_out", "recording_errors", "clock_jumps"} <= set(
         stats
     )
-    assert stats["dropped"] == dict.fromkeys(["queue_full", "unreadable", "rejected", "after_shutdown"], 0)
+    reasons = ["queue_full", "unreadable", "rejected", "quarantined", "memory_full", "after_shutdown"]
+    assert stats["dropped"] == dict.fromkeys(reasons, 0)
 
 
 def test_its_text_names_the_project(tracer):

@@ -33,6 +33,14 @@ class StoreHealth:
     moved_aside: list[str] = field(default_factory=list)
     warned: set[str] = field(default_factory=set)
 
+    def count(self, spans: int, refused: int) -> None:
+        """Count spans that were written, of which so many were refused into the table ``quarantine``."""
+        self.written += spans - refused
+        if refused:
+            self.quarantined += refused
+            text = "%d spans could not be stored; table quarantine of %s says why"
+            self.warn_once("quarantined", text, refused, self.path)
+
     def warn_once(self, cause: str, text: str, *values: object) -> None:
         """Log a warning the first time that this cause is seen."""
         if cause not in self.warned:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import logging
+import sqlite3
 import time
 from collections.abc import Sequence
 
 from agenttrace.core.span import Span
+from agenttrace.store.evaluation_writes import insert_pending, insert_report, insert_scores
+from agenttrace.store.functions import insert_tools
 from agenttrace.store.health import StoreHealth
 from agenttrace.store.memory import MemoryStore
 
@@ -56,6 +59,17 @@ class Refuge:
         self._health.waiting = state.written - state.dropped
         self._health.dropped += state.dropped - self._counted
         self._counted = state.dropped
+
+    def put_back(self, db: sqlite3.Connection) -> None:
+        """Write what is kept besides spans."""
+        memory = self.memory
+        insert_scores(db, memory.kept_scores())
+        for run_id, report in memory.kept_reports().items():
+            insert_report(db, run_id, report)
+        for project, tools in memory.kept_tools().items():
+            insert_tools(db, project, tools)
+        for project, request in memory.kept_evaluations():
+            insert_pending(db, project, [request])
 
     def leave(self) -> None:
         """Everything is in the file again."""

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agenttrace.core.identity import trace_id_text
+from agenttrace.core.interruptions import raised_by_a_signal
 from agenttrace.core.jsonable import clean_text, to_json
 from agenttrace.core.span import Span
 from agenttrace.store.functions import Functions
@@ -28,10 +29,11 @@ def keep_spans(db: sqlite3.Connection, functions: Functions, spans: Sequence[Spa
 def _quarantined(db: sqlite3.Connection, functions: Functions, span: Span) -> bool:
     if _kept(db, functions, (span,)) is None:
         return False
+    reason: BaseException | None
     try:
         reason = _kept(db, functions, (tidied(span),))
-    except Exception as error:  # choke-point: a span that cannot even be tidied
-        if is_storage_error(error):
+    except BaseException as error:  # choke-point: a span that cannot even be tidied
+        if not speaks_of_a_span(error):
             raise
         reason = error
     if reason is not None:
@@ -39,13 +41,13 @@ def _quarantined(db: sqlite3.Connection, functions: Functions, span: Span) -> bo
     return reason is not None
 
 
-def _kept(db: sqlite3.Connection, functions: Functions, spans: Sequence[Span]) -> Exception | None:
+def _kept(db: sqlite3.Connection, functions: Functions, spans: Sequence[Span]) -> BaseException | None:
     """Keep all of the spans, or none and return why."""
     db.execute("SAVEPOINT kept")
     try:
         _insert_spans(db, functions, spans)
-    except Exception as error:  # choke-point: sorted into the file's troubles and the spans' own
-        if is_storage_error(error):
+    except BaseException as error:  # choke-point: sorted into the store's troubles and the spans' own
+        if not speaks_of_a_span(error):
             raise
         db.execute("ROLLBACK TO kept")
         functions.forget()
@@ -55,9 +57,14 @@ def _kept(db: sqlite3.Connection, functions: Functions, spans: Sequence[Span]) -
     return None
 
 
-def is_storage_error(error: Exception) -> bool:
-    """Whether an error speaks of the file; the others (binding, overflow, integrity) speak of a value."""
-    return isinstance(error, sqlite3.OperationalError | OSError) or type(error) is sqlite3.DatabaseError
+def speaks_of_a_span(error: BaseException) -> bool:
+    """Whether an error speaks of a value (binding, overflow, integrity, the panic of a library in Rust).
+
+    Others speak of the file, or of this installation, which lacks a library; or they came from a signal.
+    """
+    if isinstance(error, sqlite3.OperationalError | OSError | ImportError):
+        return False
+    return type(error) is not sqlite3.DatabaseError and not raised_by_a_signal(error)
 
 
 def _insert_spans(db: sqlite3.Connection, functions: Functions, spans: Sequence[Span]) -> None:
@@ -66,7 +73,7 @@ def _insert_spans(db: sqlite3.Connection, functions: Functions, spans: Sequence[
     insert_many(db, "INSERT OR REPLACE INTO span_rows VALUES ", SPAN_WIDTH, flat)
 
 
-def _quarantine(db: sqlite3.Connection, span: Any, reason: Exception) -> None:
+def _quarantine(db: sqlite3.Connection, span: Any, reason: BaseException) -> None:
     def shown(field: str) -> str | None:
         value = getattr(span, field, None)
         if type(value) is int:

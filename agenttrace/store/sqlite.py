@@ -43,6 +43,7 @@ T = TypeVar("T")
 BUSY_TIMEOUT = 5.0
 """Seconds that a write waits for other processes."""
 
+_SPANS_AT_ONCE = 5_000
 _IN_USE_TIMEOUT = 30.0
 _FORK_TIMEOUT = 1.0
 
@@ -96,6 +97,7 @@ class SQLiteStore(SQLiteReads):
 
         Raises:
             ExportError: other processes held the file for too long; nothing of the batch is kept.
+            ImportError: this installation lacks what writing needs; nothing of the batch is kept.
         """
         if not spans:
             return
@@ -110,22 +112,18 @@ class SQLiteStore(SQLiteReads):
                 self._refuge.open(cause)
                 self._refuge.keep_spans(spans)
 
-    def _store(self, spans: Sequence[Span]) -> None:
+    def _store(self, spans: Sequence[Span], *rest: Callable[[sqlite3.Connection], None]) -> None:
+        """Write spans, and what else there is, in one transaction."""
+
         def keep(db: sqlite3.Connection, functions: Functions) -> int:
-            refused = keep_spans(db, functions, spans)
+            parts = range(0, len(spans), _SPANS_AT_ONCE)
+            refused = sum(keep_spans(db, functions, spans[n : n + _SPANS_AT_ONCE]) for n in parts)
+            for write in rest:
+                write(db)
             self._health.retired_traces += retire(db, self.max_bytes)
             return refused
 
-        refused = self._writer.write(keep, len(spans))
-        self._health.written += len(spans) - refused
-        if refused:
-            self._health.quarantined += refused
-            self._health.warn_once(
-                "quarantined",
-                "%d spans could not be stored; table quarantine of %s says why",
-                refused,
-                self.path,
-            )
+        self._health.count(len(spans), self._writer.write(keep, len(spans)))
 
     def write_tools(self, project: str, tools: Sequence[ToolDefinition]) -> None:
         """Keep the definitions of a project's tools, called or not, so that `trace` can give them."""
@@ -236,14 +234,22 @@ class SQLiteStore(SQLiteReads):
             return False
         try:
             self._writer.verify()
-            self._writer.timeout = min(self.busy_timeout, max(deadline - time.monotonic(), 0))
-            self._return_from_refuge()
-        except (Unavailable, ExportError) as cause:
+            with self._busy_for_at_most(deadline - time.monotonic()):
+                self._return_from_refuge()
+        except (Unavailable, ExportError, ImportError) as cause:
             self._refuge.open(cause)
         finally:
-            self._writer.timeout = self.busy_timeout
             self._using.release()
         return not self._refuge.occupied
+
+    @contextmanager
+    def _busy_for_at_most(self, seconds: float) -> Iterator[None]:
+        """Wait no longer than this for other processes."""
+        self._writer.timeout = min(self.busy_timeout, max(seconds, 0))
+        try:
+            yield
+        finally:
+            self._writer.timeout = self.busy_timeout
 
     def close(self) -> None:
         """Let go of the file. Reading still works, and another write opens it again."""
@@ -276,19 +282,5 @@ class SQLiteStore(SQLiteReads):
     def _return_from_refuge(self) -> None:
         if not self._refuge.occupied:
             return
-        memory = self._refuge.memory
-        spans = memory.kept_spans()
-        for start in range(0, len(spans), 5_000):
-            self._store(spans[start : start + 5_000])
-
-        def rest(db: sqlite3.Connection, _: Functions) -> None:
-            insert_scores(db, memory.kept_scores())
-            for run_id, report in memory.kept_reports().items():
-                insert_report(db, run_id, report)
-            for project, tools in memory.kept_tools().items():
-                insert_tools(db, project, tools)
-            for project, request in memory.kept_evaluations():
-                insert_pending(db, project, [request])
-
-        self._writer.write(rest)
+        self._store(self._refuge.memory.kept_spans(), self._refuge.put_back)
         self._refuge.leave()

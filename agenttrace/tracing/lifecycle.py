@@ -51,8 +51,11 @@ def _flush_if_there(reference: weakref.ref[Pipeline]) -> None:
 def _flush_at_exit() -> None:
     deadline = time.monotonic() + EXIT_SECONDS
     for pipeline in list(_pipelines):
-        if not pipeline.closed:
-            pipeline.finish_up(max(deadline - time.monotonic(), 0.0))
+        try:
+            if not pipeline.closed:
+                pipeline.finish_up(max(deadline - time.monotonic(), 0.0))
+        except BaseException:  # choke-point: Control-C, for one; the others are flushed all the same
+            pass
 
 
 def _in_forked_child() -> None:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import logging
 import time
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from agenttrace.core.interruptions import pass_on_signals
 from agenttrace.core.protocols import Delivering, Exporter, SpanSink
 from agenttrace.core.score import Score
 from agenttrace.core.span import Span
 from agenttrace.core.tool_call import ToolDefinition
+from agenttrace.tracing.accounts import Shortfall, StoreAccount
+from agenttrace.tracing.failure import describe
 from agenttrace.tracing.finish import finish, forget_ancestors, scores_of
 from agenttrace.tracing.record import EXTRA, SITE, START, OnEnd, Record
 from agenttrace.tracing.redaction import Redaction
@@ -30,7 +33,8 @@ log = logging.getLogger("agenttrace")
 class Outlet:
     """Takes records off the queue, makes them spans, hands them to the store, then to the other exporters.
 
-    Used by one thread at a time. What the store refuses stays in `pending` and is offered again.
+    Used by one thread at a time. What the store refuses stays in `pending` and is offered again. Nothing that
+    code of the user's raises here goes any further: not even SystemExit, nor the panic of a library in Rust.
     """
 
     def __init__(
@@ -44,13 +48,15 @@ class Outlet:
         self.redaction = redaction
         self.since = since
         self.pending: list[Span] = []
-        self.stored = 0
+        self.taken = 0
+        self.account = StoreAccount(store)
         self.unreadable = 0
         self.rejected = 0
         self.unexported = 0
         self._pending_scores: list[tuple[str, str | None, Score]] = []
         self._to_tell: list[tuple[OnEnd, Span]] = []
         self._tools_written: dict[str, Mapping[str, ToolDefinition]] = {}
+        self._met: Record | None = None
         self._warned: set[str] = set()
 
     def take(self, queue: deque[Any], stop: type) -> int:
@@ -71,17 +77,29 @@ class Outlet:
         return weight
 
     def _take_one(self, record: Record) -> None:
-        try:
-            span = finish(record, self.redaction)
-        except Exception as error:  # choke-point: one bad record must not lose its neighbours
-            self.unreadable += 1
-            self.warn("record", f"a record could not be read: {type(error).__name__}: {error}")
+        """Make a record a span. One that cannot be read is counted; so is one over which something was raised
+        twice that is no Exception, since the first may have been thrown into this thread from elsewhere."""
+        while True:
+            try:
+                self._finish(record)
+            except BaseException as error:  # choke-point: one bad record must not lose its neighbours
+                met, self._met = self._met, record
+                if met is not record:
+                    pass_on_signals(error)
+                    if not issubclass(type(error), Exception):
+                        continue
+                self.unreadable += 1
+                self.warn("record", "a record could not be read", error)
+            self._met = None
             return
-        self.pending.append(span)
-        if record[EXTRA] is not None:
-            scores = scores_of(record, self.redaction)
-            self._pending_scores += [(span.trace_id, span.span_id, score) for score in scores]
+
+    def _finish(self, record: Record) -> None:
+        span = finish(record, self.redaction)
+        scores = () if record[EXTRA] is None else scores_of(record, self.redaction)
         on_end = record[SITE].on_end
+        self.pending.append(span)
+        for score in scores:
+            self._pending_scores.append((span.trace_id, span.span_id, score))
         if on_end is not None:
             self._to_tell.append((on_end, span))
         forget_ancestors(record)
@@ -97,12 +115,13 @@ class Outlet:
                 self._export_to(self._delivering, spans)
             try:
                 self.store.export(spans)
-            except _OF_A_SPAN:  # choke-point: as below, and one of the spans is to blame
-                return self._export_singly(spans)
-            except Exception as error:  # choke-point: a store in trouble must not reach the agent
-                self.warn("store", f"spans could not be stored yet: {type(error).__name__}: {error}")
+            except BaseException as error:  # choke-point: a store in trouble must not reach the agent
+                pass_on_signals(error)
+                if isinstance(error, _OF_A_SPAN):
+                    return self._export_singly(spans)
+                self._not_yet(error)
                 return False
-            self.stored += len(spans)
+            self.taken += len(spans)
             self.pending = []
             self._handed_over = False
             self._write_tools(spans[0].project)
@@ -115,31 +134,32 @@ class Outlet:
         """Find the spans that the store cannot take, count them as rejected, keep their neighbours."""
         taken = []
         for position, span in enumerate(spans):
+            self.pending = spans[position:]
             try:
                 self.store.export([span])
-            except _OF_A_SPAN as error:  # choke-point
+            except BaseException as error:  # choke-point: as above
+                pass_on_signals(error)
+                if not isinstance(error, _OF_A_SPAN):
+                    self._not_yet(error)
+                    break
                 self.rejected += 1
-                self.warn("rejected", f"the span {span.name!r} was refused: {type(error).__name__}: {error}")
-            except Exception as error:  # choke-point
-                self.warn("store", f"spans could not be stored yet: {type(error).__name__}: {error}")
-                self.pending = spans[position:]
-                break
+                self.warn("rejected", f"the span {span.name!r} was refused", error)
             else:
                 taken.append(span)
-                self.stored += 1
+                self.taken += 1
         else:
             self.pending = []
             self._handed_over = False
         self._export_to(self._others, taken)
         return not self.pending
 
+    def _not_yet(self, error: BaseException) -> None:
+        self.warn("store", "spans could not be stored yet", error)
+
     def _export_to(self, exporters: Sequence[Exporter], spans: list[Span]) -> None:
         for exporter in exporters if spans else ():
-            try:
-                exporter.export(spans)
-            except Exception as error:  # choke-point: nor an exporter
+            if not self._call("export", f"{len(spans)} spans were not exported", exporter.export, spans):
                 self.unexported += len(spans)
-                self.warn("export", f"{len(spans)} spans were not exported: {type(error).__name__}: {error}")
 
     def _write_tools(self, project: str) -> None:
         """Keep which tools there are, called or not, so that a stored trace is judged like a live one."""
@@ -148,10 +168,11 @@ class Outlet:
         if write is None or self._tools_written.get(project) == tools:
             return
         self._tools_written[project] = tools
-        try:
-            write(project, [self.redaction.tool(tool) for tool in tools.values()])
-        except Exception as error:  # choke-point: nor the names of tools
-            self.warn("tools", f"the tools were not stored: {type(error).__name__}: {error}")
+        self._call(
+            "tools",
+            "the tools were not stored",
+            lambda: write(project, [self.redaction.tool(tool) for tool in tools.values()]),
+        )
 
     def _write_scores(self) -> None:
         scores, self._pending_scores = self._pending_scores, []
@@ -159,33 +180,26 @@ class Outlet:
             return
         try:
             self.store.write_scores(scores)
-        except Exception as error:  # choke-point: nor its scores
-            self.warn("scores", f"{len(scores)} scores were not stored: {type(error).__name__}: {error}")
+        except BaseException as error:  # choke-point: nor the scores
             if not isinstance(error, _OF_A_SPAN):
                 self._pending_scores = scores[-BATCH:]
+            pass_on_signals(error)
+            self.warn("scores", f"{len(scores)} scores were not stored", error)
             return
         for exporter in self.exporters:
             write = getattr(exporter, "write_scores", None)
-            try:
-                if write is not None:
-                    write(scores)
-            except Exception as error:  # choke-point
-                self.warn(
-                    "export", f"{len(scores)} scores were not exported: {type(error).__name__}: {error}"
-                )
+            if write is not None:
+                self._call("export", f"{len(scores)} scores were not exported", write, scores)
 
     def _tell(self) -> None:
         """Call what waits for the end of a span at its site, now that the span is stored."""
         calls, self._to_tell = self._to_tell, []
         for on_end, span in calls:
-            try:
-                on_end(span)
-            except Exception as error:  # choke-point: nor what listens
-                self.warn("on_end", f"after {span.name!r}: {type(error).__name__}: {error}")
+            self._call("on_end", f"after {span.name!r}", on_end, span)
 
     def flush_store(self, timeout: float) -> None:
         """Let the store finish."""
-        self._guarded("flush", self.store, timeout)
+        self._call("flush", f"flush of {type(self.store).__name__} failed", self.account.flush, timeout)
 
     def flush_exporters(self, timeout: float) -> None:
         """Let the exporters finish, within `timeout` seconds in all."""
@@ -195,9 +209,8 @@ class Outlet:
 
     def end(self) -> None:
         """Tell those exporters that deliver later that the process ends."""
-        for exporter in self.exporters:
-            if isinstance(exporter, Delivering):
-                self._guarded("end", exporter)
+        for exporter in self._delivering:
+            self._guarded("end", exporter)
 
     def close(self) -> None:
         """Close the exporters, then the store, which may keep what they have left."""
@@ -205,20 +218,33 @@ class Outlet:
             self._guarded("close", sink)
 
     def _guarded(self, what: str, sink: Any, *args: Any) -> None:
-        try:
-            getattr(sink, what)(*args)
-        except Exception as error:  # choke-point
-            self.warn(what, f"{what} of {type(sink).__name__} failed: {type(error).__name__}: {error}")
+        self._call(what, f"{what} of {type(sink).__name__} failed", lambda: getattr(sink, what)(*args))
 
-    def warn(self, cause: str, message: str) -> None:
-        """Log once per cause. Never raises, whatever handlers the user has given to the logger."""
+    def _call(self, cause: str, failure: str, function: Callable[..., Any], *args: Any) -> bool:
+        """Call what is not ours; whether it went well. What it raises is logged after the words `failure`."""
+        try:
+            function(*args)
+        except BaseException as error:  # choke-point: whatever an exporter or a listener raises
+            pass_on_signals(error)
+            self.warn(cause, failure, error)
+            return False
+        return True
+
+    def stored(self, missing: Shortfall) -> int:
+        """How many spans are where they belong."""
+        return max(self.taken - missing.waiting - missing.quarantined - missing.memory_full, 0)
+
+    def warn(self, cause: str, words: str, error: BaseException) -> None:
+        """Log what was raised, once per cause. Never raises, whatever handlers the user has given to the
+        logger."""
         if cause in self._warned:
             return
         self._warned.add(cause)
         try:
-            log.warning("%s (said once)", message)
-        except Exception:  # choke-point
-            pass
+            said = describe(error)
+            log.warning("%s: %s: %s (said once)", words, said.type, said.message)
+        except BaseException as of_handler:  # choke-point: a logging handler of the user's
+            pass_on_signals(of_handler)
 
 
 class Nowhere:

@@ -6,14 +6,15 @@ import sys
 import time
 from _thread import allocate_lock
 from collections import deque
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from gc import get_referrers
 from queue import Empty, SimpleQueue
 from typing import Any
 
 from agenttrace.core.identity import clock_jumps, follow_clock, monotonic_ns
+from agenttrace.core.interruptions import pass_on_signals
 from agenttrace.core.protocols import Delivering, Exporter, SpanSink
+from agenttrace.tracing.accounts import FlushResult, Shortfall
 from agenttrace.tracing.context import current
 from agenttrace.tracing.counting import Counter
 from agenttrace.tracing.freeze import Frozen
@@ -21,7 +22,7 @@ from agenttrace.tracing.lifecycle import flush_when_a_child_process_ends, look_a
 from agenttrace.tracing.outlet import Outlet
 from agenttrace.tracing.record import OFF, Record, Scope
 from agenttrace.tracing.redaction import Redaction
-from agenttrace.tracing.worker import Barrier, Worker
+from agenttrace.tracing.worker import AtOnce, Barrier, Worker
 
 MAX_QUEUED = 100_000
 """Records that may wait; about 30 MB of small ones. What comes beyond is dropped, counted."""
@@ -33,35 +34,6 @@ POLL_SECONDS = 0.05
 IDLE_SECONDS = 0.1
 RETRY_SECONDS = 0.2
 JOIN_SECONDS = 1.0
-
-
-@dataclass(frozen=True, slots=True)
-class FlushResult:
-    """What a flush did: true only if everything that had ended before it is stored."""
-
-    stored: int
-    pending: int
-    dropped: Mapping[str, int] = field(default_factory=dict)
-
-    def __bool__(self) -> bool:
-        return self.pending == 0 and not self.dropped
-
-
-class _AtOnce:
-    """Takes the place of the queue when no worker will come any more: stores each record as it ends."""
-
-    __slots__ = ("_pipeline",)
-
-    def __init__(self, pipeline: Pipeline) -> None:
-        self._pipeline = pipeline
-
-    def __len__(self) -> int:
-        return len(self._pipeline.queue)
-
-    def append(self, record: Record) -> None:
-        """Store the record on the thread that made it."""
-        self._pipeline.queue.append(record)
-        self._pipeline.store_here()
 
 
 class Pipeline:
@@ -150,7 +122,7 @@ class Pipeline:
                 if self._stopping and not self.queue:
                     return
             except BaseException as error:  # choke-point: the worker outlives whatever is thrown into it
-                self._outlet.warn("worker", f"the writer met {type(error).__name__}: {error}; it goes on")
+                self._outlet.warn("worker", "the writer goes on after an exception", error)
 
     def _store(self) -> float:
         """Store until the queue is empty or the store refuses; return the seconds until the next look."""
@@ -179,7 +151,8 @@ class Pipeline:
         token = current.set(OFF)
         try:
             self._store()
-        except Exception:  # choke-point
+        except BaseException as error:  # choke-point: the agent's own thread
+            pass_on_signals(error)
             self.guarded.add()
         finally:
             current.reset(token)
@@ -202,7 +175,7 @@ class Pipeline:
             return self._result()
         self.ensure_worker()
         worker = self._worker
-        pending: int | None = None
+        queued: int | None = None
         if worker is None or not worker.alive:
             self.store_here()
         elif worker.is_current:
@@ -212,31 +185,33 @@ class Pipeline:
             self.queue.append(barrier)
             self._wake.put(None)
             reached = barrier.reached(deadline - time.monotonic())
-            pending = 0 if reached else max(self._waiting(), 1)  # what others add meanwhile is theirs
+            queued = 0 if reached else max(self._waiting(), 1)  # what others add meanwhile is theirs
         self._outlet.flush_store(max(deadline - time.monotonic(), 0.0))
-        return self._result(pending)
+        return self._result(queued)
 
     def finish_up(self, timeout: float) -> None:
         """Flush at the end of the process. Stop the worker, which would die with the interpreter at any
         moment from here on: what is still recorded is stored by the thread that records it."""
         deadline = time.monotonic() + timeout
-        self.flush(timeout)
-        self._stop(deadline - time.monotonic())
-        self._outlet.end()
-        self.entrance = _AtOnce(self)
-        for holder in get_referrers(self.queue):  # traces under way: found here, since it costs calls nothing
-            if type(holder) is Scope:
-                holder.queue = self.entrance
+        try:
+            self.flush(timeout)
+        finally:
+            self._stop(deadline - time.monotonic())
+            self._outlet.end()
+            self.entrance = AtOnce(self.queue, self.store_here)
+            for holder in get_referrers(self.queue):  # traces under way: found here, it costs calls nothing
+                if type(holder) is Scope:
+                    holder.queue = self.entrance
 
     def shutdown(self, timeout: float = 5.0) -> FlushResult:
         """Store what waits, stop the worker, close the store. A second call does nothing."""
         if self.closed:
             return self._result()
-        result = self.flush(timeout)
+        self.flush(timeout)
         self.closed = True
         if self._stop(min(timeout, JOIN_SECONDS)):
             self._outlet.close()
-        return self._result(result.pending)
+        return self._result()
 
     def _stop(self, timeout: float) -> bool:
         """Ask the worker to end; whether it has, or there is none, or this is it."""
@@ -245,9 +220,13 @@ class Pipeline:
         worker = self._worker
         return worker is None or (not worker.is_current and worker.join(timeout))
 
-    def _result(self, pending: int | None = None) -> FlushResult:
-        dropped = {reason: count for reason, count in self.dropped().items() if count}
-        return FlushResult(self._outlet.stored, self._waiting() if pending is None else pending, dropped)
+    def _result(self, queued: int | None = None) -> FlushResult:
+        missing = self._outlet.account.shortfall()
+        pending = (self._waiting() if queued is None else queued) + missing.waiting
+        dropped = {reason: count for reason, count in self._dropped(missing).items() if count}
+        return FlushResult(
+            self._outlet.stored(missing), pending if missing.complete else max(pending, 1), dropped
+        )
 
     def _waiting(self) -> int:
         return len(self._outlet.pending) + (0 if self.closed else self._queued())
@@ -257,20 +236,26 @@ class Pipeline:
 
     def dropped(self) -> dict[str, int]:
         """How many spans were not kept, by reason."""
+        return self._dropped(self._outlet.account.shortfall())
+
+    def _dropped(self, missing: Shortfall) -> dict[str, int]:
         return {
             "queue_full": self.overflowed.value(),
             "unreadable": self._outlet.unreadable,
             "rejected": self._outlet.rejected,
+            "quarantined": missing.quarantined,
+            "memory_full": missing.memory_full,
             "after_shutdown": self.after_shutdown.value() + (self._queued() if self.closed else 0),
         }
 
     def stats(self) -> dict[str, Any]:
         """What waits, what was stored, what was not and why."""
+        missing = self._outlet.account.shortfall()
         return {
             "queued": self._queued(),
-            "pending": len(self._outlet.pending),
+            "pending": len(self._outlet.pending) + missing.waiting,
             "queued_bytes": self.weight,
-            "written": self._outlet.stored,
+            "written": self._outlet.stored(missing),
             "not_exported": self._outlet.unexported,
             "values_dropped": self.outweighed.value(),
             "redacted": self.redaction.redacted,
@@ -279,17 +264,17 @@ class Pipeline:
             "recording_errors": self.guarded.value(),
             "foreign_contexts": self.estranged.value(),
             "clock_jumps": clock_jumps(),
-            "dropped": self.dropped(),
+            "dropped": self._dropped(missing),
         }
 
     def after_fork(self) -> None:
         """In a forked child: leave the parent's spans to the parent, those too that were running at the fork;
         start anew at the next root."""
         self.queue.clear()
-        self._begin(since=monotonic_ns())
         forget = getattr(self.store, "after_fork", None)
         if forget is not None:
             forget()
+        self._begin(since=monotonic_ns())
         for exporter in self.exporters:
             if isinstance(exporter, Delivering):
                 exporter.after_fork()

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from agenttrace.core.errors import ConfigError
+from agenttrace.core.interruptions import pass_on_signals
 from agenttrace.core.jsonable import clean_text, jsonable, to_json
 from agenttrace.core.score import Score
 from agenttrace.core.snapshot import MAX_VALUE_SIZE
@@ -39,8 +40,8 @@ class Redaction:
     """What is taken out: secret-looking names and shapes, and what the user adds.
 
     `names` are further parameter and key names. `call` sees each recorded value, JSON-safe, after the
-    built-in rules; when it raises, the value is dropped (fail closed) and counted. `redacted` counts what
-    was taken out; it is read as an estimate, since captures redact on their own threads.
+    built-in rules; when it raises anything at all, the value is dropped (fail closed) and counted. `redacted`
+    counts what was taken out; it is read as an estimate, since captures redact on their own threads.
     """
 
     def __init__(self, names: Iterable[str] = (), call: RedactCall | None = None) -> None:
@@ -74,7 +75,8 @@ class Redaction:
             return value
         try:
             return jsonable(self.call(name, value), limit=MAX_VALUE_SIZE)
-        except Exception:  # choke-point: the user's own rule broke; keeping the value could leak it
+        except BaseException as error:  # choke-point: the user's own rule broke; the value could leak
+            pass_on_signals(error)
             self.failed += 1
             return REDACTED
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from _thread import allocate_lock, get_ident, start_new_thread
+from collections import deque
 from collections.abc import Callable
+from typing import Any
 
 
 class Worker:
@@ -66,3 +68,21 @@ class Barrier:
     def reached(self, seconds: float) -> bool:
         """Wait, at most so long; whether it was opened."""
         return self._gate.acquire(timeout=max(seconds, 0.0))
+
+
+class AtOnce:
+    """Takes the place of the queue when no worker will come any more: stores each record as it ends."""
+
+    __slots__ = ("_queue", "_store_here")
+
+    def __init__(self, queue: deque[Any], store_here: Callable[[], None]) -> None:
+        self._queue = queue
+        self._store_here = store_here
+
+    def __len__(self) -> int:
+        return len(self._queue)
+
+    def append(self, record: Any) -> None:
+        """Store the record on the thread that made it."""
+        self._queue.append(record)
+        self._store_here()

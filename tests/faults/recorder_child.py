@@ -59,6 +59,24 @@ def plain_exit(path, count):
         work(n)
 
 
+def interrupted_at_exit(path):
+    """Trace with two tracers whose exporters are interrupted when the process ends."""
+
+    class Interrupted:
+        def export(self, spans):
+            pass
+
+        def flush(self, timeout):
+            raise KeyboardInterrupt
+
+        def close(self):
+            pass
+
+    for n in range(2):
+        make_tracer(path, exporters=[Interrupted()])
+        work(n)
+
+
 def unhandled(path):
     plain_exit(path, 10)
     raise LookupError("unhandled")

@@ -22,6 +22,12 @@ def test_a_plain_exit_stores_everything_without_a_flush(path):
     assert numbers(path) == list(range(500))
 
 
+def test_an_interrupt_at_the_exit_keeps_no_other_tracer_from_its_flush(path):
+    """Scenario 60."""
+    run("interrupted_at_exit", path)
+    assert sorted(numbers(path)) == [0, 1]
+
+
 def test_an_unhandled_exception_stores_everything(path):
     """Scenario 60."""
     code, _, err = finish(start("unhandled", path))

@@ -278,3 +278,25 @@ def test_a_trace_half_in_the_file_and_half_in_memory_reads_as_one(tmp_path, monk
 
 def _no_more_files(*args, **kwargs):
     raise OSError(24, "Too many open files")
+
+
+def test_what_memory_kept_is_counted_once_however_often_the_file_refuses_it(tmp_path, monkeypatch):
+    blocked = tmp_path / "blocked"
+    blocked.write_text("a file where the directory should be")
+    store = SQLiteStore(blocked / "traces.db")
+    store.export([a_span(1), a_span(7, name=None), a_span(2)])
+    store.write_scores([(f"{TRACE:032x}", None, a_score())])
+    blocked.unlink()
+    with monkeypatch.context() as full:
+        full.setattr("agenttrace.store.refuge.insert_scores", _full)
+        assert store.flush(2.0) is False
+        assert store.flush(2.0) is False
+    assert (store.health().written, store.health().quarantined) == (0, 0)
+    assert store.flush(2.0) is True
+    assert (store.health().written, store.health().quarantined) == (2, 1)
+    assert rows(store.path, "SELECT count(*) FROM quarantine") == [(1,)]
+    store.close()
+
+
+def _full(*args):
+    raise OSError(28, "No space left on device")
