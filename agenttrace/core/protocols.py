@@ -91,7 +91,11 @@ class Delivering(ABC):
 
 
 class SpanSink(Exporter, Protocol):
-    """An exporter that keeps scores too: all that recording needs of a store."""
+    """An exporter that keeps scores too: all that recording needs of a store.
+
+    One that has a ``get_ready()`` is told, on the writer's thread, that the first trace has begun, so that it
+    can open what it needs before there is anything to keep.
+    """
 
     def write_scores(self, scores: Sequence[tuple[str, str | None, Score]]) -> None:
         """Keep scores, each with its trace id and span id (None: the whole trace)."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
 from uuid import uuid4
@@ -27,6 +27,7 @@ from agenttrace.store.evaluation_writes import (
     insert_report,
     insert_scores,
 )
+from agenttrace.store.fork_lock import ForkLock
 from agenttrace.store.forks import watch
 from agenttrace.store.functions import Functions, insert_tools
 from agenttrace.store.health import StoreHealth
@@ -45,7 +46,8 @@ BUSY_TIMEOUT = 5.0
 
 _SPANS_AT_ONCE = 5_000
 _IN_USE_TIMEOUT = 30.0
-_FORK_TIMEOUT = 1.0
+_READY_TIMEOUT = 0.2
+"""Seconds that opening ahead of time waits for other processes: the first write may wait longer."""
 
 
 class SQLiteStore(SQLiteReads):
@@ -69,8 +71,7 @@ class SQLiteStore(SQLiteReads):
 
     def _begin(self) -> None:
         self._process = os.getpid()
-        self._using = threading.Lock()
-        self._held_for_fork = False
+        self._using = ForkLock()
         self._health = StoreHealth(path=self.path)
         self._writer = Writer(self.path, self.busy_timeout, self._health)
         self._refuge = Refuge(self._health)
@@ -89,6 +90,20 @@ class SQLiteStore(SQLiteReads):
     def _read(self, query: Callable[[sqlite3.Connection], T], nothing: T) -> T:
         with self._alone():
             return read(self.path, self.busy_timeout, query, nothing)
+
+    def get_ready(self) -> None:
+        """Load what writing needs and open the file, so that the first spans need not wait for either.
+
+        Whatever is in the way is left to the first write, which tells of it.
+        """
+        self.after_fork()
+        try:
+            with self._using.for_an_import():
+                import_module("pydantic_core")  # what makes rows of spans
+            with self._alone(), self._busy_for_at_most(_READY_TIMEOUT):
+                self._writer.write(lambda _db, _functions: None)
+        except (Unavailable, ExportError, ImportError, StoreError):
+            pass
 
     def export(self, spans: Sequence[Span]) -> None:
         """Keep finished spans; one that is there already is replaced.
@@ -259,15 +274,12 @@ class SQLiteStore(SQLiteReads):
 
     def before_fork(self) -> None:
         """Close the connection and keep the store still: see `agenttrace.store.forks`."""
-        self._held_for_fork = self._using.acquire(timeout=_FORK_TIMEOUT)
-        if self._held_for_fork:
+        if self._using.before_fork():
             self._writer.close()
 
     def after_fork_in_parent(self) -> None:
         """Go on; the next write opens the file again."""
-        if self._held_for_fork:
-            self._held_for_fork = False
-            self._using.release()
+        self._using.after_fork_in_parent()
 
     def after_fork(self) -> None:
         """In the child: begin anew. What the parent has yet to store stays the parent's."""

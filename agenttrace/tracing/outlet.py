@@ -59,6 +59,12 @@ class Outlet:
         self._met: Record | None = None
         self._warned: set[str] = set()
 
+    def get_ready(self) -> None:
+        """Let the store open its file, if it has one, before the first span has ended."""
+        get_ready = getattr(self.store, "get_ready", None)
+        if get_ready is not None:
+            self._call("store", "the store did not get ready", get_ready)
+
     def take(self, queue: deque[Any], stop: type) -> int:
         """Move up to `BATCH` records, or those before an item of type `stop`, from the queue to `pending`.
 

@@ -40,8 +40,8 @@ class Pipeline:
     """One bounded hand-off, one worker thread, one store, any number of other exporters.
 
     Traced threads append to `entrance` (the queue: reentrant, lock-free) and never wait. The worker looks
-    every 50 ms, so a span is stored within 250 ms of its end. It is started by the first root, in each
-    process anew.
+    every 50 ms, so a span is stored within 250 ms of its end, as long as it gets the interpreter. It is
+    started by the first root's start, in each process anew, and opens the store at once.
     """
 
     def __init__(
@@ -111,9 +111,12 @@ class Pipeline:
 
     def _run(self) -> None:
         current.set(OFF)  # what a store or an exporter does is never recorded itself
-        pause = IDLE_SECONDS
+        pause, ready = 0.0, False
         while True:
             try:
+                if not ready:
+                    ready = True
+                    self._outlet.get_ready()
                 try:
                     self._wake.get(timeout=pause)
                 except Empty:

@@ -8,6 +8,8 @@ import textwrap
 
 import pytest
 
+from agenttrace.store import open_store
+
 pytestmark = pytest.mark.faults
 
 WAYS = {
@@ -83,3 +85,84 @@ with tracer.span("open"):
         [sys.executable, "-c", script], env=environment, capture_output=True, text=True, timeout=60
     )
     assert done.stdout.strip() == "1", done.stderr
+
+
+SLOW_IMPORT = """
+import importlib.util, os, sys, time
+
+class Slow:
+    '''Takes its time over the library that writing needs, as a slow disk does.'''
+    def find_spec(self, name, path=None, target=None):
+        if name != "pydantic_core":
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(name)
+        load = spec.loader.exec_module
+        def slowly(module):
+            time.sleep(2.0)
+            load(module)
+        spec.loader.exec_module = slowly
+        return spec
+
+sys.meta_path.insert(0, Slow())
+from agenttrace import Tracer
+tracer = Tracer("forks")
+work = tracer.observe(lambda number: number, name="work", span_type="tool")
+with tracer.span("open"):
+    work(0)
+    while "pydantic_core" not in sys.modules:
+        time.sleep(0.001)
+    child = os.fork()
+    work(1 if child else 2)
+    if not child:
+        os._exit(0 if tracer.flush(10) else 1)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+assert tracer.flush(10)
+[trace] = tracer.store.traces()
+print(*sorted(call.arguments["number"] for call in tracer.store.trace(trace.trace_id).tool_calls))
+"""
+
+
+def test_a_child_forked_while_the_writer_imports_does_not_wait_for_its_parents_import(tmp_path):
+    """Scenario 64: the lock of a module that is being imported is never released in the child."""
+    environment = {**os.environ, "AGENTTRACE_STORE": str(tmp_path / "traces.db")}
+    done = subprocess.run(
+        [sys.executable, "-c", SLOW_IMPORT], env=environment, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["0", "0", "1", "2"], done.stderr
+
+
+EARLY_FORKS = """
+import os, sys
+from agenttrace import Tracer
+tracer = Tracer("forks")
+work = tracer.observe(lambda number: number, name="work", span_type="tool")
+
+@tracer.observe
+def main():
+    children = []
+    for number in range(8):
+        child = os.fork()
+        if not child:
+            work(number)
+            os._exit(0 if tracer.flush(20) else 1)
+        children.append(child)
+    return [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
+
+print(*main())
+"""
+
+
+def test_children_forked_as_soon_as_the_first_trace_begins_lose_nothing(tmp_path):
+    """Scenario 64, while the writer imports and opens the store."""
+    environment = {**os.environ, "AGENTTRACE_STORE": str(tmp_path / "traces.db")}
+    done = subprocess.run(
+        [sys.executable, "-c", EARLY_FORKS], env=environment, capture_output=True, text=True, timeout=60
+    )
+    assert done.stdout.split() == ["0"] * 8, done.stderr
+    assert done.stderr == ""
+    store = open_store(tmp_path / "traces.db")
+    [trace] = store.traces()
+    numbers = sorted(call.arguments["number"] for call in store.trace(trace.trace_id).tool_calls)
+    assert numbers == list(range(8))

@@ -1,6 +1,8 @@
 import os
 import sqlite3
+import sys
 import threading
+import time
 
 import pytest
 from store_values import TRACE, a_report, a_score, a_span, a_trace
@@ -8,6 +10,8 @@ from store_values import TRACE, a_report, a_score, a_span, a_trace
 from agenttrace.core.errors import StoreError
 from agenttrace.store import SQLiteStore, migrations
 from agenttrace.store.connection import open_for_writing
+from agenttrace.store.health import StoreHealth
+from agenttrace.store.lock import FileLock
 
 
 def rows(path, query):
@@ -278,6 +282,49 @@ def test_a_trace_half_in_the_file_and_half_in_memory_reads_as_one(tmp_path, monk
 
 def _no_more_files(*args, **kwargs):
     raise OSError(24, "Too many open files")
+
+
+def test_getting_ready_makes_the_file_with_its_tables(sqlite_store, path):
+    sqlite_store.get_ready()
+    assert rows(path, "SELECT count(*) FROM spans") == [(0,)]
+    assert sqlite_store.health() == StoreHealth(path=path)
+
+
+def test_getting_ready_leaves_what_is_in_the_way_to_the_first_write(tmp_path, caplog):
+    place = tmp_path / "blocked"
+    place.mkdir()
+    store = SQLiteStore(place)
+    store.get_ready()
+    assert (store.health().mode, store.flush(1.0), caplog.text) == ("sqlite", True, "")
+    store.export([a_span(1)])
+    assert (store.health().mode, store.flush(1.0)) == ("memory", False)
+    assert "blocked is a directory" in caplog.text
+
+
+def test_getting_ready_does_not_wait_long_for_other_processes(path, caplog):
+    store = SQLiteStore(path, busy_timeout=60.0)
+    store.export([a_span(1)])
+    other = FileLock(path)
+    assert other.acquire(1.0)
+    try:
+        began = time.monotonic()
+        store.get_ready()
+        assert time.monotonic() - began < 10
+    finally:
+        other.release()
+    store.export([a_span(2)])
+    assert (store.health().written, caplog.text) == (2, "")
+    store.close()
+
+
+def test_getting_ready_in_a_broken_installation_is_left_to_the_first_write(sqlite_store, monkeypatch):
+    with monkeypatch.context() as broken:
+        broken.setitem(sys.modules, "pydantic_core", None)
+        sqlite_store.get_ready()
+        with pytest.raises(ImportError, match="pydantic_core"):
+            sqlite_store.export([a_span(1)])
+    sqlite_store.export([a_span(1)])
+    assert (sqlite_store.health().written, sqlite_store.health().quarantined) == (1, 0)
 
 
 def test_what_memory_kept_is_counted_once_however_often_the_file_refuses_it(tmp_path, monkeypatch):

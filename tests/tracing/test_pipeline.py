@@ -4,6 +4,7 @@ import ctypes
 import gc
 import logging
 import signal
+import sqlite3
 import sys
 import threading
 import time
@@ -193,6 +194,56 @@ class TestStore:
         for _ in range(5):
             tracer.flush()
         assert "export" not in sink.names
+
+
+class TestStart:
+    """The store gets ready as soon as a trace has begun, on the writer's thread."""
+
+    def test_of_the_first_trace_opens_the_store_before_anything_has_ended(self, tracer, sink):
+        threads = []
+        sink.get_ready = lambda: threads.append(threading.get_ident())
+        with tracer.span("open"):
+            until(lambda: threads)
+        assert threads == [tracer._pipeline._worker.ident]
+        assert tracer.flush()
+        assert len(threads) == 1
+
+    def test_of_the_first_trace_makes_the_file_and_nothing_before_it_does(self, tmp_path):
+        path = tmp_path / "place" / "traces.db"
+        tracer = Tracer("test", store=path)
+        work = tracer.observe(lambda: 1)
+        assert tracer.flush()
+        assert not path.parent.exists()
+        with tracer.span("open"):
+            until(path.exists)
+            until(lambda: not tracer.store.health().busy and _tables(path))
+            work()
+        assert tracer.flush().stored == 2
+        tracer.shutdown()
+
+    def test_of_a_store_that_hangs_holds_up_nobody_and_loses_nothing(self, tracer, work, sink):
+        gate = threading.Event()
+        sink.get_ready = gate.wait
+        try:
+            began = time.monotonic()
+            for n in range(100):
+                work(n)
+            result = tracer.flush(0.1)
+            assert time.monotonic() - began < 5
+            assert (bool(result), result.pending) == (False, 100)
+        finally:
+            gate.set()
+        assert tracer.flush(10).stored == 100
+
+
+def _tables(path):
+    db = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+    try:
+        return db.execute("SELECT name FROM sqlite_master WHERE name = 'outbox_senders'").fetchall()
+    except sqlite3.OperationalError:  # in the middle of being made
+        return []
+    finally:
+        db.close()
 
 
 class TestExporters:

@@ -97,6 +97,7 @@ class TestOnTheWriter:
 
     def test_out_of_a_store_the_spans_wait(self, sink, kind):
         sink.refuse = raises(kind)
+        sink.get_ready = raises(kind)
         tracer = Tracer("test", store=sink)
         recorded(tracer)
         assert tracer.flush(0.5).pending == 5
