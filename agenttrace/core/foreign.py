@@ -7,7 +7,7 @@ from collections.abc import Callable
 from itertools import islice
 from typing import Any
 
-from agenttrace.core.interruption import thrown_in
+from agenttrace.core.interruptions import thrown_in
 
 Handler = Callable[[Any], Any]
 

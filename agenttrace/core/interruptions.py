@@ -1,55 +1,69 @@
-"""Tells what a signal handler raised from what the code that it interrupted raised."""
+"""Exceptions that were thrown into our code from outside, and must reach the user.
+
+A signal handler (a soft time limit, an alarm) and `PyThreadState_SetAsyncExc` (a time limit for threads)
+raise wherever the program happens to be, inside recording too. A choke-point that swallows what our own code
+raises, or code of the user's that we call on the user's own thread (a ``redact``, a store, an exporter), lets
+these through: Control-C, a time limit, the SystemExit of a SIGTERM handler are meant for the agent.
+"""
 
 from __future__ import annotations
 
 import sys
 import threading
-from functools import partial
-from types import CodeType, FunctionType, MethodType
+from inspect import CO_OPTIMIZED
+from types import FrameType, TracebackType
 from typing import Any
 
+_traceback = BaseException.__dict__["__traceback__"].__get__
+_module_of = type.__dict__["__module__"].__get__
 
-def pass_on_signals(error: BaseException) -> None:
-    """Raise an exception again if a signal handler raised it; to be called where it was caught.
 
-    Where code of the user's is called on their own thread (their `redact`, a store, an exporter), nothing
-    that this code raises may reach the agent. Control-C, a time limit, the SystemExit of a SIGTERM handler
-    may come at the same moment, and those are meant for the agent.
-    """
-    if raised_by_a_signal(error):
+def pass_on_interruption(error: BaseException) -> None:
+    """Raise an exception again if it was thrown in from outside; to be called where it was caught."""
+    if thrown_in(error):
         raise error
 
 
-def raised_by_a_signal(error: BaseException) -> bool:
-    """Whether a signal handler raised this, which happens on the main thread only."""
-    if threading.get_ident() != threading.main_thread().ident:
-        return False
-    if issubclass(type(error), KeyboardInterrupt):  # Python's own handler leaves no frame
+def thrown_in(error: BaseException) -> bool:
+    """Whether an exception, just caught, was raised by a signal handler or thrown in by another thread.
+
+    A handler is known by its argument: Python gives it the frame that it interrupts. What another thread
+    throws in starts in a frame of ours though its class is nobody's whom we call. Runs no code of the user's.
+    A handler that is written in C and raises one of Python's own exceptions is not recognised, but for
+    KeyboardInterrupt on the main thread.
+    """
+    if issubclass(type(error), KeyboardInterrupt) and threading.get_ident() == threading.main_thread().ident:
         return True
-    codes = _handlers()
-    trace = error.__traceback__
-    while trace is not None:
-        if any(trace.tb_frame.f_code is code for code in codes):
-            return True
-        trace = trace.tb_next
-    return False
+    try:
+        trace: TracebackType | None = _traceback(error)
+        if trace is None:
+            return False
+        while trace.tb_next is not None:
+            interrupted, trace = trace.tb_frame, trace.tb_next
+            if _was_given(trace.tb_frame, interrupted):
+                return True
+        return _is_ours(trace.tb_frame) and _is_foreign(type(error))
+    except RecursionError:  # no stack left to look: then it is about the stack
+        return False
 
 
-def _handlers() -> list[CodeType]:
-    """The code of the process's signal handlers, as far as they are written in Python."""
-    signals = sys.modules.get("signal")  # who has set a handler has loaded it
-    if signals is None:
-        return []
-    handlers = [signals.getsignal(number) for number in signals.valid_signals()]
-    codes = [_code_of(handler) for handler in handlers if callable(handler)]
-    return [code for code in codes if code is not None]
+def _was_given(frame: FrameType, interrupted: FrameType) -> bool:
+    if not frame.f_code.co_flags & CO_OPTIMIZED:  # the body of a class or module: no function, no handler
+        return False
+    return any(
+        value is interrupted or (type(value) is tuple and any(item is interrupted for item in value))
+        for value in frame.f_locals.values()
+    )
 
 
-def _code_of(handler: Any) -> CodeType | None:
-    while type(handler) is partial:
-        handler = handler.func
-    if type(handler) is MethodType:
-        handler = handler.__func__
-    if type(handler) is not FunctionType:
-        handler = getattr(type(handler), "__call__", None)  # noqa: B004 - its code is wanted
-    return handler.__code__ if type(handler) is FunctionType else None
+def _is_ours(frame: FrameType) -> bool:
+    name: Any = frame.f_globals.get("__name__")
+    return type(name) is str and (name == "agenttrace" or name.startswith("agenttrace."))
+
+
+def _is_foreign(kind: type) -> bool:
+    module = _module_of(kind)
+    if type(module) is not str:
+        return True
+    root = module.partition(".")[0]
+    return root != "agenttrace" and root not in sys.stdlib_module_names

@@ -27,7 +27,7 @@ from agenttrace.core.foreign import (
     record_fields,
     type_name,
 )
-from agenttrace.core.interruption import thrown_in
+from agenttrace.core.interruptions import thrown_in
 
 MAX_DEPTH = 20
 MAX_ITEMS = 1_000

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from agenttrace.core import semconv
 from agenttrace.core.errors import MissingDependency
-from agenttrace.core.interruption import thrown_in
+from agenttrace.core.interruptions import thrown_in
 from agenttrace.integrations.langgraph_messages import (
     AnswerReader,
     plain_documents,

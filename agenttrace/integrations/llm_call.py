@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from agenttrace.core import semconv
 from agenttrace.core.identity import monotonic_ns
-from agenttrace.core.interruption import thrown_in
+from agenttrace.core.interruptions import thrown_in
 from agenttrace.core.span import Status
 from agenttrace.integrations.llm_answer import Answer, Choice, Reader
 from agenttrace.integrations.prices import Price, cost_of

@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from functools import lru_cache
 from typing import Any
 
-from agenttrace.core.interruption import thrown_in
+from agenttrace.core.interruptions import thrown_in
 from agenttrace.integrations.llm_call import LLMCall
 
 _CALL = "_agenttrace_call"

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property, wraps
 from typing import Any, TypeVar
 
-from agenttrace.core.interruption import thrown_in
+from agenttrace.core.interruptions import thrown_in
 from agenttrace.integrations.anthropic_messages import MessagesReader
 from agenttrace.integrations.llm_answer import Reader
 from agenttrace.integrations.llm_call import LLMCall

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from agenttrace.core.interruptions import pass_on_signals
+from agenttrace.core.interruptions import pass_on_interruption
 from agenttrace.core.protocols import SpanSink
 
 
@@ -79,5 +79,5 @@ class StoreAccount:
                 return None
             return Shortfall(health.waiting, health.quarantined, health.dropped, health.mode != "memory")
         except BaseException as error:  # choke-point: a store of the user's, whose health is something else
-            pass_on_signals(error)
+            pass_on_interruption(error)
             return None

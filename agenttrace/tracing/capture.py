@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import Any
 
 from agenttrace.core.errors import ConfigError
-from agenttrace.core.interruption import thrown_in
+from agenttrace.core.interruptions import thrown_in
 from agenttrace.core.span import Span
 from agenttrace.core.trace import Trace
 from agenttrace.tracing.context import Entered

@@ -6,7 +6,7 @@ from types import TracebackType
 from typing import Any
 
 from agenttrace.core.foreign import type_name
-from agenttrace.core.interruption import thrown_in
+from agenttrace.core.interruptions import thrown_in
 from agenttrace.core.snapshot import snapshot
 from agenttrace.core.span import Frame, SpanError, Status
 

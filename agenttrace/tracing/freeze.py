@@ -17,7 +17,7 @@ from itertools import chain, islice
 from typing import Any, Literal
 
 from agenttrace.core.foreign import type_name
-from agenttrace.core.interruption import thrown_in
+from agenttrace.core.interruptions import thrown_in
 from agenttrace.core.snapshot import MAX_VALUE_SIZE, StandIn, snapshot
 
 LIGHT_TEXT = 256

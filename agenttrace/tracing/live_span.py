@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from agenttrace.core.identity import span_id_text, trace_id_text
-from agenttrace.core.interruption import thrown_in
+from agenttrace.core.interruptions import thrown_in
 from agenttrace.core.score import Score
 from agenttrace.core.snapshot import snapshot
 from agenttrace.tracing.freeze import thaw

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from agenttrace.core.interruptions import pass_on_signals
+from agenttrace.core.interruptions import pass_on_interruption
 from agenttrace.core.protocols import Delivering, Exporter, SpanSink
 from agenttrace.core.score import Score
 from agenttrace.core.span import Span
@@ -91,7 +91,7 @@ class Outlet:
             except BaseException as error:  # choke-point: one bad record must not lose its neighbours
                 met, self._met = self._met, record
                 if met is not record:
-                    pass_on_signals(error)
+                    pass_on_interruption(error)
                     if not issubclass(type(error), Exception):
                         continue
                 self.unreadable += 1
@@ -122,7 +122,7 @@ class Outlet:
             try:
                 self.store.export(spans)
             except BaseException as error:  # choke-point: a store in trouble must not reach the agent
-                pass_on_signals(error)
+                pass_on_interruption(error)
                 if isinstance(error, _OF_A_SPAN):
                     return self._export_singly(spans)
                 self._not_yet(error)
@@ -144,7 +144,7 @@ class Outlet:
             try:
                 self.store.export([span])
             except BaseException as error:  # choke-point: as above
-                pass_on_signals(error)
+                pass_on_interruption(error)
                 if not isinstance(error, _OF_A_SPAN):
                     self._not_yet(error)
                     break
@@ -189,7 +189,7 @@ class Outlet:
         except BaseException as error:  # choke-point: nor the scores
             if not isinstance(error, _OF_A_SPAN):
                 self._pending_scores = scores[-BATCH:]
-            pass_on_signals(error)
+            pass_on_interruption(error)
             self.warn("scores", f"{len(scores)} scores were not stored", error)
             return
         for exporter in self.exporters:
@@ -231,7 +231,7 @@ class Outlet:
         try:
             function(*args)
         except BaseException as error:  # choke-point: whatever an exporter or a listener raises
-            pass_on_signals(error)
+            pass_on_interruption(error)
             self.warn(cause, failure, error)
             return False
         return True
@@ -250,7 +250,7 @@ class Outlet:
             said = describe(error)
             log.warning("%s: %s: %s (said once)", words, said.type, said.message)
         except BaseException as of_handler:  # choke-point: a logging handler of the user's
-            pass_on_signals(of_handler)
+            pass_on_interruption(of_handler)
 
 
 class Nowhere:

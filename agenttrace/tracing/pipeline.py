@@ -12,7 +12,7 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from agenttrace.core.identity import clock_jumps, follow_clock, monotonic_ns
-from agenttrace.core.interruptions import pass_on_signals
+from agenttrace.core.interruptions import pass_on_interruption
 from agenttrace.core.protocols import Delivering, Exporter, SpanSink
 from agenttrace.tracing.accounts import FlushResult, Shortfall
 from agenttrace.tracing.context import current
@@ -155,7 +155,7 @@ class Pipeline:
         try:
             self._store()
         except BaseException as error:  # choke-point: the agent's own thread
-            pass_on_signals(error)
+            pass_on_interruption(error)
             self.guarded.add()
         finally:
             current.reset(token)

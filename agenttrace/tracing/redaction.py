@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from agenttrace.core.errors import ConfigError
-from agenttrace.core.interruptions import pass_on_signals
+from agenttrace.core.interruptions import pass_on_interruption
 from agenttrace.core.jsonable import clean_text, jsonable, to_json
 from agenttrace.core.score import Score
 from agenttrace.core.snapshot import MAX_VALUE_SIZE
@@ -76,7 +76,7 @@ class Redaction:
         try:
             return jsonable(self.call(name, value), limit=MAX_VALUE_SIZE)
         except BaseException as error:  # choke-point: the user's own rule broke; the value could leak
-            pass_on_signals(error)
+            pass_on_interruption(error)
             self.failed += 1
             return REDACTED
 

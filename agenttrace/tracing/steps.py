@@ -13,7 +13,7 @@ from collections.abc import AsyncGenerator, Awaitable
 from typing import Any
 
 from agenttrace.core.identity import monotonic_ns
-from agenttrace.core.interruption import thrown_in
+from agenttrace.core.interruptions import thrown_in
 from agenttrace.tracing.failure import describe, status_of
 from agenttrace.tracing.freeze import MAX_SPAN_SIZE, Frozen, freeze
 from agenttrace.tracing.record import END, EXTRA, FAILURE, OFF, OUTPUT, SCOPE, SITE, Record, Scope, Site

@@ -1,79 +1,158 @@
-"""What a signal handler raised goes on to the user; what the code that we call raised does not."""
+"""Exceptions from outside are told from those of our own code and of the user's values."""
 
+import ctypes
 import functools
-import os
+import gc
 import signal
 import threading
+import time
 
 import pytest
 
-from agenttrace.core.interruptions import pass_on_signals, raised_by_a_signal
+from agenttrace.core.interruptions import pass_on_interruption, thrown_in
+from agenttrace.core.snapshot import register_snapshot, snapshot
 
 
 class TimeLimit(Exception):
     pass
 
 
-def limit(*_):
+def caught(function):
+    try:
+        function()
+    except BaseException as error:
+        return error
+    raise AssertionError("nothing was raised")
+
+
+def by_signal(handler, function=lambda: time.sleep(1)):
+    before = signal.signal(signal.SIGUSR1, handler)
+    try:
+        return caught(lambda: (signal.raise_signal(signal.SIGUSR1), function()))
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+
+
+def named(signum, frame):
     raise TimeLimit
 
 
-class Limits:
-    def method(self, *_):
-        raise TimeLimit
-
-    def __call__(self, *_):
-        raise TimeLimit
+def starred(*_):
+    raise TimeoutError("a builtin one")
 
 
-HANDLERS = {
-    "function": limit,
-    "method": Limits().method,
-    "object": Limits(),
-    "partial": functools.partial(limit, 1),
-}
+class Callable:
+    def __call__(self, signum, frame):
+        self.fail()
+
+    def fail(self):
+        raise ValueError("deeper")
 
 
-@pytest.fixture
-def handled():
-    """Set a handler of SIGUSR1 for one test."""
-    before = signal.getsignal(signal.SIGUSR1)
-    yield lambda handler: signal.signal(signal.SIGUSR1, handler)
-    signal.signal(signal.SIGUSR1, before)
+class TestASignalHandler:
+    @pytest.mark.parametrize(
+        "handler",
+        [
+            named,
+            starred,
+            lambda *_: 1 / 0,
+            Callable(),
+            Callable().__call__,
+            functools.partial(starred, 1),
+        ],
+        ids=range(6),
+    )
+    def test_is_known_by_the_frame_that_it_was_given(self, handler):
+        assert thrown_in(by_signal(handler))
 
-
-def raised(number=None, error=None):
-    """What comes out of code that a signal interrupts, or that raises by itself."""
-    try:
-        if error is not None:
-            raise error
-        os.kill(os.getpid(), number)
-        for _ in range(10_000):
+    def test_is_known_inside_code_of_the_users_too(self):
+        class Slow:
             pass
-    except BaseException as caught:
-        return caught
+
+        def opened(value):
+            signal.raise_signal(signal.SIGUSR1)
+            return []
+
+        register_snapshot(Slow, opened)
+        assert type(by_signal(named, lambda: snapshot([Slow()]))) is TimeLimit
 
 
-@pytest.mark.parametrize("kind", HANDLERS)
-def test_what_a_handler_raised_is_told_from_what_was_raised_without_it(handled, kind):
-    handled(HANDLERS[kind])
-    assert raised_by_a_signal(raised(signal.SIGUSR1))
-    assert not raised_by_a_signal(raised(error=TimeLimit()))
-    assert not raised_by_a_signal(raised(error=SystemExit(1)))
+class TestOtherExceptions:
+    def test_of_our_own_code_are_ours(self):
+        def ours():
+            snapshot(1, limit="none")  # wrong use raises inside
+
+        assert not thrown_in(caught(lambda: eval("1 / 0", {"__name__": "agenttrace.core.snapshot"})))
+        assert not thrown_in(caught(ours))
+
+    def test_of_the_users_code_are_the_users(self):
+        def fails():
+            raise TimeLimit
+
+        assert not thrown_in(caught(fails))
+        assert not thrown_in(caught(lambda: (_ for _ in ()).throw(TimeLimit())))
+        assert not thrown_in(TimeLimit("never raised"))
+
+    def test_of_a_handler_of_the_users_cost_the_value_alone(self):
+        class Broken:
+            pass
+
+        def opened(value):
+            raise TimeLimit("in the user's own code")
+
+        register_snapshot(Broken, opened)
+        kind = {"$type": f"{__name__}.{Broken.__qualname__}"}
+        assert snapshot([1, Broken()])[0] == [1, kind]
 
 
 def test_control_c_is_a_signal_on_the_main_thread_only():
-    assert raised_by_a_signal(raised(error=KeyboardInterrupt()))
+    assert thrown_in(KeyboardInterrupt())
     answers = []
-    thread = threading.Thread(target=lambda: answers.append(raised_by_a_signal(KeyboardInterrupt())))
+    thread = threading.Thread(target=lambda: answers.append(thrown_in(KeyboardInterrupt())))
     thread.start()
     thread.join()
     assert answers == [False]
 
 
-def test_only_what_came_from_a_signal_is_raised_again(handled):
-    pass_on_signals(SystemExit(1))
-    handled(limit)
-    error = raised(signal.SIGUSR1)
+def test_only_what_was_thrown_in_is_raised_again():
+    pass_on_interruption(SystemExit(1))
+    error = by_signal(named)
     with pytest.raises(TimeLimit):
-        pass_on_signals(error)
+        pass_on_interruption(error)
+
+
+@pytest.fixture
+def without_garbage_collection():
+    """Python swallows what is thrown into the callbacks of its garbage collector."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
+def test_what_another_thread_throws_in_reaches_the_user(without_garbage_collection):
+    """As time limits for threads do, which have no signals."""
+    ready = threading.Event()
+    outcome = []
+    rows = [[{"n": n, "object": object()}] for n in range(2_000)]
+
+    def work():
+        try:
+            ready.set()
+            end = time.monotonic() + 5
+            while time.monotonic() < end:
+                snapshot(rows)
+            outcome.append("lost")
+        except TimeLimit:
+            outcome.append("arrived")
+
+    for _ in range(20):
+        ready.clear()
+        thread = threading.Thread(target=work)
+        thread.start()
+        assert ready.wait(5)
+        time.sleep(0.003)
+        throw = ctypes.pythonapi.PyThreadState_SetAsyncExc
+        throw(ctypes.c_ulong(thread.ident), ctypes.py_object(TimeLimit))
+        thread.join(10)
+    assert outcome == ["arrived"] * 20
