@@ -19,18 +19,25 @@ _module_of = type.__dict__["__module__"].__get__
 
 
 def pass_on_interruption(error: BaseException) -> None:
-    """Raise an exception again if it was thrown in from outside; to be called where it was caught."""
-    if thrown_in(error):
+    """Raise an exception again if a signal handler raised it; to be called where it was caught."""
+    if raised_by_signal(error):
         raise error
 
 
 def thrown_in(error: BaseException) -> bool:
     """Whether an exception, just caught, was raised by a signal handler or thrown in by another thread.
 
-    A handler is known by its argument: Python gives it the frame that it interrupts. What another thread
-    throws in starts in a frame of ours though its class is nobody's whom we call. Runs no code of the user's.
-    A handler that is written in C and raises one of Python's own exceptions is not recognised, but for
-    KeyboardInterrupt on the main thread.
+    Only for code that calls nothing but itself and the standard library: what another thread throws in starts
+    in a frame of ours, though its class belongs to neither.
+    """
+    return raised_by_signal(error) or _starts_in_ours(error)
+
+
+def raised_by_signal(error: BaseException) -> bool:
+    """Whether an exception, just caught, was raised by a signal handler. Runs no code of the user's.
+
+    A handler is known by its argument: Python gives it the frame that it interrupts. One that is written in
+    C is not recognised, but for KeyboardInterrupt on the main thread.
     """
     if issubclass(type(error), KeyboardInterrupt) and threading.get_ident() == threading.main_thread().ident:
         return True
@@ -42,9 +49,18 @@ def thrown_in(error: BaseException) -> bool:
             interrupted, trace = trace.tb_frame, trace.tb_next
             if _was_given(trace.tb_frame, interrupted):
                 return True
-        return _is_ours(trace.tb_frame) and _is_foreign(type(error))
     except RecursionError:  # no stack left to look: then it is about the stack
+        pass
+    return False
+
+
+def _starts_in_ours(error: BaseException) -> bool:
+    trace: TracebackType | None = _traceback(error)
+    if trace is None:
         return False
+    while trace.tb_next is not None:
+        trace = trace.tb_next
+    return _is_ours(trace.tb_frame) and _is_foreign(type(error))
 
 
 def _was_given(frame: FrameType, interrupted: FrameType) -> bool:

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from agenttrace.core import semconv
 from agenttrace.core.errors import MissingDependency
-from agenttrace.core.interruptions import thrown_in
+from agenttrace.core.interruptions import raised_by_signal
 from agenttrace.integrations.langgraph_messages import (
     AnswerReader,
     plain_documents,
@@ -43,7 +43,7 @@ def _guarded(event: Callable[..., None]) -> Callable[..., None]:
         try:
             event(handler, *args, **kwargs)
         except Exception as error:  # choke-point: an event of the library's must not break the run through us
-            if thrown_in(error):
+            if raised_by_signal(error):
                 raise
             handler.recording_errors += 1
 

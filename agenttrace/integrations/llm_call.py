@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from agenttrace.core import semconv
 from agenttrace.core.identity import monotonic_ns
-from agenttrace.core.interruptions import thrown_in
+from agenttrace.core.interruptions import raised_by_signal
 from agenttrace.core.span import Status
 from agenttrace.integrations.llm_answer import Answer, Choice, Reader
 from agenttrace.integrations.prices import Price, cost_of
@@ -23,7 +23,7 @@ def _guarded(step: Callable[..., None]) -> Callable[..., None]:
         try:
             step(call, *args, **kwargs)
         except Exception as error:  # choke-point: what a server sends must not break the caller through us
-            if thrown_in(error):
+            if raised_by_signal(error):
                 raise
             call.span.count_recording_error()
 
@@ -137,7 +137,7 @@ class LLMCall:
             choices = self._reader.answer().choices
             return bool(choices) and all(choice.finish_reason for choice in choices)
         except Exception as error:  # choke-point: see above
-            if thrown_in(error):
+            if raised_by_signal(error):
                 raise
             return False
 

@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from functools import lru_cache
 from typing import Any
 
-from agenttrace.core.interruptions import thrown_in
+from agenttrace.core.interruptions import raised_by_signal
 from agenttrace.integrations.llm_call import LLMCall
 
 _CALL = "_agenttrace_call"
@@ -67,7 +67,7 @@ def _body(response: Any) -> Any:
     try:
         return json.loads(response.content)
     except Exception as error:  # not read yet (each library has its own error for that), or no JSON
-        if thrown_in(error):
+        if raised_by_signal(error):
             raise
         return None
 
@@ -88,7 +88,7 @@ def _raw_parsed(parsed: Any, call: LLMCall) -> Any:
         try:
             watch_result(parsed, call)
         except Exception as error:  # choke-point: the guard of recording
-            if thrown_in(error):
+            if raised_by_signal(error):
                 raise
             call.span.count_recording_error()
     return parsed

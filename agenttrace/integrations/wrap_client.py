@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property, wraps
 from typing import Any, TypeVar
 
-from agenttrace.core.interruptions import thrown_in
+from agenttrace.core.interruptions import raised_by_signal
 from agenttrace.integrations.anthropic_messages import MessagesReader
 from agenttrace.integrations.llm_answer import Reader
 from agenttrace.integrations.llm_call import LLMCall
@@ -63,7 +63,7 @@ class Recording:
                 return None
             call = LLMCall(span, made(), self.prices)
         except Exception as error:  # choke-point: the guard of recording; the request goes on unrecorded
-            if thrown_in(error):
+            if raised_by_signal(error):
                 raise
             return None
         call.describe(_provider(client, self.library), _address(client), request)
@@ -140,7 +140,7 @@ def _deliver(result: Any, call: LLMCall) -> None:
     try:
         watch_result(result, call)
     except Exception as error:  # choke-point: the caller gets the result all the same
-        if thrown_in(error):
+        if raised_by_signal(error):
             raise
         call.span.count_recording_error()
         call.finish("ok")
@@ -163,6 +163,6 @@ def _address(client: Any) -> tuple[str, int | None]:
     try:
         return client.base_url.host, client.base_url.port
     except Exception as error:  # choke-point: a client that has none, or computes it
-        if thrown_in(error):
+        if raised_by_signal(error):
             raise
         return "", None

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agenttrace.core.identity import trace_id_text
-from agenttrace.core.interruptions import thrown_in
+from agenttrace.core.interruptions import raised_by_signal
 from agenttrace.core.jsonable import clean_text, to_json
 from agenttrace.core.span import Span
 from agenttrace.store.functions import Functions
@@ -64,7 +64,7 @@ def speaks_of_a_span(error: BaseException) -> bool:
     """
     if isinstance(error, sqlite3.OperationalError | OSError | ImportError):
         return False
-    return type(error) is not sqlite3.DatabaseError and not thrown_in(error)
+    return type(error) is not sqlite3.DatabaseError and not raised_by_signal(error)
 
 
 def _insert_spans(db: sqlite3.Connection, functions: Functions, spans: Sequence[Span]) -> None:
