@@ -29,13 +29,14 @@ _MOVED = 1032  # SQLITE_READONLY_DBMOVED
 
 
 class NewerSchema(sqlite3.DatabaseError):
-    """The file was written by a newer version of agenttrace."""
+    """The file was written by a newer version of agenttrace, and must not be written by this one."""
 
 
 def trouble_of(error: Exception) -> Trouble:
-    """What an error of SQLite's means for the store. *unavailable*: full, forbidden, broken, no file."""
-    if isinstance(error, NewerSchema):
-        return "damaged"
+    """What an error of SQLite's means for the store.
+
+    *unavailable*: full, forbidden, broken, no file, or of a newer version.
+    """
     code = getattr(error, "sqlite_errorcode", None)
     if code == _MOVED:
         return "moved"
@@ -60,26 +61,38 @@ def open_for_writing(path: str, timeout: float) -> sqlite3.Connection:
         _uri(path, "rw"), uri=True, timeout=timeout, isolation_level=None, check_same_thread=False
     )
     try:
+        state = writable_state(db, path)  # before anything is changed: the file may be somebody else's
         db.execute("PRAGMA journal_mode = WAL").fetchone()
         db.execute("PRAGMA synchronous = NORMAL")
         db.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
         db.execute("PRAGMA cache_size = -16000")
-        match migrations.state(db):
-            case "foreign":
-                raise StoreError(
-                    f"{path} is another application's database, which the store leaves alone; "
-                    "give the store a path of its own"
-                )
-            case "newer":
-                raise NewerSchema(f"{path} was written by a newer version of agenttrace")
-            case "empty" | "older":
-                migrations.migrate(db)
-            case "current":
-                pass
+        if state != "current":
+            migrations.migrate(db)
     except BaseException:
         db.close()
         raise
     return db
+
+
+def writable_state(db: sqlite3.Connection, path: str) -> migrations.SchemaState:
+    """How the schema of a database stands that this version may write: *empty*, *older* or *current*.
+
+    Raises:
+        NewerSchema: it is newer than this version.
+        StoreError: it is another application's.
+    """
+    state = migrations.state(db)
+    if state == "foreign":
+        raise StoreError(
+            f"{path} is another application's database, which the store leaves alone; "
+            "give the store a path of its own"
+        )
+    if state == "newer":
+        raise NewerSchema(
+            f"{path} was written by a newer version of agenttrace, which this one leaves alone; "
+            "upgrade, or give the store another path"
+        )
+    return state
 
 
 def open_for_reading(path: str, timeout: float) -> sqlite3.Connection:

@@ -1,8 +1,12 @@
 """The schema, as named steps that are each applied once.
 
 A step runs in a transaction of its own together with the row that names it, so a process that is killed in
-between leaves either the old schema or the new one. A file that names a step which this version does not
-know was written by a newer version.
+between leaves either the old schema or the new one.
+
+A file that names a step which this version does not know was written by a newer one. It is left alone unless
+it says that older versions may go on with it: its ``user_version`` is the number of steps that a version must
+know to read and write it; 0 says nothing. So every step after the third sets it: ``PRAGMA user_version = 3``
+is among the statements of a step that those who know three may ignore, its own number among any other's.
 """
 
 from __future__ import annotations
@@ -172,7 +176,8 @@ SchemaState = Literal["empty", "older", "current", "newer", "foreign"]
 def state(db: sqlite3.Connection) -> SchemaState:
     """How a database's schema stands to this version's. *foreign*: it belongs to another application.
 
-    *empty*: no step was applied, also where a process was killed before the first one.
+    *empty*: no step was applied, also where a process was killed before the first one. *current*: also where
+    a newer version wrote it and says that this one may go on with it.
 
     Raises:
         sqlite3.DatabaseError: the file is damaged, or no database.
@@ -188,8 +193,19 @@ def state(db: sqlite3.Connection) -> SchemaState:
     if not applied:
         return "empty"
     if applied - known:
-        return "newer"
+        (needed,) = db.execute("PRAGMA user_version").fetchone()
+        return "current" if 1 <= needed <= len(MIGRATIONS) and applied > known else "newer"
     return "current" if applied == known else "older"
+
+
+def count(db: sqlite3.Connection) -> int:
+    """How many steps were applied. It is asked before every write, and costs a few microseconds.
+
+    Raises:
+        sqlite3.DatabaseError: the table of steps is damaged or gone.
+    """
+    (applied,) = db.execute("SELECT count(*) FROM migrations").fetchone()
+    return int(applied)
 
 
 def migrate(db: sqlite3.Connection) -> None:

@@ -31,6 +31,7 @@ def read(path: str, timeout: float, query: Callable[[sqlite3.Connection], T], no
         files.refuse_strangers(path)
         db = open_for_reading(path, timeout)
         try:
+            db.execute("BEGIN")
             state = migrations.state(db)
             match state:
                 case "empty":
@@ -43,7 +44,6 @@ def read(path: str, timeout: float, query: Callable[[sqlite3.Connection], T], no
                     )
                 case "older" | "current":
                     pass
-            db.execute("BEGIN")
             return query(db)
         finally:
             db.close()

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from agenttrace.core.errors import ExportError, StoreError
-from agenttrace.store import files
-from agenttrace.store.connection import cut_log, open_for_writing, trouble_of
+from agenttrace.store import files, migrations
+from agenttrace.store.connection import cut_log, open_for_writing, trouble_of, writable_state
 from agenttrace.store.functions import Functions
 from agenttrace.store.health import StoreHealth
 from agenttrace.store.lock import FileLock
@@ -38,6 +38,7 @@ class Writer:
         self._functions = Functions()
         self._db: sqlite3.Connection | None = None
         self._file: files.Identity | None = None
+        self._steps = 0
         self._stored_here = 0
 
     def write(self, action: Action[T], spans: int = 0) -> T:
@@ -94,6 +95,7 @@ class Writer:
     def _open(self) -> None:
         self._file = files.identity(self.path)  # known also where opening it fails
         self._db = open_for_writing(self.path, self.timeout)
+        self._steps = migrations.count(self._db)
         self._file = files.identity(self.path)
         self._functions = Functions()
         self._stored_here = 0
@@ -102,6 +104,7 @@ class Writer:
         db.execute(f"PRAGMA busy_timeout = {int(self.timeout * 1000)}")
         db.execute("BEGIN IMMEDIATE")
         try:
+            self._refuse_a_newer_schema(db)
             value = action(db, self._functions)
             db.execute("COMMIT")
         except BaseException:
@@ -111,6 +114,13 @@ class Writer:
             raise
         cut_log(db, self.path, self.timeout)
         return value
+
+    def _refuse_a_newer_schema(self, db: sqlite3.Connection) -> None:
+        """Notice that a newer version has migrated the file while it was open here."""
+        steps = migrations.count(db)
+        if steps != self._steps:
+            writable_state(db, self.path)
+            self._steps = steps
 
     def _notice_a_lost_file(self) -> None:
         if self._db is None or files.identity(self.path) == self._file:

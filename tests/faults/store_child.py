@@ -9,7 +9,7 @@ import time
 
 from store_faults import a_span
 
-from agenttrace.core.errors import ExportError
+from agenttrace.core.errors import ExportError, StoreError
 from agenttrace.store import SQLiteStore, connection
 
 
@@ -48,6 +48,65 @@ def write_for_ever(path, trace):
         keep(store, [a_span(stored + n, int(trace), output="x" * 300) for n in range(1, 21)])
         stored += 20
         tell(stored)
+
+
+def obey(path, trace):
+    """Do one thing for each line of input, and say where spans go and how many are stored, lost, waiting."""
+    store = SQLiteStore(path)
+    number = 0
+    for line in sys.stdin:
+        match line.strip():
+            case "store":
+                number += 1
+                keep(store, [a_span(number, int(trace))])
+            case "read":
+                store.traces()
+            case "flush":
+                store.flush(2.0)
+            case "close":
+                store.close()
+        health = store.health()
+        tell(line.strip(), health.mode, health.written, health.lost, health.waiting)
+
+
+def write_until_told(path, trace):
+    """Store batches until the input ends; says how many spans were stored, and how many in lost files."""
+    store = SQLiteStore(path)
+    stop = threading.Event()
+    threading.Thread(target=lambda: (sys.stdin.read(), stop.set()), daemon=True).start()
+    number = 0
+    tell("ready")
+    while not stop.is_set():
+        keep(store, [a_span(number + n, int(trace), output="x" * 200) for n in range(1, 11)])
+        number += 10
+    store.close()
+    health = store.health()
+    tell(health.mode, health.written, health.lost, len(health.moved_aside))
+
+
+def read_until_told(path, trace, expected):
+    """Read a trace that nobody changes until the input ends; says how often it was there, how often not."""
+    stop = threading.Event()
+    threading.Thread(target=lambda: (sys.stdin.read(), stop.set()), daemon=True).start()
+    tell("ready")
+    whole = refused = 0
+    while not stop.is_set():
+        try:
+            trace_read = SQLiteStore(path).trace(f"{int(trace):032x}")
+        except StoreError:
+            refused += 1
+            continue
+        assert trace_read is not None, "a row is missing"
+        assert len(trace_read.spans) == int(expected), "rows of two files"
+        whole += 1
+    tell(whole, refused)
+
+
+def die_after_migrating(path):
+    """End as if killed with a new file's tables in its log, before anything else is done."""
+    migrate = connection.migrations.migrate
+    connection.migrations.migrate = lambda db: (migrate(db), os._exit(0))
+    SQLiteStore(path).export([a_span(1)])
 
 
 def migrate_for_ever(directory):

@@ -26,6 +26,7 @@ def start(*arguments):
     """A child process that runs one command of `store_child.py`; it dumps its stacks after 15 seconds."""
     return subprocess.Popen(
         [sys.executable, str(CHILD), *map(str, arguments)],
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -38,6 +39,15 @@ def finish(child, timeout=60):
     out, err = child.communicate(timeout=timeout)
     assert child.returncode == 0, err
     return out
+
+
+def ask(child, word):
+    """Let a child that obeys do one thing; its answer."""
+    child.stdin.write(word + "\n")
+    child.stdin.flush()
+    answer = child.stdout.readline().split()
+    assert answer[:1] == [word], child.communicate()
+    return answer[1:]
 
 
 def run(*arguments):

@@ -151,24 +151,6 @@ def test_an_empty_file_becomes_a_store(path):
     store.close()
 
 
-def test_a_file_of_a_newer_version_is_moved_aside_whole(path, caplog):
-    """Scenario 78."""
-    filled(path)
-    db = sqlite3.connect(path)
-    with db:
-        db.execute("INSERT INTO migrations VALUES ('9999_later', 1)")
-    db.close()
-    with pytest.raises(StoreError, match="newer version"):
-        SQLiteStore(path).traces()
-    store = SQLiteStore(path)
-    store.export([a_span(1)])
-    (kept,) = store.health().moved_aside
-    assert count(kept) == 300
-    assert count(path) == 1
-    assert "newer version" in caplog.text
-    store.close()
-
-
 def test_a_file_whose_tables_are_gone_is_moved_aside(path):
     """Scenario 78."""
     filled(path)

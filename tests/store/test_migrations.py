@@ -52,3 +52,26 @@ def test_an_unknown_step_means_a_newer_file(db):
 def test_tables_of_others_mean_a_foreign_file(db):
     db.execute("CREATE TABLE migrations (name)")
     assert migrations.state(db) == "foreign"
+
+
+@pytest.mark.parametrize(
+    ("more_than_ours", "state"), [(-99, "newer"), (-2, "current"), (0, "current"), (1, "newer")]
+)
+def test_a_newer_file_says_how_many_steps_one_must_know_to_go_on_with_it(db, more_than_ours, state):
+    migrations.migrate(db)
+    needed = max(0, len(migrations.MIGRATIONS) + more_than_ours)  # 0: it says nothing
+    db.execute("INSERT INTO migrations VALUES ('9999_from_the_future', 1)")
+    db.execute(f"PRAGMA user_version = {needed}")
+    assert migrations.state(db) == state
+
+
+def test_a_newer_file_that_lacks_a_step_of_ours_is_none_to_go_on_with(db):
+    migrations.migrate(db)
+    db.execute("UPDATE migrations SET name = '9999_from_the_future' WHERE name = '0003_outbox'")
+    db.execute("PRAGMA user_version = 2")
+    assert migrations.state(db) == "newer"
+
+
+def test_every_later_step_says_which_versions_may_go_on():
+    for _, statements in migrations.MIGRATIONS[3:]:
+        assert any(statement.startswith("PRAGMA user_version = ") for statement in statements)
