@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from collections.abc import Callable
 from typing import Literal
 from urllib.parse import quote
 
@@ -32,11 +33,17 @@ class NewerSchema(sqlite3.DatabaseError):
     """The file was written by a newer version of agenttrace, and must not be written by this one."""
 
 
+class Replaced(sqlite3.DatabaseError):
+    """Another file was put in the place of the one that was to be opened."""
+
+
 def trouble_of(error: Exception) -> Trouble:
     """What an error of SQLite's means for the store.
 
     *unavailable*: full, forbidden, broken, no file, or of a newer version.
     """
+    if isinstance(error, Replaced):
+        return "moved"
     code = getattr(error, "sqlite_errorcode", None)
     if code == _MOVED:
         return "moved"
@@ -47,31 +54,57 @@ def trouble_of(error: Exception) -> Trouble:
     return _CODES.get(code & 0xFF, "unavailable")
 
 
-def open_for_writing(path: str, timeout: float) -> sqlite3.Connection:
+def open_for_writing(
+    path: str,
+    timeout: float,
+    expected: files.Identity | None = None,
+    before_writing: Callable[[], None] = lambda: None,
+) -> sqlite3.Connection:
     """Open the database, making or migrating it where needed. The caller holds the file's lock.
 
+    `expected` is the file for which the caller has looked at what lies beside it; `before_writing` is called
+    when its log lies there and nothing has been written to it.
+
     Raises:
+        Replaced: another file than the expected one stands there by now; its log has not been touched.
         sqlite3.DatabaseError: it cannot be opened, is damaged, or newer than this version (`NewerSchema`).
         StoreError: a link stands there, or another application's database.
         OSError: the file cannot be made.
     """
     files.refuse_links(path)
     files.create_private(path)
+    # This opens the file itself, but the log beside it only with the first statement. A connection that had
+    # read the log of another database would write it into this one when it is closed.
     db = sqlite3.connect(
         _uri(path, "rw"), uri=True, timeout=timeout, isolation_level=None, check_same_thread=False
     )
     try:
+        if expected is not None and files.identity(path) != expected:
+            raise Replaced(f"another file was put in the place of {path}")
         state = writable_state(db, path)  # before anything is changed: the file may be somebody else's
-        db.execute("PRAGMA journal_mode = WAL").fetchone()
+        _begin_a_log(db)
         db.execute("PRAGMA synchronous = NORMAL")
         db.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
         db.execute("PRAGMA cache_size = -16000")
+        db.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()  # so that a log that is new exists
+        before_writing()
         if state != "current":
             migrations.migrate(db)
     except BaseException:
         db.close()
         raise
     return db
+
+
+def _begin_a_log(db: sqlite3.Connection) -> None:
+    if db.execute("PRAGMA journal_mode").fetchone() != ("wal",):
+        # A few bytes of one page are written. That needs no journal on disk: left there by a kill, it would
+        # stop every reader, and be read into whatever file is put in this one's place.
+        db.execute("PRAGMA journal_mode = MEMORY").fetchone()
+        if db.execute("PRAGMA journal_mode = WAL").fetchone() != (
+            "wal",
+        ):  # a file system that cannot have it
+            db.execute("PRAGMA journal_mode = DELETE").fetchone()
 
 
 def writable_state(db: sqlite3.Connection, path: str) -> migrations.SchemaState:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from agenttrace.core.errors import StoreError
@@ -48,16 +49,18 @@ def refuse_links(path: str) -> None:
             raise StoreError(f"{path + side} is {kind}; the store needs the path of a file")
 
 
-def refuse_strangers(path: str) -> None:
+def refuse_strangers(path: str, ours: Identity | None = None) -> None:
     """Stop where a file of somebody else's stands, as after a mistyped path.
 
-    A database, an empty file, and a damaged one with our lock or its log beside it, are no strangers.
+    A database, an empty file, and a damaged one with our lock or its log beside it, are no strangers. `ours`
+    is the file that the lock and the log are known to belong to: they say nothing about another one.
 
     Raises:
         StoreError: neither its content nor what lies beside it says that it was ever a store.
         OSError: it cannot be read.
     """
-    if os.path.lexists(path + ".lock") or os.path.lexists(path + "-wal"):
+    is_replaced = ours is not None and identity(path) != ours
+    if not is_replaced and (os.path.lexists(path + ".lock") or os.path.lexists(path + "-wal")):
         return
     try:
         with open(path, "rb") as file:
@@ -99,12 +102,12 @@ def create_private(path: str) -> None:
     """
     if os.path.lexists(path):
         return
-    move_aside(path, "orphan")
+    move_aside(path, "orphan", SIDES[1:])
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
     os.close(os.open(path, flags, 0o600))
 
 
-def move_aside(path: str, why: str) -> str | None:
+def move_aside(path: str, why: str, sides: Sequence[str] = SIDES) -> str | None:
     """Rename a database and what belongs to it to ``<path>.<why>-<UTC time>``; nothing is ever deleted.
 
     Returns the new name, or None where there was nothing to move. The parts keep their endings, so that
@@ -117,7 +120,7 @@ def move_aside(path: str, why: str) -> str | None:
         count += 1
         target = f"{path}.{why}-{stamp}-{count}"
     moved = False
-    for side in SIDES:
+    for side in sides:
         try:
             os.rename(path + side, target + side)
             moved = True

@@ -14,9 +14,9 @@ class StoreHealth:
     """Counts since the store was made, in this process.
 
     `mode` is where new spans go now, `trouble` why that is memory. `lost` counts spans that were stored in
-    a file which somebody then deleted or renamed away, `dropped` spans for which memory had no room.
-    `waiting` spans are kept in memory until the file can be written again. `moved_aside` are the files that
-    could not be used and were kept under a new name.
+    a file which somebody then deleted, renamed away or replaced, `dropped` spans for which memory had no
+    room. `waiting` spans are kept in memory until the file can be written again. `moved_aside` are the
+    files that could not be used and were kept under a new name.
     """
 
     mode: Literal["sqlite", "memory"] = "sqlite"

@@ -3,7 +3,8 @@
 SQLite before 3.51.3 can damage a database in WAL mode when two connections write or checkpoint in the same
 instant (the WAL-reset bug), and its own busy handler lets a writer starve for seconds. So each write
 transaction, together with the checkpoint after it, holds an advisory lock on a file beside the database.
-The lock is the kernel's: it ends with the process that holds it, however that ends.
+The lock is the kernel's: it ends with the process that holds it, however that ends. The file also carries a
+note, from who held the lock to who holds it next.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import errno
 import os
 import random
+import stat
 import time
 from typing import Any
 
@@ -23,6 +25,9 @@ fcntl: Any = _fcntl
 
 _NOT_SUPPORTED = {errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL}
 _HELD_BY_OTHERS = {errno.EAGAIN, errno.EACCES, errno.EWOULDBLOCK}
+
+_MARK = b"agenttrace "
+_NOTE_BYTES = 200
 
 
 class FileLock:
@@ -63,6 +68,34 @@ class FileLock:
                 pass
             finally:
                 os.close(handle)
+
+    def read_note(self) -> str:
+        """The last note; empty where there is none that can be read. Needs no lock."""
+        if fcntl is None:
+            return ""
+        try:
+            handle = os.open(
+                self.path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+            )
+            try:
+                text = os.pread(handle, _NOTE_BYTES, 0)
+            finally:
+                os.close(handle)
+        except OSError:
+            return ""
+        return text[len(_MARK) :].decode("ascii", "replace").strip() if text.startswith(_MARK) else ""
+
+    def write_note(self, note: str) -> None:
+        """Replace the note, while the lock is held. A file with other content is not ours and stays as it is.
+
+        Raises:
+            OSError: the lock's file cannot be written.
+        """
+        if self._held is None or not stat.S_ISREG(os.fstat(self._held).st_mode):
+            return
+        if os.pread(self._held, len(_MARK), 0) in (b"", _MARK):
+            # One write of ever the same length: who reads it meanwhile finds the old note or the new one.
+            os.pwrite(self._held, (_MARK + note.encode("ascii")).ljust(_NOTE_BYTES - 1) + b"\n", 0)
 
     def forget(self) -> None:
         """In a forked child: drop the inherited descriptor; the parent's lock stays the parent's."""

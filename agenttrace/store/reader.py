@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from collections.abc import Callable
 from typing import TypeVar
 
 from agenttrace.core.errors import StoreError
-from agenttrace.store import files, migrations
+from agenttrace.store import files, migrations, sides
 from agenttrace.store.connection import open_for_reading, trouble_of
+from agenttrace.store.lock import FileLock
 
 T = TypeVar("T")
 
@@ -23,12 +23,33 @@ def read(path: str, timeout: float, query: Callable[[sqlite3.Connection], T], no
     Raises:
         StoreError: the file cannot be read; what it is and what to do is in the text.
     """
-    if not os.path.lexists(path):
-        return nothing
+    for _ in range(_ATTEMPTS):
+        file = _identity(path)
+        if file is None:
+            return nothing
+        try:
+            value = _read_once(path, timeout, query, nothing)
+        except Exception:  # choke-point: a database read with the log of another may break anything
+            if _identity(path) == file:
+                raise
+            continue
+        if _identity(path) == file:
+            return value
+    raise StoreError(f"{path} cannot be read{_ADVICE['moved']}")
+
+
+def _identity(path: str) -> files.Identity | None:
+    try:
+        return files.identity(path)
+    except OSError:  # something on the way there is no directory, or may not be entered
+        return None
+
+
+def _read_once(path: str, timeout: float, query: Callable[[sqlite3.Connection], T], nothing: T) -> T:
     files.refuse_links(path)
     state: migrations.SchemaState | None = None
     try:
-        files.refuse_strangers(path)
+        _look_beside(path, timeout)
         db = open_for_reading(path, timeout)
         try:
             db.execute("BEGIN")
@@ -60,6 +81,22 @@ def read(path: str, timeout: float, query: Callable[[sqlite3.Connection], T], no
             ) from error
         raise StoreError(f"{path} cannot be read: {error}{_ADVICE[trouble]}") from error
 
+
+def _look_beside(path: str, timeout: float) -> None:
+    """Stop at a file of another kind; move the log of a file that was replaced out of the way of this one."""
+    lock = FileLock(path)
+    sides.refuse_strangers(path, lock)
+    if not sides.strays(path, sides.noted(lock)):
+        return
+    if not lock.acquire(timeout):
+        raise StoreError(f"{path} cannot be read{_ADVICE['busy']}")
+    try:
+        sides.move_strays(path, lock)
+    finally:
+        lock.release()
+
+
+_ATTEMPTS = 3
 
 _ADVICE = {
     "busy": "; another process holds it, try again",

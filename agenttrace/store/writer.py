@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import atexit
+import os
 import sqlite3
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 from agenttrace.core.errors import ExportError, StoreError
-from agenttrace.store import files, migrations
-from agenttrace.store.connection import cut_log, open_for_writing, trouble_of, writable_state
+from agenttrace.store import files, migrations, sides
+from agenttrace.store.connection import Replaced, cut_log, open_for_writing, trouble_of, writable_state
 from agenttrace.store.functions import Functions
 from agenttrace.store.health import StoreHealth
 from agenttrace.store.lock import FileLock
@@ -17,6 +18,8 @@ from agenttrace.store.lock import FileLock
 T = TypeVar("T")
 
 Action = Callable[[sqlite3.Connection, Functions], T]
+
+_CLOSE_TIMEOUT = 0.5
 
 
 class Unavailable(Exception):
@@ -38,8 +41,10 @@ class Writer:
         self._functions = Functions()
         self._db: sqlite3.Connection | None = None
         self._file: files.Identity | None = None
+        self._group: sides.Group | None = None  # what was open; None once others may have its identity
         self._steps = 0
         self._stored_here = 0
+        self._left_in_a_replaced_file: int | None = None
 
     def write(self, action: Action[T], spans: int = 0) -> T:
         """Run an action in a transaction of its own; `spans` is how many it stores.
@@ -76,15 +81,16 @@ class Writer:
         raise AssertionError("the last attempt returns or raises")
 
     def _locked(self, action: Action[T]) -> T:
-        self._notice_a_lost_file()
+        self._notice_a_lost_file()  # before the lock, whose directory may be gone as well
         if self._db is None:
             files.refuse_links(self.path)
-            files.refuse_strangers(self.path)  # before our lock lies beside it
+            sides.refuse_strangers(self.path, self._lock, self._group)  # before our lock lies beside it
             files.make_directory(self.path)
         if not self._lock.acquire(self.timeout):
             self._health.busy += 1
             raise ExportError(f"{self.path} has been in use by other processes for {self.timeout} s")
         try:
+            self._notice_a_lost_file()  # while we waited
             if self._db is None:
                 self._open()
             assert self._db is not None
@@ -93,12 +99,32 @@ class Writer:
             self._lock.release()
 
     def _open(self) -> None:
-        self._file = files.identity(self.path)  # known also where opening it fails
-        self._db = open_for_writing(self.path, self.timeout)
+        files.create_private(self.path)
+        file = self._file = files.identity(self.path)  # known also where opening it fails
+        if file is None:
+            raise Replaced(f"{self.path} was deleted while it was opened")
+        sides.move_strays(self.path, self._lock, self._group)
+
+        def note() -> None:  # the log that lies there now is this file's: only who holds the lock moves one
+            self._group = sides.group(self.path, file)
+            sides.note(self._lock, self._group)
+
+        self._db = open_for_writing(self.path, self.timeout, file, before_writing=note)
         self._steps = migrations.count(self._db)
-        self._file = files.identity(self.path)
         self._functions = Functions()
         self._stored_here = 0
+        self._say_that_it_was_replaced()
+
+    def _say_that_it_was_replaced(self) -> None:
+        left, self._left_in_a_replaced_file = self._left_in_a_replaced_file, None
+        if left is not None:
+            self._health.warn_once(
+                "replaced",
+                "another file was put in the place of the trace store %s while it was in use; traces go on "
+                "into that one (%d spans of this process were in the old one)",
+                self.path,
+                left,
+            )
 
     def _transaction(self, db: sqlite3.Connection, action: Action[T]) -> T:
         db.execute(f"PRAGMA busy_timeout = {int(self.timeout * 1000)}")
@@ -123,18 +149,24 @@ class Writer:
             self._steps = steps
 
     def _notice_a_lost_file(self) -> None:
-        if self._db is None or files.identity(self.path) == self._file:
+        if self._db is None:
+            return
+        there = files.identity(self.path)
+        if there == self._file:
             return
         self._health.reopened += 1
         self._health.lost += self._stored_here
-        self._health.warn_once(
-            "moved",
-            "the trace store %s was deleted or renamed while in use; a new one is begun (%d spans of this "
-            "process were in the old one)",
-            self.path,
-            self._stored_here,
-        )
-        self._release()
+        if there is None:
+            self._health.warn_once(
+                "moved",
+                "the trace store %s was deleted or renamed while in use; a new one is begun "
+                "(%d spans of this process were in the old one)",
+                self.path,
+                self._stored_here,
+            )
+        else:  # said when it has shown itself to be a store: for any other there is a warning of its own
+            self._left_in_a_replaced_file = self._stored_here
+        self._close()  # without the lock: of a file that is gone, SQLite leaves the log where it is
 
     def _move_aside(self, error: Exception) -> None:
         damaged = self._file
@@ -167,6 +199,32 @@ class Writer:
             pass
 
     def _release(self) -> None:
+        """Close the connection, while no other process of ours opens what stands at the path.
+
+        The last to close a database folds the log into it and deletes the log by its name, which by then
+        could be the log of another file, put there and opened in the meantime.
+        """
+        if self._db is None:
+            return
+        locked = self._lock_briefly()
+        try:
+            self._close()
+            self._group = None
+            if locked and not os.path.lexists(self.path + "-wal"):
+                sides.note(self._lock, None)
+        except OSError:  # the note stays: it speaks of files that are gone
+            pass
+        finally:
+            if locked:
+                self._lock.release()
+
+    def _lock_briefly(self) -> bool:
+        try:
+            return self._lock.acquire(min(self.timeout, _CLOSE_TIMEOUT))
+        except OSError:
+            return False
+
+    def _close(self) -> None:
         db, self._db = self._db, None
         self._file = None
         if db is not None:
@@ -177,6 +235,7 @@ class Writer:
 
     def close(self) -> None:
         """Let go of the file. The next write opens it again."""
+        self.verify()
         self._release()
 
     def abandon(self) -> None:

@@ -1,6 +1,8 @@
 """Killed while it writes."""
 
+import os
 import random
+import threading
 import time
 
 import pytest
@@ -45,8 +47,29 @@ def test_kill_9_while_a_store_is_made_leaves_one_that_opens(tmp_path):
 
         for path in directory.glob("*.db"):
             store = SQLiteStore(path)
+            assert len(store.traces()) <= 1
             store.export([a_span(2)])
             assert store.health().moved_aside == []
             assert store.health().mode == "sqlite"
             store.close()
             assert is_sound(path)
+
+
+def test_no_journal_is_on_disk_while_a_store_is_made(tmp_path):
+    """Left there by a kill, it would stop all readers, and spoil a backup put in the store's place."""
+    made = threading.Event()
+    seen = set()
+
+    def watch():
+        while not made.is_set():
+            seen.update(name for name in os.listdir(tmp_path) if name.endswith("-journal"))
+
+    watching = threading.Thread(target=watch)
+    watching.start()
+    for number in range(30):
+        store = SQLiteStore(tmp_path / f"{number}.db")
+        store.export([a_span(1)])
+        store.close()
+    made.set()
+    watching.join()
+    assert seen == set()

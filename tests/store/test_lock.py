@@ -40,3 +40,38 @@ def test_a_system_without_locks_goes_without(tmp_path, monkeypatch):
     lock = FileLock(str(tmp_path / "x"))
     assert lock.acquire(0)
     lock.release()
+
+
+def test_a_note_is_read_by_the_next_holder_and_by_those_who_hold_nothing(tmp_path):
+    first, second = FileLock(str(tmp_path / "x")), FileLock(str(tmp_path / "x"))
+    assert second.read_note() == ""
+    first.write_note("lost: the lock is not held")
+    assert first.acquire(0)
+    assert second.read_note() == ""
+    first.write_note("a note that is rather long")
+    first.write_note("a note")
+    assert second.read_note() == "a note"
+    first.release()
+    assert second.acquire(0)
+    assert second.read_note() == "a note"
+    second.release()
+
+
+def test_a_lock_file_that_is_somebody_elses_keeps_its_content(tmp_path):
+    """As of a store named after a tool that has a file of pinned versions."""
+    lock = FileLock(str(tmp_path / "x"))
+    (tmp_path / "x.lock").write_text("version = 3\n")
+    assert lock.acquire(0)
+    lock.write_note("a note")
+    assert lock.read_note() == ""
+    lock.release()
+    assert (tmp_path / "x.lock").read_text() == "version = 3\n"
+
+
+def test_a_pipe_in_the_place_of_the_lock_has_no_note(tmp_path):
+    os.mkfifo(tmp_path / "x.lock")
+    lock = FileLock(str(tmp_path / "x"))
+    assert lock.read_note() == ""
+    assert lock.acquire(0)
+    lock.write_note("a note")
+    lock.release()
