@@ -18,7 +18,6 @@ if TYPE_CHECKING:
         AgentTraceError,
         ConfigError,
         DatasetError,
-        EvaluationFailed,
         ExpectationError,
         JudgeError,
         MissingDependency,
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
         StoreError,
     )
     from agenttrace.core.example import Example
-    from agenttrace.core.report import EvaluationReport, ScorerData, ScoringResult
+    from agenttrace.core.report import EvaluationFailed, EvaluationReport, ScorerData, ScoringResult
     from agenttrace.core.score import Score
     from agenttrace.core.snapshot import register_snapshot
     from agenttrace.core.span import Span
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
     from agenttrace.datasets import EvalDataset, get_examples_from_yaml
     from agenttrace.defaults import default_tracer, observe, wrap
     from agenttrace.evaluation import assert_test, run_evaluation
-    from agenttrace.evaluation.alerts import log_alert, webhook
     from agenttrace.expectations import (
         ABSENT,
         any_of,
@@ -79,6 +77,7 @@ if TYPE_CHECKING:
         SummarizationScorer,
         TrajectoryJudge,
     )
+    from agenttrace.online.alerts import log_alert, webhook
     from agenttrace.scorers import (
         BudgetScorer,
         ContainsScorer,
@@ -106,11 +105,11 @@ if TYPE_CHECKING:
 _HOMES = {
     "agenttrace.client": "Client",
     "agenttrace.core.errors": (
-        "AgentTraceError ConfigError DatasetError EvaluationFailed ExpectationError JudgeError"
-        " MissingDependency ScorerError StoreError"
+        "AgentTraceError ConfigError DatasetError ExpectationError JudgeError MissingDependency"
+        " ScorerError StoreError"
     ),
     "agenttrace.core.example": "Example",
-    "agenttrace.core.report": "EvaluationReport ScorerData ScoringResult",
+    "agenttrace.core.report": "EvaluationFailed EvaluationReport ScorerData ScoringResult",
     "agenttrace.core.score": "Score",
     "agenttrace.core.snapshot": "register_snapshot",
     "agenttrace.core.span": "Span",
@@ -119,12 +118,11 @@ _HOMES = {
     "agenttrace.datasets": "EvalDataset get_examples_from_yaml",
     "agenttrace.defaults": "default_tracer observe wrap",
     "agenttrace.evaluation": "assert_test run_evaluation",
-    "agenttrace.evaluation.alerts": "log_alert webhook",
-    "agenttrace.exporters.otlp": "OTLPExporter",
     "agenttrace.expectations": (
         "ABSENT any_of approx call expect gt gte has length lt lte many not_ one_of opt par re_ ref"
         " semantic seq type_"
     ),
+    "agenttrace.exporters.otlp": "OTLPExporter",
     "agenttrace.judges": (
         "AnswerCorrectnessScorer AnswerRelevancyScorer ClassifierScorer ComparisonScorer"
         " ContextualPrecisionScorer ContextualRecallScorer ContextualRelevancyScorer DerailmentScorer"
@@ -132,6 +130,7 @@ _HOMES = {
         " InstructionAdherenceScorer LLMJudgeTrajectoryScorer PromptScorer SummarizationScorer"
         " TrajectoryJudge"
     ),
+    "agenttrace.online.alerts": "log_alert webhook",
     "agenttrace.scorers": (
         "BudgetScorer ContainsScorer ExactMatchScorer ExecutionOrderScorer FunctionCallCoverageScorer"
         " JSONCorrectnessScorer JSONSimilarityScorer LoopScorer NumericDifferenceScorer RegexScorer"

@@ -8,12 +8,12 @@ from typing import Any, Unpack
 
 from agenttrace.core.errors import ConfigError, StoreError
 from agenttrace.core.example import Example
-from agenttrace.core.portable import refused, to_portable
+from agenttrace.core.file_form import refused, to_portable
 from agenttrace.core.protocols import Scorer, Store
 from agenttrace.core.report import EvaluationReport
 from agenttrace.datasets import EvalDataset
 from agenttrace.evaluation import assert_test, run_evaluation
-from agenttrace.evaluation.offline import EvaluationOptions
+from agenttrace.evaluation.evaluate import EvaluationOptions
 from agenttrace.store import open_store
 
 PROJECT = "default"

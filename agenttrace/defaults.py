@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from agenttrace.tracer import Tracer
 from agenttrace.tracing.decorator import check_options, observe_with
+from agenttrace.tracing.default_recorder import default_recorder, when_none_is_offered
 from agenttrace.tracing.record import Recorder
-from agenttrace.tracing.recorders import default_recorder, when_none_is_offered
 
 if TYPE_CHECKING:
     from agenttrace.core.protocols import Scorer

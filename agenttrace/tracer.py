@@ -5,40 +5,42 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
 from agenttrace.core.errors import ConfigError
 from agenttrace.core.protocols import Delivering, Exporter, Store
-from agenttrace.evaluating import Evaluating
-from agenttrace.evaluation.validity import check_alerts, check_rate
+from agenttrace.core.score import Score
+from agenttrace.core.span import Span
+from agenttrace.scoring.checks import check_alerts, check_rate, fields_of
 from agenttrace.store import open_store
 from agenttrace.tracing.accounts import FlushResult
 from agenttrace.tracing.capture import Capture
-from agenttrace.tracing.decorator import (
-    check_options,
-    enabled_by_environment,
-    observe_methods,
-    observe_with,
-)
+from agenttrace.tracing.context import running
+from agenttrace.tracing.decorator import check_options, enabled_by_environment, observe_methods, observe_with
+from agenttrace.tracing.default_recorder import offer_recorder, withdraw_recorder
+from agenttrace.tracing.live_span import LiveSpan, add_to
+from agenttrace.tracing.live_trace import LiveTrace, running_trace
 from agenttrace.tracing.pipeline import Pipeline
 from agenttrace.tracing.record import Recorder
-from agenttrace.tracing.recorders import offer_recorder, withdraw_recorder
 from agenttrace.tracing.redaction import RedactCall, Redaction, redaction_of
 from agenttrace.tracing.remote import Continued, inject
-from agenttrace.tracing.running import Running
 from agenttrace.tracing.sampling import sampler
 from agenttrace.tracing.span_block import SpanBlock
 from agenttrace.tracing.threads import follow_threads
 
 if TYPE_CHECKING:
+    from agenttrace.core.example import Example
     from agenttrace.core.protocols import Scorer
-    from agenttrace.evaluation.alerts import Alert
+    from agenttrace.online.alerts import Alert
+    from agenttrace.online.evaluator import OnlineEvaluator
+    from agenttrace.online.handle import EvaluationHandle
+    from agenttrace.online.request import Wishes
 
 F = TypeVar("F")
 C = TypeVar("C", bound=type)
 
 
-class Tracer(Running, Evaluating):
+class Tracer:
     """One project's recorder, with its store.
 
     Args:
@@ -102,8 +104,8 @@ class Tracer(Running, Evaluating):
         self._recorder.owner = self
         self._alerts = tuple(alerts)
         self._drain_seconds = drain_seconds
+        self._online: OnlineEvaluator | None = None
         self._exporters = tuple(exporters)
-        self._flush_spans = self._pipeline.store_all
         self._redaction = self._pipeline.redaction
         if context_in_threads and self.enabled:
             follow_threads()
@@ -216,6 +218,121 @@ class Tracer(Running, Evaluating):
     def capture(self) -> Capture:
         """Everything recorded inside a block, by any tracer: ``with tracer.capture() as captured: …``."""
         return Capture(self._recorder)
+
+    def current_span(self) -> LiveSpan | None:
+        """The call that runs here, or None."""
+        record = running()
+        return None if record is None else LiveSpan(record)
+
+    def current_trace(self) -> LiveTrace | None:
+        """The trace that is recorded here, or None."""
+        return running_trace()
+
+    def set_tags(self, tags: Iterable[str]) -> None:
+        """Add tags to the running trace."""
+        (running_trace() or LiveTrace(None)).set_tags(tags)
+
+    def set_customer_id(self, customer_id: str) -> None:
+        """Say for whom the running trace is."""
+        (running_trace() or LiveTrace(None)).set_customer_id(customer_id)
+
+    def set_session_id(self, session_id: str) -> None:
+        """Say to which conversation the running trace belongs."""
+        (running_trace() or LiveTrace(None)).set_session_id(session_id)
+
+    def update_metadata(self, metadata: Mapping[str, Any]) -> None:
+        """Add values by name to the running trace."""
+        (running_trace() or LiveTrace(None)).update_metadata(metadata)
+
+    def log(self, message: str, *, label: str = "log", score: float | None = None) -> None:
+        """Keep a note, or feedback as a number, on the running span."""
+        LiveSpan(running()).log(message, label=label, score=score)
+
+    def update_current_span(
+        self,
+        *,
+        output: Any = None,
+        usage: Mapping[str, Any] | None = None,
+        model: str | None = None,
+        attributes: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Add to the running span; what is None stays as it is."""
+        add_to(LiveSpan(running()), output, usage, model, attributes or {})
+
+    def score_current_span(
+        self, name: str, value: float, *, threshold: float = 0.0, reason: str = ""
+    ) -> None:
+        """Put a score from 0 to 1 on the running span.
+
+        Raises:
+            ValueError: not a number from 0 to 1.
+        """
+        LiveSpan(running()).add_score(Score.of(name, value, threshold, reason=reason))
+
+    def async_evaluate(
+        self, scorers: Sequence[Scorer], example: Example | None = None, **wishes: Unpack[Wishes]
+    ) -> EvaluationHandle:
+        """Score an example in the background; the scores land on the running span. Returns at once.
+
+        Give an `Example`, or its fields. What is given is copied now; scorers that look at the trace see the
+        span and what is below it, once it has ended. Up to 10,000 evaluations wait; what comes beyond is
+        dropped, counted in `stats`. The returned handle may be ignored.
+
+        Args:
+            scorers: What to ask, deterministic scorers or judges.
+            example: What to judge.
+            input: A field of the example; so are the names that follow, as in `Example`.
+            model: Which model the judges ask that have none of their own.
+            sample_rate: Share of the calls that are evaluated.
+            span_id: Another span of the running trace, 16 hex digits.
+            timeout: Seconds for each scorer (120).
+            on_result: Called with the scores, on a thread of ours.
+            alerts: Whom to tell of a score below its threshold, besides the tracer's own.
+
+        Raises:
+            ConfigError: no scorers, an example and fields, a model that cannot be reached as configured.
+            ScorerError: something that is not a scorer.
+        """
+        fields = None if example is None else fields_of(example)
+        if not self.enabled:
+            wishes["sample_rate"] = 0.0
+        online = self._online or self._begin_online()
+        return online.ask(scorers, fields, running(), wishes, self._alerts)
+
+    def wait_for_evaluations(self, timeout: float | None = None) -> bool:
+        """Wait, at most `timeout` seconds, until every evaluation has ended and is stored; whether so."""
+        return self._online is None or self._online.wait(timeout)
+
+    def resume_evaluations(self, scorers: Sequence[Scorer]) -> list[EvaluationHandle]:
+        """Finish what an earlier process left pending, with scorers of the same names.
+
+        What a living process is at work on stays with it. The tracer's own alerts are told.
+        """
+        from agenttrace.online.resume import resume
+
+        return resume(self._online or self._begin_online(), scorers, self._alerts)
+
+    def _evaluate_each(self, scorers: Sequence[Scorer], sample_rate: float) -> Callable[[Span], None]:
+        """What the pipeline's worker does with each stored span of an observed function."""
+        from agenttrace.online.evaluator import each_span
+
+        return each_span(lambda: self._online or self._begin_online(), scorers, sample_rate, self._alerts)
+
+    def _begin_online(self) -> OnlineEvaluator:
+        from agenttrace.online.evaluator import OnlineEvaluator
+        from agenttrace.scoring.redacting_store import RedactingStore
+
+        redacting: Any = RedactingStore(self.store, self._redaction)
+        made = OnlineEvaluator(
+            redacting,
+            self.project_name,
+            flush_spans=self._pipeline.store_all,
+            exporters=self._exporters,
+            drain_seconds=self._drain_seconds,
+        )
+        # Two threads that come here together: the first one stored wins, the other was never used.
+        self._online = self._online or made
+        return self._online
 
     def inject(self, headers: MutableMapping[str, str]) -> MutableMapping[str, str]:
         """Add the W3C ``traceparent`` of the running call to the headers of a request."""

@@ -20,8 +20,9 @@ from typing import Any
 
 from agenttrace.core.example import Example
 from agenttrace.core.trace import Trace
-from agenttrace.expectations import call, compare
-from agenttrace.expectations.lcs import lcs_pairs
+from agenttrace.expectations import call
+from agenttrace.matching import compare
+from agenttrace.matching.lcs import lcs_pairs
 from agenttrace.scorers import ToolOrderScorer
 from benchmarks.options import parse
 from benchmarks.percentiles import figure, markdown

@@ -24,7 +24,7 @@ from typing import Any
 
 from agenttrace.core.protocols import Store
 from agenttrace.core.span import Span
-from agenttrace.core.tool_call import Parameter, ToolDefinition
+from agenttrace.core.tool import Parameter, ToolDefinition
 from agenttrace.store import MemoryStore, SQLiteStore
 
 WEATHER = ToolDefinition("get_weather", (Parameter("city"), Parameter("days", default=3)))

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from agenttrace import Example, Trace, any_of, call, expect, many, opt, par, ref, seq
-from agenttrace.expectations import compare, explain
+from agenttrace.matching import compare, explain
 from agenttrace.scorers import ToolOrderScorer
 
 HEAD = """\

@@ -1,8 +1,9 @@
 import pytest
 
 from agenttrace.client import Client
-from agenttrace.core.errors import ConfigError, DatasetError, EvaluationFailed, StoreError
+from agenttrace.core.errors import ConfigError, DatasetError, StoreError
 from agenttrace.core.example import Example
+from agenttrace.core.report import EvaluationFailed
 from agenttrace.datasets import EvalDataset
 from agenttrace.scorers import ExecutionOrderScorer, ToolOrderScorer
 from agenttrace.store import MemoryStore, open_store

@@ -12,11 +12,10 @@ import click
 from agenttrace.cli.function_name import load_function
 from agenttrace.cli.scorer_name import load_scorer
 from agenttrace.cli.store_option import store_option
-from agenttrace.core.errors import EvaluationFailed
-from agenttrace.core.report import ScoringResult
+from agenttrace.core.report import EvaluationFailed, ScoringResult
 from agenttrace.evaluation.assertion import checked, examples_in
 from agenttrace.evaluation.engine import Progress
-from agenttrace.evaluation.offline import TIMEOUT, run_evaluation
+from agenttrace.evaluation.evaluate import TIMEOUT, run_evaluation
 from agenttrace.evaluation.requirement import Requirement
 from agenttrace.reports.terminal import report_lines
 from agenttrace.reports.text import show

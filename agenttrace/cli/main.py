@@ -9,10 +9,11 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
 
 import click
 
-from agenttrace.cli.lazy_group import LazyGroup
 from agenttrace.core.errors import AgentTraceError
 from agenttrace.reports.text import safe
 from agenttrace.version import __version__
@@ -21,6 +22,27 @@ BROKEN = 2
 INTERRUPTED = 130
 PIPE_CLOSED = 141
 """What a shell reports for a program that a closed pipe ended."""
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are named as ``module:attribute``: none waits for the imports of another."""
+
+    def __init__(self, *args: Any, lazy: dict[str, str], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.lazy = lazy
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """All names, in the order given."""
+        return [*self.lazy, *super().list_commands(ctx)]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command, imported now."""
+        home = self.lazy.get(cmd_name)
+        if home is None:
+            return super().get_command(ctx, cmd_name)
+        module, _, attribute = home.partition(":")
+        command: click.Command = getattr(import_module(module), attribute)
+        return command
 
 
 @click.group(

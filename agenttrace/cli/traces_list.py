@@ -10,8 +10,7 @@ from agenttrace.cli.own_command import own_command
 from agenttrace.cli.store_option import place, store_option, store_to_read
 from agenttrace.core.jsonable import to_json
 from agenttrace.core.protocols import TraceSummary
-from agenttrace.reports.table import table_lines
-from agenttrace.reports.text import show
+from agenttrace.reports.text import show, table_lines
 from agenttrace.reports.tree import duration_text
 
 HEAD = ("TRACE", "STARTED", "NAME", "PROJECT", "SPANS", "TOOLS", "DURATION", "STATUS")

@@ -20,10 +20,6 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from agenttrace.core.report import EvaluationReport
 
 
 class AgentTraceError(Exception):
@@ -81,23 +77,6 @@ class JudgeError(AgentTraceError):
 
 class MissingDependency(AgentTraceError, ImportError):
     """An optional extra is not installed; the text names the extra."""
-
-
-class EvaluationFailed(AssertionError):
-    """At least one example failed or errored; the text is the printed report, `report` the same as data.
-
-    `errored` is true when an agent, a scorer or a judge broke on some example: the run then says nothing
-    about that example, which is not the same as saying that it failed.
-    """
-
-    def __init__(self, message: str, report: EvaluationReport) -> None:
-        super().__init__(message)
-        self.report = report
-
-    @property
-    def errored(self) -> bool:
-        """Whether any example could not be judged."""
-        return any(result.outcome == "errored" for result in self.report)
 
 
 def with_article(word: str) -> str:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 from agenttrace.core.summary import RunSummary, TraceSummary
 
 if TYPE_CHECKING:
     from agenttrace.core.example import Example
-    from agenttrace.core.parcel import Parcel
     from agenttrace.core.report import EvaluationReport
     from agenttrace.core.score import Score
     from agenttrace.core.span import Span
-    from agenttrace.core.tool_call import ToolDefinition
+    from agenttrace.core.tool import ToolDefinition
     from agenttrace.core.trace import Trace
 
 
@@ -103,7 +103,12 @@ class SpanSink(Exporter, Protocol):
 
 
 class Store(SpanSink, Protocol):
-    """An exporter that can be read back. Reading may happen on any thread."""
+    """An exporter that can be read back. Reading may happen on any thread.
+
+    Raises:
+        StoreError: from every reading method, where the store cannot be read; from `save_dataset`,
+            `claim_pending_evaluations` and `delete_trace`, where it cannot be written.
+    """
 
     def write_report(self, report: EvaluationReport) -> str:
         """Keep a finished evaluation run, with the scores under their traces; returns the run's id."""
@@ -161,7 +166,13 @@ class Store(SpanSink, Protocol):
         ...
 
     def save_dataset(self, alias: str, project: str, content: Any) -> int:
-        """Keep JSON data as the newest version of a dataset; returns the version's number, from 1."""
+        """Keep JSON data as the newest version of a dataset; returns the version's number, from 1.
+
+        Data equal to the newest version makes no new one.
+
+        Raises:
+            StoreError: `content` is not JSON data, or `alias` is no name.
+        """
         ...
 
     def load_dataset(self, alias: str, project: str, version: int | None = None) -> Any:
@@ -179,6 +190,21 @@ class Store(SpanSink, Protocol):
     def after_fork(self) -> None:
         """In a forked child: begin anew, leaving what the parent has yet to store to the parent."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Parcel:
+    """One request's body, encoded, not compressed.
+
+    `kind` says to which of a collector's addresses it goes, `items` how many spans or scores it holds. `key`
+    is its place in an outbox, 0 outside one.
+    """
+
+    kind: Literal["traces", "logs"]
+    content_type: str
+    items: int
+    body: bytes
+    key: int = 0
 
 
 class Outbox(Protocol):

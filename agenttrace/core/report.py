@@ -1,4 +1,4 @@
-"""A finished evaluation as data."""
+"""A finished evaluation as data, also inside the error that says it failed."""
 
 from __future__ import annotations
 
@@ -190,3 +190,20 @@ class EvaluationReport(Sequence[ScoringResult]):
             "metadata": dict(self.metadata),
             "results": [result.to_dict() for result in self.results],
         }
+
+
+class EvaluationFailed(AssertionError):
+    """At least one example failed or errored; the text is the printed report, `report` the same as data.
+
+    `errored` is true when an agent, a scorer or a judge broke on some example: the run then says nothing
+    about that example, which is not the same as saying that it failed.
+    """
+
+    def __init__(self, message: str, report: EvaluationReport) -> None:
+        super().__init__(message)
+        self.report = report
+
+    @property
+    def errored(self) -> bool:
+        """Whether any example could not be judged."""
+        return any(result.outcome == "errored" for result in self.report)

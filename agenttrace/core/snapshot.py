@@ -18,7 +18,8 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any
 
-from agenttrace.core.foreign import (
+from agenttrace.core.interruptions import thrown_in
+from agenttrace.core.reading_types import (
     Handler,
     bases_of,
     find_handler,
@@ -27,7 +28,6 @@ from agenttrace.core.foreign import (
     record_fields,
     type_name,
 )
-from agenttrace.core.interruptions import thrown_in
 
 MAX_DEPTH = 20
 MAX_ITEMS = 1_000

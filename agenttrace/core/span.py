@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from agenttrace.core.identity import span_id_text, trace_id_text
 
 if TYPE_CHECKING:
-    from agenttrace.core.tool_call import ToolDefinition
+    from agenttrace.core.tool import ToolDefinition
 
 Status = Literal["ok", "error", "cancelled", "abandoned"]
 """How a call ended: *cancelled* for CancelledError and GeneratorExit, *abandoned* for a generator that was

@@ -1,4 +1,4 @@
-"""A tool call that happened, one that should happen, the tool they are calls of.
+"""A tool call: one that happened, one that should happen.
 
 What counts as a tool call: a span whose `span_type` is ``"tool"``. Calls are ordered by their start.
 Nested tool spans count, in start order, each with its path; so do the calls of sub-agents, with the agent's
@@ -14,6 +14,7 @@ from typing import Any, Final, Literal, final
 
 from agenttrace.core.errors import ExpectationError, did_you_mean
 from agenttrace.core.span import SpanError, Status
+from agenttrace.core.tool import ToolDefinition
 
 
 @final
@@ -42,73 +43,6 @@ class _Any:
 
 ANY: Final = _Any()
 """In an expectation, in place of a value: whatever it is. The value must be there; see `ABSENT`."""
-
-ParameterKind = Literal[
-    "positional_only", "positional_or_keyword", "var_positional", "keyword_only", "var_keyword"
-]
-
-
-@final
-class _Required:
-    def __repr__(self) -> str:
-        return "REQUIRED"
-
-    def __reduce__(self) -> str:
-        return "REQUIRED"
-
-
-REQUIRED: Final = _Required()
-"""The default of a parameter that has none."""
-
-
-@dataclass(frozen=True, slots=True)
-class Parameter:
-    """One parameter of a tool: `default` is a JSON-safe snapshot, or `REQUIRED`."""
-
-    name: str
-    kind: ParameterKind = "positional_or_keyword"
-    default: Any = REQUIRED
-
-
-@dataclass(frozen=True, slots=True)
-class ToolDefinition:
-    """A recorded tool: its name, its parameters in order (without self), its tags."""
-
-    name: str
-    parameters: tuple[Parameter, ...] = ()
-    tags: tuple[str, ...] = ()
-
-    def bind(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Give expected arguments the shape in which a call of this tool is recorded.
-
-        Defaults are filled in; names that the tool takes through ``**options`` are moved under that
-        parameter's own name.
-
-        Raises:
-            ExpectationError: an argument that the tool does not have.
-        """
-        named = {p.name: p for p in self.parameters}
-        rest = next((p.name for p in self.parameters if p.kind == "var_keyword"), None)
-        bound: dict[str, Any] = {}
-        extra: dict[str, Any] = {}
-        for name, value in arguments.items():
-            if name in named:
-                bound[name] = value
-            elif rest is not None:
-                extra[name] = value
-            else:
-                raise ExpectationError(
-                    f"the tool {self.name!r} has no parameter {name!r}" + did_you_mean(name, named)
-                )
-        for parameter in self.parameters:
-            if parameter.name not in bound:
-                if parameter.kind == "var_positional":
-                    bound[parameter.name] = []
-                elif parameter.kind == "var_keyword":
-                    bound[parameter.name] = extra
-                elif parameter.default is not REQUIRED:
-                    bound[parameter.name] = parameter.default
-        return bound
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

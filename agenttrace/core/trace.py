@@ -8,9 +8,9 @@ from typing import Any
 
 from agenttrace.core.identity import new_trace_key, trace_id_text
 from agenttrace.core.span import Span, SpanError
-from agenttrace.core.tool_call import ToolCall, ToolDefinition
+from agenttrace.core.tool import TOOL, ToolDefinition
+from agenttrace.core.tool_call import ToolCall
 
-TOOL = "tool"
 AGENT = "agent"
 
 
@@ -50,9 +50,9 @@ class Trace:
         Raises:
             AgentTraceError: an entry that is neither.
         """
-        from agenttrace.core.recorded import trace_from_calls
+        from agenttrace.core.recorded_calls import spans_of_calls
 
-        return trace_from_calls(calls, output=output)
+        return cls(spans_of_calls(calls, output=output))
 
     @classmethod
     def from_messages(cls, messages: Sequence[Mapping[str, Any]]) -> Trace:
@@ -61,9 +61,9 @@ class Trace:
         Raises:
             AgentTraceError: an entry that is not a message.
         """
-        from agenttrace.core.messages import trace_from_messages
+        from agenttrace.core.recorded_messages import spans_of_messages
 
-        return trace_from_messages(messages)
+        return cls(spans_of_messages(messages))
 
     @property
     def trace_id(self) -> str:

@@ -1,24 +1,25 @@
-"""A collection of examples that can be kept in a file."""
+"""A list of examples with a name: from a file or from traces, to a file of any format."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Self, overload
+from typing import Any, Literal, Self, overload
 
-from agenttrace.core.errors import DatasetError
+from agenttrace.core.errors import DatasetError, did_you_mean
 from agenttrace.core.example import Example
-from agenttrace.core.portable import refused, to_portable
+from agenttrace.core.file_form import refused, to_portable
+from agenttrace.core.recorded_calls import written_call
+from agenttrace.core.tool import TOOL
 from agenttrace.core.trace import Trace
-from agenttrace.datasets.csv_format import read_csv
+from agenttrace.datasets.csv_format import read_csv, write_csv
 from agenttrace.datasets.document import Loaded
 from agenttrace.datasets.files import write_text
-from agenttrace.datasets.formats import format_named, format_of
-from agenttrace.datasets.from_traces import Expect, example_from_trace
-from agenttrace.datasets.json_format import read_json
-from agenttrace.datasets.jsonl_format import read_jsonl
-from agenttrace.datasets.yaml_format import read_yaml
+from agenttrace.datasets.json_format import read_json, read_jsonl, write_json, write_jsonl
+from agenttrace.datasets.yaml_format import read_yaml, write_yaml
+from agenttrace.expectations.from_run import expectation_of
 
 
 class EvalDataset(Sequence[Example]):
@@ -155,3 +156,76 @@ def _target(directory: Path, name: str | None, suffix: str) -> Path:
             f"got the name {name!r}, wanted a file name without a directory; give that as dir_path"
         )
     return directory / (name if name.endswith(suffix) else name + suffix)
+
+
+@dataclass(frozen=True)
+class Format:
+    """How a dataset is read from a file and made into its text."""
+
+    read: Callable[[Path], Loaded]
+    write: Callable[[Sequence[Mapping[str, Any]], Mapping[str, Any]], str]
+
+
+FORMATS: Mapping[str, Format] = {
+    "json": Format(read_json, write_json),
+    "jsonl": Format(read_jsonl, write_jsonl),
+    "csv": Format(read_csv, write_csv),
+    "yaml": Format(read_yaml, write_yaml),
+}
+_SUFFIXES = {**{f".{name}": name for name in FORMATS}, ".yml": "yaml"}
+
+
+def format_named(name: str) -> Format:
+    """The format of this name.
+
+    Raises:
+        DatasetError: there is none.
+    """
+    if name not in FORMATS:
+        raise DatasetError(f"unknown format {name!r}{did_you_mean(str(name), FORMATS)}")
+    return FORMATS[name]
+
+
+def format_of(path: Path) -> Format:
+    """The format that a file's name tells.
+
+    Raises:
+        DatasetError: an unknown suffix.
+    """
+    suffix = path.suffix.lower()
+    if suffix not in _SUFFIXES:
+        raise DatasetError(f"unknown kind of file {suffix!r}{did_you_mean(suffix, _SUFFIXES)}", path=path)
+    return FORMATS[_SUFFIXES[suffix]]
+
+
+Expect = Literal["nothing", "names", "calls"]
+"""What of a run is taken as the expectation for later runs: nothing, the tools' names in order, or the names
+with their arguments."""
+
+
+def example_from_trace(trace: Trace, expect: Expect = "nothing") -> Example:
+    """The run as an example: its input, output and calls, and on request the calls as the expectation.
+
+    The input is the root's, as keyword arguments; None where the root is itself a tool call (an agent that
+    was not decorated). A recorded chat's input is its first text. The trace's id, customer, session and tags
+    are in `additional_metadata`.
+    """
+    root = trace.root
+    given: Any = None
+    if root is not None and root.span_type != TOOL and root.input is not None:
+        recorded = root.attributes.get("agenttrace.recorded")
+        given = root.input["input"] if recorded else dict(root.input)
+    origin = {
+        "trace_id": trace.trace_id,
+        "customer_id": trace.customer_id,
+        "session_id": trace.session_id,
+        "tags": list(trace.tags) or None,
+    }
+    return Example(
+        input=given,
+        actual_output=trace.output,
+        tools_called=[written_call(call) for call in trace.tool_calls],
+        expected_tools=None if expect == "nothing" else expectation_of(trace, expect),
+        additional_metadata={key: value for key, value in origin.items() if value is not None},
+        name=trace.name or None,
+    )

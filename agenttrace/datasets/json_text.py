@@ -7,7 +7,7 @@ import math
 import re
 from typing import Any
 
-from agenttrace.core.portable import MAX_DEPTH
+from agenttrace.core.file_form import MAX_DEPTH
 
 MAX_DIGITS = 4_300
 """Of an integer; Python itself refuses to print more."""

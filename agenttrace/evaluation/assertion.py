@@ -8,13 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from agenttrace.core.errors import ConfigError, DatasetError, EvaluationFailed
+from agenttrace.core.errors import ConfigError, DatasetError
 from agenttrace.core.example import Example
 from agenttrace.core.protocols import ChatModel, Scorer, Store
-from agenttrace.core.report import EvaluationReport
+from agenttrace.core.report import EvaluationFailed, EvaluationReport
 from agenttrace.datasets.dataset import EvalDataset
 from agenttrace.evaluation.engine import Progress
-from agenttrace.evaluation.offline import TIMEOUT, Recording, run_evaluation
+from agenttrace.evaluation.evaluate import TIMEOUT, Recording, run_evaluation
 from agenttrace.evaluation.requirement import Requirement
 from agenttrace.reports.terminal import report_text
 

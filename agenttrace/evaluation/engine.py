@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 
 from agenttrace.core.errors import AgentTraceError
 from agenttrace.core.example import Example
 from agenttrace.core.protocols import Scorer
-from agenttrace.core.report import ScoringResult
+from agenttrace.core.report import ResultOutcome, ScoringResult
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
-from agenttrace.evaluation.invocation import Target
-from agenttrace.evaluation.lanes import Interrupted, Lanes
-from agenttrace.evaluation.run import CaptureScope, Run, run_example
-from agenttrace.evaluation.scoring import apply_scorers
-from agenttrace.evaluation.tracebacks import users_traceback
-from agenttrace.evaluation.verdict import obstacle, outcome_of
+from agenttrace.evaluation.agent_run import CaptureScope, Run, Target, run_example
+from agenttrace.scoring.apply import apply_scorers, users_traceback
+from agenttrace.scoring.isolation import Interrupted, Lanes
 
 logger = logging.getLogger("agenttrace")
 
@@ -144,3 +141,37 @@ def _recorded_run(example: Example) -> Run:
         return Run(example, trace)
     except AgentTraceError as error:
         return Run(example, None, obstacle=f"tools_called cannot be read: {error}")
+
+
+def obstacle(example: Example, trace: Trace, function_name: str) -> str | None:
+    """Why the trace of a run cannot be compared with what the example expects, or None: it can."""
+    if not example.expected_tools or trace.spans:
+        return None
+    return (
+        f"tools are expected, but nothing was recorded while {function_name} ran; decorate the tools "
+        'with @tracer.observe(span_type="tool") and the function itself with @tracer.observe, and check '
+        "that AGENTTRACE_ENABLED is not 0"
+    )
+
+
+def outcome_of(
+    failure: str | None, obstacle: str | None, scores: Sequence[Score]
+) -> tuple[ResultOutcome, str | None]:
+    """The outcome of one result, with the error that explains it where the scores do not.
+
+    The agent's own failure comes first, then what made a comparison impossible. A score below its threshold
+    fails the example even where another scorer broke; a scorer that broke never passes; neither do scorers
+    that all skipped.
+    """
+    if failure is not None:
+        return "failed", failure
+    if obstacle is not None:
+        return "errored", obstacle
+    found = {score.outcome for score in scores}
+    if "failed" in found:
+        return "failed", None
+    if "errored" in found:
+        return "errored", None
+    if "passed" in found:
+        return "passed", None
+    return "errored", "every scorer skipped this example, so nothing says that it passes"

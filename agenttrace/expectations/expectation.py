@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields
 from fnmatch import fnmatchcase
@@ -10,10 +11,8 @@ from typing import Any, Literal, get_args
 
 from agenttrace.core.errors import ExpectationError, ScorerError, did_you_mean
 from agenttrace.core.tool_call import ArgumentMode
-from agenttrace.expectations.census import Census, census
-from agenttrace.expectations.expand import EMPTY, Group, fixed_plans
-from agenttrace.expectations.pattern import Call, Item, Seq, seq
-from agenttrace.expectations.selection import Attempts
+from agenttrace.expectations.pattern import AnyOf, Call, Item, Many, Par, Pattern, Seq, seq
+from agenttrace.expectations.plans import EMPTY, Group, fixed_plans
 
 Mode = Literal["exact", "in_order", "any_order", "contains", "only", "lcs"]
 """*exact*: nothing but the path; *in_order*: the path, other calls free; *any_order*: the same calls, nothing
@@ -21,6 +20,10 @@ else; *contains*: at least these calls, in any order; *only*: no call outside th
 *lcs*: in order, graded."""
 
 Severity = Literal["fail", "warn"]
+
+Attempts = Literal["count", "collapse", "successes"]
+"""*count*: every attempt is a call; *successes*: failed calls are left out; *collapse*: failed calls are left
+out where a later call of the same tool succeeded, and stand for themselves where none did."""
 
 MODES: tuple[Mode, ...] = get_args(Mode)
 ATTEMPTS: tuple[Attempts, ...] = get_args(Attempts)
@@ -275,3 +278,36 @@ def _check_reach(said: Expectation, counted: Census) -> None:
             )
         if said.at_least.get(name, 0) > limit:
             raise ExpectationError(f"at_least of {name!r} is {said.at_least[name]}, at_most is {limit}")
+
+
+@dataclass(frozen=True, slots=True)
+class Census:
+    """`least` calls in all, `least_of` each tool, of all the tools that are mentioned."""
+
+    least: int = 0
+    least_of: Counter[str] = field(default_factory=Counter)
+    names: tuple[str, ...] = ()
+
+
+def census(pattern: Pattern | None) -> Census:
+    """Count what a pattern needs; an alternative needs what its cheapest branch needs, tool by tool."""
+    if pattern is None:
+        return Census()
+    if isinstance(pattern, Call):
+        return Census(1, Counter({pattern.name: 1}), (pattern.name,))
+    if isinstance(pattern, Many):
+        inner = census(pattern.part)
+        counts = Counter({name: count * pattern.least for name, count in inner.least_of.items()})
+        return Census(inner.least * pattern.least, counts, inner.names)
+    assert isinstance(pattern, Seq | Par | AnyOf)
+    parts = [census(part) for part in pattern.parts]
+    names = tuple(dict.fromkeys(name for part in parts for name in part.names))
+    if isinstance(pattern, AnyOf):
+        shared = parts[0].least_of
+        for part in parts[1:]:
+            shared &= part.least_of
+        return Census(min(part.least for part in parts), shared, names)
+    total: Counter[str] = Counter()
+    for part in parts:
+        total += part.least_of
+    return Census(sum(part.least for part in parts), total, names)

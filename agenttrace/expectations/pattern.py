@@ -20,7 +20,7 @@ from typing import Any
 from agenttrace.core.errors import ExpectationError
 from agenttrace.core.tool_call import ANY, ArgumentMode, ExpectedToolCall
 from agenttrace.expectations.matcher import write_value
-from agenttrace.expectations.operators import read_value
+from agenttrace.expectations.matchers import read_value
 from agenttrace.expectations.values import prepare
 
 Item = Any

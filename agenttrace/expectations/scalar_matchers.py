@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, Literal
 
-from agenttrace.core.bounded_search import bounded_search, compiled
 from agenttrace.core.errors import ExpectationError, ScorerError, did_you_mean
 from agenttrace.expectations.matcher import Context, Matcher
+from agenttrace.process.bounded_search import bounded_search, compiled
 
 TypeName = Literal["string", "integer", "number", "boolean", "null", "array", "object"]
 Relation = Literal["gt", "gte", "lt", "lte"]

@@ -12,12 +12,11 @@ from _thread import allocate_lock
 from collections.abc import Callable, Sequence
 from queue import Empty, SimpleQueue
 
-from agenttrace.core.daemon_executor import DaemonExecutor
-from agenttrace.core.parcel import Parcel
-from agenttrace.core.protocols import Outbox
-from agenttrace.exporters.courier import Courier, Receipt, Trouble
-from agenttrace.exporters.otlp_splitting import joined
-from agenttrace.http.pauses import pause_before
+from agenttrace.core.protocols import Outbox, Parcel
+from agenttrace.exporters.otlp_encoding import joined
+from agenttrace.exporters.otlp_http import Courier, Receipt, Trouble
+from agenttrace.http.transport import pause_before
+from agenttrace.process.daemon_executor import DaemonExecutor
 
 LINGER_SECONDS = 1.0
 """How long the first parcel waits for others, so that they go in one request."""

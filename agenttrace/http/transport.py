@@ -8,11 +8,14 @@ them leaves this module: what went wrong is a value, not an exception.
 from __future__ import annotations
 
 import asyncio
+import random
 import ssl
 import time
 import weakref
+import zlib
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
+from email.utils import parsedate_to_datetime
 from functools import cache
 from typing import Any
 from urllib.parse import urlsplit
@@ -20,8 +23,6 @@ from urllib.parse import urlsplit
 import httpx
 
 from agenttrace.http.address import forbidden_peer
-from agenttrace.http.body import BodyError, read_body
-from agenttrace.http.pauses import pause_before, retry_after_seconds
 
 REQUEST_TIMEOUT = 60.0
 """Seconds for one request with all its retries."""
@@ -238,3 +239,62 @@ def _origin(url: str) -> str:
     """Host and port: never the path, never a query."""
     parts = urlsplit(url)
     return parts.netloc.rpartition("@")[2]
+
+
+_ANY_ZLIB_HEADER = 47  # zlib's wbits: gzip or zlib, told by the header
+
+
+class BodyError(Exception):
+    """The body cannot be used; its text says why."""
+
+
+async def read_body(response: httpx.Response, limit: int) -> bytes:
+    """Read at most `limit` decompressed bytes, a chunk at a time.
+
+    Reads the raw stream: httpx would unpack each chunk whole, and several encodings on top of each other, so
+    that 64 KB become 64 MB, or 64 GB. One layer of gzip or deflate is unpacked here, never past the limit.
+
+    Raises:
+        BodyError: longer than `limit`, another encoding, or a broken one.
+    """
+    encoding = response.headers.get("content-encoding", "").strip().lower()
+    if encoding not in ("", "identity", "gzip", "x-gzip", "deflate"):
+        raise BodyError("sent an encoding that was not asked for")
+    inflater = zlib.decompressobj(_ANY_ZLIB_HEADER) if encoding not in ("", "identity") else None
+    body = bytearray()
+    async for chunk in response.aiter_raw():
+        if inflater is not None:
+            try:
+                chunk = inflater.decompress(chunk, limit + 1 - len(body))
+            except zlib.error:
+                raise BodyError("sent a broken compressed body") from None
+        body += chunk[: limit + 1 - len(body)]
+        if len(body) > limit:
+            raise BodyError(f"the reply is longer than {limit:,} bytes")
+    if inflater is not None and not inflater.eof:
+        raise BodyError("sent a compressed body that is cut off")
+    return bytes(body)
+
+
+def pause_before(attempt: int, *, first: float, longest: float, asked: float | None = None) -> float:
+    """Seconds before attempt number `attempt` (from 1) is repeated.
+
+    From `first`, doubling, with jitter, on top of what the endpoint asked for; never more than `longest`.
+    """
+    backoff = min(longest, first * 2.0 ** min(attempt - 1, 30))
+    backoff *= random.uniform(0.5, 1.0)  # noqa: S311 - spreads retries, guards nothing
+    return min(longest, (asked or 0.0) + backoff)
+
+
+def retry_after_seconds(text: str | None) -> float | None:
+    """A `Retry-After` header as seconds from now; None where it is absent, negative or not understood."""
+    if text is None:
+        return None
+    text = text.strip()
+    if text.isascii() and text.isdigit():
+        return float(text[:9])
+    try:
+        seconds = parsedate_to_datetime(text).timestamp() - time.time()
+    except (ValueError, OverflowError):
+        return None
+    return seconds if seconds >= 0 else None

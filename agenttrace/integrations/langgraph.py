@@ -13,17 +13,16 @@ from agenttrace.core.errors import MissingDependency
 from agenttrace.core.interruptions import raised_by_signal
 from agenttrace.integrations.langgraph_messages import (
     AnswerReader,
+    arguments_of,
     plain_documents,
     plain_messages,
     plain_state,
     tool_output,
 )
-from agenttrace.integrations.langgraph_place import describe_place, name_of
-from agenttrace.integrations.langgraph_runs import Runs
+from agenttrace.integrations.langgraph_runs import Runs, describe_place, name_of
 from agenttrace.integrations.llm_call import LLMCall
 from agenttrace.integrations.prices import Prices, checked_prices
 from agenttrace.integrations.spans import Tracing, spans_of
-from agenttrace.integrations.tool_arguments import arguments_of
 from agenttrace.tracing.capture import Capture
 
 try:

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
+import ast
+import json
+from collections.abc import Mapping
 from typing import Any
 
-from agenttrace.integrations.llm_answer import (
-    Answer,
-    Choice,
-    Text,
-    count_of,
-    counts,
-    part,
-    parts,
-    text_of,
-)
+from agenttrace.integrations.llm_answer import Answer, Choice, Text, count_of, counts, part, parts, text_of
 
 _ROLES = {"human": "user", "ai": "assistant", "AIMessageChunk": "assistant"}
 
@@ -160,3 +154,19 @@ def _older_usage(usage: Any) -> dict[str, int]:
         output_tokens=count_of(usage, "completion_tokens"),
         total_tokens=count_of(usage, "total_tokens"),
     )
+
+
+def arguments_of(inputs: Any, text: Any) -> dict[str, Any]:
+    """The arguments as a mapping: those given, or those that the text spells, else the text as ``input``."""
+    if isinstance(inputs, Mapping):
+        return {str(name): value for name, value in inputs.items()}
+    if not isinstance(text, str):
+        return {"input": text}
+    for read in (json.loads, ast.literal_eval):
+        try:
+            found = read(text)
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            continue
+        if isinstance(found, dict):
+            return {str(name): value for name, value in found.items()}
+    return {"input": text}

@@ -1,9 +1,9 @@
-"""The runs that a LangChain handler was told of and that have not ended yet."""
+"""The runs that a LangChain handler was told of, until they end: what each is called, where it stands."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -12,8 +12,7 @@ from agenttrace.core.span import Status
 from agenttrace.integrations.llm_call import LLMCall
 from agenttrace.integrations.spans import Spans
 from agenttrace.tracing.failure import status_of
-from agenttrace.tracing.loan import Loan
-from agenttrace.tracing.open_span import OpenSpan
+from agenttrace.tracing.open_span import Loan, OpenSpan
 
 MAX_RUNS = 100_000
 """Open runs that are remembered; beyond it the oldest is ended as abandoned."""
@@ -138,3 +137,29 @@ class Runs:
                 break
             run_id = self._passed_over[run_id]
         return run_id
+
+
+_PLACES = {"langgraph_node": "langgraph.node", "langgraph_step": "langgraph.step"}
+_ATTEMPT = "retry:attempt:"
+
+
+def name_of(serialized: Any) -> str | None:
+    """The name of what runs, as LangChain writes it down; None where it does not."""
+    if not isinstance(serialized, Mapping):
+        return None
+    place = serialized.get("id")
+    found = serialized.get("name") or (place[-1] if isinstance(place, Sequence) and place else None)
+    return found if isinstance(found, str) else None
+
+
+def describe_place(run: Run, tags: Sequence[str] | None, metadata: Mapping[str, Any] | None) -> None:
+    """Record the node, the step, which attempt it is, and at the top to which conversation it belongs."""
+    told = metadata or {}
+    for key, name in _PLACES.items():
+        if told.get(key) is not None:
+            run.span.set_attribute(name, told[key])
+    if run.parent_id is None and told.get("thread_id") is not None:
+        run.span.set_attribute("session.id", str(told["thread_id"]))
+    for tag in tags or ():
+        if tag.startswith(_ATTEMPT) and tag[len(_ATTEMPT) :].isdigit():
+            run.span.set_attribute("agenttrace.attempt", int(tag[len(_ATTEMPT) :]))

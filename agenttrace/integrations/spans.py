@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 from agenttrace.core.errors import ConfigError
-from agenttrace.tracing.recorders import default_recorder
+from agenttrace.tracing.default_recorder import default_recorder
 from agenttrace.tracing.span_block import SpanBlock
 
 

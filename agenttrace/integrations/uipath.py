@@ -28,25 +28,23 @@ from agenttrace.core.errors import ConfigError, JudgeError, ScorerError
 from agenttrace.core.example import Example
 from agenttrace.core.protocols import Scorer
 from agenttrace.core.score import Score
-from agenttrace.integrations.uipath_results import (
-    EvaluationResult,
-    LLMJudgeJustification,
-    ToolCallArgsEvaluatorJustification,
-    ToolCallCountEvaluatorJustification,
-    ToolCallOrderEvaluatorJustification,
-    ToolCallOutputEvaluatorJustification,
-)
 from agenttrace.integrations.uipath_shapes import (
+    EvaluationResult,
     EvaluatorConfig,
     ExpectedArgs,
     ExpectedOutput,
+    LLMJudgeJustification,
     LLMJudgeTrajectoryEvaluatorConfig,
     ToolCallArgsEvaluationCriteria,
     ToolCallArgsEvaluatorConfig,
+    ToolCallArgsEvaluatorJustification,
     ToolCallCountEvaluationCriteria,
+    ToolCallCountEvaluatorJustification,
     ToolCallEvaluatorConfig,
     ToolCallOrderEvaluationCriteria,
+    ToolCallOrderEvaluatorJustification,
     ToolCallOutputEvaluationCriteria,
+    ToolCallOutputEvaluatorJustification,
     TrajectoryEvaluationCriteria,
     read_shape,
 )

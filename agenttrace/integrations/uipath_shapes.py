@@ -1,8 +1,9 @@
-"""What UiPath's evaluators are given: their configurations, their criteria."""
+"""What UiPath's evaluators are given, what they return: configurations, criteria, results."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from pydantic import AliasChoices, AliasGenerator, BaseModel, ConfigDict, ValidationError
@@ -117,3 +118,50 @@ def read_shape(shape: type[S], given: Any, what: str, error: type[AgentTraceErro
             raise error(f"{what} has no {where!r}{did_you_mean(where, shape.model_fields)}") from None
         got = "" if first["type"] == "missing" else f", got {first['input']!r:.200}"
         raise error(f"{what}: {where}: {first['msg'].lower()}{got}") from None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallOrderEvaluatorJustification:
+    """The two sequences, and their longest common subsequence."""
+
+    actual_tool_calls_order: list[str]
+    expected_tool_calls_order: list[str]
+    lcs: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallCountEvaluatorJustification:
+    """For each tool ``actual``, ``operator``, ``expected``, ``held``."""
+
+    explained_tool_calls_count: Mapping[str, Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallArgsEvaluatorJustification:
+    """For each expected call, as ``name_0``, what was ``matched``, or the nearest call and what differs."""
+
+    explained_tool_calls_args: Mapping[str, Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallOutputEvaluatorJustification:
+    """For each expected output, as ``name_0``, what was ``matched``, or the nearest call and what differs."""
+
+    explained_tool_calls_outputs: Mapping[str, Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class LLMJudgeJustification:
+    """What the judge said."""
+
+    expected_agent_behavior: str
+    justification: str
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationResult:
+    """A score from 0 to 1, what it rests on, and its arithmetic in words."""
+
+    score: float
+    details: Any
+    reason: str = ""

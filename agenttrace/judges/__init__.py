@@ -18,7 +18,7 @@ from agenttrace.judges.models.cache import CachedModel
 from agenttrace.judges.models.fake import FakeChatModel, FakeRequest
 from agenttrace.judges.models.openai_compatible import OpenAICompatibleModel
 from agenttrace.judges.models.prices import set_price
-from agenttrace.judges.models.reply import ChatReply
+from agenttrace.judges.models.reading import ChatReply
 from agenttrace.judges.models.resolve import resolve_model
 from agenttrace.judges.prompt_scorer import PromptScorer
 from agenttrace.judges.scorer import Finding, JudgeScorer

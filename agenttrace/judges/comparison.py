@@ -6,8 +6,7 @@ from agenttrace.core.errors import ConfigError
 from agenttrace.core.protocols import ChatModel
 from agenttrace.judges.evidence import Evidence
 from agenttrace.judges.judge import Judge
-from agenttrace.judges.rubric import rate
-from agenttrace.judges.scorer import Finding, JudgeScorer
+from agenttrace.judges.scorer import Finding, JudgeScorer, rate
 
 
 class ComparisonScorer(JudgeScorer):

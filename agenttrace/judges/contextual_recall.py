@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from agenttrace.judges.evidence import Evidence
-from agenttrace.judges.formulas import share_affirmed
-from agenttrace.judges.itemised import culprits, facts, words_of
+from agenttrace.judges.formulas import culprits, facts, share_affirmed, words_of
 from agenttrace.judges.judge import Judge
 from agenttrace.judges.scorer import Finding, JudgeScorer
 

@@ -1,4 +1,4 @@
-"""From verdicts to a value: the arithmetic of the pipeline scorers, and nothing else.
+"""From verdicts to a value: the arithmetic of the pipeline scorers, the items that verdicts are about.
 
 Verdicts are ``"yes"``, ``"no"`` or ``"idk"``. Every function says what no verdict at all is worth.
 """
@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from statistics import fmean
+from typing import Any
+
+from agenttrace.judges.verdict import ReasonedVerdict
 
 
 def share_not_denied(verdicts: Sequence[str]) -> float:
@@ -39,3 +42,38 @@ def coverage(answers: Sequence[tuple[str, str]]) -> float:
 def mean(values: Sequence[float], *, none: float) -> float:
     """The mean; `none` where there is no value."""
     return fmean(values) if values else none
+
+
+_SHOWN = 3
+_WIDTH = 160
+
+
+def facts(items: Sequence[str], verdicts: Sequence[ReasonedVerdict]) -> list[dict[str, Any]]:
+    """Item, verdict and reason, one mapping each, for a score's details."""
+    return [
+        {"item": item, "verdict": verdict.verdict, "reason": verdict.reason}
+        for item, verdict in zip(items, verdicts, strict=True)
+    ]
+
+
+def words_of(verdicts: Sequence[ReasonedVerdict]) -> list[str]:
+    """The bare verdicts."""
+    return [verdict.verdict for verdict in verdicts]
+
+
+def culprits(items: Sequence[str], verdicts: Sequence[ReasonedVerdict], *blamed: str) -> str:
+    """The first few items with one of these verdicts and why, as the end of a reason; ``"."`` if none has."""
+    found = [
+        f"“{_cut(item)}” ({_cut(verdict.reason)})" if verdict.reason.strip() else f"“{_cut(item)}”"
+        for item, verdict in zip(items, verdicts, strict=True)
+        if verdict.verdict in blamed
+    ]
+    if not found:
+        return "."
+    more = f"; and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+    return f": {'; '.join(found[:_SHOWN])}{more}."
+
+
+def _cut(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= _WIDTH else f"{text[:_WIDTH]}…"

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from agenttrace.core.errors import JudgeError
 from agenttrace.core.protocols import ChatModel
-from agenttrace.judges.models.reply import ChatReply
+from agenttrace.judges.models.reading import ChatReply
 from agenttrace.judges.prompting import Prompt, Question, fill, load_prompt, pose
 from agenttrace.judges.verdict import (
     ItemsReply,

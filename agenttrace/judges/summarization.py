@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from agenttrace.core.errors import ConfigError
 from agenttrace.core.protocols import ChatModel
 from agenttrace.judges.evidence import Evidence
-from agenttrace.judges.formulas import coverage, share_affirmed
-from agenttrace.judges.itemised import culprits, facts, words_of
+from agenttrace.judges.formulas import coverage, culprits, facts, share_affirmed, words_of
 from agenttrace.judges.judge import Judge
 from agenttrace.judges.scorer import Finding, JudgeScorer
 

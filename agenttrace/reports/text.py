@@ -1,4 +1,4 @@
-"""Recorded text made safe to print: one source of styled lines, plain or coloured.
+"""Recorded text made safe to print: one source of styled lines, plain or coloured, also as a table.
 
 Recorded text comes from models, users and the web. Control characters in it could move the cursor, set the
 window's title or hide what follows, so they are written as escapes (``\\x1b``), also the characters that turn
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import IO, Any
 
@@ -73,3 +73,16 @@ def show(lines: Iterable[Line], file: IO[str] | None = None) -> None:
     encoding = getattr(stream, "encoding", None) or "utf-8"
     for line in lines:
         stream.write(line.text.encode(encoding, "backslashreplace").decode(encoding) + "\n")
+
+
+def table_lines(head: Sequence[str], rows: Sequence[Sequence[str]], *, limit: int = 40) -> Iterator[Line]:
+    """The head and the rows, each column as wide as its widest cell and at most `limit` characters."""
+    cells = [[_cut(one_line(cell), limit) for cell in row] for row in (head, *rows)]
+    widths = [max(len(row[column]) for row in cells) for column in range(len(head))]
+    for number, row in enumerate(cells):
+        text = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        yield Line(text.rstrip(), "" if number else "bold")
+
+
+def _cut(text: str, limit: int) -> str:
+    return text if len(text) <= limit else text[: limit - 1] + "…"

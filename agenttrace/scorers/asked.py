@@ -10,8 +10,8 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from agenttrace.core.score import Score
-from agenttrace.expectations.answers import Answers, Ask, judged
-from agenttrace.expectations.comparison import Comparison
+from agenttrace.matching.answers import Answers, Ask, judged
+from agenttrace.matching.comparison import Comparison
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar

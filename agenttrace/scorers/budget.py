@@ -8,8 +8,8 @@ from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
-from agenttrace.expectations.selection import actual_calls
-from agenttrace.expectations.spending import spent_cost, spent_seconds, spent_tokens
+from agenttrace.matching.selection import actual_calls
+from agenttrace.matching.spending import spent_cost, spent_seconds, spent_tokens
 from agenttrace.scorers.call_options import CallOptions, selection_of, shown_aliases
 from agenttrace.scorers.threshold import checked_threshold
 

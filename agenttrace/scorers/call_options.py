@@ -10,11 +10,11 @@ from agenttrace.core.errors import ScorerError, did_you_mean
 from agenttrace.core.example import Example
 from agenttrace.core.tool_call import ToolCall
 from agenttrace.core.trace import Trace
-from agenttrace.expectations.expectation import Expectation
-from agenttrace.expectations.known_tools import check_tools
+from agenttrace.expectations.expectation import Attempts, Expectation
 from agenttrace.expectations.parse import parse_expectation
 from agenttrace.expectations.pattern import Call
-from agenttrace.expectations.selection import Attempts, Selection, actual_calls
+from agenttrace.matching.known_tools import check_tools
+from agenttrace.matching.selection import Selection, actual_calls
 
 
 class CallOptions(TypedDict, total=False):

@@ -11,7 +11,7 @@ from agenttrace.core.errors import ScorerError, did_you_mean
 from agenttrace.core.example import Example
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
-from agenttrace.expectations.selection import actual_calls
+from agenttrace.matching.selection import actual_calls
 from agenttrace.scorers.threshold import checked_threshold
 
 

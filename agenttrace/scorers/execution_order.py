@@ -9,10 +9,12 @@ from typing import Any, Literal
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
 from agenttrace.core.score import Score
-from agenttrace.core.trace import TOOL, Trace
-from agenttrace.expectations.lcs import lcs_pairs
-from agenttrace.expectations.selection import Attempts, Selection, check_scored
+from agenttrace.core.tool import TOOL
+from agenttrace.core.trace import Trace
+from agenttrace.expectations.expectation import Attempts
 from agenttrace.expectations.values import value_key
+from agenttrace.matching.lcs import lcs_pairs
+from agenttrace.matching.selection import Selection, check_scored
 from agenttrace.scorers.threshold import checked_threshold
 
 Actions = Literal["tools", "nodes"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, Unpack
@@ -10,9 +11,9 @@ from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
-from agenttrace.expectations.lcs import lcs_length
 from agenttrace.expectations.pattern import Call
-from agenttrace.expectations.selection import actual_calls
+from agenttrace.matching.lcs import lcs_length
+from agenttrace.matching.selection import actual_calls
 from agenttrace.scorers.call_options import (
     CallOptions,
     call_sequence,
@@ -21,7 +22,6 @@ from agenttrace.scorers.call_options import (
     selection_of,
     shown_aliases,
 )
-from agenttrace.scorers.sample_template import rendering
 from agenttrace.scorers.threshold import checked_threshold
 
 Metric = Literal["all_required_calls_made", "required_calls_coverage"]
@@ -125,3 +125,49 @@ class FunctionCallCoverageScorer:
         if not isinstance(names, list | tuple) or not all(isinstance(name, str) and name for name in names):
             raise ScorerError(f"{self.name}: function_calls is a list of names, got {names!r:.200}")
         return call_sequence(self.name, list(names), source)
+
+
+def rendering(scorer: str, text: str) -> Callable[[Example], Any]:
+    """What gives the JSON value for an example.
+
+    A template sees ``sample``: the example's fields, with its additional_metadata beside them (which go
+    first). Lists and mappings that it puts out are written as JSON; a field that is not there is an error.
+    Templates are run in Jinja's sandbox.
+
+    Raises:
+        ScorerError: a template that cannot be read, or text that is no JSON. What is returned raises it for a
+            template that cannot be rendered or does not render JSON.
+    """
+    if "{{" not in text and "{%" not in text:
+        value = _json(scorer, text)
+        return lambda _: value
+    from jinja2 import StrictUndefined, TemplateError
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    environment = ImmutableSandboxedEnvironment(undefined=StrictUndefined, finalize=_as_json)
+    try:
+        template = environment.from_string(text)
+    except TemplateError as error:
+        raise ScorerError(f"{scorer}: the template {text!r} cannot be read: {error}") from None
+
+    def render(example: Example) -> Any:
+        fields = example.to_dict()
+        sample = {**fields, **(fields.get("additional_metadata") or {})}
+        try:
+            rendered = template.render(sample=sample)
+        except (TemplateError, ArithmeticError, LookupError, TypeError, ValueError) as error:
+            raise ScorerError(f"{scorer}: the template {text!r} cannot be rendered: {error}") from None
+        return _json(scorer, rendered)
+
+    return render
+
+
+def _as_json(value: Any) -> Any:
+    return json.dumps(value) if isinstance(value, list | tuple | dict) else value
+
+
+def _json(scorer: str, text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        raise ScorerError(f"{scorer}: this is not a JSON list of names: {text[:200]!r}") from None

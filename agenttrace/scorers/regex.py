@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from agenttrace.core.bounded_search import SECONDS, bounded_search, checked_seconds, compiled
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
+from agenttrace.process.bounded_search import SECONDS, bounded_search, checked_seconds, compiled
 from agenttrace.scorers.answer import actual_answer, as_text, expected_answer
 from agenttrace.scorers.threshold import checked_threshold
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from agenttrace.core.bounded_search import SECONDS, bounded_search, compiled
+from agenttrace.process.bounded_search import SECONDS, bounded_search, compiled
 
 Keyword = Callable[[Any, Any, Any, Any], Iterator[Any]]
 """Takes a validator, the keyword's value, the instance and the schema; yields the faults."""

@@ -9,9 +9,9 @@ from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
-from agenttrace.expectations.lcs import lcs_pairs
 from agenttrace.expectations.pattern import Call
-from agenttrace.expectations.selection import actual_calls
+from agenttrace.matching.lcs import lcs_pairs
+from agenttrace.matching.selection import actual_calls
 from agenttrace.scorers.call_options import (
     CallOptions,
     call_sequence,

@@ -11,13 +11,13 @@ from agenttrace.core.example import Example
 from agenttrace.core.score import Score
 from agenttrace.core.tool_call import ANY
 from agenttrace.core.trace import Trace
-from agenttrace.expectations.compare import compare
 from agenttrace.expectations.expectation import Expectation
 from agenttrace.expectations.pattern import Call, Seq
-from agenttrace.expectations.selection import actual_calls
+from agenttrace.matching.compare import compare
+from agenttrace.matching.selection import actual_calls
 from agenttrace.scorers.call_options import CallOptions, call_sequence, selection_of
-from agenttrace.scorers.matched_calls import matched_score
 from agenttrace.scorers.threshold import checked_threshold
+from agenttrace.scorers.tool_call_args import matched_score
 
 
 class ToolCallOutputScorer:

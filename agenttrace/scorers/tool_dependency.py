@@ -10,8 +10,8 @@ from agenttrace.core.example import Example
 from agenttrace.core.score import Score
 from agenttrace.core.tool_call import ANY, ExpectedToolCall, ToolCall
 from agenttrace.core.trace import Trace
-from agenttrace.expectations.selection import agent_matches
 from agenttrace.expectations.values import agreement, value_key
+from agenttrace.matching.selection import agent_matches
 from agenttrace.scorers.call_options import CallOptions, chosen_calls, selection_of, shown_aliases
 from agenttrace.scorers.threshold import checked_threshold
 

@@ -10,7 +10,7 @@ from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
-from agenttrace.expectations.selection import actual_calls
+from agenttrace.matching.selection import actual_calls
 from agenttrace.scorers.call_options import CallOptions, chosen_calls, selection_of, shown_aliases
 from agenttrace.scorers.threshold import checked_threshold
 

@@ -10,14 +10,14 @@ from agenttrace.core.example import Example
 from agenttrace.core.score import Score
 from agenttrace.core.tool_call import ArgumentMode
 from agenttrace.core.trace import Trace
-from agenttrace.expectations.answers import Answers, Ask
-from agenttrace.expectations.compare import compare
-from agenttrace.expectations.comparison import Comparison
 from agenttrace.expectations.expectation import Expectation, Mode, check_options
-from agenttrace.expectations.explain import explain
 from agenttrace.expectations.parse import parse_expectation
-from agenttrace.expectations.selection import actual_calls, check_scored
-from agenttrace.expectations.weighing import Comparators
+from agenttrace.matching.agreement import Comparators
+from agenttrace.matching.answers import Answers, Ask
+from agenttrace.matching.compare import compare
+from agenttrace.matching.comparison import Comparison
+from agenttrace.matching.explain import explain
+from agenttrace.matching.selection import actual_calls, check_scored
 from agenttrace.scorers.asked import Given, scored
 from agenttrace.scorers.call_options import CallOptions, selection_of
 from agenttrace.scorers.threshold import checked_threshold

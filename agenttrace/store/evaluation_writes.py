@@ -10,8 +10,8 @@ from typing import Any
 from agenttrace.core.jsonable import clean_text, jsonable, to_json
 from agenttrace.core.report import EvaluationReport
 from agenttrace.core.score import Score
-from agenttrace.store.score_rows import RESULT_COLUMNS, SCORE_COLUMNS, result_row, score_row
-from agenttrace.store.statements import marks
+from agenttrace.store.rows import RESULT_COLUMNS, SCORE_COLUMNS, result_row, score_row
+from agenttrace.store.span_writes import marks
 
 
 def insert_scores(

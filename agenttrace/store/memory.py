@@ -13,12 +13,11 @@ from agenttrace.core.report import EvaluationReport
 from agenttrace.core.score import Score
 from agenttrace.core.span import Span
 from agenttrace.core.summary import RunSummary, TraceSummary
-from agenttrace.core.tool_call import ToolDefinition
+from agenttrace.core.tool import ToolDefinition
 from agenttrace.core.trace import Trace
-from agenttrace.store.contents import dataset_text, dataset_value
 from agenttrace.store.health import StoreHealth
-from agenttrace.store.prefixes import id_prefix, only_match
-from agenttrace.store.weight import weight
+from agenttrace.store.id_prefix import id_prefix, only_match
+from agenttrace.store.rows import dataset_text, dataset_value
 
 DEFAULT_BYTES = 64 * 1024 * 1024
 _MOST_SCORES = 100_000
@@ -102,17 +101,14 @@ class MemoryStore:
         self._lock = threading.Lock()
 
     def write_tools(self, project: str, tools: Sequence[ToolDefinition]) -> None:
-        """Keep the definitions of a project's tools, called or not."""
         with self._lock:
             self._tools.setdefault(project, {}).update((tool.name, tool) for tool in tools)
 
     def write_scores(self, scores: Sequence[tuple[str, str | None, Score]]) -> None:
-        """Keep scores, each with its trace id and span id (None: the whole trace)."""
         with self._lock:
             self._scores += scores
 
     def write_report(self, report: EvaluationReport) -> str:
-        """Keep a finished run with the scores of its results; returns the run's id."""
         run_id = uuid4().hex
         self.keep_report(run_id, report)
         return run_id
@@ -123,19 +119,16 @@ class MemoryStore:
             self._reports[run_id] = report
 
     def save_pending_evaluations(self, project: str, requests: Sequence[Mapping[str, Any]]) -> None:
-        """Keep evaluations that are to be done: JSON data, each with its ``key``."""
         with self._lock:
             for request in requests:
                 self._pending[request["key"]] = (project, dict(request))
 
     def pending_evaluations(self, project: str) -> list[dict[str, Any]]:
-        """What was kept so and not dropped, oldest first."""
         return [request for of_project, request in self.kept_evaluations() if of_project == project]
 
     def claim_pending_evaluations(
         self, keys: Sequence[str], owner: str | None, *, held_by: str | None
     ) -> list[str]:
-        """Give those that `held_by` has as their ``owner`` to `owner`; returns the keys of those given."""
         given = []
         with self._lock:
             for key in keys:
@@ -146,17 +139,11 @@ class MemoryStore:
         return given
 
     def drop_pending_evaluations(self, keys: Sequence[str]) -> None:
-        """Forget evaluations that are done, by their ``key``."""
         with self._lock:
             for key in keys:
                 self._pending.pop(key, None)
 
     def trace(self, trace_id: str) -> Trace | None:
-        """One trace by its id, or by a prefix of at least four digits that only one trace has.
-
-        Raises:
-            StoreError: fewer digits, or several traces.
-        """
         prefix = id_prefix(trace_id)
         with self._lock:
             key = None if prefix is None else self._key_of(prefix)
@@ -178,7 +165,6 @@ class MemoryStore:
     def traces(
         self, *, project: str | None = None, limit: int = 50, name: str | None = None
     ) -> list[TraceSummary]:
-        """The newest traces first."""
         with self._lock:
             kept = [list(spans.values()) for spans in self._traces.values()]
         lines = (TraceSummary.of(Trace(spans)) for spans in kept)
@@ -187,7 +173,6 @@ class MemoryStore:
         return sorted(wanted, key=lambda line: -line.start_ns)[: max(limit, 0)]
 
     def scores(self, trace_id: str) -> list[tuple[str | None, Score]]:
-        """The scores of a trace, each with its span id (None: the whole trace), oldest first."""
         with self._lock:
             found = [(span_id, score) for of_trace, span_id, score in self._scores if of_trace == trace_id]
             for report in self._reports.values():
@@ -197,7 +182,6 @@ class MemoryStore:
             return found
 
     def runs(self, *, project: str | None = None, limit: int = 50) -> list[RunSummary]:
-        """The newest evaluation runs first."""
         with self._lock:
             kept = list(self._reports.items())
         lines = [RunSummary.of(run_id, report) for run_id, report in reversed(kept)]
@@ -205,24 +189,12 @@ class MemoryStore:
         return sorted(wanted, key=lambda line: -line.started_ns)[: max(limit, 0)]
 
     def run(self, run_id: str) -> dict[str, Any] | None:
-        """A run as `EvaluationReport.to_dict` gives it, by its id or a prefix that only one run has.
-
-        Raises:
-            StoreError: fewer than four digits, or several runs.
-        """
         prefix = id_prefix(run_id)
         with self._lock:
             found = prefix and only_match(prefix, [i for i in self._reports if i.startswith(prefix)])
             return {"run_id": found, **self._reports[found].to_dict()} if found else None
 
     def save_dataset(self, alias: str, project: str, content: Any) -> int:
-        """Keep JSON data as the newest version of a dataset; returns the version's number, from 1.
-
-        Data equal to the newest version makes no new one.
-
-        Raises:
-            StoreError: `content` is not JSON data.
-        """
         text = dataset_text(alias, content)
         with self._lock:
             versions = self._datasets.setdefault((project, alias), [])
@@ -231,19 +203,16 @@ class MemoryStore:
             return len(versions)
 
     def load_dataset(self, alias: str, project: str, version: int | None = None) -> Any:
-        """The data of a dataset's version (None: the newest), or None where there is no such dataset."""
         with self._lock:
             versions = self._datasets.get((project, alias), [])
             number = len(versions) if version is None else version
             return dataset_value(versions[number - 1]) if 1 <= number <= len(versions) else None
 
     def datasets(self, *, project: str | None = None) -> list[tuple[str, str, int]]:
-        """Project, alias and newest version of every dataset, by name."""
         with self._lock:
             return sorted((p, a, len(v)) for (p, a), v in self._datasets.items() if project in (None, p))
 
     def delete_trace(self, trace_id: str) -> bool:
-        """Delete a trace by its whole id, with its scores; whether it was there."""
         with self._lock:
             key = next((k for k in self._traces if f"{k:032x}" == trace_id.lower()), None)
             if key is None:
@@ -281,3 +250,27 @@ class MemoryStore:
         """Every evaluation that is to be done, with its project."""
         with self._lock:
             return list(self._pending.values())
+
+
+_SPAN_BYTES = 600
+
+
+def weight(span: Span) -> int:
+    """Its texts and collections, counted without following other objects."""
+    size = _SPAN_BYTES
+    left: list[Any] = [span.input, span.output, span.attributes, span.usage]
+    if span.error is not None:
+        size += len(span.error.message) + 300 * len(span.error.frames)
+    while left:
+        value = left.pop()
+        if isinstance(value, str):
+            size += 50 + len(value)
+        elif isinstance(value, dict):
+            size += 64 + 100 * len(value)
+            left += value.values()
+        elif isinstance(value, list | tuple):
+            size += 56 + 8 * len(value)
+            left += value
+        else:
+            size += 16
+    return size

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeVar
 
 from agenttrace.core.jsonable import clean_text
-from agenttrace.core.parcel import Parcel
+from agenttrace.core.protocols import Parcel
 
 T = TypeVar("T")
 

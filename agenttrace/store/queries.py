@@ -8,11 +8,19 @@ from typing import Any
 
 from agenttrace.core.score import Score
 from agenttrace.core.summary import RunSummary, TraceSummary
-from agenttrace.core.tool_call import ToolDefinition
-from agenttrace.core.trace import TOOL, Trace
-from agenttrace.store.prefixes import only_match
-from agenttrace.store.rows import SPAN_COLUMNS, loaded, span_of, tool_of
-from agenttrace.store.score_rows import RESULT_COLUMNS, SCORE_COLUMNS, result_of, score_of
+from agenttrace.core.tool import TOOL, ToolDefinition
+from agenttrace.core.trace import Trace
+from agenttrace.store.id_prefix import only_match
+from agenttrace.store.rows import (
+    RESULT_COLUMNS,
+    SCORE_COLUMNS,
+    SPAN_COLUMNS,
+    loaded,
+    result_of,
+    score_of,
+    span_of,
+    tool_of,
+)
 
 # Every statement here is put together from constants of this package; values are always bound.
 # ruff: noqa: S608

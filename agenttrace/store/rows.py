@@ -1,13 +1,17 @@
-"""Core values as database rows, there and back."""
+"""Core values as database rows, there and back: spans, tools, datasets, scores, runs and their results."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from agenttrace.core.errors import StoreError
 from agenttrace.core.jsonable import clean_text, jsonable, to_json
+from agenttrace.core.report import ScoringResult
+from agenttrace.core.score import Score
 from agenttrace.core.span import EMPTY, Frame, Span, SpanError
-from agenttrace.core.tool_call import REQUIRED, Parameter, ToolDefinition
+from agenttrace.core.tool import REQUIRED, Parameter, ToolDefinition
 
 SPAN_WIDTH = 10
 """Columns of `span_rows`. Each one costs about 0.2 µs a span, so what is rare shares the column `rest`."""
@@ -204,3 +208,99 @@ def tool_of(name: str, definition: str, known: dict[tuple[str, str], ToolDefinit
             tags=tuple(entry["tags"]),
         )
     return found
+
+
+def dataset_text(alias: str, content: Any) -> str:
+    """Strict JSON text; the alias is any name, never a path.
+
+    Raises:
+        StoreError: the data is not JSON data, or the alias is no name.
+    """
+    if not isinstance(alias, str) or not alias.strip():
+        raise StoreError(f"a dataset needs a name, got {alias!r}")
+    try:
+        text = to_json(content)
+        text.encode()
+        alias.encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise StoreError(
+            f"the dataset {alias!r} is not JSON data: {error}; give dicts, lists, texts, finite numbers"
+        ) from error
+    return text
+
+
+def dataset_value(text: str) -> Any:
+    """The data of such a text."""
+    return json.loads(text)
+
+
+SCORE_COLUMNS = "name, value, threshold, outcome, reason, error, model, cost, duration, rest"
+_RARE = ("details", "diff", "strict", "usage", "metadata")
+
+
+def score_row(score: Score) -> tuple[Any, ...]:
+    """The columns of `SCORE_COLUMNS`."""
+    rare = {field: getattr(score, field) for field in _RARE}
+    kept = {field: value for field, value in rare.items() if value}
+    return (
+        clean_text(score.name),
+        score.value,
+        score.threshold,
+        score.outcome,
+        clean_text(score.reason),
+        _text_or_none(score.error),
+        score.model,
+        score.cost,
+        score.duration,
+        to_json(jsonable({k: dict(v) if isinstance(v, Mapping) else v for k, v in kept.items()}))
+        if kept
+        else None,
+    )
+
+
+def score_of(row: Sequence[Any]) -> Score:
+    """The score of a row of `SCORE_COLUMNS`."""
+    name, value, threshold, outcome, reason, error, model, cost, duration, rest = row
+    return Score(
+        name=name,
+        value=value,
+        threshold=threshold,
+        outcome=outcome,
+        reason=reason,
+        error=error,
+        model=model,
+        cost=cost,
+        duration=duration,
+        **({} if rest is None else loaded(rest)),
+    )
+
+
+def result_row(result: ScoringResult) -> tuple[Any, ...]:
+    """The columns of `results` after its key."""
+    return (
+        result.position,
+        _text_or_none(result.name),
+        result.outcome,
+        result.trial,
+        result.trials,
+        result.trace_id,
+        result.run_duration,
+        _text_or_none(result.error),
+        _text_or_none(result.source),
+        to_json(jsonable(result.example.to_dict())),
+    )
+
+
+RESULT_COLUMNS = "position, name, outcome, trial, trials, trace_id, run_duration, error, source, example"
+
+
+def result_of(row: Sequence[Any], scores: Sequence[Score]) -> dict[str, Any]:
+    """What `ScoringResult.to_dict` gave."""
+    entry: dict[str, Any] = dict(zip(RESULT_COLUMNS.split(", "), row, strict=True))
+    entry["example"] = loaded(entry["example"])
+    entry["scores"] = [score.to_dict() for score in scores]
+    return entry
+
+
+def _text_or_none(text: str | None) -> str | None:
+    return None if text is None else clean_text(text)

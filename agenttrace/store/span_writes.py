@@ -1,19 +1,22 @@
-"""Spans into an open transaction."""
+"""What is written for spans: the functions they are calls of, their rows, what goes for them.
+
+When a file has reached its size, the oldest traces go.
+"""
 
 from __future__ import annotations
 
 import sqlite3
 import time
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from agenttrace.core.identity import trace_id_text
 from agenttrace.core.interruptions import raised_by_signal
 from agenttrace.core.jsonable import clean_text, to_json
 from agenttrace.core.span import Span
-from agenttrace.store.functions import Functions
-from agenttrace.store.rows import SPAN_WIDTH, flat_rows, tidied
-from agenttrace.store.statements import insert_many
+from agenttrace.core.tool import ToolDefinition
+from agenttrace.store.rows import SPAN_WIDTH, FunctionKey, definition_text, flat_rows, tidied
 
 _LATEST = (1 << 63) - 1
 _KNOWN_TRACES = "SELECT trace_id, id FROM traces WHERE trace_id IN (SELECT value FROM json_each(?))"
@@ -150,3 +153,120 @@ def delete_trace(db: sqlite3.Connection, number: int, trace_id: str) -> None:
     db.execute("DELETE FROM span_rows WHERE trace = ?", (number,))
     db.execute("DELETE FROM scores WHERE trace_id = ? AND run_id IS NULL", (trace_id,))
     db.execute("DELETE FROM traces WHERE id = ?", (number,))
+
+
+# `executemany` gives the interpreter lock away for each row, and a busy traced thread then lets the writer
+# through only every 5 ms. Beyond a few hundred rows a statement gets slower again. 20 rows of the widest
+# table stay below the oldest limit of SQLite's, 999 values a statement.
+_ROWS_PER_STATEMENT = (200, 20, 1)
+
+
+def insert_many(db: sqlite3.Connection, statement: str, width: int, flat: list[Any]) -> None:
+    """Run ``statement`` (up to its VALUES) for rows of `width` columns that lie end to end in `flat`."""
+    most = db.getlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER)
+    done = 0
+    for rows in _ROWS_PER_STATEMENT:
+        size = rows * width
+        if size > most:
+            continue
+        text = _statement(statement, rows, width)
+        while len(flat) - done >= size:
+            db.execute(text, flat[done : done + size])
+            done += size
+
+
+@lru_cache(maxsize=16)
+def _statement(statement: str, rows: int, width: int) -> str:
+    return statement + ", ".join([f"({marks(width)})"] * rows)
+
+
+def marks(count: int) -> str:
+    """Places for that many bound values."""
+    return ", ".join("?" * count)
+
+
+_MOST_FUNCTIONS = 10_000
+
+
+class Functions:
+    """The numbers of recorded functions in one file; `known` are those that this process has met."""
+
+    def __init__(self) -> None:
+        self.known: dict[FunctionKey, int] = {}
+        self._tools: list[ToolDefinition] = []  # held, so that no other object gets the identity of one
+
+    def number(self, db: sqlite3.Connection, span: Span) -> int:
+        """The number of the function that a span is a call of, made known."""
+        tool = span.tool
+        definition = ""
+        if len(self.known) >= _MOST_FUNCTIONS:  # names that carry ids: no set of them is worth keeping
+            self.forget()
+        if tool is not None:
+            definition = definition_text(tool)
+            self._tools.append(tool)
+        number = _function_number(db, (span.project, span.name, span.span_type, definition))
+        self.known[span.name, span.span_type, span.project, id(tool)] = number
+        return number
+
+    def forget(self) -> None:
+        """After a rollback: numbers given in it are not in the file."""
+        self.known.clear()
+        self._tools.clear()
+
+
+def _function_number(db: sqlite3.Connection, row: tuple[str, str, str, str]) -> int:
+    query = "SELECT id FROM functions WHERE project = ? AND name = ? AND span_type = ? AND definition = ?"
+    found = db.execute(query, row).fetchone()
+    if found is None:
+        db.execute("INSERT INTO functions (project, name, span_type, definition) VALUES (?, ?, ?, ?)", row)
+        found = db.execute(query, row).fetchone()
+    number: int = found[0]
+    return number
+
+
+def insert_tools(db: sqlite3.Connection, project: str, tools: Sequence[ToolDefinition]) -> None:
+    """Keep the definitions of tools, called or not."""
+    for tool in tools:
+        _function_number(db, (project, clean_text(tool.name), "tool", definition_text(tool)))
+
+
+DEFAULT_BYTES = 2 * 1024**3
+"""How large the database may grow by default."""
+
+_ROOM = 0.95
+_STILL_OPEN_NS = 24 * 3600 * 10**9
+_AT_ONCE = 1_000
+
+
+def used_bytes(db: sqlite3.Connection) -> int:
+    """The size of what is in the file, without pages that are free to be filled again."""
+    pages, free, size = (
+        db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "freelist_count", "page_size")
+    )
+    used: int = (pages - free) * size
+    return used
+
+
+def retire(db: sqlite3.Connection, largest: int) -> int:
+    """Delete the oldest traces, in an open transaction, once more than `largest` bytes are used.
+
+    Returns how many went: as many as give some room, or all but those that are kept in any case: traces
+    whose root has not been stored and that began within a day (they may still run).
+    """
+    if used_bytes(db) <= largest:
+        return 0
+    # What waits for a collector that is down has a bound of its own, and costs no trace its place.
+    largest += int(db.execute("SELECT total(bytes) FROM outbox").fetchone()[0])
+    if used_bytes(db) <= largest:
+        return 0
+    gone = 0
+    for number, trace_id in db.execute(
+        "SELECT id, trace_id FROM traces WHERE name IS NOT NULL OR started_ns < ?"
+        " ORDER BY started_ns LIMIT ?",
+        (time.time_ns() - _STILL_OPEN_NS, _AT_ONCE),
+    ).fetchall():
+        delete_trace(db, number, trace_id)
+        gone += 1
+        if used_bytes(db) <= largest * _ROOM:
+            break
+    return gone

@@ -16,9 +16,12 @@ from agenttrace.core.errors import ExportError, StoreError
 from agenttrace.core.report import EvaluationReport
 from agenttrace.core.score import Score
 from agenttrace.core.span import Span
-from agenttrace.core.tool_call import ToolDefinition
+from agenttrace.core.summary import RunSummary, TraceSummary
+from agenttrace.core.tool import ToolDefinition
+from agenttrace.core.trace import Trace
+from agenttrace.process.fork_and_exit import at_fork
 from agenttrace.store import queries
-from agenttrace.store.contents import dataset_text
+from agenttrace.store.connection import read
 from agenttrace.store.evaluation_writes import (
     claim_pending,
     delete_pending,
@@ -27,16 +30,20 @@ from agenttrace.store.evaluation_writes import (
     insert_report,
     insert_scores,
 )
+from agenttrace.store.fallback import Refuge
 from agenttrace.store.fork_lock import ForkLock
-from agenttrace.store.forks import watch
-from agenttrace.store.functions import Functions, insert_tools
 from agenttrace.store.health import StoreHealth
+from agenttrace.store.id_prefix import id_prefix
 from agenttrace.store.outbox import MAX_BYTES, SQLiteOutbox
-from agenttrace.store.reader import read
-from agenttrace.store.refuge import Refuge
-from agenttrace.store.retention import DEFAULT_BYTES, retire
-from agenttrace.store.span_writes import delete_trace, keep_spans
-from agenttrace.store.sqlite_reads import SQLiteReads
+from agenttrace.store.rows import dataset_text, dataset_value
+from agenttrace.store.span_writes import (
+    DEFAULT_BYTES,
+    Functions,
+    delete_trace,
+    insert_tools,
+    keep_spans,
+    retire,
+)
 from agenttrace.store.writer import Unavailable, Writer
 
 T = TypeVar("T")
@@ -50,7 +57,7 @@ _READY_TIMEOUT = 0.2
 """Seconds that opening ahead of time waits for other processes: the first write may wait longer."""
 
 
-class SQLiteStore(SQLiteReads):
+class SQLiteStore:
     """Keeps everything in one SQLite file, which any number of processes may share.
 
     Making one opens nothing; the file is made at the first write. `export` raises only while other processes
@@ -67,7 +74,12 @@ class SQLiteStore(SQLiteReads):
         self.max_bytes = max_bytes
         self.busy_timeout = busy_timeout
         self._begin()
-        watch(self)
+        at_fork(
+            "stores",
+            before=self.before_fork,
+            in_parent=self.after_fork_in_parent,
+            in_child=self.after_fork,
+        )
 
     def _begin(self) -> None:
         self._process = os.getpid()
@@ -141,21 +153,18 @@ class SQLiteStore(SQLiteReads):
         self._health.count(len(spans), self._writer.write(keep, len(spans)))
 
     def write_tools(self, project: str, tools: Sequence[ToolDefinition]) -> None:
-        """Keep the definitions of a project's tools, called or not, so that `trace` can give them."""
         self._write_or_keep(
             lambda db, _: insert_tools(db, project, tools),
             lambda: self._refuge.memory.write_tools(project, tools),
         )
 
     def write_scores(self, scores: Sequence[tuple[str, str | None, Score]]) -> None:
-        """Keep scores, each with its trace id and span id (None: the whole trace)."""
         kept = list(scores)
         self._write_or_keep(
             lambda db, _: insert_scores(db, kept), lambda: self._refuge.memory.write_scores(kept)
         )
 
     def write_report(self, report: EvaluationReport) -> str:
-        """Keep a finished run with the scores of its results; returns the run's id."""
         run_id = uuid4().hex
         self._write_or_keep(
             lambda db, _: insert_report(db, run_id, report),
@@ -178,7 +187,6 @@ class SQLiteStore(SQLiteReads):
                 keep()
 
     def save_pending_evaluations(self, project: str, requests: Sequence[Mapping[str, Any]]) -> None:
-        """Keep evaluations that are to be done: JSON data, each with its ``key``."""
         self._write_or_keep(
             lambda db, _: insert_pending(db, project, requests),
             lambda: self._refuge.memory.save_pending_evaluations(project, requests),
@@ -187,39 +195,20 @@ class SQLiteStore(SQLiteReads):
     def claim_pending_evaluations(
         self, keys: Sequence[str], owner: str | None, *, held_by: str | None
     ) -> list[str]:
-        """Give those that `held_by` has as their ``owner`` to `owner`; returns the keys of those given.
-
-        Raises:
-            StoreError: the file cannot be written.
-        """
         given = self._refuge.memory.claim_pending_evaluations(keys, owner, held_by=held_by)
         if not os.path.lexists(self.path):
             return given
         return given + self._must_write(lambda db, _: claim_pending(db, keys, owner, held_by))
 
     def drop_pending_evaluations(self, keys: Sequence[str]) -> None:
-        """Forget evaluations that are done, by their ``key``."""
         self._refuge.memory.drop_pending_evaluations(keys)
         self._write_or_keep(lambda db, _: delete_pending(db, keys), lambda: None)
 
     def save_dataset(self, alias: str, project: str, content: Any) -> int:
-        """Keep JSON data as the newest version of a dataset; returns the version's number, from 1.
-
-        Data equal to the newest version makes no new one.
-
-        Raises:
-            StoreError: `content` is not JSON data, or the file cannot be written.
-        """
         text = dataset_text(alias, content)
         return self._must_write(lambda db, _: insert_dataset(db, project, alias, text))
 
     def delete_trace(self, trace_id: str) -> bool:
-        """Delete a trace by its whole id, with its scores; whether it was there.
-
-        Raises:
-            StoreError: the file cannot be written.
-        """
-
         def delete(db: sqlite3.Connection, _: Functions) -> bool:
             found = queries.find_trace(db, trace_id.lower()) if len(trace_id) == 32 else None
             if found is not None:
@@ -234,6 +223,75 @@ class SQLiteStore(SQLiteReads):
     def outbox(self, destination: str) -> SQLiteOutbox:
         """Where an exporter keeps what it has yet to send to `destination`."""
         return SQLiteOutbox(self._must_write, self._read, destination, min(MAX_BYTES, self.max_bytes // 4))
+
+    def trace(self, trace_id: str) -> Trace | None:
+        prefix = id_prefix(trace_id)
+        if prefix is None:
+            return None
+
+        def query(db: sqlite3.Connection) -> tuple[str, queries.SpanRows, list[tuple[str, str]]] | None:
+            found = queries.find_trace(db, prefix)
+            if found is None:
+                return None
+            number, whole_id = found
+            return whole_id, queries.span_rows(db, number), queries.known_tools(db, number)
+
+        in_file = self._read(query, None)
+        waiting = self._refuge.memory.trace(prefix if in_file is None else in_file[0])
+        if in_file is None:
+            return waiting
+        stored = queries.trace_of(*in_file)
+        if waiting is None:
+            return stored
+        newest = {span.span_key: span for span in (*stored.spans, *waiting.spans)}
+        tools = {**stored.tools, **waiting.tools}
+        return Trace(newest.values(), trace_key=stored.trace_key, tools=tools)
+
+    def traces(
+        self, *, project: str | None = None, limit: int = 50, name: str | None = None
+    ) -> list[TraceSummary]:
+        waiting = self._refuge.memory.traces(project=project, limit=limit, name=name)
+        nothing: list[TraceSummary] = []
+        in_file = self._read(lambda db: queries.summaries(db, project, limit, name), nothing)
+        if not waiting:
+            return in_file
+        here = {line.trace_id for line in waiting}
+        both = waiting + [line for line in in_file if line.trace_id not in here]
+        return sorted(both, key=lambda line: -line.start_ns)[: max(limit, 0)]
+
+    def scores(self, trace_id: str) -> list[tuple[str | None, Score]]:
+        nothing: list[tuple[str | None, Score]] = []
+        in_file = self._read(lambda db: queries.scores(db, trace_id), nothing)
+        return in_file + self._refuge.memory.scores(trace_id)
+
+    def runs(self, *, project: str | None = None, limit: int = 50) -> list[RunSummary]:
+        waiting = self._refuge.memory.runs(project=project, limit=limit)
+        nothing: list[RunSummary] = []
+        in_file = self._read(lambda db: queries.runs(db, project, limit), nothing)
+        return (waiting + in_file)[: max(limit, 0)]
+
+    def run(self, run_id: str) -> dict[str, Any] | None:
+        prefix = id_prefix(run_id)
+        if prefix is None:
+            return None
+
+        def query(db: sqlite3.Connection) -> dict[str, Any] | None:
+            found = queries.find_run(db, prefix)
+            return None if found is None else queries.run(db, found)
+
+        return self._read(query, None) or self._refuge.memory.run(prefix)
+
+    def load_dataset(self, alias: str, project: str, version: int | None = None) -> Any:
+        text = self._read(lambda db: queries.dataset(db, project, alias, version), None)
+        return None if text is None else dataset_value(text)
+
+    def datasets(self, *, project: str | None = None) -> list[tuple[str, str, int]]:
+        return self._read(lambda db: queries.datasets(db, project), [])
+
+    def pending_evaluations(self, project: str) -> list[dict[str, Any]]:
+        nothing: list[dict[str, Any]] = []
+        in_file = self._read(lambda db: queries.pending_evaluations(db, project), nothing)
+        return in_file + self._refuge.memory.pending_evaluations(project)
 
     def _must_write(self, write: Callable[[sqlite3.Connection, Functions], T]) -> T:
         with self._alone():
@@ -273,7 +331,12 @@ class SQLiteStore(SQLiteReads):
             self._writer.close()
 
     def before_fork(self) -> None:
-        """Close the connection and keep the store still: see `agenttrace.store.forks`."""
+        """Close the connection and keep the store still.
+
+        SQLite keeps its knowledge of locks in the process. A child that inherits an open connection believes
+        in locks that only its parent has: opened again there, the same file may stay "locked" for ever, or
+        lose its log to the parent's closing and with it every row that the child wrote.
+        """
         if self._using.before_fork():
             self._writer.close()
 

@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 from agenttrace.core.errors import ExportError, StoreError
 from agenttrace.store import files, migrations, sides
 from agenttrace.store.connection import Replaced, cut_log, open_for_writing, trouble_of, writable_state
-from agenttrace.store.functions import Functions
 from agenttrace.store.health import StoreHealth
 from agenttrace.store.lock import FileLock
+from agenttrace.store.span_writes import Functions
 
 T = TypeVar("T")
 

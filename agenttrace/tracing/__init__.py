@@ -3,8 +3,8 @@
 from agenttrace.tracing.capture import Capture, capture
 from agenttrace.tracing.context import propagate
 from agenttrace.tracing.live_span import LiveSpan
-from agenttrace.tracing.sites import known_tools
+from agenttrace.tracing.live_trace import LiveTrace
+from agenttrace.tracing.observed import known_tools
 from agenttrace.tracing.threads import leave_threads
-from agenttrace.tracing.trace_notes import LiveTrace
 
 __all__ = ["Capture", "LiveSpan", "LiveTrace", "capture", "known_tools", "leave_threads", "propagate"]

@@ -11,14 +11,13 @@ from agenttrace.core.interruptions import thrown_in
 from agenttrace.core.span import Span
 from agenttrace.core.trace import Trace
 from agenttrace.tracing.context import Entered
+from agenttrace.tracing.default_recorder import default_recorder
+from agenttrace.tracing.delivery import Nowhere
 from agenttrace.tracing.finish import finish
-from agenttrace.tracing.outlet import Nowhere
+from agenttrace.tracing.observed import known_tools
 from agenttrace.tracing.pipeline import Pipeline
-from agenttrace.tracing.record import END, Record, Recorder, Scope
-from agenttrace.tracing.recorders import default_recorder
+from agenttrace.tracing.record import END, Record, Recorder, Scope, lightened, weight_of
 from agenttrace.tracing.redaction import Redaction
-from agenttrace.tracing.sites import known_tools
-from agenttrace.tracing.weights import lightened, weight_of
 
 MAX_CAPTURED = 1_000_000
 """Records that one capture keeps; what comes beyond is dropped, counted."""

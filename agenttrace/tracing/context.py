@@ -7,6 +7,7 @@ from contextvars import ContextVar
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
+from agenttrace.process.fork_and_exit import at_fork
 from agenttrace.tracing.record import PARENT, SCOPE, SITE, Record
 
 P = ParamSpec("P")
@@ -74,6 +75,16 @@ class _NotLeft(Entered):
     def __del__(self) -> None:
         if current.get() is self._record:
             current.set(self._before)
+
+
+def _go_on_in_child() -> None:
+    """In a forked child: the trace that was being recorded at the fork goes on."""
+    record = current.get()
+    if record is not None and record[SCOPE] is not None:
+        record[SCOPE].go_on_after_fork()
+
+
+at_fork("traces", in_child=_go_on_in_child)
 
 
 def propagate(function: Callable[P, T]) -> Callable[P, T]:

@@ -10,10 +10,9 @@ from typing import Any
 
 from agenttrace.core.errors import ConfigError, did_you_mean
 from agenttrace.tracing import signatures
-from agenttrace.tracing.rebinding import Rebinding
-from agenttrace.tracing.record import OnEnd, Recorder, Site
-from agenttrace.tracing.recorders import default_recorder
-from agenttrace.tracing.sites import is_secret, make_site
+from agenttrace.tracing.default_recorder import default_recorder
+from agenttrace.tracing.observed import Rebinding, Site, is_secret, make_site
+from agenttrace.tracing.record import OnEnd, Recorder
 from agenttrace.tracing.wrapper import REDACTED_NAME, RESERVED, dress, make_wrapper
 
 SPAN_TYPES = ("tool", "function", "agent", "llm", "retriever", "chain", "node")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Any
 
-from agenttrace.core.foreign import type_name
 from agenttrace.core.interruptions import thrown_in
+from agenttrace.core.reading_types import type_name
 from agenttrace.core.snapshot import snapshot
 from agenttrace.core.span import Frame, SpanError, Status
 

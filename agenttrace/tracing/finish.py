@@ -10,6 +10,7 @@ from agenttrace.core.score import Score
 from agenttrace.core.snapshot import EXACT_INT
 from agenttrace.core.span import EMPTY, Span, SpanError
 from agenttrace.tracing.freeze import thaw
+from agenttrace.tracing.observed import Site, SiteRules
 from agenttrace.tracing.record import (
     END,
     EXTRA,
@@ -21,12 +22,10 @@ from agenttrace.tracing.record import (
     SITE,
     Record,
     Scope,
-    Site,
-    SiteRules,
     parent_key_of,
 )
 from agenttrace.tracing.redaction import Redaction
-from agenttrace.tracing.secret_signs import SHORTEST_SECRET
+from agenttrace.tracing.secrets import SHORTEST_SECRET
 
 
 def finish(record: Record, redaction: Redaction) -> Span:

@@ -16,8 +16,8 @@ from gc import is_tracked
 from itertools import chain, islice
 from typing import Any, Literal
 
-from agenttrace.core.foreign import type_name
 from agenttrace.core.interruptions import thrown_in
+from agenttrace.core.reading_types import type_name
 from agenttrace.core.snapshot import MAX_VALUE_SIZE, StandIn, snapshot
 
 LIGHT_TEXT = 256

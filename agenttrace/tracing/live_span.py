@@ -124,6 +124,24 @@ class LiveSpan:
         return freeze_one(scope, value)
 
 
+def add_to(
+    span: LiveSpan,
+    output: Any,
+    usage: Mapping[str, Any] | None,
+    model: str | None,
+    attributes: Mapping[str, Any],
+) -> None:
+    """Add to a span; what is None stays as it is."""
+    if output is not None:
+        span.output = output
+    if usage is not None:
+        span.set_usage(usage)
+    if model is not None:
+        span.set_attribute("gen_ai.request.model", model)
+    for name, value in attributes.items():
+        span.set_attribute(name, value)
+
+
 def as_text(name: Any) -> str:
     """A name as text, without running code of the user's."""
     return name if type(name) is str else str(snapshot(name)[0])

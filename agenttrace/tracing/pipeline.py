@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+import weakref
 from _thread import allocate_lock
 from collections import deque
 from collections.abc import Sequence
@@ -14,15 +15,15 @@ from typing import Any
 from agenttrace.core.identity import clock_jumps, follow_clock, monotonic_ns
 from agenttrace.core.interruptions import pass_on_interruption
 from agenttrace.core.protocols import Delivering, Exporter, SpanSink
+from agenttrace.process.counter import Counter
+from agenttrace.process.fork_and_exit import at_end_of_child, at_exit, at_fork
+from agenttrace.process.plain_thread import AtOnce, Barrier, Worker
 from agenttrace.tracing.accounts import FlushResult, Shortfall
 from agenttrace.tracing.context import current
-from agenttrace.tracing.counting import Counter
+from agenttrace.tracing.delivery import Outlet
 from agenttrace.tracing.freeze import Frozen
-from agenttrace.tracing.lifecycle import flush_when_a_child_process_ends, look_after
-from agenttrace.tracing.outlet import Outlet
 from agenttrace.tracing.record import OFF, Record, Scope
 from agenttrace.tracing.redaction import Redaction
-from agenttrace.tracing.worker import AtOnce, Barrier, Worker
 
 MAX_QUEUED = 100_000
 """Records that may wait; about 30 MB of small ones. What comes beyond is dropped, counted."""
@@ -103,7 +104,7 @@ class Pipeline:
         self.weight += value.size  # approximate across threads; set right whenever the queue runs empty
         return value
 
-    def overflow(self, _record: Record) -> None:
+    def overflow(self, record: Record) -> None:
         """Count a record for which there is no room."""
         self.overflowed.add()
 
@@ -191,6 +192,11 @@ class Pipeline:
             queued = 0 if reached else max(self._waiting(), 1)  # what others add meanwhile is theirs
         self._outlet.flush_store(max(deadline - time.monotonic(), 0.0))
         return self._result(queued)
+
+    def flush_at_end_of_child(self) -> None:
+        """Store, then export, at the end of a child of multiprocessing."""
+        self.store_all(CHILD_SECONDS)
+        self.flush(EXIT_SECONDS)
 
     def finish_up(self, timeout: float) -> None:
         """Flush at the end of the process. Stop the worker, which would die with the interpreter at any
@@ -281,3 +287,34 @@ class Pipeline:
         for exporter in self.exporters:
             if isinstance(exporter, Delivering):
                 exporter.after_fork()
+
+
+EXIT_SECONDS = 1.0
+"""How long all pipelines together may hold up the end of the process."""
+
+CHILD_SECONDS = 5.0
+"""The same for a child of multiprocessing: many of them end together, and queue for the one file."""
+
+_pipelines: weakref.WeakSet[Pipeline] = weakref.WeakSet()
+
+
+def look_after(pipeline: Pipeline) -> None:
+    """Flush this pipeline when the process ends; start it anew in forked children."""
+    _pipelines.add(pipeline)
+    at_fork("pipelines", in_child=pipeline.after_fork)
+
+
+def flush_when_a_child_process_ends(pipeline: Pipeline) -> None:
+    """Children of multiprocessing leave without running atexit: use their own way out."""
+    at_end_of_child(pipeline.flush_at_end_of_child)
+
+
+@at_exit
+def _flush_at_exit() -> None:
+    deadline = time.monotonic() + EXIT_SECONDS
+    for pipeline in list(_pipelines):
+        try:
+            if not pipeline.closed:
+                pipeline.finish_up(max(deadline - time.monotonic(), 0.0))
+        except BaseException:  # choke-point: Control-C, for one; the others are flushed all the same
+            pass

@@ -10,16 +10,15 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Protocol
 
 from agenttrace.core.identity import SPAN_KEY_MASK, anchor_ns, new_span_key, new_trace_key
+from agenttrace.tracing.freeze import Frozen
 
 if TYPE_CHECKING:
     from agenttrace.core.span import Span
-    from agenttrace.core.tool_call import ToolDefinition
-    from agenttrace.tracing.pipeline import Pipeline
-    from agenttrace.tracing.rebinding import Rebinding
+    from agenttrace.process.counter import Counter
     from agenttrace.tracing.redaction import Redaction
 
 PARENT, SCOPE, SITE, INDEX, START, ARGUMENTS, END, OUTPUT, FAILURE, EXTRA = range(10)
@@ -32,62 +31,31 @@ METADATA = "agenttrace.metadata"
 Record = list[Any]
 OnEnd = Callable[["Span"], None]
 
-SiteRules = tuple["Redaction | None", bool, str, "ToolDefinition | None", tuple[str, ...]]
-"""What a redaction makes of a site: whether values are redacted by their name; its name, its definition, the
-names of its values. In one tuple, because several redactions may take turns on several threads."""
-
 OFF: Record = [None, None, None, 0, 0, None, 0, None, None, None]
 """The parent of every call that is not recorded (sampled out, switched off, shut down)."""
 
 
-class Site:
-    """One decorated place: what is the same for each of its calls."""
+class RecordSink(Protocol):
+    """Where records go when their calls have ended: all that recording needs of a `Pipeline`."""
 
-    __slots__ = (
-        "__weakref__",
-        "capture_input",
-        "capture_output",
-        "definition",
-        "function",
-        "metadata",
-        "name",
-        "names",
-        "on_end",
-        "rebinding",
-        "recorder",
-        "rules",
-        "span_type",
-        "wrapper",
-    )
+    limit: int
+    entrance: Any
+    redaction: Redaction
+    guarded: Counter
+    estranged: Counter
+    sampled_out: Counter
 
-    def __init__(
-        self,
-        *,
-        name: str,
-        span_type: str,
-        recorder: Recorder,
-        names: tuple[str, ...] = (),
-        capture_input: bool = True,
-        capture_output: bool = True,
-        metadata: Mapping[str, Any] | None = None,
-        function: Any = None,
-        definition: ToolDefinition | None = None,
-        on_end: OnEnd | None = None,
-        rebinding: Rebinding | None = None,
-    ) -> None:
-        self.name = name
-        self.span_type = span_type
-        self.recorder = recorder
-        self.names = names
-        self.capture_input = capture_input
-        self.capture_output = capture_output
-        self.metadata = metadata
-        self.function = function
-        self.definition = definition
-        self.on_end = on_end
-        self.rules: SiteRules = (None, True, "", None, ())
-        self.rebinding = rebinding
-        self.wrapper: Callable[[], Any] | None = None
+    def ensure_worker(self) -> None:
+        """See to it that somebody empties `entrance`."""
+        ...
+
+    def weigh(self, value: Frozen) -> Any:
+        """Admit a heavy value, or return the mark that takes its place."""
+        ...
+
+    def overflow(self, record: Record) -> None:
+        """Count a record for which there is no room."""
+        ...
 
 
 class Recorder:
@@ -100,7 +68,7 @@ class Recorder:
     __slots__ = ("__weakref__", "admits", "owner", "project", "resolve")
 
     def __init__(
-        self, project: str, resolve: Callable[[], Pipeline | None], admits: Callable[[], bool] | None = None
+        self, project: str, resolve: Callable[[], RecordSink | None], admits: Callable[[], bool] | None = None
     ) -> None:
         self.project = project
         self.resolve = resolve
@@ -129,7 +97,7 @@ class Scope:
 
     def __init__(
         self,
-        pipeline: Pipeline,
+        pipeline: RecordSink,
         project: str,
         *,
         trace_key: int | None = None,
@@ -194,3 +162,41 @@ def parent_key_of(record: Record) -> int | None:
         scope: Scope = record[SCOPE]
         return scope.remote_parent
     return key_of(parent)
+
+
+OUT_OF_MEMORY = {"$truncated": "memory"}
+"""Stands in the place of a heavy value for which there was no room."""
+
+
+def weight_of(record: Record) -> int:
+    """The size of all heavy values of a record."""
+    weight = 0
+    for value in record[ARGUMENTS] or ():
+        if type(value) is Frozen:
+            weight += value.size
+    if type(record[OUTPUT]) is Frozen:
+        weight += record[OUTPUT].size
+    extra = record[EXTRA]
+    if extra is not None:
+        for value in (extra.get("input"), extra.get("output"), *extra.get("attributes", {}).copy().values()):
+            if type(value) is Frozen:
+                weight += value.size
+    return weight
+
+
+def lightened(record: Record) -> Record:
+    """A copy of an ended record with marks in place of its heavy values."""
+    light = record.copy()
+    if record[ARGUMENTS] is not None:
+        light[ARGUMENTS] = tuple(map(_mark, record[ARGUMENTS]))
+    light[OUTPUT] = _mark(record[OUTPUT])
+    extra = record[EXTRA]
+    if extra is not None:
+        light[EXTRA] = {name: _mark(value) for name, value in extra.copy().items()}
+        attributes = extra.get("attributes", {}).copy()
+        light[EXTRA]["attributes"] = {name: _mark(value) for name, value in attributes.items()}
+    return light
+
+
+def _mark(value: Any) -> Any:
+    return dict(OUT_OF_MEMORY) if type(value) is Frozen else value

@@ -14,8 +14,8 @@ from agenttrace.core.interruptions import pass_on_interruption
 from agenttrace.core.jsonable import clean_text, jsonable, to_json
 from agenttrace.core.score import Score
 from agenttrace.core.snapshot import MAX_VALUE_SIZE
-from agenttrace.core.tool_call import REQUIRED, ToolDefinition
-from agenttrace.tracing.secret_signs import (
+from agenttrace.core.tool import REQUIRED, ToolDefinition
+from agenttrace.tracing.secrets import (
     REDACTED,
     SHORTEST_SECRET,
     may_have_fields,

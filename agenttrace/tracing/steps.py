@@ -16,7 +16,8 @@ from agenttrace.core.identity import monotonic_ns
 from agenttrace.core.interruptions import thrown_in
 from agenttrace.tracing.failure import describe, status_of
 from agenttrace.tracing.freeze import MAX_SPAN_SIZE, Frozen, freeze
-from agenttrace.tracing.record import END, EXTRA, FAILURE, OFF, OUTPUT, SCOPE, SITE, Record, Scope, Site
+from agenttrace.tracing.observed import Site
+from agenttrace.tracing.record import END, EXTRA, FAILURE, OFF, OUTPUT, SCOPE, SITE, Record, Scope
 
 log = logging.getLogger("agenttrace")
 _said: list[Exception] = []

@@ -17,7 +17,7 @@ from functools import wraps
 from types import FunctionType, MethodType
 from typing import Any
 
-from agenttrace.core.foreign import bases_of, dict_of
+from agenttrace.core.reading_types import bases_of, dict_of
 from agenttrace.tracing.context import current
 from agenttrace.tracing.record import Record
 

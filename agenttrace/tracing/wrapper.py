@@ -15,8 +15,9 @@ from agenttrace.tracing import steps, templates
 from agenttrace.tracing.context import current
 from agenttrace.tracing.failure import GENERATED
 from agenttrace.tracing.freeze import LIGHT_TEXT
-from agenttrace.tracing.record import OUTPUT, SCOPE, SITE, Record, Site
-from agenttrace.tracing.secret_signs import REDACTED
+from agenttrace.tracing.observed import Site
+from agenttrace.tracing.record import OUTPUT, SCOPE, SITE, Record
+from agenttrace.tracing.secrets import REDACTED
 
 RESERVED = "_at_"
 """Parameters must not begin so; a function that has such a one is wrapped behind ``*args, **kwargs``."""

@@ -1,8 +1,8 @@
 """The engine as adapters use it: calls as ``{"name", "args"}``, an argument rule as a plain function."""
 
 from agenttrace.core.trace import Trace
-from agenttrace.expectations.compare import compare
 from agenttrace.expectations.pattern import Call
+from agenttrace.matching.compare import compare
 
 
 def compared(expected, actual, mode, rule=None, credit="full"):

@@ -37,7 +37,7 @@ def use(path):
     """Record, evaluate offline and online, read back."""
     from agenttrace import Example, Tracer, run_evaluation
     from agenttrace.cli.main import cli
-    from agenttrace.core.search_process import search_process
+    from agenttrace.process.search_process import search_process
     from agenttrace.scorers import RegexScorer, ToolOrderScorer
     from agenttrace.store import open_store
 

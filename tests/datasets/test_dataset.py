@@ -12,7 +12,7 @@ from agenttrace.core.errors import DatasetError
 from agenttrace.core.example import Example
 from agenttrace.core.tool_call import ExpectedToolCall
 from agenttrace.datasets import EvalDataset
-from agenttrace.datasets.formats import FORMATS
+from agenttrace.datasets.dataset import FORMATS
 
 TEXTS = st.text() | st.sampled_from(
     [

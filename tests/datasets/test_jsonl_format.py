@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from agenttrace.core.errors import DatasetError
-from agenttrace.datasets.jsonl_format import read_jsonl
+from agenttrace.datasets.json_format import read_jsonl
 
 Fails = Callable[..., DatasetError]
 

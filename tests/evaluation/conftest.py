@@ -1,56 +1,5 @@
-"""What the tests of this room share: their fakes, a tracer, a server on loopback."""
+"""What the tests of this room share: a tracer with a short word for tools."""
 
-import json
-import sys
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
+from tests.evaluation.evaluation_fakes import tracer
 
-import pytest
-
-from agenttrace.store import MemoryStore
-from agenttrace.tracer import Tracer
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-
-class ToolTracer(Tracer):
-    """A tracer with a short word for tools."""
-
-    def tool(self, function):
-        return self.observe(function, span_type="tool")
-
-
-@pytest.fixture
-def tracer():
-    tracer = ToolTracer("fake", store=MemoryStore())
-    yield tracer
-    tracer.shutdown()
-
-
-class Loopback:
-    def __init__(self):
-        self.received = []
-        received = self.received
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self):
-                size = int(self.headers.get("content-length", 0))
-                received.append(json.loads(self.rfile.read(size)))
-                self.send_response(204)
-                self.end_headers()
-
-            def log_message(self, *args):
-                pass
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}/alerts"
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-
-
-@pytest.fixture
-def loopback():
-    loopback = Loopback()
-    yield loopback
-    loopback.server.shutdown()
-    loopback.server.server_close()
+__all__ = ["tracer"]

@@ -1,6 +1,24 @@
-"""Scorers and stores that do as they are told."""
+"""Scorers, stores and tracers that do as they are told."""
+
+import pytest
 
 from agenttrace.core.score import Score
+from agenttrace.store import MemoryStore
+from agenttrace.tracer import Tracer
+
+
+class ToolTracer(Tracer):
+    """A tracer with a short word for tools."""
+
+    def tool(self, function):
+        return self.observe(function, span_type="tool")
+
+
+@pytest.fixture
+def tracer():
+    tracer = ToolTracer("fake", store=MemoryStore())
+    yield tracer
+    tracer.shutdown()
 
 
 class Answer:

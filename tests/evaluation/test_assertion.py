@@ -1,10 +1,11 @@
 import pytest
-from evaluation_fakes import Answer, Does, scored
 
-from agenttrace.core.errors import ConfigError, DatasetError, EvaluationFailed, ScorerError
+from agenttrace.core.errors import ConfigError, DatasetError, ScorerError
 from agenttrace.core.example import Example
+from agenttrace.core.report import EvaluationFailed
 from agenttrace.evaluation import assert_test
 from agenttrace.scorers import ToolOrderScorer
+from tests.evaluation.evaluation_fakes import Answer, Does, scored
 
 
 def good():

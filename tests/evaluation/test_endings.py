@@ -9,12 +9,12 @@ import time
 from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
-from evaluation_fakes import Answer, Does, MemoryResults, scored
 
 from agenttrace.core.example import Example
 from agenttrace.core.score import Score
 from agenttrace.evaluation import run_evaluation
-from agenttrace.evaluation.loop_thread import wait_for
+from agenttrace.process.loop_thread import wait_for
+from tests.evaluation.evaluation_fakes import Answer, Does, MemoryResults, scored
 
 GUARD = 30.0
 """Seconds after which a call that does not return has failed."""

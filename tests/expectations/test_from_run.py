@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from agenttrace.core.errors import ExpectationError
 from agenttrace.core.example import Example
 from agenttrace.core.trace import Trace
-from agenttrace.expectations import compare, expectation_of
+from agenttrace.expectations import expectation_of
+from agenttrace.matching import compare
 from agenttrace.scorers import ToolOrderScorer
 from tests.expectations.strategies import trace_of
 

@@ -27,7 +27,7 @@ from agenttrace.expectations import (
     type_,
 )  # fmt: skip
 from agenttrace.expectations.matcher import write_value
-from agenttrace.expectations.operators import read_value
+from agenttrace.expectations.matchers import read_value
 
 
 @pytest.mark.parametrize(

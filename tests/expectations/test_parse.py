@@ -16,7 +16,6 @@ from agenttrace.expectations import (
     any_of,
     approx,
     call,
-    compare,
     expect,
     lte,
     many,
@@ -27,7 +26,8 @@ from agenttrace.expectations import (
     ref,
     semantic,
     seq,
-)  # fmt: skip
+)
+from agenttrace.matching import compare  # fmt: skip
 from tests.expectations.strategies import terms, trace_of
 
 

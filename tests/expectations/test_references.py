@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from agenttrace.core.trace import Trace
-from agenttrace.expectations import any_of, call, compare, one_of, par, ref, seq
+from agenttrace.expectations import any_of, call, one_of, par, ref, seq
+from agenttrace.matching import compare
 
 
 def run(*calls: dict[str, object] | str) -> Trace:

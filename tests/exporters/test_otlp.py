@@ -20,7 +20,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 
 from agenttrace import ConfigError, ContainsScorer, OTLPExporter, Score, Tracer
 from agenttrace.exporters import sender
-from agenttrace.exporters.courier import Trouble
+from agenttrace.exporters.otlp_http import Trouble
 from agenttrace.http.transport import retry_after_seconds
 
 SECRET = "sk-VERYSECRETKEY123"

@@ -8,11 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agenttrace.core.parcel import Parcel
+from agenttrace.core.protocols import Parcel
 from agenttrace.core.span import Span
-from agenttrace.exporters.otlp_encoding import encode, message_of
+from agenttrace.exporters.otlp_encoding import encode, halves, joined, message_of
 from agenttrace.exporters.otlp_request import trace_request
-from agenttrace.exporters.otlp_splitting import halves, joined
 
 TYPES = {"http/protobuf": "application/x-protobuf", "http/json": "application/json"}
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from agenttrace.core.errors import StoreError
-from agenttrace.core.parcel import Parcel
+from agenttrace.core.protocols import Parcel
 from agenttrace.core.span import Span
-from agenttrace.exporters.memory_outbox import MemoryOutbox
+from agenttrace.exporters.signal import MemoryOutbox
 from agenttrace.store import outbox as outbox_module
 from agenttrace.store.outbox import SQLiteOutbox
 from agenttrace.store.sqlite import SQLiteStore

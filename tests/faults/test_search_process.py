@@ -13,8 +13,8 @@ import time
 
 import pytest
 
-from agenttrace.core import search_process as module
-from agenttrace.core.search_process import SearchProcess
+from agenttrace.process import search_process as module
+from agenttrace.process.search_process import SearchProcess
 
 pytestmark = pytest.mark.faults
 
@@ -66,7 +66,7 @@ def test_no_process_is_started_before_it_is_needed():
         "from agenttrace.core.example import Example\n"
         "from agenttrace.expectations.matcher import PLAIN\n"
         "from agenttrace.scorers import RegexScorer\n"
-        "from agenttrace.core.search_process import search_process\n"
+        "from agenttrace.process.search_process import search_process\n"
         "assert re_(r'^A\\d+$').weigh('A7', PLAIN) == 1.0\n"
         "assert RegexScorer('[A-Z]+').score(Example(actual_output='AB')).passed\n"
         "print(search_process()._child)"
@@ -151,9 +151,9 @@ def test_eight_threads_each_get_their_own_answers(process):
 def test_a_fork_has_a_child_of_its_own(moment):
     code = f"""
 import os, re, sys, threading, time
-from agenttrace.core.bounded_search import bounded_search
+from agenttrace.process.bounded_search import bounded_search
 from agenttrace.core.errors import ScorerError
-from agenttrace.core.search_process import search_process
+from agenttrace.process.search_process import search_process
 parent = search_process()
 def evil():
     try:
@@ -184,7 +184,7 @@ print(parent.find("search", fine, "abba", 5.0))
 
 PARENT = """
 import os, re, signal, sys, threading, time
-from agenttrace.core.search_process import search_process
+from agenttrace.process.search_process import search_process
 process = search_process()
 process.find("search", re.compile("(b+)"), "abba", 5.0)
 if {forks}:
@@ -230,7 +230,7 @@ def test_a_child_ends_after_its_parent_was_killed(searches, forks):
 def test_a_child_ends_with_its_process_without_a_word(ending):
     code = f"""
 import re, threading, time
-from agenttrace.core.search_process import search_process
+from agenttrace.process.search_process import search_process
 process, fine = search_process(), re.compile("(b+)")
 process.find("search", fine, "abba", 5.0)
 print(process._child._process.pid, flush=True)
@@ -260,7 +260,7 @@ def test_the_signals_of_the_process_change_nothing(setting):
     code = f"""
 import os, re, signal
 {setting}
-from agenttrace.core.search_process import search_process
+from agenttrace.process.search_process import search_process
 process, fine = search_process(), re.compile("(b+)")
 for _ in range(2):
     try:

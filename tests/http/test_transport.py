@@ -16,8 +16,7 @@ from typing import Any
 import pytest
 
 from agenttrace.http import transport as transport_module
-from agenttrace.http.pauses import retry_after_seconds
-from agenttrace.http.transport import Answer, Failure, Transport
+from agenttrace.http.transport import Answer, Failure, Transport, retry_after_seconds
 
 
 class Pauses:

@@ -7,8 +7,9 @@ from typing import Annotated, TypedDict
 
 import pytest
 
-from agenttrace.core.errors import ConfigError, EvaluationFailed
+from agenttrace.core.errors import ConfigError
 from agenttrace.core.example import Example
+from agenttrace.core.report import EvaluationFailed
 from agenttrace.evaluation import assert_test, run_evaluation
 from agenttrace.scorers import ToolOrderScorer
 from agenttrace.tracer import Tracer

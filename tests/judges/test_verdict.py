@@ -17,7 +17,7 @@ from agenttrace.judges.comparison import ComparisonScorer
 from agenttrace.judges.faithfulness import FaithfulnessScorer
 from agenttrace.judges.instruction_adherence import InstructionAdherenceScorer
 from agenttrace.judges.models.fake import FakeChatModel, FakeRequest
-from agenttrace.judges.models.reply import ChatReply
+from agenttrace.judges.models.reading import ChatReply
 from agenttrace.judges.prompt_scorer import PromptScorer
 from agenttrace.judges.verdict import (
     RatingReply,

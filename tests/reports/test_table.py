@@ -1,5 +1,4 @@
-from agenttrace.reports.table import table_lines
-from agenttrace.reports.text import plain
+from agenttrace.reports.text import plain, table_lines
 
 
 def test_columns_are_as_wide_as_their_widest_cell():

@@ -6,7 +6,7 @@ import pytest
 
 from agenttrace.core.errors import ExpectationError, ScorerError
 from agenttrace.core.example import Example
-from agenttrace.core.tool_call import Parameter, ToolDefinition
+from agenttrace.core.tool import Parameter, ToolDefinition
 from agenttrace.core.trace import Trace
 from agenttrace.scorers import (
     BudgetScorer,

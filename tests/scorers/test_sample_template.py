@@ -3,7 +3,7 @@ import pytest
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
 from agenttrace.scorers import FunctionCallCoverageScorer
-from agenttrace.scorers.sample_template import rendering
+from agenttrace.scorers.function_call_coverage import rendering
 
 SAMPLE = Example(
     input={"n": 2},

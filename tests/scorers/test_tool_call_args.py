@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from agenttrace.core.errors import ExpectationError, ScorerError
 from agenttrace.core.example import Example
-from agenttrace.core.tool_call import Parameter, ToolDefinition
+from agenttrace.core.tool import Parameter, ToolDefinition
 from agenttrace.core.trace import Trace
 from agenttrace.expectations import approx
 from agenttrace.scorers import ToolCallArgsScorer

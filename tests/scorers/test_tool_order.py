@@ -11,7 +11,7 @@ from agenttrace.core.errors import ExpectationError, ScorerError
 from agenttrace.core.example import Example
 from agenttrace.core.protocols import Scorer
 from agenttrace.core.score import Score
-from agenttrace.core.tool_call import Parameter, ToolDefinition
+from agenttrace.core.tool import Parameter, ToolDefinition
 from agenttrace.core.trace import Trace
 from agenttrace.expectations import approx, call, expect, opt, par, semantic
 from agenttrace.scorers import ToolOrderScorer

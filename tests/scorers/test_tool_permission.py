@@ -2,7 +2,7 @@ import pytest
 
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
-from agenttrace.core.tool_call import ToolDefinition
+from agenttrace.core.tool import ToolDefinition
 from agenttrace.core.trace import Trace
 from agenttrace.scorers import ToolPermissionScorer
 

@@ -4,7 +4,7 @@ from agenttrace.core.example import Example
 from agenttrace.core.report import EvaluationReport, ScoringResult
 from agenttrace.core.score import Score
 from agenttrace.core.span import Span
-from agenttrace.core.tool_call import Parameter, ToolDefinition
+from agenttrace.core.tool import Parameter, ToolDefinition
 from agenttrace.core.trace import Trace
 
 WEATHER = ToolDefinition("get_weather", (Parameter("city"), Parameter("days", default=3)), ("read",))

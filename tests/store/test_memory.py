@@ -3,7 +3,7 @@ import random
 from store_values import a_score, a_span, a_trace
 
 from agenttrace.store import MemoryStore
-from agenttrace.store.weight import weight
+from agenttrace.store.memory import weight
 
 
 def test_the_oldest_traces_go_when_there_is_no_room():

@@ -2,7 +2,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from store_values import a_span, fields
 
-from agenttrace.core.tool_call import Parameter, ToolDefinition
+from agenttrace.core.tool import Parameter, ToolDefinition
 from agenttrace.store.rows import definition_text, signed, tool_of, unsigned
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)

@@ -86,7 +86,7 @@ def test_a_span_of_odd_values_is_kept_in_a_sound_form(sqlite_store, path, span):
 
 
 def test_names_that_differ_in_every_span_are_stored(sqlite_store, path, monkeypatch):
-    monkeypatch.setattr("agenttrace.store.functions._MOST_FUNCTIONS", 10)
+    monkeypatch.setattr("agenttrace.store.span_writes._MOST_FUNCTIONS", 10)
     sqlite_store.export([a_span(number, name=f"step {number}") for number in range(1, 101)])
     assert {s.name for s in sqlite_store.trace(f"{TRACE:032x}").spans} == {f"step {n}" for n in range(1, 101)}
 
@@ -335,7 +335,7 @@ def test_what_memory_kept_is_counted_once_however_often_the_file_refuses_it(tmp_
     store.write_scores([(f"{TRACE:032x}", None, a_score())])
     blocked.unlink()
     with monkeypatch.context() as full:
-        full.setattr("agenttrace.store.refuge.insert_scores", _full)
+        full.setattr("agenttrace.store.fallback.insert_scores", _full)
         assert store.flush(2.0) is False
         assert store.flush(2.0) is False
     assert (store.health().written, store.health().quarantined) == (0, 0)

@@ -6,7 +6,7 @@ from store_values import TRACE, WEATHER, a_report, a_score, a_span, a_trace, fie
 from agenttrace.core.errors import StoreError
 from agenttrace.core.report import EvaluationReport
 from agenttrace.core.span import Frame, SpanError
-from agenttrace.core.tool_call import REQUIRED, Parameter, ToolDefinition
+from agenttrace.core.tool import REQUIRED, Parameter, ToolDefinition
 
 
 def test_every_field_of_a_span_comes_back(store):

@@ -7,7 +7,7 @@ import pytest
 
 from agenttrace.store import MemoryStore
 from agenttrace.tracer import Tracer
-from agenttrace.tracing import recorders
+from agenttrace.tracing import default_recorder as recorders
 from agenttrace.tracing.context import current
 
 sys.path.insert(0, str(Path(__file__).parent))

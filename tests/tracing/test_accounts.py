@@ -201,7 +201,7 @@ def test_spans_that_a_broken_installation_cannot_write_wait_and_it_is_said_once(
 def test_spans_for_which_even_memory_has_no_room_are_dropped(path):
     tracer = Tracer("test", store=path)
     put_a_directory(path)
-    tracer.store._refuge.memory.max_bytes = 10_000
+    tracer.store._fallback.memory.max_bytes = 10_000
     work = tracer.observe(lambda text: None)
     for _ in range(10):
         work("x" * 3_000)

@@ -6,11 +6,11 @@ import pytest
 from stored import stored
 
 from agenttrace.core.errors import ConfigError
-from agenttrace.core.tool_call import REQUIRED
+from agenttrace.core.tool import REQUIRED
 from agenttrace.tracer import Tracer
 from agenttrace.tracing.capture import capture
 from agenttrace.tracing.decorator import enabled_by_environment
-from agenttrace.tracing.sites import known_tools
+from agenttrace.tracing.observed import known_tools
 
 
 def plain(city, days=3):

@@ -15,9 +15,9 @@ from stored import Sink
 
 from agenttrace.core import identity
 from agenttrace.core.errors import ExportError
+from agenttrace.process import plain_thread as workers
 from agenttrace.tracer import Tracer
 from agenttrace.tracing import pipeline as pipelines
-from agenttrace.tracing import worker as workers
 
 
 @pytest.fixture

@@ -9,10 +9,10 @@ from stored import Sink
 
 from agenttrace.core.score import Score
 from agenttrace.tracer import Tracer
-from agenttrace.tracing import outlet
+from agenttrace.tracing import delivery
 from agenttrace.tracing.decorator import observe_with
 from agenttrace.tracing.redaction import Redaction
-from agenttrace.tracing.secret_signs import REDACTED
+from agenttrace.tracing.secrets import REDACTED
 
 
 class Panic(BaseException):
@@ -134,14 +134,14 @@ class TestOnTheWriter:
             log.removeHandler(handler)
 
     def test_over_a_record_it_costs_that_record_alone(self, sink, kind, monkeypatch, caplog):
-        finish = outlet.finish
+        finish = delivery.finish
 
         def refuses(record, redaction):
             if record[5] == (3,):
                 raise kind
             return finish(record, redaction)
 
-        monkeypatch.setattr(outlet, "finish", refuses)
+        monkeypatch.setattr(delivery, "finish", refuses)
         tracer = Tracer("test", store=sink)
         recorded(tracer)
         result = tracer.flush(10)
@@ -162,7 +162,7 @@ class TestOnTheWriter:
 
 @pytest.mark.parametrize("kind", [SystemExit, GeneratorExit, Panic])
 def test_what_is_thrown_into_the_writer_once_costs_no_record(sink, kind, monkeypatch):
-    finish, thrown = outlet.finish, []
+    finish, thrown = delivery.finish, []
 
     def interrupted(record, redaction):
         if record[5] not in thrown:
@@ -170,7 +170,7 @@ def test_what_is_thrown_into_the_writer_once_costs_no_record(sink, kind, monkeyp
             raise kind
         return finish(record, redaction)
 
-    monkeypatch.setattr(outlet, "finish", interrupted)
+    monkeypatch.setattr(delivery, "finish", interrupted)
     tracer = Tracer("test", store=sink)
     recorded(tracer)
     writer = tracer._pipeline._worker
@@ -206,7 +206,7 @@ def test_where_no_thread_can_be_had_it_does_not_reach_the_agent(sink, kind, monk
     def refuse(*_):
         raise RuntimeError("can't start new thread")
 
-    monkeypatch.setattr("agenttrace.tracing.worker.start_new_thread", refuse)
+    monkeypatch.setattr("agenttrace.process.plain_thread.start_new_thread", refuse)
 
     def redact(name, value):
         if value == 3:

@@ -11,7 +11,7 @@ from agenttrace.core.errors import ConfigError
 from agenttrace.tracer import Tracer
 from agenttrace.tracing.context import current
 from agenttrace.tracing.redaction import Redaction
-from agenttrace.tracing.secret_signs import REDACTED
+from agenttrace.tracing.secrets import REDACTED
 
 TOKEN = (
     "ey" + "J" + "hbGciOiJIUzI1NiJ9" + ".eyJzdWIiOiIxMjM0NTY3ODkwIn0" + ".dozjgNryP4J3jVmNHl0w5N_XgL0n3I9P"

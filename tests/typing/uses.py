@@ -37,10 +37,10 @@ from agenttrace import (
     webhook,
 )
 from agenttrace.core.protocols import Scorer
-from agenttrace.evaluation.alerts import LowScore
-from agenttrace.evaluation.handle import EvaluationHandle
 from agenttrace.expectations import Expectation, Pattern, expectation_of
 from agenttrace.judges import FaithfulnessScorer, FakeChatModel, semantic_judge
+from agenttrace.online.alerts import LowScore
+from agenttrace.online.handle import EvaluationHandle
 from agenttrace.scorers import ToolCallCountScorer, TrajectoryScorer, scorer, scorer_named
 
 tracer = Tracer(project_name="typed", store="memory", alerts=[log_alert, webhook("https://example.com")])

@@ -24,7 +24,7 @@ from agenttrace import (
     expect,
     run_evaluation,
 )
-from agenttrace.expectations import compare
+from agenttrace.matching import compare
 from agenttrace.scorers import ToolCallCountScorer, TrajectoryScorer, scorer
 
 tracer = Tracer(project_name="typed", store="memory")

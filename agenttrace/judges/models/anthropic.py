@@ -8,8 +8,7 @@ from typing import Any
 from agenttrace.core.jsonable import to_json
 from agenttrace.http.endpoint import ApiKey, checked_base_url
 from agenttrace.http.transport import REQUEST_TIMEOUT, Transport
-from agenttrace.judges.models.reading import ask, read_answer, reply_of
-from agenttrace.judges.models.reply import ChatReply
+from agenttrace.judges.models.reading import ChatReply, ask, read_answer, reply_of
 
 API_VERSION = "2023-06-01"
 _TOOL = "reply"

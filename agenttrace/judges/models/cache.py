@@ -15,7 +15,7 @@ from typing import Any
 from agenttrace.core.errors import ConfigError
 from agenttrace.core.jsonable import to_json
 from agenttrace.core.protocols import ChatModel
-from agenttrace.judges.models.reply import ChatReply
+from agenttrace.judges.models.reading import ChatReply
 from agenttrace.judges.strict_json import StrictJSONError, parse_strict
 
 _FORMAT = 1

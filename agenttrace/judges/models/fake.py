@@ -9,7 +9,7 @@ from typing import Any
 
 from agenttrace.core.errors import JudgeError
 from agenttrace.core.jsonable import to_json
-from agenttrace.judges.models.reply import ChatReply
+from agenttrace.judges.models.reading import ChatReply
 from agenttrace.judges.prompting import nonce_of, read_blocks
 
 Scripted = str | Mapping[str, Any] | ChatReply | BaseException

@@ -8,8 +8,7 @@ from typing import Any, Literal
 from agenttrace.core.jsonable import to_json
 from agenttrace.http.endpoint import ApiKey, checked_base_url
 from agenttrace.http.transport import REQUEST_TIMEOUT, Transport
-from agenttrace.judges.models.reading import ask, read_answer, reply_of
-from agenttrace.judges.models.reply import ChatReply
+from agenttrace.judges.models.reading import ChatReply, ask, read_answer, reply_of
 
 Structured = Literal["json_schema", "json_object", "prompt"]
 """How the shape of the reply is asked for: by JSON schema, as any JSON object, or in the prompt alone."""

@@ -1,8 +1,9 @@
-"""An endpoint's answer as JSON, or a sentence on why there is none."""
+"""What an endpoint answered: a reply, or a sentence on why there is none."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from agenttrace.core.errors import JudgeError
@@ -10,7 +11,6 @@ from agenttrace.core.jsonable import to_json
 from agenttrace.http.endpoint import ApiKey
 from agenttrace.http.transport import Answer, Failure, Transport
 from agenttrace.judges.models.prices import cost_of
-from agenttrace.judges.models.reply import ChatReply
 from agenttrace.judges.strict_json import StrictJSONError, parse_strict
 
 _EXCERPT = 300
@@ -89,3 +89,21 @@ def _excerpt(answer: Answer, body: Any, key: ApiKey | None) -> str:
         text = key.mask(text)
     text = " ".join(text.split())
     return f": {text[:_EXCERPT]}{'…' if len(text) > _EXCERPT else ''}" if text else ""
+
+
+@dataclass(frozen=True, slots=True)
+class ChatReply:
+    """What a language model answered, with what it cost.
+
+    `cost` is in US dollars, None where the model's price is not known. `finish` is the endpoint's own word
+    for why the text ends (``"stop"``, ``"length"``, ``"refusal"`` …). `cached` replies came from disk: they
+    cost nothing, and are not an independent opinion.
+    """
+
+    text: str
+    model: str | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cost: float | None = None
+    finish: str | None = None
+    cached: bool = False

@@ -9,7 +9,7 @@ import pytest
 
 from agenttrace.core.errors import JudgeError
 from agenttrace.judges.models.fake import FakeChatModel, FakeRequest
-from agenttrace.judges.models.reply import ChatReply
+from agenttrace.judges.models.reading import ChatReply
 from agenttrace.judges.prompting import pose
 
 

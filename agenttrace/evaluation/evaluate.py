@@ -1,0 +1,210 @@
+"""Evaluate many examples, each on its own, in the order given."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Executor
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Protocol, TypedDict
+
+from agenttrace.core.errors import ConfigError
+from agenttrace.core.example import Example
+from agenttrace.core.protocols import ChatModel, Scorer, Store
+from agenttrace.core.report import EvaluationReport
+from agenttrace.evaluation.agent_run import Captured, CaptureScope, Target
+from agenttrace.evaluation.checks import check_executor, check_limits, check_needs, checked_examples
+from agenttrace.evaluation.engine import Engine, Progress
+from agenttrace.process.loop_thread import wait_for
+from agenttrace.scoring.checks import checked_scorers
+from agenttrace.scoring.isolation import Interrupted
+from agenttrace.scoring.redacting_store import RedactingStore
+from agenttrace.tracing.capture import capture
+from agenttrace.tracing.redaction import Redaction
+
+logger = logging.getLogger("agenttrace")
+
+TIMEOUT = 300.0
+"""Seconds that one run of the agent, and each scorer, may take, unless said otherwise."""
+
+
+class Recording(Protocol):
+    """What an evaluation needs of a tracer."""
+
+    @property
+    def project_name(self) -> str:
+        """The project that results are filed under."""
+        ...
+
+    @property
+    def store(self) -> Any:
+        """Where results are kept, or None."""
+        ...
+
+    @property
+    def redaction(self) -> Redaction:
+        """What is taken out of all that is stored."""
+        ...
+
+    def capture(self) -> AbstractContextManager[Captured]:
+        """A scope whose trace holds what was recorded in it."""
+        ...
+
+
+class EvaluationOptions(TypedDict, total=False):
+    """The keyword arguments of `run_evaluation`, for those who pass them on."""
+
+    model: str | ChatModel | None
+    project_name: str | None
+    eval_run_name: str | None
+    function: Callable[..., Any] | None
+    tracer: Recording | None
+    concurrency: int
+    timeout: float | None
+    trials: int
+    executor: Executor | None
+    progress: Progress | None
+    store: Store | None
+    metadata: Mapping[str, Any] | None
+
+
+def run_evaluation(
+    examples: Iterable[Example],
+    scorers: Iterable[Scorer],
+    *,
+    model: str | ChatModel | None = None,
+    project_name: str | None = None,
+    eval_run_name: str | None = None,
+    function: Callable[..., Any] | None = None,
+    tracer: Recording | None = None,
+    concurrency: int = 1,
+    timeout: float | None = TIMEOUT,
+    trials: int = 1,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+    store: Store | None = None,
+    metadata: Mapping[str, Any] | None = None,
+) -> EvaluationReport:
+    """Compare examples with what the agent does, or with the recorded runs that they hold.
+
+    With `function`, each example's input is passed to it (a mapping as keyword arguments, a text as the one
+    argument, None as none), everything recorded meanwhile is the example's trace, and what it returns its
+    `actual_output`. `function` may be plain, async, a generator (its output is the list of what it yields).
+    An agent that raises, or is not back within `timeout` seconds, fails its example; the rest go on.
+    Without `function`, `actual_output` and `tools_called` are compared as they are.
+
+    Plain functions run on threads of ours, or on those of `executor`, which is no process pool; coroutines
+    on one event loop of ours, so that they can share an async client. Each run gets a copy of the input.
+    `concurrency` agents run at a time: 1 by default, because nobody but you can know whether your agent
+    keeps state. `trials` repeats each example. `model` goes to the scorers that take one. The results are
+    kept in `store`, or the tracer's: without secrets there, as spans are; the report that is returned holds
+    what there was. Can be called anywhere, also inside a running event loop (which waits).
+
+    `progress` is told of each result. One that raises, SystemExit too, is logged and not called again: a
+    broken display must not lose results. To end the run from there raise KeyboardInterrupt.
+
+    Raises:
+        ConfigError, ScorerError: wrong use, before any agent is run.
+        KeyboardInterrupt: Control-C, or an agent, a scorer or `progress` raised it. Whatever ends a run
+            early, what was finished is stored, marked as interrupted.
+    """
+    engine = Engine(
+        examples=checked_examples(examples),
+        scorers=checked_scorers(scorers, model),
+        target=None if function is None else Target.of(function),
+        capture=_capture_of(tracer),
+        concurrency=concurrency,
+        timeout=timeout,
+        trials=trials,
+        executor=executor,
+        progress=progress,
+    )
+    check_limits(concurrency, timeout, trials)
+    check_executor(executor)
+    check_needs(engine.scorers, engine.examples)
+    redacting = _redacting(store if store is not None else getattr(tracer, "store", None), tracer)
+    begun = _Begun(
+        name=eval_run_name,
+        project=project_name or getattr(tracer, "project_name", None) or "default",
+        model=_name_of(model),
+        metadata=metadata or {},
+    )
+    try:
+        wait_for(engine.run)
+    except BaseException as error:  # what was finished is kept, whatever ends the run
+        _keep(begun.report(engine, interrupted=True), redacting)
+        if isinstance(error, Interrupted):
+            raise KeyboardInterrupt from None
+        raise
+    finished = begun.report(engine)
+    _keep(finished, redacting)
+    return finished
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Begun:
+    """What a report says of the run as a whole, and when the run began."""
+
+    name: str | None
+    project: str
+    model: str | None
+    metadata: Mapping[str, Any]
+    started_ns: int = field(default_factory=time.time_ns)
+    started: float = field(default_factory=time.perf_counter)
+
+    def report(self, engine: Engine, **more: Any) -> EvaluationReport:
+        """The results so far."""
+        return EvaluationReport(
+            results=tuple(result for result in engine.results if result is not None),
+            name=self.name or _run_name(self.started_ns),
+            project=self.project,
+            model=self.model,
+            started_ns=self.started_ns,
+            duration=time.perf_counter() - self.started,
+            metadata={**self.metadata, **more},
+        )
+
+
+def _capture_of(tracer: Any) -> CaptureScope:
+    if tracer is None:
+        return capture
+    if not callable(getattr(tracer, "capture", None)):
+        raise ConfigError(
+            f"tracer is a Tracer, got {type(tracer).__name__}; make one with Tracer(project_name=…), "
+            "or leave it out"
+        )
+    scope: CaptureScope = tracer.capture
+    return scope
+
+
+def _redacting(store: Store | None, tracer: Recording | None) -> RedactingStore | None:
+    """The store behind the tracer's own rules, or the default ones."""
+    if store is None:
+        return None
+    redaction = getattr(tracer, "redaction", None)
+    return RedactingStore(store, redaction if isinstance(redaction, Redaction) else Redaction())
+
+
+def _name_of(model: str | ChatModel | None) -> str | None:
+    """What the report calls a model: its name, or the name of its class."""
+    if model is None or isinstance(model, str):
+        return model
+    return str(getattr(model, "name", type(model).__name__))
+
+
+def _run_name(started_ns: int) -> str:
+    moment = datetime.fromtimestamp(started_ns / 1e9, tz=UTC)
+    return f"eval-{moment:%Y%m%d-%H%M%S}-{started_ns // 1000 % 1_000_000:06d}"
+
+
+def _keep(report: EvaluationReport, store: RedactingStore | None) -> None:
+    """Store the run, its scores under their traces; a store that fails loses no result."""
+    if store is None:
+        return
+    try:
+        store.write_report(report)
+    except Exception:  # choke-point: the caller still gets the report
+        logger.warning("the evaluation %s could not be stored", report.name, exc_info=True)

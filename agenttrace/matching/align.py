@@ -1,0 +1,226 @@
+"""The optimal alignment of expected calls with actual ones.
+
+What is maximised, in this order: the total agreement over required places (or, with credit *full*, first
+the number of places that agree fully), optional places that fit, pairs whose names alone agree, calls that
+did not fail, and last the earliest calls (the least sum of positions). All of it is one integer for each
+pair, so ties are exact and the order in which an unordered group is listed changes nothing. Agreement is
+taken to 1/720720.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal, NamedTuple
+
+from agenttrace.expectations.pattern import Call
+from agenttrace.expectations.plans import Group, Place, Role
+from agenttrace.matching.agreement import Weigher
+from agenttrace.matching.chain import Chain
+from agenttrace.matching.interleave import best_interleaving
+from agenttrace.matching.lcs import earliest_lcs_pairs
+
+Credit = Literal["partial", "full"]
+"""Whether what counts is agreement, or the number of calls that agree fully."""
+
+_UNIT = 720_720  # divisible by 1 to 16, so that such shares of agreement add up exactly
+_SUCCESS = 1 << 36
+_NAME = 1 << 56
+_OPTIONAL = 1 << 76
+_AGREED = 1 << 97
+_FULL = 1 << 137
+_MOST_WEIGHED = 250_000  # beyond so many pairs of plain names, failed calls are as good as others
+
+
+class Pair(NamedTuple):
+    """An expected call with the actual call at a position; `place` is its number in the order written."""
+
+    place: int
+    expected: Call
+    position: int
+    agreement: float
+
+
+class Alignment:
+    """The pairs of one plan's places with calls, by place."""
+
+    __slots__ = ("full", "matched", "pairs", "plan")
+
+    def __init__(self, plan: Group, pairs: Sequence[Pair]) -> None:
+        self.plan = plan
+        self.pairs: tuple[Pair, ...] = tuple(pairs)
+        places = plan.places
+        full = [pair.place for pair in pairs if pair.agreement == 1.0]
+        self.full = len(full)
+        """How many pairs agree fully."""
+        self.matched = len([place for place in full if places[place].role == "required"])
+        """How many of them are of required places."""
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """Every place of the plan, in the order written."""
+        return self.plan.places
+
+    @property
+    def required(self) -> int:
+        """How many calls are needed."""
+        return self.plan.required
+
+    @property
+    def fits(self) -> bool:
+        """Whether every optional group that was taken fits in full."""
+        full = {pair.place for pair in self.pairs if pair.agreement == 1.0}
+        return all(number in full for number, place in enumerate(self.places) if place.role == "taken")
+
+    def agreed(self, credit: Credit = "partial") -> float:
+        """The total agreement over the required places, or the number of those that agree fully."""
+        if credit == "full":
+            return float(self.matched)
+        places = self.places
+        return sum(pair.agreement for pair in self.pairs if places[pair.place].role == "required")
+
+
+def align(plan: Group, weigher: Weigher, credit: Credit = "partial") -> Alignment:
+    """The best alignment of one plan.
+
+    Raises:
+        ExpectationError: sequences inside unordered groups interleave in too many ways.
+    """
+    numbered = plan.places
+    start = _common_start(plan, weigher)
+    pairs = [Pair(at, numbered[at].options[0], at, 1.0) for at in range(start)]
+    if start == len(numbered) or start == len(weigher.calls):
+        return Alignment(plan, pairs)
+    rest = Group(plan.ordered, plan.parts[start:]) if start else plan
+    shortcut = _NAMES_ONLY.get(_shape(rest))
+    if shortcut is not None and all(_is_bare(place, weigher) for place in numbered[start:]):
+        wanted = [weigher.name(place.options[0]) for place in numbered[start:]]
+        made = weigher.calls[start:]
+        if weigher.failed.isdisjoint(wanted) or len(wanted) * len(made) > _MOST_WEIGHED:
+            found = shortcut(wanted, [call.name for call in made])
+            pairs += [Pair(start + e, numbered[start + e].options[0], start + a, 1.0) for e, a in found]
+            return Alignment(plan, pairs)
+    chosen, worths = _worths(numbered[start:], start, weigher, credit)
+    for number, position in _solve(rest, worths):
+        expected, agreement = chosen[number][position]
+        pairs.append(Pair(start + number, expected, position, agreement))
+    return Alignment(plan, pairs)
+
+
+def _common_start(plan: Group, weigher: Weigher) -> int:
+    """How many calls from the first on are just what is needed there: no better pairing exists for them."""
+    start = 0
+    named = weigher.selection.names
+    for part, call in zip(plan.parts, weigher.calls, strict=False):
+        if not isinstance(part, Place) or part.role != "required" or len(part.options) != 1:
+            break
+        expected = part.options[0]
+        if (weigher.name(expected) if named else expected.name) != call.name:
+            break
+        if not weigher.agrees(expected, start) or (call.failed and call.name in weigher.retried):
+            break
+        start += 1
+    return start
+
+
+def by_name(plan: Group) -> Group:
+    """The same plan with names alone."""
+    parts: list[Place | Group] = []
+    for part in plan.parts:
+        if isinstance(part, Place):
+            parts.append(Place(tuple(Call(name=option.name) for option in part.options), part.role))
+        else:
+            parts.append(by_name(part))
+    return Group(plan.ordered, tuple(parts))
+
+
+def unordered(plan: Group) -> Group:
+    """The same places in any order."""
+    return Group(True, (Group(False, plan.places),)) if plan.parts else plan
+
+
+def _is_bare(place: Place, weigher: Weigher) -> bool:
+    return place.role == "required" and len(place.options) == 1 and weigher.is_plain(place.options[0])
+
+
+def _shape(plan: Group) -> str:
+    if all(isinstance(part, Place) for part in plan.parts):
+        return "sequence"
+    if len(plan.parts) == 1 and _is_flat(plan.parts[0]):
+        return "set"
+    return "groups" if all(_is_flat(part) for part in plan.parts) else "nested"
+
+
+def _is_flat(part: Place | Group) -> bool:
+    return isinstance(part, Place) or all(isinstance(sub, Place) for sub in part.parts)
+
+
+def _earliest_of_names(expected: Sequence[str], actual: Sequence[str]) -> list[tuple[int, int]]:
+    """Pair equal names one to one, whatever their order, each with the earliest that is left."""
+    waiting: dict[str, list[int]] = {}
+    for position in range(len(actual) - 1, -1, -1):
+        waiting.setdefault(actual[position], []).append(position)
+    pairs: list[tuple[int, int]] = []
+    for number, name in enumerate(expected):
+        left = waiting.get(name)
+        if left:
+            pairs.append((number, left.pop()))
+    return pairs
+
+
+_NAMES_ONLY: Mapping[str, Callable[[Sequence[str], Sequence[str]], list[tuple[int, int]]]] = {
+    "sequence": earliest_lcs_pairs,
+    "set": _earliest_of_names,
+}
+
+_Chosen = list[dict[int, tuple[Call, float]]]
+
+
+def _worths(
+    numbered: Sequence[Place], start: int, weigher: Weigher, credit: Credit
+) -> tuple[_Chosen, list[dict[int, int]]]:
+    """For each place and each call that fits there: the option that fits best, and what the pair is worth."""
+    count = len(weigher.calls)
+    of_call = [count - at + (0 if call.failed else _SUCCESS) for at, call in enumerate(weigher.calls)]
+    known: dict[Role, dict[float, int]] = {}  # there are few: a share of a few arguments
+    chosen: _Chosen = []
+    worths: list[dict[int, int]] = []
+    for place in numbered:
+        best: dict[int, tuple[Call, float]] = {}
+        worth: dict[int, int] = {}
+        of_agreement = known.setdefault(place.role, {})
+        for option in place.options:
+            for position, agreement in weigher.weigh_all(option).items():
+                if position < start or (position in best and best[position][1] >= agreement):
+                    continue
+                best[position] = (option, agreement)
+                value = of_agreement.get(agreement)
+                if value is None:
+                    value = of_agreement[agreement] = _worth(agreement, place.role, credit)
+                if value:
+                    worth[position] = value + of_call[position]
+        chosen.append(best)
+        worths.append(worth)
+    return chosen, worths
+
+
+def _worth(agreement: float, role: Role, credit: Credit) -> int:
+    if role != "required":
+        return 0 if agreement < 1.0 else (_OPTIONAL if role == "optional" else 2 * _OPTIONAL) + _NAME
+    agreed = _UNIT if agreement == 1.0 else min(int(agreement * _UNIT + 1e-6), _UNIT - 1)
+    return agreed * _AGREED + _NAME + (_FULL if credit == "full" and agreement == 1.0 else 0)
+
+
+def _solve(plan: Group, worths: Sequence[Mapping[int, int]]) -> list[tuple[int, int]]:
+    if _shape(plan) == "nested":
+        return best_interleaving(plan, worths)
+    chain = Chain()
+    number = 0
+    for part in plan.parts:
+        if isinstance(part, Place):
+            chain.then(number, worths[number])
+            number += 1
+        else:
+            numbers = range(number, number + len(part.parts))
+            chain.then_group(numbers, [worths[at] for at in numbers])
+            number = numbers.stop
+    return chain.pairs()

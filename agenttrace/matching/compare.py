@@ -1,0 +1,143 @@
+"""Compare what should happen with what did."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from agenttrace.core.errors import ScorerError
+from agenttrace.core.tool import ToolDefinition
+from agenttrace.core.tool_call import ArgumentMode, ToolCall
+from agenttrace.core.trace import Trace
+from agenttrace.expectations.expectation import Expectation, Mode, check_options
+from agenttrace.expectations.matcher import Answerer
+from agenttrace.expectations.parse import parse_expectation
+from agenttrace.expectations.pattern import Call
+from agenttrace.expectations.plans import EMPTY, Expansion, Group
+from agenttrace.matching.agreement import Comparators, Weigher
+from agenttrace.matching.align import Alignment, Credit, align, unordered
+from agenttrace.matching.checks import Subject, check_constraints
+from agenttrace.matching.comparison import UNORDERED_MODES, Comparison
+from agenttrace.matching.known_tools import check_tools
+from agenttrace.matching.selection import EVERYTHING, Selection
+
+
+def compare(
+    expectation: Any,
+    actual: Trace | Sequence[ToolCall],
+    *,
+    mode: Mode = "in_order",
+    match: ArgumentMode = "exact",
+    credit: Credit = "partial",
+    selection: Selection | None = None,
+    comparators: Comparators | None = None,
+    tools: Mapping[str, ToolDefinition] | None = None,
+    answers: Answerer | None = None,
+) -> Comparison:
+    """Compare an expectation, in any form that `parse_expectation` reads, with a trace or a list of calls.
+
+    `mode` and `match` apply where the expectation does not say its own. `credit` says whether numbers count
+    agreement or calls that agree fully. `selection` says which calls are compared, `comparators` how single
+    tools' arguments are. `tools` are the known tools (the trace's own, for a trace); where there are any, an
+    expected tool must be among them. `answers` decide `semantic`.
+
+    Raises:
+        ExpectationError: the expectation cannot be understood, names an unknown tool or parameter, or
+            expands to too many ways.
+        ScorerError: it needs a judge and there is none, or bounds what the trace does not tell; a pattern
+            (`re_`) takes too long; an unknown `mode` or `match`; `actual` is something else, perhaps the
+            expectation.
+    """
+    check_options(mode, match)
+    all_calls = _calls_of(actual)
+    said = parse_expectation(expectation)
+    trace = actual if isinstance(actual, Trace) else None
+    known = tools if tools is not None else (trace.tools if trace is not None else {})
+    chosen = _scoped(selection or EVERYTHING, said)
+    attempts = chosen.calls(all_calls)
+    calls, merged = chosen.counted(attempts)
+    expected = said.calls
+    check_tools(expected, known, chosen, all_calls)
+    weigher = Weigher(
+        calls,
+        mode=said.match or match,
+        tools=known if tools is not None or (trace is not None and trace.is_recorded_run) else {},
+        comparators=comparators,
+        answers=answers,
+        selection=chosen,
+        labelled=expected,
+    )
+    how: Mode = said.mode or mode
+    plans = _plans(said, weigher, all_calls, known)
+    plan, alignment = _best(plans, how, credit, weigher)
+    return Comparison(
+        expectation=said,
+        mode=how,
+        credit=credit,
+        calls=calls,
+        attempts=merged,
+        plan=plan,
+        alignment=alignment,
+        expects_calls=any(chosen.expects(call.name, all_calls, known) for call in expected),
+        checks=() if said.is_path_only else check_constraints(said, Subject(attempts, calls, trace, known)),
+        weigher=weigher,
+    )
+
+
+def _calls_of(actual: Trace | Sequence[ToolCall]) -> Sequence[ToolCall]:
+    if isinstance(actual, Trace):
+        return actual.tool_calls
+    if not isinstance(actual, list | tuple) or not all(isinstance(call, ToolCall) for call in actual):
+        raise ScorerError(
+            "what happened comes second, after what should: a Trace or its tool_calls (Trace.from_calls "
+            f"makes one of plain data), got {type(actual).__name__} {actual!r:.200}"
+        )
+    return actual
+
+
+def _scoped(selection: Selection, said: Expectation) -> Selection:
+    if said.agent is None and said.turn is None and said.attempts is None:
+        return selection
+    return replace(
+        selection,
+        agent=said.agent if said.agent is not None else selection.agent,
+        turn=said.turn if said.turn is not None else selection.turn,
+        attempts=said.attempts or selection.attempts,
+    )
+
+
+def _plans(
+    said: Expectation, weigher: Weigher, all_calls: Sequence[ToolCall], known: Mapping[str, ToolDefinition]
+) -> list[Group]:
+    if said.path is None:
+        return [EMPTY]
+    if weigher.selection.tools is None and said.fixed_plans is not None:
+        return said.fixed_plans
+
+    def keeps(name: str) -> bool:
+        return weigher.selection.expects(name, all_calls, known)
+
+    def room(expected: Call) -> int:
+        return len(weigher.candidates(expected))
+
+    return Expansion(room, keeps).plans(said.path)
+
+
+def _best(plans: Sequence[Group], mode: Mode, credit: Credit, weigher: Weigher) -> tuple[Group, Alignment]:
+    """The way to fulfil the path that fits best: by coverage, then by calls explained, then as written."""
+    best: tuple[tuple[float, float], Group, Alignment] | None = None
+    for plan in plans:
+        alignment = align(unordered(plan) if mode in UNORDERED_MODES else plan, weigher, credit)
+        if len(plans) == 1:
+            return plan, alignment
+        if not alignment.fits:
+            continue
+        required = alignment.required
+        coverage = alignment.agreed(credit) / required if required else 1.0
+        full = float(alignment.full)
+        rank = (full, coverage) if mode == "only" else (coverage, full)
+        if best is None or rank > best[0]:
+            best = (rank, plan, alignment)
+    assert best is not None  # leaving every optional group out always fits
+    return best[1], best[2]

@@ -1,0 +1,187 @@
+"""What comes of comparing an expectation with a run: the numbers, the constraints, the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from agenttrace.core.tool_call import ToolCall
+from agenttrace.expectations.expectation import Expectation, Mode
+from agenttrace.expectations.plans import Group
+from agenttrace.matching.agreement import Weigher
+from agenttrace.matching.align import Alignment, Credit, Pair, align, by_name
+from agenttrace.matching.checks import Check
+from agenttrace.matching.rows import Row, rows_of
+
+UNORDERED_MODES: frozenset[Mode] = frozenset({"any_order", "contains", "only"})
+
+
+@dataclass(eq=False)  # frozen would cost more than comparing a short run does
+class Comparison:
+    """What comes of comparing an expectation with a run.
+
+    `calls` are the actual calls that count, `attempts` how many attempts those stand for that had several
+    (by `ToolCall.index`), `alignment` the optimal pairing with `plan`, the way to fulfil the path that fits
+    best. `expects_calls` is false where the path is empty, or names no tool that is compared.
+    """
+
+    expectation: Expectation
+    mode: Mode
+    credit: Credit
+    calls: Sequence[ToolCall]
+    attempts: Mapping[int, int]
+    plan: Group
+    alignment: Alignment
+    expects_calls: bool
+    checks: tuple[Check, ...]
+    weigher: Weigher
+
+    @property
+    def pairs(self) -> tuple[Pair, ...]:
+        """The pairs of the alignment, by place."""
+        return self.alignment.pairs
+
+    @property
+    def required(self) -> int:
+        """How many calls are needed."""
+        return self.alignment.required
+
+    @property
+    def matched(self) -> int:
+        """How many of the needed calls were made, agreeing fully."""
+        return self.alignment.matched
+
+    @property
+    def missing(self) -> tuple[int, ...]:
+        """The places, by number from 0, that are needed and found no call of their name."""
+        if self.matched == self.required:
+            return ()
+        paired = {pair.place for pair in self.pairs}
+        return tuple(
+            number
+            for number, place in enumerate(self.alignment.places)
+            if place.role == "required" and number not in paired
+        )
+
+    @property
+    def extra(self) -> tuple[ToolCall, ...]:
+        """The actual calls that no expected call was paired with."""
+        if len(self.pairs) == len(self.calls):
+            return ()
+        paired = {pair.position for pair in self.pairs}
+        return tuple(call for position, call in enumerate(self.calls) if position not in paired)
+
+    @property
+    def coverage(self) -> float:
+        """Agreement over the needed calls (recall): their total by their number; 1 where none is needed."""
+        return self.alignment.agreed(self.credit) / self.required if self.required else 1.0
+
+    @property
+    def precision(self) -> float:
+        """Agreement by the number of actual calls; without any, 1 where none is needed, else 0."""
+        if not self.calls:
+            return 0.0 if self.required else 1.0
+        agreed = (
+            float(pair.agreement == 1.0) if self.credit == "full" else pair.agreement for pair in self.pairs
+        )
+        return sum(agreed) / len(self.calls)
+
+    @property
+    def f1(self) -> float:
+        """The harmonic mean of coverage and precision."""
+        both = self.coverage + self.precision
+        return 2 * self.coverage * self.precision / both if both else 0.0
+
+    @cached_property
+    def order(self) -> float:
+        """The share of the needed calls that were made in order, by name alone; 1 where none is needed."""
+        if not self.required:
+            return 1.0
+        bare = Weigher(self.calls, mode="ignore", selection=self.weigher.selection)
+        return align(by_name(self.plan), bare).agreed("full") / self.required
+
+    @property
+    def arguments(self) -> float:
+        """The mean agreement of the needed calls that found a call of their name; 1 where none is needed."""
+        found = [
+            pair.agreement for pair in self.pairs if self.alignment.places[pair.place].role == "required"
+        ]
+        if found:
+            return sum(found) / len(found)
+        return 0.0 if self.required else 1.0
+
+    @property
+    def holds(self) -> bool:
+        """Whether the path holds in its mode. Without a path it does; an empty path wants no calls at all."""
+        if self.expectation.path is None:
+            return True
+        if not self.expects_calls:
+            return not self.calls
+        full = self.alignment.full
+        if self.mode == "only":
+            return full == len(self.calls)
+        if self.matched < self.required:
+            return False
+        return self.mode not in ("exact", "any_order") or full == len(self.calls)
+
+    @property
+    def constraints_hold(self) -> bool:
+        """Whether every constraint of severity *fail* holds."""
+        return not any(check.fails for check in self.checks)
+
+    @property
+    def value(self) -> float:
+        """1 or 0 as the path holds; in mode *lcs* the coverage (0 for calls where none were expected)."""
+        if self.mode == "lcs" and (self.expects_calls or self.expectation.path is None):
+            return self.coverage
+        return 1.0 if self.holds else 0.0
+
+    @property
+    def aligned(self) -> str:
+        """The arithmetic in words: ``"2 of 3 expected calls aligned"``."""
+        if self.expectation.path is None:
+            return "no path is expected"
+        if not self.expects_calls:
+            names = ", ".join(call.name for call in self.calls[:5]) + (", …" if len(self.calls) > 5 else "")
+            return "no calls expected, " + (f"{len(self.calls)} made: {names}" if self.calls else "none made")
+        if self.mode == "only":
+            return f"{self.alignment.full} of {len(self.calls)} calls allowed"
+        return f"{self.matched} of {self.required} expected calls aligned"
+
+    @cached_property
+    def rows(self) -> tuple[Row, ...]:
+        """The aligned diff as data, in the order of the run, missing calls where they were expected."""
+        return rows_of(self.alignment, self.calls, self.weigher, self.checks, self.attempts)
+
+    def facts(self) -> dict[str, Any]:
+        """Who was paired with whom, and the constraints, as JSON-safe data. Calls are told by their index."""
+        facts: dict[str, Any] = {
+            "mode": self.mode,
+            "expected": [place.options[0].name for place in self.alignment.places],
+            "actual": [call.name for call in self.calls],
+            "required": self.required,
+            "matched": self.matched,
+            "pairs": [[pair.place, self.calls[pair.position].index, pair.agreement] for pair in self.pairs],
+            "missing": list(self.missing),
+            "extra": [call.index for call in self.extra],
+        }
+        if self.checks:
+            facts["checks"] = [check.to_dict() for check in self.checks]
+        if self.weigher.selection.names:
+            facts["names"] = dict(self.weigher.selection.names)
+        if self.attempts:
+            facts["attempts"] = {str(index): count for index, count in self.attempts.items()}
+        return facts
+
+    def to_dict(self) -> dict[str, Any]:
+        """The facts with the numbers."""
+        return {
+            **self.facts(),
+            "coverage": self.coverage,
+            "precision": self.precision,
+            "f1": self.f1,
+            "order": self.order,
+            "arguments": self.arguments,
+        }

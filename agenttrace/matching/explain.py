@@ -1,0 +1,281 @@
+"""The aligned diff as lines of text, each with a style.
+
+::
+
+      ✓ 1  lookup_order(id=7)
+      ~ 2  refund(id=7, amount=12.0)   refund(id=7, amount=12.5)   amount: expected 12.0, got 12.5
+      - 3  notify(to="ann")            missing
+      +    delete_order(id=7)          extra
+
+✓ matched, ~ called with other values, - missing, + extra, ! forbidden. Where the columns do not fit the
+width, the actual call and the differences stand below. Long runs of matched and extra calls are folded:
+`context` of them are kept on either side of every other row.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from ast import literal_eval
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from agenttrace.core.jsonable import jsonable
+from agenttrace.core.tool_call import ANY, ExpectedToolCall, ToolCall
+from agenttrace.expectations.matcher import Matcher, Unordered
+from agenttrace.expectations.values import Difference
+from agenttrace.matching.checks import Check
+from agenttrace.matching.comparison import Comparison
+from agenttrace.matching.rows import Row
+
+Style = Literal["matched", "differs", "missing", "extra", "forbidden", "quiet"]
+
+_MARKS = {"matched": "✓", "differs": "~", "missing": "-", "extra": "+", "forbidden": "!"}
+_INDENT = "    "
+_GAP = "   "
+MOST_DIFFERENCES = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of the diff; `style` is what it tells, for whoever colours it."""
+
+    style: Style
+    text: str
+
+
+def explain(comparison: Comparison, *, width: int = 80, context: int = 2) -> str:
+    """The diff as plain text, no line longer than `width` characters."""
+    return "\n".join(line.text for line in explain_lines(comparison, width=width, context=context))
+
+
+def explain_lines(comparison: Comparison, *, width: int = 80, context: int = 2) -> list[Line]:
+    """The diff as lines: the calls, then the constraints that did not hold or could not."""
+    rows = comparison.rows
+    layout = _Layout.of(rows, width, len(str(len(comparison.alignment.places))))
+    lines: list[Line] = []
+    for item in _folded(rows, context):
+        if isinstance(item, Row):
+            lines += _row_lines(item, layout)
+        else:
+            lines.append(Line("quiet", shortened(f"{_INDENT}… {item}", width)))
+    lines += [_check_line(check, width) for check in comparison.checks if not check.held or check.vacuous]
+    return lines
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """`digits` of the numbers, `room` right of them, `column` of it for the call."""
+
+    width: int
+    digits: int
+    room: int
+    column: int
+
+    @classmethod
+    def of(cls, rows: Sequence[Row], width: int, digits: int) -> _Layout:
+        room = max(width - len(_INDENT) - digits - 4, 20)
+        said = [len(_word(row)) for row in rows if row.kind != "differs"]
+        # A note that would take more than half of the room goes below; it does not push the calls aside.
+        words = max((length for length in said if length <= room // 2), default=0)
+        most = room - words - len(_GAP) if words else room
+        texts = [len(_first(row, most)) for row in rows if row.kind != "matched"]
+        return cls(width, digits, room, min(max(texts, default=0), most))
+
+
+def _first(row: Row, most: int) -> str:
+    """The call in the first column: what happened for a match, else what should have, or the extra one."""
+    if row.expected is not None and (row.kind != "matched" or row.actual is None):
+        return expected_text(row.expected, most)
+    assert row.actual is not None
+    return actual_text(row.actual, most)
+
+
+def _kind_word(row: Row) -> str:
+    """What became of a call that stands alone."""
+    return row.kind if row.kind in ("missing", "extra") else ""
+
+
+def _word(row: Row) -> str:
+    """All that is said beside a call that stands alone."""
+    return ", ".join(filter(None, (_kind_word(row), row.note)))
+
+
+def _row_lines(row: Row, layout: _Layout) -> Iterator[Line]:
+    number = "" if row.number is None else str(row.number)
+    head = f"{_INDENT}{_MARKS[row.kind]} {number:<{layout.digits}}  "
+    if row.kind == "differs" and row.actual is not None:
+        yield from _differing_lines(row, row.actual, head, layout)
+        return
+    word = _word(row)
+    first = _first(row, layout.column if word else layout.room)
+    one_line = f"{head}{first:<{layout.column}}{_GAP}{word}".rstrip()
+    if len(one_line) <= layout.width:
+        yield Line(row.kind, one_line)
+        return
+    yield Line(row.kind, f"{head}{first:<{layout.column}}{_GAP}{_kind_word(row)}".rstrip())
+    yield Line(row.kind, shortened(" " * len(head) + row.note, layout.width))
+
+
+def _differing_lines(row: Row, actual: ToolCall, head: str, layout: _Layout) -> Iterator[Line]:
+    """Expected, actual and differences in one line where that fits, else one under the other."""
+    told = [difference_text(difference) for difference in row.differences[:MOST_DIFFERENCES]]
+    more = len(row.differences) - MOST_DIFFERENCES
+    said = [f"… {more} more difference{'s' if more > 1 else ''}"] if more > 0 else []
+    said += [row.note] if row.note else []
+    expected, got = _first(row, layout.room), actual_text(actual, 10 * layout.room)
+    one_line = f"{head}{expected:<{layout.column}}{_GAP}{got}{_GAP}{'; '.join(told + said)}"
+    if len(one_line) <= layout.width:
+        yield Line(row.kind, one_line)
+        return
+    yield Line(row.kind, head + expected)
+    below = " " * len(head)
+    yield Line(row.kind, f"{below}got {actual_text(actual, layout.room - 4)}")
+    for difference in row.differences[:MOST_DIFFERENCES]:
+        for text in _difference_lines(difference, layout.room):
+            yield Line(row.kind, shortened(below + text, layout.width))
+    for text in said:
+        yield Line(row.kind, shortened(below + text, layout.width))
+
+
+def _difference_lines(difference: Difference, room: int) -> list[str]:
+    """A difference with its note beside it, or below where it would be cut."""
+    whole = difference_text(difference, room)
+    if not difference.note or len(whole) <= room:
+        return [whole]
+    return [difference_text(replace(difference, note=""), room), f"({difference.note})"]
+
+
+def _check_line(check: Check, width: int) -> Line:
+    if check.held:
+        text = f"? {check.name}: {check.wanted}: vacuous, no recorded tool has such a name"
+        return Line("quiet", shortened(_INDENT + text, width))
+    mark = "!" if check.severity == "fail" else "?"
+    text = f"{mark} {check.name}: wanted {check.wanted}, {check.found}"
+    return Line("forbidden" if check.severity == "fail" else "quiet", shortened(_INDENT + text, width))
+
+
+def _folded(rows: Sequence[Row], context: int) -> Iterator[Row | str]:
+    """The rows, with what is far from anything wrong folded into a count."""
+    wrong = [at for at, row in enumerate(rows) if row.kind not in ("matched", "extra") or row.note]
+    shown = {at for hit in wrong for at in range(hit - context, hit + context + 1)}
+    shown.update(range(context), range(len(rows) - context, len(rows)))
+    at = 0
+    while at < len(rows):
+        stop = at
+        while stop < len(rows) and stop not in shown:
+            stop += 1
+        if stop - at > 2:
+            yield _counted(rows[at:stop])
+            at = stop
+        else:
+            yield rows[at]
+            at += 1
+
+
+def _counted(rows: Sequence[Row]) -> str:
+    matched = sum(row.kind == "matched" for row in rows)
+    extra = len(rows) - matched
+    parts = [f"{count} {word} calls" if count > 1 else f"1 {word} call"
+             for count, word in ((matched, "matching"), (extra, "extra")) if count]  # fmt: skip
+    return " and ".join(parts) + " …"
+
+
+MOST_VALUE = 60
+"""Characters of one value in a difference."""
+
+_CUTS = (40, 24, 16, 10)
+"""Characters that a value is cut to, one after the other, until a call fits."""
+
+
+_QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'" r'|"(?:[^"\\]|\\.)*"')
+_write = json.JSONEncoder(ensure_ascii=False).encode
+
+
+def shortened(text: str, most: int) -> str:
+    """The text, cut to a number of characters with an ellipsis."""
+    return text if len(text) <= most else text[: max(most - 1, 0)] + "…"
+
+
+def value_text(value: Any, most: int = MOST_VALUE) -> str:
+    """A value as one line: JSON where it is data, a matcher's own words where it is one."""
+    return shortened(_text(value), most)
+
+
+def _text(value: Any) -> str:
+    kind = type(value)
+    if kind is str or kind is int or kind is float or kind is bool or value is None:
+        return _write(value)
+    if value is ANY or isinstance(value, Matcher):
+        return _QUOTED.sub(_requoted, repr(value))
+    if isinstance(value, Unordered):
+        return "{" + ", ".join(map(_text, value.members)) + "}"
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{_write(str(k))}: {_text(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(_text, value)) + "]"
+    if callable(value):
+        return getattr(value, "__name__", repr(value))
+    return _write(jsonable(value))
+
+
+def _requoted(quoted: re.Match[str]) -> str:
+    """A text inside a matcher, in the quotes in which values are shown."""
+    try:
+        return _write(literal_eval(quoted[0]))
+    except (ValueError, SyntaxError):  # no text of Python's, for example in a name of the user's
+        return quoted[0]
+
+
+def expected_text(expected: ExpectedToolCall, most: int) -> str:
+    """An expected call as ``refund(id=7, amount=approx(12, abs=1))``; without arguments only its name."""
+    rest = "" if expected.output is ANY else f" → {value_text(expected.output)}"
+    rest += "" if expected.agent is None else f" by {expected.agent}"
+    rest += "" if expected.turn is None else f" in turn {expected.turn}"
+    if not isinstance(expected.arguments, Mapping):
+        return shortened(expected.name + rest, most)
+    return shortened(_call_text(expected.name, expected.arguments, most - len(rest)) + rest, most)
+
+
+def actual_text(call: ToolCall, most: int) -> str:
+    """An actual call as ``refund(id=7, amount=12.5)``."""
+    return _call_text(call.name, call.arguments, most)
+
+
+def _call_text(name: str, arguments: Mapping[str, Any], most: int) -> str:
+    """A call in so many characters: with its values in full, or cut, the longest ones first."""
+    texts = {key: _text(value) for key, value in arguments.items()}
+    said = ""
+    for each in (most, *_CUTS):
+        said = ", ".join(f"{key}={shortened(text, each)}" for key, text in texts.items())
+        if len(name) + len(said) + 2 <= most:
+            break
+    return shortened(f"{name}({said})", most)
+
+
+def difference_text(difference: Difference, most: int = 3 * MOST_VALUE) -> str:
+    """A difference as ``amount: expected 12.0, got 12.5``; long texts from where they part."""
+    place = f"{difference.path}: " if difference.path else ""
+    each = min(max((most - len(place) - 15) // 2, 12), MOST_VALUE)
+    expected, got = _text(difference.expected), _text(difference.got)
+    if difference.kind == "missing":
+        text = f"{place}expected {shortened(expected, each)}, not given"
+    elif difference.kind == "unexpected":
+        text = f"{place}not expected, got {shortened(got, each)}"
+    else:
+        start = _parting(expected, got, each)
+        text = f"{place}expected {_from(expected, start, each)}, got {_from(got, start, each)}"
+    return f"{text} ({difference.note})" if difference.note else text
+
+
+def _parting(one: str, other: str, each: int) -> int:
+    """Where to begin so that so many characters show the first difference: at 0 if they do from there."""
+    same = next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), None)
+    if same is None:
+        same = min(len(one), len(other))
+    return 0 if same < each - 4 else same - each // 3
+
+
+def _from(text: str, start: int, most: int) -> str:
+    return shortened(text if start == 0 else "…" + text[start:], most)

@@ -1,0 +1,64 @@
+"""Whether the tools that an expectation names exist."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from agenttrace.core.errors import ExpectationError, did_you_mean
+from agenttrace.core.tool import ToolDefinition
+from agenttrace.core.tool_call import ToolCall
+from agenttrace.expectations.matcher import Matcher
+from agenttrace.expectations.nested_matchers import parts_of
+from agenttrace.expectations.pattern import Call
+from agenttrace.expectations.references import Ref
+from agenttrace.matching.selection import Selection
+
+
+def check_tools(
+    expected: Iterable[Call],
+    tools: Mapping[str, ToolDefinition],
+    selection: Selection,
+    made: Iterable[ToolCall] = (),
+) -> None:
+    """Refuse an expected tool, or the source of a `ref`, that nothing knows, where the tools are known.
+
+    A call that was made of a tool without definition (a span of the user's, a framework's tool) shows that
+    the definitions are not all there are: then nothing is refused.
+
+    Raises:
+        ExpectationError: it names the nearest tool.
+    """
+    known = {*tools, *map(selection.name_of, tools)}
+    if not tools or any(call.name not in known for call in made):
+        return
+    calls = tuple(expected)
+    labels = {call.label for call in calls if call.label is not None}
+    for call in calls:
+        if call.name not in known and selection.name_of(call.name) not in known:
+            raise ExpectationError(
+                f"{_place(call)}the expected tool {call.name!r} is not among the recorded tools"
+                + did_you_mean(call.name, known)
+            )
+        for matcher in matchers_of(call):
+            if isinstance(matcher, Ref) and matcher.source not in known | labels:
+                raise ExpectationError(
+                    f"{_place(call)}{matcher!r} in {call.name!r} begins with no label and no recorded tool"
+                    + did_you_mean(matcher.source, known | labels)
+                )
+
+
+def matchers_of(call: Call) -> Iterator[Matcher]:
+    """Every matcher in the values of an expected call, nested ones too."""
+    yield from _matchers((call.arguments, call.output))
+
+
+def _matchers(value: Any) -> Iterator[Matcher]:
+    if isinstance(value, Matcher):
+        yield value
+    for part in parts_of(value):
+        yield from _matchers(part)
+
+
+def _place(call: Call) -> str:
+    return f"{call.source}: " if call.source else ""

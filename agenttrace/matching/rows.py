@@ -1,0 +1,193 @@
+"""The rows of an aligned diff, as data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any, Literal
+
+from agenttrace.core.tool_call import ToolCall
+from agenttrace.expectations.matcher import write_value
+from agenttrace.expectations.pattern import Call
+from agenttrace.expectations.plans import Place
+from agenttrace.expectations.values import Difference
+from agenttrace.matching.agreement import Weigher
+from agenttrace.matching.align import Alignment
+from agenttrace.matching.checks import Check
+
+RowKind = Literal["matched", "differs", "missing", "extra", "forbidden"]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row: an expected call (`number` from 1), an actual call, or both, and what parts them.
+
+    `nearest` is, for a missing call, the extra call that comes nearest to it; for one that was made with
+    other values, an extra call that agrees fully.
+    """
+
+    kind: RowKind
+    number: int | None = None
+    expected: Call | None = None
+    actual: ToolCall | None = None
+    agreement: float = 0.0
+    differences: tuple[Difference, ...] = ()
+    nearest: ToolCall | None = None
+    note: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-safe data."""
+        return {
+            "kind": self.kind,
+            "number": self.number,
+            "expected": None if self.expected is None else _written(self.expected),
+            "actual": _actual_data(self.actual),
+            "agreement": self.agreement,
+            "differences": [
+                {"path": d.path, "expected": _shown(d.expected), "got": d.got, "kind": d.kind, "note": d.note}
+                for d in self.differences
+            ],
+            "nearest": _actual_data(self.nearest),
+            "note": self.note,
+        }
+
+
+def rows_of(
+    alignment: Alignment,
+    calls: Sequence[ToolCall],
+    weigher: Weigher,
+    checks: Sequence[Check],
+    attempts: Mapping[int, int],
+) -> tuple[Row, ...]:
+    """Rows in the order of the run; a missing call stands after the one that was expected before it."""
+    notes = _notes(checks)
+    pair_of = {pair.place: pair for pair in alignment.pairs}
+    taken = {pair.position for pair in alignment.pairs}
+    left = [position for position in range(len(calls)) if position not in taken]
+    placed: list[tuple[int, int, Row]] = []
+    after = -1
+    for number, place in enumerate(alignment.places):
+        pair = pair_of.get(number)
+        if pair is not None:
+            after = max(after, pair.position)
+            actual = calls[pair.position]
+            kind: RowKind = "matched"
+            found: tuple[Difference, ...] = ()
+            if pair.agreement < 1.0:
+                kind, found = "differs", tuple(weigher.differences(pair.expected, pair.position))
+            note = _note(actual, notes, attempts, paired=True)
+            nearest = None
+            if kind == "differs":
+                nearest = _right_one(place, left, calls, weigher)
+                told = f"the right one is call {nearest.index + 1}, out of order" if nearest else ""
+                note = "; ".join(filter(None, (told, note)))
+            row = Row(kind, number + 1, pair.expected, actual, pair.agreement, found, nearest, note)
+            placed.append((pair.position, 0, row))
+        elif place.role == "required":
+            placed.append((after, 1, _missing(number, place, left, calls, weigher)))
+    for position in left:
+        actual = calls[position]
+        forbids = any(
+            check.fails and check.name in ("never", "only") and actual.index in check.broken_by
+            for check in checks
+        )
+        note = _note(actual, notes, attempts, paired=False)
+        placed.append((position, 0, Row("forbidden" if forbids else "extra", actual=actual, note=note)))
+    placed.sort(key=lambda item: item[:2])
+    return tuple(row for _, _, row in placed)
+
+
+_BOUNDS = frozenset({"max_calls", "at_most"})
+_BROKEN = {
+    "never": "forbidden", "only": "forbidden", "max_calls": "too many", "at_most": "too many",
+    "before": "too early", "tool_errors": "too many", "no_repeats": "repeated",
+}  # fmt: skip
+"""What a call that breaks a constraint is; a warning, where that is its severity."""
+
+
+def _notes(checks: Sequence[Check]) -> dict[int, list[Check]]:
+    notes: dict[int, list[Check]] = {}
+    for check in checks:
+        for index in check.broken_by:
+            notes.setdefault(index, []).append(check)
+    return notes
+
+
+def _note(
+    actual: ToolCall, notes: Mapping[int, list[Check]], attempts: Mapping[int, int], *, paired: bool
+) -> str:
+    """What is said of a call; that there are too many is not said of one that is expected."""
+    said = [
+        f"{_BROKEN[check.name] if check.fails else 'warning'}: {check.wanted}"
+        for check in notes.get(actual.index, ())
+        if not (paired and check.name in _BOUNDS)
+    ]
+    if actual.error is not None:
+        said.append(f"failed with {actual.error}".splitlines()[0])
+    if actual.index in attempts:
+        said.append(f"{attempts[actual.index]} attempts")
+    return "; ".join(said)
+
+
+def _right_one(
+    place: Place, left: Sequence[int], calls: Sequence[ToolCall], weigher: Weigher
+) -> ToolCall | None:
+    """The first call without a pair that agrees fully: it stands where the order does not allow it."""
+    agreeing = [
+        position
+        for option in place.options
+        for position in weigher.candidates(option)
+        if position in left and weigher.weigh(option, position) == 1.0
+    ]
+    return calls[min(agreeing)] if agreeing else None
+
+
+def _missing(
+    number: int, place: Place, left: Sequence[int], calls: Sequence[ToolCall], weigher: Weigher
+) -> Row:
+    expected = place.options[0]
+    same = [
+        (weigher.weigh(option, position), -position, option)
+        for option in place.options
+        for position in weigher.candidates(option)
+        if position in left
+    ]
+    if same:
+        agreement, position, expected = max(same, key=lambda item: item[:2])
+        nearest = calls[-position]
+        found = tuple(weigher.differences(expected, -position))
+        note = f"out of order: it is call {nearest.index + 1}"
+        return Row("missing", number + 1, expected, None, agreement, found, nearest, note)
+    names = {calls[position].name: position for position in reversed(left)}
+    close = get_close_matches(expected.name, names, n=1, cutoff=0.8)
+    if close:
+        nearest = calls[names[close[0]]]
+        return Row("missing", number + 1, expected, None, nearest=nearest, note=f"nearest is {nearest.name}")
+    return Row("missing", number + 1, expected)
+
+
+def _written(expected: Call) -> Any:
+    try:
+        return expected.to_data()
+    except ValueError:  # a predicate has no written form
+        return repr(expected)
+
+
+def _shown(expected: Any) -> Any:
+    try:
+        return write_value(expected)
+    except ValueError:
+        return repr(expected)
+
+
+def _actual_data(call: ToolCall | None) -> dict[str, Any] | None:
+    if call is None:
+        return None
+    return {
+        "name": call.name,
+        "arguments": dict(call.arguments),
+        "index": call.index,
+        "agent": call.agent,
+        "error": None if call.error is None else str(call.error),
+    }

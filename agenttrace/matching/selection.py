@@ -1,0 +1,187 @@
+"""Which calls are compared: of which agent, turn and tools, and what counts as an attempt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, get_args
+
+from agenttrace.core.errors import ScorerError, did_you_mean
+from agenttrace.core.tool import ToolDefinition
+from agenttrace.core.tool_call import ToolCall
+from agenttrace.core.trace import Trace
+from agenttrace.expectations.expectation import Attempts
+
+if TYPE_CHECKING:
+    from agenttrace.core.example import Example
+
+TAG = "tag:"
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which calls are compared.
+
+    `agent`: calls made by an agent of that name (its path may be given too, and globs), not by agents below
+    it. `turn`: calls of one turn. `attempts`: what failed calls count for. `names`: aliases, each with the
+    name that it stands for; they are applied to calls and expectations alike. `tools`: only these tools, by
+    name, by glob, or as ``tag:write``: the tags of the tool, or the ``kind`` of a recorded call.
+
+    Raises:
+        ScorerError: an unknown `attempts`, or `tools` that are no texts.
+    """
+
+    agent: str | None = None
+    turn: int | None = None
+    attempts: Attempts = "count"
+    names: Mapping[str, str] = field(default_factory=dict)
+    tools: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if self.attempts not in get_args(Attempts):
+            known = get_args(Attempts)
+            raise ScorerError(
+                f"attempts is one of {', '.join(known)}, got {self.attempts!r}"
+                + did_you_mean(str(self.attempts), known)
+            )
+        if self.tools is not None and not all(isinstance(tool, str) and tool for tool in self.tools):
+            raise ScorerError(f"tools are names, globs or 'tag:…', got {self.tools!r}")
+
+    @classmethod
+    def of(
+        cls,
+        agent: str | None = None,
+        attempts: Attempts = "count",
+        names: Mapping[str, str] | None = None,
+        tools: str | Sequence[str] | None = None,
+    ) -> Selection:
+        """The selection that a scorer's options ask for."""
+        chosen = (tools,) if isinstance(tools, str) else tools
+        made = cls(
+            agent=agent,
+            attempts=attempts,
+            names=dict(names or {}),
+            tools=None if chosen is None else tuple(chosen),
+        )
+        return EVERYTHING if made == EVERYTHING else made
+
+    @property
+    def is_everything(self) -> bool:
+        """Whether all calls are compared as they are."""
+        return self is EVERYTHING or self == EVERYTHING
+
+    def name_of(self, name: str) -> str:
+        """The name that a name stands for."""
+        return self.names.get(name, name)
+
+    def calls(self, calls: Sequence[ToolCall]) -> Sequence[ToolCall]:
+        """The calls that are compared, in order, under their normal names, with all their attempts."""
+        if self.is_everything:
+            return calls
+        kept = [call for call in calls if self._has(call)]
+        return [
+            replace(call, name=self.names[call.name]) if call.name in self.names else call for call in kept
+        ]
+
+    def counted(self, calls: Sequence[ToolCall]) -> tuple[Sequence[ToolCall], Mapping[int, int]]:
+        """The calls that count, and how many attempts each of them that had several stands for, by index."""
+        if self.attempts == "count":
+            return calls, {}
+        if self.attempts == "successes":
+            return [call for call in calls if not call.failed], {}
+        return _collapse(calls)
+
+    def _has(self, call: ToolCall) -> bool:
+        if self.agent is not None and not agent_matches(self.agent, call.agent):
+            return False
+        if self.turn is not None and call.turn != self.turn:
+            return False
+        return self.tools is None or any(_tool_matches(tool, call, self) for tool in self.tools)
+
+    def expects(self, name: str, calls: Iterable[ToolCall], known: Mapping[str, ToolDefinition]) -> bool:
+        """Whether calls of the expected tool are among those that are compared.
+
+        Raises:
+            ScorerError: tools are chosen by a tag, and nothing says which tags this one has.
+        """
+        if self.tools is None:
+            return True
+        normal = self.name_of(name)
+        if any(not tool.startswith(TAG) and fnmatchcase(normal, tool) for tool in self.tools):
+            return True
+        tags = {tool[len(TAG) :] for tool in self.tools if tool.startswith(TAG)}
+        if not tags:
+            return False
+        definition = known.get(name) or known.get(normal)
+        named = [call for call in calls if self.name_of(call.name) == normal]
+        if definition is None and not named:
+            raise ScorerError(
+                f"tools={list(self.tools)!r} chooses tools by tag, and nothing says which tags the expected "
+                f"tool {name!r} has: it is neither recorded nor called; choose it by name"
+            )
+        found = set(definition.tags if definition else ()).union(*map(_tags, named))
+        return not tags.isdisjoint(found)
+
+
+EVERYTHING = Selection()
+
+
+def agent_matches(wanted: str, path: str) -> bool:
+    """Whether a call's agent path is, or ends with, the wanted agent; globs match against the whole path."""
+    return path == wanted or path.endswith(f"/{wanted}") or fnmatchcase(path, wanted)
+
+
+def _tool_matches(tool: str, call: ToolCall, selection: Selection) -> bool:
+    if tool.startswith(TAG):
+        return tool[len(TAG) :] in _tags(call)
+    return fnmatchcase(selection.name_of(call.name), tool)
+
+
+def _tags(call: ToolCall) -> set[str]:
+    tags = set(call.tool.tags) if call.tool is not None else set()
+    kind = call.metadata.get("kind")
+    return tags | {kind} if isinstance(kind, str) else tags
+
+
+def _collapse(calls: Sequence[ToolCall]) -> tuple[Sequence[ToolCall], Mapping[int, int]]:
+    kept: list[ToolCall] = []
+    attempts: dict[int, int] = {}
+    waiting: dict[tuple[str, str], list[ToolCall]] = {}
+    merged: set[int] = set()
+    for call in calls:
+        key = (call.agent, call.name)
+        if call.failed:
+            waiting.setdefault(key, []).append(call)
+        elif before := waiting.pop(key, None):
+            merged.update(id(attempt) for attempt in before)
+            attempts[call.index] = len(before) + 1
+    kept = [call for call in calls if id(call) not in merged]
+    return kept, attempts
+
+
+def check_scored(example: Example, trace: Trace | None) -> None:
+    """Refuse what is no example with a trace, such as the two in the other order.
+
+    Raises:
+        ScorerError: it says how `score` is called.
+    """
+    if not (trace is None or isinstance(trace, Trace)) or not hasattr(example, "expected_tools"):
+        raise ScorerError(
+            "a scorer is called as score(example, trace), with an Example and a Trace or None, "
+            f"got {type(example).__name__} and {type(trace).__name__}"
+        )
+
+
+def actual_calls(example: Example, trace: Trace | None) -> Trace:
+    """The trace to look at: the one that was recorded, else the example's own `tools_called`.
+
+    Raises:
+        ScorerError: there is neither, or they are something else.
+    """
+    check_scored(example, trace)
+    if trace is not None and (trace.spans or example.tools_called is None):
+        return trace
+    if example.tools_called is not None:
+        return Trace.from_calls(example.tools_called)
+    raise ScorerError("there is no trace, and the example has no tools_called: nothing says what was called")

@@ -1,0 +1,1 @@
+"""Evaluate in production, off the agent's threads."""

@@ -1,0 +1,295 @@
+"""Evaluate in production: fire and forget, bounded, off the agent's threads."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from agenttrace.core.protocols import Store
+from agenttrace.core.span import Span
+from agenttrace.online.alerts import Alert
+from agenttrace.online.counts import Tally
+from agenttrace.online.handle import EvaluationHandle
+from agenttrace.online.lifecycle import look_after
+from agenttrace.online.request import Request, Wishes, check_wishes, make_request, take_fields
+from agenttrace.process.owner import owner_text
+from agenttrace.process.supervised_thread import WorkerThread
+from agenttrace.scoring.checks import checked_request
+from agenttrace.tracing.record import Record
+
+if TYPE_CHECKING:
+    from agenttrace.online.worker import OnlineWorker
+
+QUEUE_LIMIT = 10_000
+"""Evaluations that may wait. What comes beyond is dropped: the newest, the others are nearer to done."""
+
+MAX_WEIGHT = 64 * 1024 * 1024
+"""Bytes of heavy example values that may wait."""
+
+CONCURRENCY = 16
+TIMEOUT = 120.0
+DRAIN_SECONDS = 2.0
+_FORK_SECONDS = 2.0
+_STOP_SECONDS = 0.5
+
+_NONE: Wishes = {}
+
+_FULL = "the evaluation was dropped: the queue of evaluations is full"
+_SHUT = "the evaluation was dropped: the tracer was shut down"
+_LEFT = (
+    "the evaluation was not done when the tracer was shut down; it is pending in the store, "
+    "resume_evaluations finishes it"
+)
+_LOST = "the evaluation was not done when the tracer was shut down, nor could it be kept in the store in time"
+
+
+class OnlineEvaluator:
+    """Evaluate in production: fire and forget, bounded, off the agent's threads.
+
+    `submit` appends to a deque and returns; one daemon thread with an event loop does the rest: `concurrency`
+    evaluations at a time, each with a deadline. What waits is also written to the store, so that a later
+    process can finish it. When the process ends, `drain_seconds` are given to what is under way; the rest
+    stays pending in the store, its handles say so. A forked child starts with an empty queue of its own.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        project: str,
+        *,
+        flush_spans: Callable[[float], Any],
+        exporters: Sequence[Any] = (),
+        limit: int = QUEUE_LIMIT,
+        concurrency: int = CONCURRENCY,
+        timeout: float = TIMEOUT,
+        drain_seconds: float = DRAIN_SECONDS,
+    ) -> None:
+        self.store = store
+        self.project = project
+        self.limit = limit
+        self.concurrency = concurrency
+        self.timeout = timeout
+        self.drain_seconds = drain_seconds
+        self._flush_spans = flush_spans
+        self._exporters = tuple(exporters)
+        self._begin()
+        look_after(self)
+
+    def _begin(self) -> None:
+        self.inbox: deque[Request] = deque()
+        self.held: dict[Request, None] = {}  # what a worker has taken and not finished, outliving the worker
+        self.tally = Tally()
+        self._nonce = os.urandom(6).hex()
+        self._starting = threading.Lock()
+        self._worker: WorkerThread | None = None
+        self._closed = False
+
+    # On the agent's thread.
+
+    def ask(
+        self,
+        scorers: Sequence[Any],
+        fields: dict[str, Any] | None,
+        record: Record | None = None,
+        wishes: Wishes = _NONE,
+        alerts: Sequence[Alert] = (),
+    ) -> EvaluationHandle:
+        """Check, copy, hand over. `fields` are those of an example, or None: `wishes` may hold them.
+
+        Raises only for wrong use; see `Tracer.async_evaluate`.
+        """
+        if wishes:
+            fields = take_fields(wishes, fields)
+        if wishes:
+            check_wishes(wishes)
+            sample_rate = wishes.get("sample_rate", 1.0)
+            scorers = checked_request(scorers, wishes.get("model"), sample_rate)
+            if not _admitted(sample_rate):
+                return self._sampled_out()
+        else:
+            scorers = checked_request(scorers)
+        tally = self.tally
+        # `has_room`, whose call would be a twentieth of the agent's time here:
+        if len(self.inbox) + tally.waiting >= self.limit or tally.weight >= MAX_WEIGHT or self._closed:
+            return self._dropped(scorers)
+        request = make_request(scorers, fields or {}, record)
+        if alerts:
+            request.alerts = alerts
+        if wishes:
+            request.wish(wishes)
+        return self.submit(request)
+
+    def ask_for_span(
+        self, scorers: Sequence[Any], fields: dict[str, Any], span: Span, *, alerts: Sequence[Alert]
+    ) -> None:
+        """The same for a finished span, on the pipeline's worker."""
+        if not self.has_room():
+            self._dropped(scorers)
+            return
+        request = make_request(scorers, fields).about(span.trace_key, span.span_key)
+        request.alerts = alerts
+        self.submit(request)
+
+    @property
+    def owner(self) -> str:
+        """What the rows of this evaluator in the store say that they belong to."""
+        return owner_text(self._nonce)
+
+    def submit(self, request: Request) -> EvaluationHandle:
+        """Take a request; never waits, never raises."""
+        self.tally.asked.add()
+        if request.weight:
+            self.tally.weight += request.weight
+        self.inbox.append(request)
+        worker = self._worker
+        if worker is None or not worker.alive:
+            self._start()
+        if self._closed:  # since there was room: nobody may come to look again
+            self._drop_inbox(_SHUT)
+        return request.handle
+
+    def has_room(self) -> bool:
+        """Whether another may wait."""
+        tally = self.tally
+        return len(self.inbox) + tally.waiting < self.limit and tally.weight < MAX_WEIGHT and not self._closed
+
+    def _dropped(self, scorers: Sequence[Any]) -> EvaluationHandle:
+        tally = self.tally
+        tally.asked.add()
+        tally.dropped.add()
+        return EvaluationHandle.undone("dropped", scorers, _SHUT if self._closed else _FULL)
+
+    def _sampled_out(self) -> EvaluationHandle:
+        self.tally.asked.add()
+        self.tally.sampled_out.add()
+        handle = EvaluationHandle()
+        handle.finish("sampled_out", ())
+        return handle
+
+    def _start(self) -> None:
+        if self._closed or not self._starting.acquire(blocking=False):
+            return
+        try:
+            if self._worker is None or not self._worker.alive:
+                self._worker = WorkerThread(self._make_worker, self._give_up, name="online evaluation")
+        except RuntimeError:  # no new thread: limit reached, or the interpreter is going down
+            pass  # the next request tries again; until then this one is pending
+        finally:
+            self._starting.release()
+
+    def _make_worker(self) -> OnlineWorker:
+        """On the worker's thread: its imports are none of the agent's business."""
+        for later in ("agenttrace.core.example", "agenttrace.expectations.matcher"):
+            importlib.import_module(later)  # what it needs later must be there at a fork
+        from agenttrace.online.worker import OnlineWorker
+
+        return OnlineWorker(
+            self.inbox,
+            self.held,
+            self.tally,
+            self.store,
+            self.project,
+            owner=self.owner,
+            flush_spans=self._flush_spans,
+            exporters=self._exporters,
+            concurrency=self.concurrency,
+            timeout=self.timeout,
+        )
+
+    # Waiting, ending, forking.
+
+    @property
+    def open(self) -> bool:
+        """Whether it has not been closed."""
+        return not self._closed
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait until every evaluation asked for has ended; whether that was so within `timeout` seconds.
+
+        After `close` nothing more ends: False at once where something was left.
+        """
+        deadline = None if timeout is None else time.monotonic() + timeout
+        while self.busy:
+            if self._closed or (deadline is not None and time.monotonic() >= deadline):
+                return False
+            time.sleep(0.005)
+        return True
+
+    @property
+    def busy(self) -> bool:
+        """Whether anything waits or runs."""
+        tally = self.tally
+        return bool(self.inbox) or tally.waiting > 0 or tally.running > 0 or tally.telling > 0
+
+    def close(self, timeout: float | None = None, *, stop_seconds: float = _STOP_SECONDS) -> bool:
+        """Give what is under way `timeout` seconds (or the drain time), then stop; whether all was done.
+
+        The worker gets `stop_seconds` to write down what is left.
+        """
+        if self._closed:
+            return not self.busy
+        done = self.wait(self.drain_seconds if timeout is None else timeout)
+        self._closed = True
+        if self._worker is not None:
+            self._worker.stop(stop_seconds)
+        for request in self.held.copy():
+            request.handle.give_up("left", request.scorers, _LEFT if request.saved else _LOST)
+        self._drop_inbox(_SHUT)
+        return done
+
+    def _drop_inbox(self, why: str) -> None:
+        """Drop what no worker has taken; from any thread, also several at once."""
+        while True:
+            try:
+                request = self.inbox.popleft()
+            except IndexError:
+                return
+            self.tally.dropped.add()
+            request.handle.give_up("dropped", request.scorers, why)
+
+    def _give_up(self, reason: str) -> None:
+        """On the thread of a worker that cannot live: nobody may wait for it for ever."""
+        why = f"the evaluation was dropped: its worker failed: {reason}"
+        for request in self.held.copy():
+            self.tally.dropped.add()
+            request.handle.give_up("dropped", request.scorers, why)
+        self.held.clear()
+        self._drop_inbox(why)
+        tally = self.tally
+        tally.waiting = tally.running = tally.telling = tally.weight = 0
+
+    def stats(self) -> dict[str, int]:
+        """Every evaluation asked for is in exactly one of the other counts."""
+        return self.tally.to_dict(len(self.inbox))
+
+    def before_fork(self) -> None:
+        """Wait for a worker that is being imported: see `WorkerThread`."""
+        if self._worker is not None:
+            self._worker.ready.wait(_FORK_SECONDS)
+
+    def after_fork(self) -> None:
+        """In a forked child: the parent's evaluations are the parent's."""
+        self._begin()
+
+
+def each_span(
+    online: Callable[[], OnlineEvaluator], scorers: Sequence[Any], sample_rate: float, alerts: Sequence[Alert]
+) -> Callable[[Span], None]:
+    """What evaluates the spans of one observed function: those that succeeded, `sample_rate` of them."""
+    scorers = checked_request(scorers, None, sample_rate)
+
+    def evaluate(span: Span) -> None:
+        if span.status == "ok" and _admitted(sample_rate):
+            fields = {"input": dict(span.input or {}), "actual_output": span.output}
+            online().ask_for_span(scorers, fields, span, alerts=alerts)
+
+    return evaluate
+
+
+def _admitted(sample_rate: float) -> bool:
+    return sample_rate == 1.0 or int.from_bytes(os.urandom(4), "big") < sample_rate * (1 << 32)

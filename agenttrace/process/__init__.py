@@ -1,0 +1,1 @@
+"""What the process is: its threads, its forks, its end, who owns what."""

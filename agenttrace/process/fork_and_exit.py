@@ -1,0 +1,97 @@
+"""What is done when the process forks and when it ends: one list, in one order."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+import threading
+import weakref
+from collections.abc import Callable
+from functools import partial
+from types import MethodType
+from typing import Any, Literal, get_args
+
+Part = Literal["pipelines", "traces", "stores", "evaluations"]
+"""Who is told of a fork, in this order; before it, the last comes first: evaluations still need the stores,
+stores the pipelines."""
+
+Moment = Literal["before", "in_parent", "in_child"]
+
+
+class _Method:
+    """A method, looked up when it is called, of an object that is not kept alive."""
+
+    def __init__(self, method: MethodType, when_gone: Callable[[_Method], None]) -> None:
+        self._name = method.__name__
+        self._owner = weakref.ref(method.__self__, lambda _: when_gone(self))
+
+    def __call__(self) -> None:
+        owner = self._owner()
+        if owner is not None:
+            getattr(owner, self._name)()
+
+
+_calls: dict[tuple[Part, Moment], list[Callable[[], object]]] = {
+    (part, moment): [] for part in get_args(Part) for moment in get_args(Moment)
+}
+
+
+def at_fork(
+    part: Part,
+    *,
+    before: Callable[[], object] | None = None,
+    in_parent: Callable[[], object] | None = None,
+    in_child: Callable[[], object] | None = None,
+) -> None:
+    """Have these called at every fork. Each must return soon and must not raise.
+
+    A method is called for as long as its object lives, and does not keep it alive.
+    """
+    calls: dict[Moment, Callable[[], object] | None] = {
+        "before": before,
+        "in_parent": in_parent,
+        "in_child": in_child,
+    }
+    for moment, call in calls.items():
+        listed = _calls[part, moment]
+        if isinstance(call, MethodType):
+            listed.append(_Method(call, listed.remove))
+        elif call is not None:
+            listed.append(call)
+
+
+def _tell(part: Part, moment: Moment) -> None:
+    for call in _calls[part, moment].copy():
+        call()
+
+
+if hasattr(os, "register_at_fork"):
+    for _part in get_args(Part):  # each by itself: what goes wrong in one does not reach the next
+        os.register_at_fork(
+            before=partial(_tell, _part, "before"),
+            after_in_parent=partial(_tell, _part, "in_parent"),
+            after_in_child=partial(_tell, _part, "in_child"),
+        )
+
+
+def at_exit(call: Callable[[], None]) -> Callable[[], None]:
+    """Have this called when the process ends; what is named last comes first. Also a decorator."""
+    return atexit.register(call)
+
+
+def before_executors_end(call: Callable[[], object]) -> None:
+    """The same, before the interpreter joins its executors: afterwards asyncio looks up no host's address."""
+    register: Callable[[Callable[[], object]], Any] = threading._register_atexit  # type: ignore[attr-defined]
+    register(call)
+
+
+def at_end_of_child(method: Callable[[], object]) -> None:
+    """Have a method called when a child of multiprocessing ends: those leave without what `at_exit` is told.
+
+    Nothing is imported here: another thread may have been importing the same module when this process was
+    forked, and its lock would never be released.
+    """
+    finalize = getattr(sys.modules.get("multiprocessing.util"), "Finalize", None)
+    if finalize is not None and isinstance(method, MethodType):
+        finalize(method.__self__, _Method(method, lambda _: None), exitpriority=100)

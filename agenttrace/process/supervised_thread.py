@@ -1,0 +1,90 @@
+"""A thread that is followed by another when it dies: it imports, makes and runs a worker."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from typing import Protocol
+
+log = logging.getLogger("agenttrace")
+
+PAUSES = (0.1, 0.5, 2.0)
+"""Seconds before another worker takes over from one that died, each time."""
+
+CALM_SECONDS = 60.0
+"""Who lived this long did not die of what the one before died of."""
+
+
+class Worker(Protocol):
+    """What is run: it ends soon after `stopping` is set."""
+
+    stopping: bool
+
+    async def run(self) -> None:
+        """Work until `stopping`."""
+        ...
+
+
+class WorkerThread:
+    """Runs one worker until it is stopped; `alive` until then.
+
+    One that dies is followed by another that takes over what it held; when that does not help, `give_up` is
+    called with the reason. A process that forks while a thread imports leaves its child with the locks of the
+    modules that were being imported: who imports one of them there waits for ever. So `ready` is set when the
+    imports are done, and a fork waits for that.
+    """
+
+    def __init__(self, make: Callable[[], Worker], give_up: Callable[[str], None], *, name: str) -> None:
+        self.alive = True
+        self._name = name
+        self.ready = threading.Event()
+        self._make = make
+        self._give_up = give_up
+        self._stopped = threading.Event()
+        self._worker: Worker | None = None
+        self._thread = threading.Thread(target=self._serve, name=f"agenttrace {name}", daemon=True)
+        self._thread.agenttrace_internal = True  # type: ignore[attr-defined] # seen by the thread patch
+        self._thread.start()
+
+    def stop(self, wait: float) -> None:
+        """Let the worker write what it has, leave the rest pending in the store, and end."""
+        self._stopped.set()
+        worker = self._worker
+        if worker is not None:
+            worker.stopping = True
+        self._thread.join(wait)
+
+    def _serve(self) -> None:
+        deaths = 0
+        try:
+            while not self._stopped.is_set():
+                began = time.monotonic()
+                reason = self._run()
+                if reason is None:
+                    return
+                deaths = 1 if time.monotonic() - began > CALM_SECONDS else deaths + 1
+                if deaths > len(PAUSES):
+                    self._give_up(reason)
+                    return
+                self._stopped.wait(PAUSES[deaths - 1])
+        finally:
+            self.alive = False
+            self.ready.set()
+
+    def _run(self) -> str | None:
+        """Make a worker and run it; why it died, or None."""
+        import asyncio
+
+        try:
+            worker = self._worker = self._make()
+            self.ready.set()
+            if self._stopped.is_set():  # by who looked for the worker just before
+                worker.stopping = True
+            asyncio.run(worker.run())
+        except BaseException as error:  # choke-point: another worker takes over
+            reason = f"{type(error).__name__}: {error}"
+            log.warning("%s met %s; it starts anew", self._name, reason)
+            return reason
+        return None

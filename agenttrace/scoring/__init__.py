@@ -1,0 +1,1 @@
+"""Ask scorers safely: isolated, within a deadline, every error a score."""

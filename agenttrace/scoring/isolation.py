@@ -1,0 +1,253 @@
+"""Run the user's code where it can be given up on.
+
+A plain function runs on a daemon thread, a coroutine on an event loop of its own daemon thread. Neither can
+hold up the engine: when the time is over the call is left behind, and the next one gets another thread, or
+another loop where the old one no longer answers. A daemon thread that never ends does not keep the process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import threading
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
+from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor
+from contextvars import Context
+from dataclasses import dataclass, replace
+from queue import SimpleQueue
+from types import FunctionType, MethodType
+from typing import Any, Final
+
+from agenttrace.core.errors import ConfigError
+from agenttrace.process.loop_thread import LoopThread
+
+ANSWER_WITHIN = 1.0
+"""Seconds in which the event loop of the user's coroutines must answer after a timeout, or it is blocked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a call ended: with a value, with an error, or not in time. `duration` is in seconds.
+
+    `held_up`: not in time because another call blocked the event loop.
+    """
+
+    value: Any = None
+    error: BaseException | None = None
+    timed_out: bool = False
+    held_up: bool = False
+    duration: float = 0.0
+
+
+LATE: Final = Outcome(timed_out=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What to run: `function` with its arguments, in `context`."""
+
+    function: Callable[..., Any]
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    context: Context
+
+
+class Interrupted(Exception):
+    """The user's code raised KeyboardInterrupt: the run stops.
+
+    KeyboardInterrupt itself would tear down the event loop of the engine instead of ending its tasks.
+    """
+
+
+class Refused(ConfigError):
+    """The executor that was given cannot run a call, which says nothing about what was to be called."""
+
+
+class Lanes:
+    """The threads and the loop of one evaluation. Used from the engine's loop only.
+
+    Plain functions run on `executor`, or on threads of ours; `of_loop` is what coroutines find as their
+    loop's default executor.
+    """
+
+    def __init__(
+        self, executor: Executor | None = None, *, of_loop: ThreadPoolExecutor | None = None
+    ) -> None:
+        self._executor = executor
+        self._of_loop = of_loop
+        self._idle: list[_Worker] = []
+        self._loop: LoopThread | None = None
+
+    async def run(self, call: Call, timeout: float | None) -> Outcome:
+        """Run a plain or async callable, drain what it yields, never raise what it raises.
+
+        A generator's value is the list of what it yielded.
+
+        Raises:
+            Interrupted: it raised KeyboardInterrupt.
+        """
+        started = time.perf_counter()
+        if is_async(call.function):
+            outcome = await self._on_loop(call, timeout)
+        else:
+            outcome = await self._on_thread(call, timeout)
+            if isinstance(outcome.value, Awaitable | AsyncGenerator):
+                left = None if timeout is None else max(timeout - (time.perf_counter() - started), 0.0)
+                outcome = await self._on_loop(Call(_itself, (outcome.value,), {}, call.context), left)
+        if isinstance(outcome.error, KeyboardInterrupt):
+            raise Interrupted
+        return replace(outcome, duration=time.perf_counter() - started)
+
+    async def _on_thread(self, call: Call, timeout: float | None) -> Outcome:
+        job = _Job(call, asyncio.get_running_loop())
+        worker = None
+        if self._executor is not None:
+            job.submit(self._executor)
+        else:
+            worker = self._idle.pop() if self._idle else _Worker()
+            worker.jobs.put(job)
+        outcome = LATE
+        try:
+            outcome = await _in_time(job.future, timeout)
+        finally:
+            if outcome is LATE:
+                job.given_up = True
+            if worker is not None and outcome is LATE:
+                worker.jobs.put(None)
+            elif worker is not None:
+                self._idle.append(worker)
+        return outcome
+
+    async def _on_loop(self, call: Call, timeout: float | None) -> Outcome:
+        if self._loop is None or not self._loop.alive:
+            self._loop = LoopThread("agenttrace-async", self._of_loop)
+        lane = self._loop
+        future: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
+        task = lane.start(lambda: _consume(call), call.context, lambda outcome: _settle(future, outcome))
+        outcome = LATE
+        try:
+            outcome = await _in_time(future, timeout)
+        finally:
+            if outcome is LATE:
+                lane.cancel(task)
+        if outcome is LATE and (lane.blocked or not await lane.answers(ANSWER_WITHIN)):
+            lane.blocked = True
+            if self._loop is lane:
+                self._loop = None  # something blocks it: later calls get a fresh one
+            return replace(LATE, held_up=not lane.runs(task))
+        return outcome
+
+    def close(self) -> None:
+        """Let idle threads end and cancel what is left on the loop."""
+        for worker in self._idle:
+            worker.jobs.put(None)
+        self._idle.clear()
+        if self._loop is not None:
+            self._loop.close()
+
+
+class _Job:
+    """One call on a thread, and where its outcome goes."""
+
+    def __init__(self, call: Call, loop: asyncio.AbstractEventLoop) -> None:
+        self.call = call
+        self.loop = loop
+        self.future: asyncio.Future[Outcome] = loop.create_future()
+        self.given_up = False
+
+    def submit(self, executor: Executor) -> None:
+        """Run on an executor; where that cannot, the outcome says so at once."""
+        try:
+            executor.submit(self.run).add_done_callback(self._undone)
+        except RuntimeError as error:  # it was shut down meanwhile
+            self._refused(error)
+
+    def _undone(self, done: Future[None]) -> None:
+        error = CancelledError("the call was cancelled") if done.cancelled() else done.exception()
+        if error is not None:  # `run` itself never raises: this call never began
+            self._refused(error)
+
+    def _refused(self, error: BaseException) -> None:
+        text = f"the executor could not run the call: {error or type(error).__name__}; give one of threads"
+        _settle(self.future, Outcome(error=Refused(text)))
+
+    def run(self) -> None:
+        try:
+            value = self.call.context.run(self._value)
+            outcome = Outcome(value)
+        except BaseException as error:  # choke-point: whatever the user's code raises is the outcome
+            outcome = Outcome(error=error)
+        _settle(self.future, outcome)
+
+    def _value(self) -> Any:
+        value = self.call.function(*self.call.args, **self.call.kwargs)
+        if not isinstance(value, Generator):
+            return value
+        items: list[Any] = []
+        for item in value:
+            if self.given_up:
+                value.close()
+                break
+            items.append(item)
+        return items
+
+
+class _Worker:
+    """A daemon thread that runs jobs one after another, until it is told None."""
+
+    def __init__(self) -> None:
+        self.jobs: SimpleQueue[_Job | None] = SimpleQueue()
+        threading.Thread(target=self._serve, name="agenttrace-eval", daemon=True).start()
+
+    def _serve(self) -> None:
+        while (job := self.jobs.get()) is not None:
+            job.run()
+
+
+def _settle(future: asyncio.Future[Outcome], outcome: Outcome) -> None:
+    """Hand an outcome to the engine from another thread; drop it where nobody waits any more."""
+    try:
+        future.get_loop().call_soon_threadsafe(_set_once, future, outcome)
+    except RuntimeError:  # the engine's loop is closed: this call was given up on long ago
+        pass
+
+
+def _set_once(future: asyncio.Future[Outcome], outcome: Outcome) -> None:
+    if not future.done():
+        future.set_result(outcome)
+
+
+async def _in_time(future: asyncio.Future[Outcome], timeout: float | None) -> Outcome:
+    """The outcome, or `LATE`; cheaper than `asyncio.wait_for`, and nothing is cancelled."""
+    if timeout is None:
+        return await future
+    timer = future.get_loop().call_later(timeout, _set_once, future, LATE)
+    try:
+        return await future
+    finally:
+        timer.cancel()
+
+
+async def _consume(call: Call) -> Outcome:
+    try:
+        value = call.function(*call.args, **call.kwargs)
+        if isinstance(value, AsyncGenerator):
+            return Outcome([item async for item in value])
+        return Outcome(await value if isinstance(value, Awaitable) else value)
+    except BaseException as error:  # choke-point: whatever the user's code raises is the outcome
+        return Outcome(error=error)
+
+
+def _itself(value: Any) -> Any:
+    return value
+
+
+def is_async(function: Callable[..., Any]) -> bool:
+    """Whether a call of it gives a coroutine or an async generator, seen through `__call__`."""
+    if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
+        return True
+    if isinstance(function, FunctionType | MethodType | type):
+        return False
+    call = getattr(type(function), "__call__", None)  # noqa: B004 - its kind is asked, not its existence
+    return inspect.iscoroutinefunction(call) or inspect.isasyncgenfunction(call)

@@ -1,0 +1,191 @@
+"""One observed function, described once: its name, what is recorded of it, what a scorer sees of it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, cast
+
+from agenttrace.core.jsonable import clean_text, jsonable
+from agenttrace.core.tool import REQUIRED, TOOL, Parameter, ParameterKind, ToolDefinition
+from agenttrace.tracing.record import OnEnd, Recorder
+from agenttrace.tracing.redaction import Redaction
+
+SiteRules = tuple["Redaction | None", bool, str, "ToolDefinition | None", tuple[str, ...]]
+"""What a redaction makes of a site: whether values are redacted by their name; its name, its definition, the
+names of its values. In one tuple, because several redactions may take turns on several threads."""
+
+
+class Site:
+    """One decorated place: what is the same for each of its calls."""
+
+    __slots__ = (
+        "__weakref__",
+        "capture_input",
+        "capture_output",
+        "definition",
+        "function",
+        "metadata",
+        "name",
+        "names",
+        "on_end",
+        "rebinding",
+        "recorder",
+        "rules",
+        "span_type",
+        "wrapper",
+    )
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        span_type: str,
+        recorder: Recorder,
+        names: tuple[str, ...] = (),
+        capture_input: bool = True,
+        capture_output: bool = True,
+        metadata: Mapping[str, Any] | None = None,
+        function: Any = None,
+        definition: ToolDefinition | None = None,
+        on_end: OnEnd | None = None,
+        rebinding: Rebinding | None = None,
+    ) -> None:
+        self.name = name
+        self.span_type = span_type
+        self.recorder = recorder
+        self.names = names
+        self.capture_input = capture_input
+        self.capture_output = capture_output
+        self.metadata = metadata
+        self.function = function
+        self.definition = definition
+        self.on_end = on_end
+        self.rules: SiteRules = (None, True, "", None, ())
+        self.rebinding = rebinding
+        self.wrapper: Callable[[], Any] | None = None
+
+
+MAX_TOOLS = 10_000
+
+_tools: dict[str, ToolDefinition] = {}
+_names = Redaction()
+
+
+def known_tools() -> Mapping[str, ToolDefinition]:
+    """Every tool decorated in this process, by name; of several with one name the last."""
+    return dict(_tools)
+
+
+def make_site(
+    function: Callable[..., Any],
+    recorded: Sequence[inspect.Parameter],
+    known: Sequence[inspect.Parameter],
+    *,
+    recorder: Recorder,
+    name: str | None,
+    span_type: str,
+    capture_input: bool,
+    capture_output: bool,
+    metadata: Mapping[str, Any] | None,
+    tags: tuple[str, ...],
+    on_end: OnEnd | None,
+    rebinding: Rebinding | None = None,
+) -> Site:
+    """Describe one decorated place; a tool is entered in the list of known tools.
+
+    `recorded` are the parameters whose values a record holds, `known` those that scorers see.
+    """
+    span_name = clean_text(name or _name_of(function))
+    site = Site(
+        name=span_name,
+        span_type=clean_text(span_type),
+        recorder=recorder,
+        names=tuple(p.name for p in recorded),
+        capture_input=capture_input,
+        capture_output=capture_output,
+        metadata=_names.inside(jsonable(dict(metadata))) if metadata else None,
+        function=function,
+        on_end=on_end,
+        rebinding=rebinding,
+    )
+    if span_type == TOOL:
+        site.definition = ToolDefinition(span_name, tuple(map(_parameter, known)), tags)
+        if len(_tools) < MAX_TOOLS or span_name in _tools:
+            _tools[span_name] = site.definition
+    return site
+
+
+def _name_of(function: Any) -> str:
+    name = getattr(function, "__name__", None)
+    if isinstance(name, str) and name:
+        return name
+    inner = getattr(function, "func", None)  # a partial's
+    return type(function).__name__ if inner is None else _name_of(inner)
+
+
+def is_secret(name: str) -> bool:
+    """Whether a parameter of this name is never recorded."""
+    return _names.is_secret(name)
+
+
+_KINDS = {
+    inspect.Parameter.POSITIONAL_ONLY: "positional_only",
+    inspect.Parameter.POSITIONAL_OR_KEYWORD: "positional_or_keyword",
+    inspect.Parameter.VAR_POSITIONAL: "var_positional",
+    inspect.Parameter.KEYWORD_ONLY: "keyword_only",
+    inspect.Parameter.VAR_KEYWORD: "var_keyword",
+}
+
+
+def _parameter(parameter: inspect.Parameter) -> Parameter:
+    default = REQUIRED
+    if parameter.default is not parameter.empty:
+        default = _names.value(parameter.name, jsonable(parameter.default))
+    return Parameter(parameter.name, cast(ParameterKind, _KINDS[parameter.kind]), default)
+
+
+class Rebinding:
+    """Binds recorded arguments to the parameters that a callable claims to have.
+
+    A decorator of the user's (``@retry`` over ``def search(city)``) takes anything and claims, through
+    `functools.wraps`, the signature of what it wraps. It must be called as it is; scorers want ``city``.
+    The binding is done on the pipeline's worker.
+    """
+
+    def __init__(self, taken: Sequence[inspect.Parameter], claimed: Sequence[inspect.Parameter]) -> None:
+        self._taken = tuple(taken)
+        self._claimed = inspect.Signature(claimed)
+        self._defaults = {p.name: jsonable(p.default) for p in claimed if p.default is not p.empty}
+
+    def bind(self, values: Sequence[Any]) -> dict[str, Any] | None:
+        """The values of the parameters that are taken, bound to those that are claimed; None where they do
+        not fit: the decorator adds or removes arguments, or too many were given to be recorded."""
+        positional: list[Any] = []
+        named: dict[str, Any] = {}
+        for parameter, value in zip(self._taken, values, strict=False):
+            if parameter.kind is parameter.VAR_POSITIONAL:
+                if not isinstance(value, list):
+                    return None
+                positional += value
+            elif parameter.kind is parameter.VAR_KEYWORD:
+                if not isinstance(value, dict) or "$truncated" in value:
+                    return None
+                named |= value
+            elif parameter.kind is parameter.KEYWORD_ONLY:
+                named[parameter.name] = value
+            else:
+                positional.append(value)
+        try:
+            bound = self._claimed.bind(*positional, **named).arguments
+        except TypeError:
+            return None
+        return {name: self._bound(bound, p) for name, p in self._claimed.parameters.items()}
+
+    def _bound(self, bound: dict[str, Any], parameter: inspect.Parameter) -> Any:
+        if parameter.name in bound:
+            value = bound[parameter.name]
+            return list(value) if parameter.kind is parameter.VAR_POSITIONAL else value
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            return []
+        return {} if parameter.kind is parameter.VAR_KEYWORD else self._defaults.get(parameter.name)

@@ -1,0 +1,150 @@
+"""How far a call fits an expected one."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agenttrace.core.errors import ExpectationError, ScorerError
+from agenttrace.core.jsonable import jsonable
+from agenttrace.core.tool import Parameter, ToolDefinition
+from agenttrace.core.tool_call import ToolCall
+from agenttrace.core.trace import Trace
+from agenttrace.expectations import ANY, approx, call, ref
+from agenttrace.matching import Comparison, compare
+from agenttrace.matching.agreement import Weigher
+from tests.expectations.strategies import trace_of
+
+WEATHER = ToolDefinition(
+    name="weather",
+    parameters=(Parameter("city"), Parameter("days", default=3), Parameter("options", kind="var_keyword")),
+)
+TOOLS = {"weather": WEATHER}
+
+
+def compared(expected: object, arguments: dict[str, object], **options: object) -> Comparison:
+    run = trace_of([{"name": "weather", "arguments": arguments}])
+    return compare([expected], run, tools=TOOLS, **options)  # type: ignore[arg-type]
+
+
+RECORDED = {"city": "Paris", "days": 3, "options": {}}
+
+
+def test_defaults_spelled_out_or_not_compare_equal() -> None:
+    assert compared(call("weather", city="Paris"), RECORDED).holds
+    assert compared(call("weather", city="Paris", days=3), RECORDED).holds
+    assert not compared(call("weather", city="Paris"), {**RECORDED, "days": 4}).holds
+    assert compared(call("weather", city="Paris", lang="fr"), {**RECORDED, "options": {"lang": "fr"}}).holds
+
+
+def test_in_listed_mode_defaults_are_not_asked_for() -> None:
+    assert compared(call("weather", city="Paris"), {**RECORDED, "days": 9}, match="listed").holds
+    assert compared(call("weather", {"city": "Paris"}, match="listed"), {**RECORDED, "days": 9}).holds
+    extra = {**RECORDED, "options": {"lang": "fr", "unit": "C"}}
+    assert compared(call("weather", lang="fr"), extra, match="listed").holds
+
+
+def test_matchers_pass_through_the_signature() -> None:
+    assert compared(call("weather", city="Paris", days=approx(4, abs=1)), RECORDED).holds
+
+
+def test_a_parameter_that_the_tool_does_not_have_is_an_error_with_a_suggestion() -> None:
+    strict = {"weather": ToolDefinition(name="weather", parameters=(Parameter("city"),))}
+    with pytest.raises(ExpectationError, match="did you mean 'city'"):
+        compare([call("weather", ciyt="Paris")], trace_of([{"name": "weather"}]), tools=strict)
+
+
+def test_the_mode_of_a_call_goes_before_that_of_the_comparison() -> None:
+    extra = trace_of([{"name": "f", "arguments": {"x": 1, "y": 2}}])
+    assert not compare([call("f", x=1)], extra).holds
+    assert compare([call("f", {"x": 1}, match="listed")], extra).holds
+    assert compare([call("f", {"x": 5}, match="ignore")], extra).holds
+    assert not compare([call("f", {"x": 1}, match="exact")], extra, match="listed").holds
+
+
+def test_ignored_parameters_are_left_out_on_both_sides() -> None:
+    run = trace_of([{"name": "f", "arguments": {"x": 1, "request_id": "r1"}}])
+    assert compare([call("f", {"x": 1, "request_id": "other"}, ignore=["request_id"])], run).holds
+    assert compare([call("f", {"x": 1}, ignore="request_id")], run).holds
+
+
+def test_arguments_that_could_not_be_read_do_not_agree_and_say_why() -> None:
+    run = trace_of([{"name": "f", "arguments": "{not json"}])
+    comparison = compare([call("f", x=1)], run)
+    assert not comparison.holds
+    assert "not JSON" in comparison.rows[0].differences[0].note
+    assert compare(["f"], run).holds
+
+
+def test_an_output_is_compared_as_a_value() -> None:
+    run = trace_of([{"name": "f", "arguments": {"x": 1}, "output": {"items": [1, 2]}}])
+    assert compare([call("f", output={"items": (1, 2.0)})], run).holds
+    assert not compare([call("f", output=None)], run).holds
+    assert compare([call("f", {"x": 1}, output={"items": [1, 3]})], run).coverage == 0.75
+
+
+def same_words(expected: str, actual: str) -> bool:
+    return sorted(expected.lower().split()) == sorted(actual.lower().split())
+
+
+def test_comparators_compare_single_parameters_or_whole_arguments() -> None:
+    run = trace_of([{"name": "ask", "arguments": {"q": "Weather PARIS", "n": 3}}])
+    assert compare([call("ask", q="paris weather", n=3)], run, comparators={"ask": {"q": same_words}}).holds
+    assert not compare(
+        [call("ask", q="rome weather", n=3)], run, comparators={"ask": {"q": same_words}}
+    ).holds
+    graded = compare([call("ask", n=1)], run, comparators={"ask": lambda expected, got: 0.25})
+    assert graded.coverage == 0.25
+    assert graded.rows[0].differences[0].note == "by <lambda>"
+
+
+def test_a_comparator_that_returns_nonsense_is_an_error() -> None:
+    with pytest.raises(ScorerError, match="from 0 to 1"):
+        compare([call("ask", n=1)], trace_of(["ask"]), comparators={"ask": lambda expected, got: 3})
+
+
+def test_an_unknown_tool_is_an_error_with_a_suggestion_where_tools_are_known() -> None:
+    with pytest.raises(ExpectationError, match="did you mean 'weather'"):
+        compare(["wether"], trace_of(["weather"]), tools=TOOLS)
+    assert not compare(["wether"], trace_of(["weather"])).holds
+
+
+def test_a_reference_to_nothing_known_is_an_error_with_a_suggestion() -> None:
+    with pytest.raises(ExpectationError, match="did you mean 'weather'"):
+        compare([call("weather", city=ref("wether.output"))], trace_of(["weather"]), tools=TOOLS)
+
+
+def test_a_trace_brings_its_own_tools() -> None:
+    run = trace_of([{"name": "weather", "arguments": RECORDED}])
+    trace = Trace(run.spans, tools=TOOLS)
+    assert compare([call("weather", city="Paris")], trace).holds
+    with pytest.raises(ExpectationError):
+        compare(["wether"], trace)
+
+
+def test_a_row_compared_by_a_comparator_is_json_safe() -> None:
+    run = trace_of([{"name": "ask", "arguments": {"q": "a"}}])
+    (row,) = compare([call("ask", q="b")], run, comparators={"ask": {"q": same_words}}).rows
+    assert row.to_dict()["differences"][0]["expected"] == "'b'"
+
+
+SCALARS = st.sampled_from([0, 1, 1.0, True, False, None, "a", float("nan"), ANY, [1], {"k": 1}])
+ARGUMENTS = st.dictionaries(st.sampled_from("xy"), SCALARS, max_size=2)
+KNOWN = st.sampled_from([None, ("x",), ("x", "y"), ("y", "x", "z")])
+
+
+@given(ARGUMENTS, ARGUMENTS.map(jsonable), KNOWN, st.sampled_from(["exact", "listed", "ignore"]))
+def test_the_short_way_to_agreement_says_what_weighing_says(
+    expected: dict[str, object], made: dict[str, object], parameters: tuple[str, ...] | None, mode: str
+) -> None:
+    known = parameters and {"f": ToolDefinition("f", tuple(Parameter(p, default=1) for p in parameters))}
+    calls = [ToolCall(name="f", arguments=made)]
+    wanted = call("f", expected)
+    try:
+        agrees = Weigher(calls, mode=mode, tools=known).agrees(wanted, 0)  # type: ignore[arg-type]
+    except ExpectationError:
+        assert known
+        assert not expected.keys() <= set(parameters or ())
+        return
+    assert agrees == (Weigher(calls, mode=mode, tools=known).weigh(wanted, 0) == 1.0)  # type: ignore[arg-type]

@@ -1,0 +1,69 @@
+"""The numbers of a comparison."""
+
+from __future__ import annotations
+
+import pytest
+
+from agenttrace.expectations import call, opt
+from agenttrace.matching import compare
+from tests.expectations.strategies import trace_of
+
+
+def test_coverage_precision_f1_order_and_arguments() -> None:
+    run = trace_of(
+        [{"name": "a", "arguments": {"x": 1}}, "c", {"name": "b", "arguments": {"y": 1, "z": 2}}, "q"]
+    )
+    comparison = compare([call("a", x=1), call("b", y=1, z=1), "c"], run, mode="lcs")
+    assert comparison.coverage == pytest.approx(2 / 3)
+    assert comparison.precision == pytest.approx(2 / 4)
+    assert comparison.f1 == pytest.approx(2 * (2 / 3) * 0.5 / (2 / 3 + 0.5))
+    assert comparison.order == pytest.approx(2 / 3)
+    assert comparison.arguments == 1.0
+    assert comparison.aligned == "2 of 3 expected calls aligned"
+
+
+def test_full_credit_counts_calls_that_agree_fully() -> None:
+    run = trace_of([{"name": "a", "arguments": {"x": 1, "y": 2}}, "b"])
+    partial = compare([call("a", x=1, y=3), "b"], run)
+    full = compare([call("a", x=1, y=3), "b"], run, credit="full")
+    assert (partial.coverage, full.coverage) == (0.75, 0.5)
+    assert (partial.precision, full.precision) == (0.75, 0.5)
+    assert full.arguments == 0.75
+
+
+def test_full_credit_does_not_trade_a_full_match_for_two_halves() -> None:
+    run = trace_of(
+        [{"name": "f", "arguments": a} for a in ({"x": 1, "y": 1, "z": 1}, {"x": 1, "y": 1, "q": 1})]
+    )
+    expected = [call("f", x=1, y=1, q=1), call("f", x=1, y=1, q=2)]
+    assert compare(expected, run, mode="contains", credit="full").matched == 1
+
+
+def test_empty_sides() -> None:
+    nothing = compare([], trace_of([]))
+    assert (nothing.coverage, nothing.precision, nothing.f1, nothing.order, nothing.arguments) == (
+        1,
+        1,
+        1,
+        1,
+        1,
+    )
+    missed = compare(["a"], trace_of([]))
+    assert (missed.coverage, missed.precision, missed.f1, missed.order, missed.arguments) == (0, 0, 0, 0, 0)
+    uncalled = compare([], trace_of("a"))
+    assert (uncalled.coverage, uncalled.precision, uncalled.f1) == (1, 0, 0)
+
+
+def test_optional_calls_count_for_precision_and_not_for_coverage() -> None:
+    comparison = compare(["a", opt("b")], trace_of("ab"))
+    assert (comparison.required, comparison.coverage, comparison.precision) == (1, 1.0, 1.0)
+    assert compare(["a", opt("b")], trace_of("a")).coverage == 1.0
+
+
+def test_the_facts_name_pairs_missing_and_extra() -> None:
+    facts = compare(["a", "b", "c"], trace_of("axc")).facts()
+    assert facts["pairs"] == [[0, 0, 1.0], [2, 2, 1.0]]
+    assert facts["missing"] == [1]
+    assert facts["extra"] == [1]
+    assert facts["actual"] == ["a", "x", "c"]
+    assert facts["expected"] == ["a", "b", "c"]

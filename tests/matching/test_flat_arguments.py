@@ -1,0 +1,24 @@
+"""The index of flat arguments gives what weighing pair by pair gives."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agenttrace.core.trace import Trace
+from agenttrace.expectations import call
+from agenttrace.matching.agreement import Weigher
+
+VALUES = st.sampled_from(
+    [None, True, False, 0, 1, 1.0, 2.5, "1", "a", "x…[+3 chars]", 2**60, float("nan"), [1], {}]
+)
+ARGUMENTS = st.dictionaries(st.sampled_from("xyz"), VALUES, max_size=3)
+
+
+@given(ARGUMENTS, st.lists(ARGUMENTS, min_size=16, max_size=24), st.sampled_from(["exact", "listed"]))
+@settings(max_examples=150, deadline=None)
+def test_the_index_agrees_with_weighing_each_pair(expected, runs, mode) -> None:  # type: ignore[no-untyped-def]
+    trace = Trace.from_calls([{"name": "f", "arguments": arguments} for arguments in runs])
+    wanted = call("f", expected)
+    each, whole = Weigher(trace.tool_calls, mode=mode), Weigher(trace.tool_calls, mode=mode)
+    assert whole.weigh_all(wanted) == {at: each.weigh(wanted, at) for at in range(len(runs))}

@@ -1,0 +1,733 @@
+"""Online evaluation: fire and forget, bounded, honest."""
+
+import asyncio
+import logging
+import os
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import CancelledError
+
+import pytest
+
+from agenttrace import (
+    AnswerRelevancyScorer,
+    ConfigError,
+    Example,
+    FakeChatModel,
+    Score,
+    ScorerError,
+    ToolOrderScorer,
+    Tracer,
+)
+from agenttrace.online.alerts import log_alert, webhook
+from agenttrace.online.evaluator import OnlineEvaluator
+from agenttrace.online.handle import EvaluationHandle
+from agenttrace.online.request import make_request
+from agenttrace.online.worker import OnlineWorker
+from agenttrace.process.owner import _started, at_work, owner_text
+from agenttrace.scoring.isolation import Lanes
+from agenttrace.store import MemoryStore, SQLiteStore
+
+
+class Length:
+    """Scores the output's length; stands for any deterministic scorer."""
+
+    name = "Length"
+    threshold = 0.5
+
+    def score(self, example, trace):
+        value = min(len(example.actual_output or "") / 10, 1.0)
+        return Score.of(
+            self.name, value, self.threshold, details={"calls": [c.name for c in trace.tool_calls]}
+        )
+
+
+class Broken(Length):
+    name = "Broken"
+
+    async def score(self, example, trace):
+        raise RuntimeError("the judge is down")
+
+
+class Blocked(Length):
+    """Waits until it is let go."""
+
+    name = "Blocked"
+
+    def __init__(self):
+        self.gate = threading.Event()
+
+    def score(self, example, trace):
+        self.gate.wait(10)
+        return super().score(example, trace)
+
+
+class Slow(Length):
+    name = "Slow"
+
+    async def score(self, example, trace):
+        await asyncio.sleep(30)
+
+
+@pytest.fixture
+def tracer():
+    tracer = Tracer("online", store=MemoryStore())
+    yield tracer
+    tracer.shutdown()
+
+
+def eventually(holds, seconds=5.0):
+    deadline = time.monotonic() + seconds
+    while not holds() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return holds()
+
+
+def adds_up(counts):
+    ends = ("pending", "scored", "errored", "dropped", "sampled_out", "cancelled")
+    return counts["asked"] == sum(counts[name] for name in ends)
+
+
+def test_the_score_lands_on_the_span_that_asked(tracer):
+    asked = {}
+
+    @tracer.observe
+    def agent(question):
+        asked["span"] = tracer.current_span().span_id
+        tracer.async_evaluate([Length()], example=Example(input=question, actual_output="0123456789"))
+        return "done"
+
+    agent("hello")
+    assert tracer.wait_for_evaluations(5)
+    tracer.flush()
+    trace = tracer.store.traces()[0]
+    [(span_id, score)] = tracer.store.scores(trace.trace_id)
+    assert span_id == asked["span"]
+    assert score.value == 1.0
+
+
+def test_scorers_see_the_calls_below_the_span_that_asked_and_only_those(tracer):
+    @tracer.observe(span_type="tool")
+    def search(query):
+        return query
+
+    @tracer.observe
+    def step():
+        handle = tracer.async_evaluate([Length()], actual_output="x")
+        search("inside, after it was asked for")
+        return handle
+
+    @tracer.observe
+    def agent():
+        search("before")
+        return step()
+
+    [score] = agent().result(5)
+    assert score.details["calls"] == ["search"]
+
+
+def test_a_tool_order_is_judged_in_production_as_in_a_test(tracer):
+    @tracer.observe(span_type="tool")
+    def lookup(order):
+        return order
+
+    @tracer.observe
+    def agent(order):
+        lookup(order)
+        return tracer.async_evaluate(
+            [ToolOrderScorer()], expected_tools=[{"tool_name": "lookup", "parameters": {"order": 7}}]
+        )
+
+    [right], [wrong] = agent(7).result(5), agent(8).result(5)
+    assert (right.value, wrong.value) == (1.0, 0.0)
+
+
+def test_what_is_given_is_copied_at_the_call(tracer):
+    documents = ["one"]
+
+    class Reads(Length):
+        def score(self, example, trace):
+            return Score.of("Reads", 1.0, 0.5, details={"documents": example.retrieval_context})
+
+    handle = tracer.async_evaluate([Reads()], retrieval_context=documents)
+    documents.append("added later")
+    [score] = handle.result(5)
+    assert score.details["documents"] == ["one"]
+
+
+def test_a_broken_scorer_is_errored_and_spoils_no_other(tracer):
+    good, bad = tracer.async_evaluate([Length(), Broken()], actual_output="0123456789").result(5)
+    assert good.outcome == "passed"
+    assert bad.outcome == "errored"
+    assert bad.value is None
+    assert "the judge is down" in bad.error
+
+
+def test_a_scorer_that_does_not_return_is_errored_at_its_deadline(tracer):
+    [score] = tracer.async_evaluate([Slow()], timeout=0.2).result(5)
+    assert score.outcome == "errored"
+    assert "0.2 s" in score.reason
+
+
+def test_a_handle_can_be_awaited(tracer):
+    async def main():
+        return await tracer.async_evaluate([Length()], actual_output="0123456789")
+
+    [score] = asyncio.run(main())
+    assert score.passed
+
+
+def test_result_gives_up_waiting_in_time_while_the_evaluation_goes_on(tracer):
+    scorer = Blocked()
+    handle = tracer.async_evaluate([scorer])
+    with pytest.raises(TimeoutError, match="goes on"):
+        handle.result(0.1)
+    scorer.gate.set()
+    assert handle.result(5)
+
+
+def test_a_waiting_evaluation_can_be_cancelled(tracer):
+    gates = [Blocked() for _ in range(20)]
+    handles = [tracer.async_evaluate([gate]) for gate in gates]
+    last = handles[-1]
+    assert last.cancel()
+    with pytest.raises(CancelledError):
+        last.result(1)
+    for gate in gates:
+        gate.gate.set()
+    assert tracer.wait_for_evaluations(5)
+    assert not handles[0].cancel()
+    counts = tracer.stats()["evaluations"]
+    assert counts["cancelled"] == 1
+    assert adds_up(counts)
+
+
+def test_what_was_cancelled_in_time_is_never_evaluated():
+    asked, go = threading.Event(), threading.Event()
+    ran = []
+
+    class Runs(Length):
+        def score(self, example, trace):
+            ran.append(example)
+            return super().score(example, trace)
+
+    def slow_flush(timeout):
+        asked.set()
+        go.wait(10)
+
+    evaluator = OnlineEvaluator(MemoryStore(), "p", flush_spans=slow_flush)
+    evaluator.submit(first := make_request([Length()], {}).about(1, None))
+    assert asked.wait(5)
+    assert not first.handle.cancel()  # it has begun: its spans are being stored
+    evaluator.submit(second := make_request([Runs()], {}).about(1, None))
+    assert second.handle.cancel()
+    assert not second.handle.cancel()
+    go.set()
+    assert evaluator.wait(5)
+    assert (first.handle.state, second.handle.state, ran) == ("scored", "cancelled", [])
+    assert adds_up(evaluator.stats())
+    evaluator.close()
+
+
+def test_an_outcome_is_kept_once():
+    handle = EvaluationHandle()
+    woken = []
+    handle._listen(lambda: woken.append(handle.state))
+    assert handle.give_up("left", [Length()], "shut down")
+    assert not handle.finish("scored", ())
+    assert (woken, handle.state, handle.result(0)[0].reason) == (["left"], "left", "shut down")
+
+
+def test_a_cancelled_evaluation_does_not_stay_in_the_store(tracer):
+    gate = Blocked()
+    handles = [tracer.async_evaluate([gate]) for _ in range(20)]
+    assert eventually(lambda: len(tracer.store.pending_evaluations("online")) == 20)
+    assert handles[-1].cancel()
+    gate.gate.set()
+    assert tracer.wait_for_evaluations(5)
+    assert eventually(lambda: tracer.store.pending_evaluations("online") == [])
+
+
+def test_slow_callbacks_and_alerts_hold_up_no_evaluation(tracer):
+    gate = threading.Event()
+    for _ in range(6):
+        tracer.async_evaluate([Length()], actual_output="0", on_result=lambda scores: gate.wait(20))
+        tracer.async_evaluate([Length()], actual_output="0", alerts=[lambda low: gate.wait(20)])
+    [score] = tracer.async_evaluate([Length()], actual_output="0123456789").result(5)
+    assert score.passed
+    gate.set()
+    assert tracer.wait_for_evaluations(5)
+    assert tracer.stats()["evaluations"]["failed_calls"] == 0
+
+
+def test_a_bad_neighbour_costs_no_other_its_score_or_its_place_in_the_store(caplog):
+    class Picky(MemoryStore):
+        def write_scores(self, scores):
+            if any(score.name == "Bad" for _, _, score in scores):
+                raise ValueError("bad score")
+            super().write_scores(scores)
+
+        def save_pending_evaluations(self, project, requests):
+            if any(request["example"]["input"] == "refused" for request in requests):
+                raise ValueError("bad request")
+            super().save_pending_evaluations(project, requests)
+
+    class Bad(Length):
+        name = "Bad"
+
+    tracer = Tracer("picky", store=Picky())
+    gate = Blocked()
+    with tracer.span("root"):
+        handles = [tracer.async_evaluate([gate], input=f"good {number}") for number in range(20)]
+        tracer.async_evaluate([Bad()], input="refused")
+        tracer.async_evaluate([Bad()], retrieval_context=12345)
+    assert eventually(lambda: len(tracer.store.pending_evaluations("picky")) == 20)
+    gate.gate.set()
+    assert tracer.wait_for_evaluations(5)
+    assert all(handle.state == "scored" for handle in handles)
+    assert len(tracer.store.scores(tracer.store.traces()[0].trace_id)) == 20
+    assert tracer.stats()["evaluations"]["unstored"] == 2
+    tracer.shutdown()
+
+
+def test_nobody_waits_for_an_evaluation_that_a_shutdown_has_left():
+    tracer = Tracer("left", store=MemoryStore(), drain_seconds=0.0)
+    gate = Blocked()
+    handles = [tracer.async_evaluate([gate]) for _ in range(20)]
+    assert eventually(lambda: handles[0].state == "running")
+    tracer.shutdown()
+    assert {handle.state for handle in handles} == {"left"}
+    [score] = handles[0].result()
+    assert "pending in the store" in score.reason
+    assert len(tracer.store.pending_evaluations("left")) == 20
+    assert tracer.wait_for_evaluations() is False
+    late = tracer.async_evaluate([Length()])
+    assert (late.state, "shut down" in late.result()[0].reason) == ("dropped", True)
+    assert adds_up(tracer.stats()["evaluations"])
+    gate.gate.set()
+
+
+def test_the_next_worker_takes_over_what_a_dead_one_held(tracer, monkeypatch, caplog):
+    work, deaths = OnlineWorker._take_due, []
+
+    def dies(self):
+        if self._waiting and not deaths:
+            deaths.append(1)
+            raise RuntimeError("the worker dies")
+        return work(self)
+
+    monkeypatch.setattr(OnlineWorker, "_take_due", dies)
+    handles = [tracer.async_evaluate([Length()]) for _ in range(4)]
+    assert [handle.result(5)[0].outcome for handle in handles] == ["failed"] * 4
+    assert tracer.wait_for_evaluations(5)
+    assert deaths
+    assert adds_up(tracer.stats()["evaluations"])
+
+
+def test_a_worker_that_cannot_live_drops_what_waits_and_says_why(tracer, monkeypatch, caplog):
+    def dies(self):
+        raise RuntimeError("no memory")
+
+    monkeypatch.setattr("agenttrace.process.supervised_thread.PAUSES", (0.0,))
+    monkeypatch.setattr(OnlineWorker, "_take_due", dies)
+    handle = tracer.async_evaluate([Length()])
+    assert "no memory" in handle.result(5)[0].reason
+    assert tracer.wait_for_evaluations(5)
+    assert adds_up(tracer.stats()["evaluations"])
+
+
+def test_no_new_thread_for_a_callback_is_a_failed_call(tracer, monkeypatch, caplog):
+    tracer.async_evaluate([Length()]).result(5)
+
+    def called(scores):
+        raise AssertionError
+
+    run = Lanes._on_thread
+
+    async def refuses(self, call, timeout):
+        if call.function is called:
+            raise RuntimeError("can't start new thread")
+        return await run(self, call, timeout)
+
+    monkeypatch.setattr(Lanes, "_on_thread", refuses)
+    handles = [tracer.async_evaluate([Length()], on_result=called) for _ in range(4)]
+    assert tracer.wait_for_evaluations(5)
+    assert {handle.state for handle in handles} == {"scored"}
+    assert tracer.stats()["evaluations"]["failed_calls"] == 4
+
+
+def test_what_finds_no_room_is_dropped_counted_and_says_so():
+    store = MemoryStore()
+    evaluator = OnlineEvaluator(store, "p", flush_spans=lambda timeout: None, limit=3, concurrency=1)
+    scorer = Blocked()
+    handles = [evaluator.ask([scorer], {}, None) for _ in range(20)]
+    dropped = [handle for handle in handles if handle.state == "dropped"]
+    assert len(dropped) >= 15
+    [score] = dropped[0].result(0)
+    assert score.outcome == "errored"
+    assert "full" in score.reason
+    scorer.gate.set()
+    assert evaluator.wait(5)
+    counts = evaluator.stats()
+    assert counts["dropped"] == len(dropped)
+    assert adds_up(counts)
+    evaluator.close()
+
+
+def test_a_rate_of_nothing_evaluates_nothing(tracer):
+    handle = tracer.async_evaluate([Length()], sample_rate=0.0)
+    assert handle.state == "sampled_out"
+    assert handle.result(0) == ()
+    assert adds_up(tracer.stats()["evaluations"])
+
+
+def test_every_call_of_an_observed_function_can_be_evaluated(tracer):
+    seen = []
+
+    class Sees(Length):
+        def score(self, example, trace):
+            seen.append((example.input, example.actual_output))
+            return super().score(example, trace)
+
+    @tracer.observe(scorers=[Sees()])
+    def answer(question, tone="dry"):
+        return "0123456789"
+
+    @tracer.observe(scorers=[Sees()])
+    def fails():
+        raise ValueError
+
+    answer("why?")
+    with pytest.raises(ValueError):
+        fails()
+    tracer.flush()
+    assert tracer.wait_for_evaluations(5)
+    assert seen == [({"question": "why?", "tone": "dry"}, "0123456789")]
+    tracer.flush()
+    assert [s.value for _, s in tracer.store.scores(tracer.store.traces(name="answer")[0].trace_id)] == [1.0]
+
+
+def test_a_result_callback_gets_the_scores_and_may_break(tracer):
+    got = []
+
+    def breaks(scores):
+        raise RuntimeError
+
+    tracer.async_evaluate([Length()], actual_output="0123456789", on_result=got.append)
+    tracer.async_evaluate([Length()], actual_output="0123456789", on_result=breaks)
+    assert tracer.wait_for_evaluations(5)
+    assert got[0][0].value == 1.0
+    assert tracer.stats()["evaluations"]["failed_calls"] == 1
+
+
+def test_a_low_score_raises_the_alerts(tracer, caplog):
+    got = []
+    with caplog.at_level(logging.WARNING, logger="agenttrace.alerts"):
+        tracer.async_evaluate([Length()], actual_output="0", alerts=[got.append, log_alert])
+        tracer.async_evaluate([Length()], actual_output="0123456789", alerts=[got.append, log_alert])
+        assert tracer.wait_for_evaluations(5)
+    [low] = got
+    assert low.score.value == 0.1
+    assert low.to_dict()["project"] == "online"
+    assert "Length scored 0.1" in caplog.text
+
+
+def test_an_alert_can_be_posted_to_an_address(tracer, loopback):
+    tracer.async_evaluate([Length()], actual_output="0", alerts=[webhook(loopback.url)])
+    assert tracer.wait_for_evaluations(5)
+    assert loopback.received[0]["score"]["name"] == "Length"
+
+
+def test_a_webhook_that_is_no_address_is_an_error_at_once():
+    with pytest.raises(ConfigError, match="http"):
+        webhook("ftp://example.com")
+
+
+def test_who_waits_inside_the_span_that_is_judged_gets_what_there_is_of_it(tracer):
+    @tracer.observe(span_type="tool")
+    def lookup():
+        return 7
+
+    @tracer.observe
+    def plain():
+        lookup()
+        return tracer.async_evaluate([ToolOrderScorer()], expected_tools=["lookup"]).result(10.0)
+
+    @tracer.observe
+    async def awaiting():
+        lookup()
+        return await asyncio.wait_for(tracer.async_evaluate([Length()], actual_output="12345"), 10.0)
+
+    began = time.monotonic()
+    [score] = plain()
+    assert (score.value, score.outcome) == (1.0, "passed")
+    assert [one.outcome for one in asyncio.run(awaiting())] == ["passed"]
+    assert time.monotonic() - began < 10
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"scorers": []}, "no scorers"),
+        ({"scorers": Length}, "a list"),
+        ({"scorers": [Length]}, "call it"),
+        ({"scorers": ["Faithfulness"]}, "not a scorer"),
+        ({"scorers": [Length()], "sample_rate": 2}, "0 to 1"),
+        ({"scorers": [Length()], "example": Example(input="a"), "input": "b"}, "got both"),
+        ({"scorers": [Length()], "example": Example(input="a"), "expected_tools": ["b"]}, "expected_tools"),
+        (
+            {"scorers": [Length()], "example": Example(), "additional_metadata": {"a": 1}},
+            "additional_metadata",
+        ),
+        ({"scorers": [Length()], "example": Length()}, "got Length"),
+        ({"scorers": [Length()], "modle": "gpt-4.1"}, "no parameter 'modle'.*'model'"),
+        ({"scorers": [Length()], "example": Example(), "actual_ouput": "a"}, "no parameter 'actual_ouput'"),
+        ({"scorers": [Length()], "span_id": "0123456789abcdef"}, "none runs"),
+        ({"scorers": [Length()], "example": {"input": "a"}}, r"Example\(\*\*fields\)"),
+        ({"scorers": [Length()], "timeout": -1}, "seconds above 0"),
+        ({"scorers": [Length()], "on_result": 3}, "a function"),
+        ({"scorers": [Length()], "alerts": "https://example.com"}, "list of functions"),
+    ],
+)
+def test_wrong_use_is_an_error_at_the_call(tracer, wrong, message):
+    with pytest.raises((ConfigError, ScorerError), match=message):
+        tracer.async_evaluate(**wrong)
+
+
+@pytest.mark.parametrize(
+    ("attribute", "wrong"), [("name", ""), ("name", None), ("threshold", float("nan")), ("threshold", "high")]
+)
+def test_a_second_scorer_of_a_good_kind_is_checked_too(tracer, attribute, wrong):
+    tracer.async_evaluate([Length()])
+    bad = Length()
+    setattr(bad, attribute, wrong)
+    with pytest.raises(ScorerError, match=attribute):
+        tracer.async_evaluate([bad])
+
+
+def test_a_misspelt_model_of_a_second_judge_is_an_error_at_the_call(tracer):
+    from agenttrace.judges import AnswerRelevancyScorer, FakeChatModel
+
+    tracer.async_evaluate([AnswerRelevancyScorer(model=FakeChatModel({}))], input="a", actual_output="b")
+    with pytest.raises(ConfigError, match="opnai"):
+        tracer.async_evaluate([AnswerRelevancyScorer(model="opnai/gpt-4.1")], input="a", actual_output="b")
+    with pytest.raises(ConfigError):
+        tracer.async_evaluate([AnswerRelevancyScorer()], input="a", actual_output="b", model=object())
+
+
+def test_a_misspelt_model_is_an_error_at_the_call(tracer, monkeypatch):
+    from agenttrace.judges import AnswerRelevancyScorer
+
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    with pytest.raises(ConfigError, match="opnai"):
+        tracer.async_evaluate([AnswerRelevancyScorer()], input="a", actual_output="b", model="opnai/gpt-4.1")
+
+
+def test_a_judge_without_a_model_is_an_error_at_the_call(tracer, monkeypatch):
+    from agenttrace.judges import FaithfulnessScorer
+
+    monkeypatch.delenv("AGENTTRACE_JUDGE_MODEL", raising=False)
+    with pytest.raises(ConfigError, match="no model"):
+        tracer.async_evaluate([FaithfulnessScorer()], actual_output="b", retrieval_context=["c"])
+
+
+@pytest.mark.parametrize(
+    ("attribute", "wrong"), [("name", ""), ("name", None), ("threshold", float("nan")), ("threshold", "high")]
+)
+def test_a_scorer_that_was_good_and_is_changed_is_checked_again(tracer, attribute, wrong):
+    changing = Length()
+    tracer.async_evaluate([changing])
+    setattr(changing, attribute, wrong)
+    with pytest.raises(ScorerError, match=attribute):
+        tracer.async_evaluate([changing])
+
+
+def test_a_scorer_whose_state_cannot_be_compared_is_asked_all_the_same(tracer):
+    class Sulks:
+        def __eq__(self, other):
+            raise RuntimeError("not comparable")
+
+        __hash__ = None
+
+    keeping = Length()
+    for _ in range(3):
+        keeping.state = Sulks()  # as one that caches an array
+        assert tracer.async_evaluate([keeping], actual_output="12345").result(10.0)[0].passed
+
+
+def test_a_handle_that_is_kept_holds_no_call_once_it_is_done(tracer):
+    with tracer.span("answer"):
+        handle = tracer.async_evaluate([Length()], actual_output="12345")
+        assert handle.record is not None
+    handle.result(10.0)
+    assert handle.record is None
+
+
+def test_a_rate_may_be_any_kind_of_number(tracer):
+    class Half(float):
+        """As numpy's floats are."""
+
+    assert tracer.async_evaluate([Length()], actual_output="a", sample_rate=Half(1.0)).result(10.0)
+
+
+def test_a_judge_that_was_good_and_gets_a_wrong_model_is_checked_again(tracer):
+    judge = AnswerRelevancyScorer(model=FakeChatModel(["{}"]))
+    tracer.async_evaluate([judge], input="a", actual_output="b")
+    judge.model = "no-such-provider/model"
+    with pytest.raises(ConfigError):
+        tracer.async_evaluate([judge], input="a", actual_output="b")
+
+
+@pytest.mark.parametrize("options", [{"alerts": "https://example.com"}, {"drain_seconds": "2"}])
+def test_a_tracer_refuses_wishes_that_cannot_work(options):
+    with pytest.raises(ConfigError):
+        Tracer("p", store=MemoryStore(), **options)
+
+
+def test_the_front_doors_observe_takes_scorers_too():
+    """In a process of its own: the default tracer is the first that a process makes."""
+    code = """
+import os
+os.environ["AGENTTRACE_STORE"] = "memory"
+import agenttrace
+
+class Sees:
+    name, threshold = "Sees", 0.5
+    def score(self, example, trace):
+        print(example.actual_output, flush=True)
+        return agenttrace.Score.of(self.name, 1.0, self.threshold)
+
+@agenttrace.observe(scorers=[Sees()])
+def answer():
+    return "yes"
+
+answer()
+tracer = agenttrace.default_tracer()
+tracer.flush()
+assert tracer.wait_for_evaluations(5)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (0, "yes\n"), done.stderr
+
+
+def test_asking_loads_nothing_heavy():
+    code = (
+        "import sys, agenttrace.online.evaluator\n"
+        "print(sorted({'asyncio', 'pydantic', 'httpx', 'rich', 'jinja2'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.stdout.strip() == "[]"
+
+
+def test_a_later_process_finishes_what_was_left(tracer):
+    first = OnlineEvaluator(tracer.store, "online", flush_spans=lambda timeout: None, concurrency=1)
+    blocked = Blocked()
+    blocked.name = "Length"
+    first.ask([blocked], {"actual_output": "0123456789"}, None)
+    first.ask([blocked], {"actual_output": "01234"}, None)
+    deadline = time.monotonic() + 5
+    while len(tracer.store.pending_evaluations("online")) < 2 and time.monotonic() < deadline:
+        time.sleep(0.02)
+    first.close(0.0)
+    assert tracer.resume_evaluations([Broken()]) == []
+    handles = tracer.resume_evaluations([Length()])
+    assert sorted(handle.result(5)[0].value for handle in handles) == [0.5, 1.0]
+    assert tracer.store.pending_evaluations("online") == []
+    blocked.gate.set()
+
+
+@pytest.mark.parametrize("kept", ["memory", "file"])
+def test_what_is_resumed_is_judged_by_the_matchers_of_then_and_told_to_the_alerts(tmp_path, kept):
+    from agenttrace import ExactMatchScorer, approx, gt
+
+    store = MemoryStore() if kept == "memory" else SQLiteStore(tmp_path / "traces.db")
+    gate = Blocked()
+    gate.name = "Exact Match"
+    first = Tracer("matchers", store=store, drain_seconds=0.0)
+    for expected in (approx(5.0), {"n": gt(1), "$ref": "literal"}, lambda value: True):
+        first.async_evaluate([gate], expected_output=expected, actual_output=5.0)
+    assert eventually(lambda: len(store.pending_evaluations("matchers")) == 3)
+    low = []
+    later = Tracer("matchers", store=store, alerts=[low.append])
+    assert later.resume_evaluations([ExactMatchScorer()]) == []  # the first is at work on them
+    first.shutdown()
+    fits, differs, unfinishable = [h.result(5)[0] for h in later.resume_evaluations([ExactMatchScorer()])]
+    assert (fits.outcome, differs.outcome, unfinishable.outcome) == ("passed", "failed", "errored")
+    assert "cannot be finished" in unfinishable.reason
+    assert later.wait_for_evaluations(5)
+    assert [alert.score.name for alert in low] == ["Exact Match"]
+    assert store.pending_evaluations("matchers") == []
+    gate.gate.set()
+    later.shutdown()
+
+
+def test_a_process_that_has_ended_is_at_work_on_nothing():
+    code = "from agenttrace.process.owner import owner_text; print(owner_text('n'))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    ended, mine = done.stdout.strip(), owner_text("n")
+    assert not at_work({"owner": ended, "owned_at": time.time()}, set())
+    assert at_work({"owner": mine}, {mine})
+    assert not at_work({"owner": mine}, set())
+    assert not at_work({"owner": None}, set())
+    assert at_work({"owner": "elsewhere|1|2|n", "owned_at": time.time()}, set())
+    assert not at_work({"owner": "elsewhere|1|2|n", "owned_at": time.time() - 3600}, set())
+    living = owner_text("n").split("|")
+    living[1:3] = str(os.getppid()), _started(os.getppid())
+    assert at_work({"owner": "|".join(living)}, set())
+
+
+def test_a_shutdown_shares_one_deadline(monkeypatch):
+    tracer = Tracer("deadline", store=MemoryStore(), drain_seconds=30.0)
+    gate = Blocked()
+    tracer.async_evaluate([gate])
+    given = []
+    close = OnlineEvaluator.close
+
+    def closes(self, timeout=None, **options):
+        given.append(timeout + options["stop_seconds"])
+        return close(self, timeout, **options)
+
+    monkeypatch.setattr(OnlineEvaluator, "close", closes)
+    tracer.shutdown(timeout=0.2)
+    gate.gate.set()
+    assert given[0] <= 0.2
+
+
+def test_a_disabled_tracer_evaluates_nothing():
+    tracer = Tracer("off", store=MemoryStore(), enabled=False)
+    assert tracer.async_evaluate([Length()]).state == "sampled_out"
+
+
+def test_a_request_keeps_expectations_as_they_were_written():
+    from agenttrace import re_
+
+    expected = [{"tool_name": "search", "parameters": {"q": re_("a")}}]
+    assert make_request([Length()], {"expected_tools": expected}).example().expected_tools == expected
+
+
+def test_secrets_reach_neither_the_pending_evaluations_nor_the_stored_reasons(tracer):
+    class Quotes(Blocked):
+        name = "Quotes"
+
+        def score(self, example, trace):
+            self.gate.wait(10)
+            return Score.of(self.name, 0.0, 0.5, reason=f"it said {example.actual_output}")
+
+    secret = "sk-" + "a1B2" * 8
+    scorer = Quotes()
+    with tracer.span("answer"):
+        tracer.async_evaluate([scorer], input={"api_key": "hunter2"}, actual_output=f"use {secret}")
+    deadline = time.monotonic() + 5
+    while not tracer.store.pending_evaluations("online") and time.monotonic() < deadline:
+        time.sleep(0.02)
+    [pending] = tracer.store.pending_evaluations("online")
+    assert secret not in str(pending)
+    assert "hunter2" not in str(pending)
+    scorer.gate.set()
+    assert tracer.wait_for_evaluations(5)
+    tracer.flush()
+    [(_, score)] = tracer.store.scores(tracer.store.traces()[0].trace_id)
+    assert secret not in str(score)
+    assert "it said" in score.reason

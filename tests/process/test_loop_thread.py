@@ -1,0 +1,109 @@
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import threading
+from contextvars import ContextVar, copy_context
+
+import pytest
+
+from agenttrace.process.loop_thread import LoopThread, wait_for
+
+
+def test_plain_code_gets_the_value_and_the_error_of_a_coroutine():
+    async def value():
+        await asyncio.sleep(0)
+        return 42
+
+    async def error():
+        raise KeyError("x")
+
+    assert wait_for(value) == 42
+    with pytest.raises(KeyError):
+        wait_for(error)
+
+
+def test_the_coroutine_sees_the_caller_s_context_and_does_not_change_it():
+    setting = ContextVar("setting")
+    setting.set(1)
+
+    async def look():
+        seen = setting.get()
+        setting.set(2)
+        return seen
+
+    assert wait_for(look) == 1
+    assert setting.get() == 1
+
+
+def test_it_leaves_no_thread_behind():
+    async def nothing():
+        return threading.current_thread()
+
+    assert not wait_for(nothing).is_alive()
+
+
+def test_closing_cancels_what_is_left_and_leaves_a_blocked_loop_behind():
+    lane, release, ended = LoopThread("lane"), threading.Event(), threading.Event()
+
+    async def waits():
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+
+    lane.start(waits, copy_context(), lambda _: None)
+    lane.close()
+    assert ended.wait(5)
+
+    async def blocks():
+        release.wait(30)
+
+    blocked = LoopThread("blocked")
+    blocked.start(blocks, copy_context(), lambda _: None)
+    blocked.close(within=0.05)
+    assert not asyncio.run(blocked.answers(0.05))
+    release.set()
+
+
+@pytest.mark.faults
+@pytest.mark.parametrize("agent", ["lambda x: time.sleep(60)", "asynchronous"])
+def test_control_c_ends_a_run_at_once_and_stores_what_was_finished(tmp_path, agent):
+    program = f"""
+import asyncio, signal, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where the tests run in the background
+from agenttrace import Client, Example
+from agenttrace.scorers import ExecutionOrderScorer
+
+async def asynchronous(x):
+    await asyncio.sleep(60)
+
+agent = {agent}
+
+def first_is_quick(x):
+    if x == 0:
+        return ["a"]
+    print("waiting", flush=True)
+    return agent(x)
+
+examples = [Example(input={{"x": n}}, expected_output=["a"]) for n in range(3)]
+client = Client(store={str(tmp_path / "t.db")!r})
+client.run_evaluation(examples, [ExecutionOrderScorer()], function=first_is_quick)
+"""
+    process = subprocess.Popen(
+        [sys.executable, "-X", "faulthandler", "-c", program],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout.readline() == "waiting\n"
+    os.kill(process.pid, signal.SIGINT)
+    _, errors = process.communicate(timeout=15)
+    assert "KeyboardInterrupt" in errors
+    assert process.returncode == -signal.SIGINT
+
+    from agenttrace.store import open_store
+
+    (run,) = open_store(tmp_path / "t.db").runs()
+    assert (run.passed, run.metadata) == (1, {"interrupted": True})
