@@ -8,7 +8,7 @@ from typing import Any, Unpack
 
 from agenttrace.core.errors import ConfigError, StoreError
 from agenttrace.core.example import Example
-from agenttrace.core.file_form import refused, to_portable
+from agenttrace.core.file_form import strict, to_file_form
 from agenttrace.core.protocols import Scorer, Store
 from agenttrace.core.report import EvaluationReport
 from agenttrace.datasets import EvalDataset
@@ -102,7 +102,7 @@ class Client:
 def _row(example: Example, place: int) -> dict[str, Any]:
     fields = {field: getattr(example, field) for field in Example.model_fields}
     return {
-        field: to_portable(value, refused, f"examples[{place}].{field}")
+        field: to_file_form(value, strict, f"examples[{place}].{field}")
         for field, value in fields.items()
         if value is not None
     }

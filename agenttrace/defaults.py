@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from agenttrace.tracer import Tracer
 from agenttrace.tracing.decorator import check_options, observe_with
-from agenttrace.tracing.default_recorder import default_recorder, when_none_is_offered
+from agenttrace.tracing.default_recorder import default_recorder, set_default_factory
 from agenttrace.tracing.record import Recorder
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def _default_recorder() -> Recorder:
     return default_tracer()._recorder
 
 
-when_none_is_offered(_default_recorder)
+set_default_factory(_default_recorder)
 
 
 @overload

@@ -10,7 +10,7 @@ from uuid import uuid4
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, field_validator
 
 from agenttrace.core.errors import AgentTraceError, DatasetError, did_you_mean
-from agenttrace.core.file_form import from_portable, marked, to_portable
+from agenttrace.core.file_form import from_file_form, lossy, to_file_form
 from agenttrace.core.recorded_calls import check_calls, shown, written_call
 from agenttrace.core.tool_call import HAPPENED, ExpectedToolCall, ToolCall
 from agenttrace.core.trace import Trace
@@ -141,7 +141,7 @@ class Example(BaseModel):
         Matchers and ``call(…)`` are written by their file form. An object that has no JSON form becomes
         ``{"$type": …}``; saving a dataset refuses it instead.
         """
-        return {field: to_portable(getattr(self, field), marked, field) for field in type(self).model_fields}
+        return {field: to_file_form(getattr(self, field), lossy, field) for field in type(self).model_fields}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], *, source: str | None = None) -> Example:
@@ -152,7 +152,7 @@ class Example(BaseModel):
         """
         if not isinstance(data, Mapping):
             raise DatasetError(f"an example is a mapping of fields to values, got {shown(data)}")
-        example = cls(**{str(key): from_portable(value, str(key)) for key, value in data.items()})
+        example = cls(**{str(key): from_file_form(value, str(key)) for key, value in data.items()})
         example._source = source
         return example
 

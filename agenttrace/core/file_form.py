@@ -17,13 +17,13 @@ Foreign = Callable[[Any, str], Any]
 """What to write for a value that is not JSON data, given the value and where it stands."""
 
 
-def marked(value: Any, place: str) -> Any:
+def lossy(value: Any, place: str) -> Any:
     """Write what is not JSON data as a recorded call would: bounded, objects as ``{"$type": …}``."""
     del place
     return jsonable(value)
 
 
-def refused(value: Any, place: str) -> Any:
+def strict(value: Any, place: str) -> Any:
     """Write dates, enums, dataclasses and the like by their JSON form, and refuse what has none.
 
     Raises:
@@ -41,7 +41,7 @@ def refused(value: Any, place: str) -> Any:
     return data
 
 
-def to_portable(value: Any, foreign: Foreign, place: str = "", depth: int = 0) -> Any:
+def to_file_form(value: Any, foreign: Foreign, place: str = "", depth: int = 0) -> Any:
     """Return the value as JSON data, without bounds on breadth and size.
 
     Objects with a ``to_data()`` (matchers, expectations) are written through it, `ANY` as
@@ -62,17 +62,17 @@ def to_portable(value: Any, foreign: Foreign, place: str = "", depth: int = 0) -
             data = to_data(value)
         except AgentTraceError:  # a matcher made of a function has no file form
             return foreign(value, place)
-        return to_portable(data, foreign, place, depth + 1)
+        return to_file_form(data, foreign, place, depth + 1)
     if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
         return {
-            str(key): to_portable(item, foreign, f"{place}.{key}", depth + 1) for key, item in value.items()
+            str(key): to_file_form(item, foreign, f"{place}.{key}", depth + 1) for key, item in value.items()
         }
     if isinstance(value, list | tuple):
-        return [to_portable(item, foreign, f"{place}[{n}]", depth + 1) for n, item in enumerate(value)]
+        return [to_file_form(item, foreign, f"{place}[{n}]", depth + 1) for n, item in enumerate(value)]
     return foreign(value, place)
 
 
-def from_portable(value: Any, place: str = "", depth: int = 0) -> Any:
+def from_file_form(value: Any, place: str = "", depth: int = 0) -> Any:
     """Return a copy of JSON data with ``{"$float": …}`` turned back into the float it stands for.
 
     Raises:
@@ -83,7 +83,7 @@ def from_portable(value: Any, place: str = "", depth: int = 0) -> Any:
     if isinstance(value, dict):
         if len(value) == 1 and value.get("$float") in ("NaN", "Infinity", "-Infinity"):
             return float(value["$float"])
-        return {key: from_portable(item, f"{place}.{key}", depth + 1) for key, item in value.items()}
+        return {key: from_file_form(item, f"{place}.{key}", depth + 1) for key, item in value.items()}
     if isinstance(value, list):
-        return [from_portable(item, f"{place}[{n}]", depth + 1) for n, item in enumerate(value)]
+        return [from_file_form(item, f"{place}[{n}]", depth + 1) for n, item in enumerate(value)]
     return value

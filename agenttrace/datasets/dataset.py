@@ -10,7 +10,7 @@ from typing import Any, Literal, Self, overload
 
 from agenttrace.core.errors import DatasetError, did_you_mean
 from agenttrace.core.example import Example
-from agenttrace.core.file_form import refused, to_portable
+from agenttrace.core.file_form import strict, to_file_form
 from agenttrace.core.recorded_calls import written_call
 from agenttrace.core.tool import TOOL
 from agenttrace.core.trace import Trace
@@ -138,7 +138,7 @@ def _row(example: Example, position: int) -> dict[str, Any]:
     """The fields that are set, as JSON data."""
     fields = {key: getattr(example, key) for key in Example.model_fields}
     return {
-        key: to_portable(value, refused, f"examples[{position}].{key}")
+        key: to_file_form(value, strict, f"examples[{position}].{key}")
         for key, value in fields.items()
         if value is not None
     }

@@ -13,8 +13,8 @@ from agenttrace.core.errors import ConfigError, did_you_mean
 from agenttrace.core.example import Example
 from agenttrace.core.jsonable import jsonable
 from agenttrace.core.trace import Trace
-from agenttrace.scoring.apply import own_input, users_traceback
-from agenttrace.scoring.isolation import Call, Lanes, Outcome, Refused
+from agenttrace.scoring.apply import copied_input, users_traceback
+from agenttrace.scoring.isolation import Call, Isolation, Outcome, Refused
 
 
 class Captured(Protocol):
@@ -34,18 +34,19 @@ class Run:
     """What one run of the agent left behind.
 
     `example` has the actual output and the names of the tools called filled in. `failure` is why the agent
-    failed (it raised, or was not in time), `obstacle` why nothing can be said of it (it could not be called).
+    failed (it raised, or was not in time), `why_not_comparable` why
+    nothing can be said of it (it could not be called).
     """
 
     example: Example
     trace: Trace | None
     failure: str | None = None
-    obstacle: str | None = None
+    why_not_comparable: str | None = None
     duration: float = 0.0
 
 
 async def run_example(
-    target: Target, example: Example, capture: CaptureScope, lanes: Lanes, timeout: float | None
+    target: Target, example: Example, capture: CaptureScope, isolation: Isolation, timeout: float | None
 ) -> Run:
     """Run the agent on a copy of the input; never raises what the agent raises.
 
@@ -54,12 +55,12 @@ async def run_example(
     """
     misfit = target.misfit(example)
     if misfit is not None:
-        return Run(example, None, obstacle=misfit)
-    args, kwargs = arguments(own_input(example.input))
+        return Run(example, None, why_not_comparable=misfit)
+    args, kwargs = arguments(copied_input(example.input))
     with capture() as captured:
-        outcome = await lanes.run(Call(target.function, args, kwargs, copy_context()), timeout)
+        outcome = await isolation.run(Call(target.function, args, kwargs, copy_context()), timeout)
     if isinstance(outcome.error, Refused):
-        return Run(example, None, obstacle=str(outcome.error))
+        return Run(example, None, why_not_comparable=str(outcome.error))
     failure = _failure(target, outcome, timeout)
     trace = captured.trace
     happened: dict[str, Any] = {

@@ -16,7 +16,7 @@ from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
 from agenttrace.evaluation.agent_run import CaptureScope, Run, Target, run_example
 from agenttrace.scoring.apply import apply_scorers, users_traceback
-from agenttrace.scoring.isolation import Interrupted, Lanes
+from agenttrace.scoring.isolation import Interrupted, Isolation
 
 logger = logging.getLogger("agenttrace")
 
@@ -54,11 +54,11 @@ class Engine:
         self.results = [None] * len(places)
         pending = iter(enumerate(places))
         agents = asyncio.Semaphore(self.concurrency)
-        lanes = Lanes(self.executor)
+        isolation = Isolation(self.executor)
 
         async def work() -> None:
             for place, (position, trial) in pending:
-                self.results[place] = await self._one(position, trial, lanes, agents)
+                self.results[place] = await self._one(position, trial, isolation, agents)
                 self._tell(place)
 
         try:
@@ -68,15 +68,17 @@ class Engine:
         except* Interrupted:
             raise Interrupted from None
         finally:
-            lanes.close()
+            isolation.close()
 
-    async def _one(self, position: int, trial: int, lanes: Lanes, agents: asyncio.Semaphore) -> ScoringResult:
+    async def _one(
+        self, position: int, trial: int, isolation: Isolation, agents: asyncio.Semaphore
+    ) -> ScoringResult:
         """One trial of one example; where its values break the engine itself, it alone is errored."""
         example = self.examples[position]
         run = Run(example, None)
         try:
-            run = await self._agent(example, lanes, agents)
-            return await self._result(run, position, trial, lanes)
+            run = await self._agent(example, isolation, agents)
+            return await self._result(run, position, trial, isolation)
         except KeyboardInterrupt:
             raise Interrupted from None
         except (Interrupted, GeneratorExit):
@@ -84,22 +86,22 @@ class Engine:
         except BaseException as error:  # choke-point: the user's values run code of their own on this thread
             if isinstance(error, asyncio.CancelledError) and _is_being_cancelled():
                 raise
-            broken = replace(run, obstacle=users_traceback(error))
-        return await self._result(broken, position, trial, lanes)
+            broken = replace(run, why_not_comparable=users_traceback(error))
+        return await self._result(broken, position, trial, isolation)
 
-    async def _agent(self, example: Example, lanes: Lanes, agents: asyncio.Semaphore) -> Run:
+    async def _agent(self, example: Example, isolation: Isolation, agents: asyncio.Semaphore) -> Run:
         if self.target is None:
             return _recorded_run(example)
         async with agents:
-            return await run_example(self.target, example, self.capture, lanes, self.timeout)
+            return await run_example(self.target, example, self.capture, isolation, self.timeout)
 
-    async def _result(self, run: Run, position: int, trial: int, lanes: Lanes) -> ScoringResult:
-        blocked = run.obstacle
+    async def _result(self, run: Run, position: int, trial: int, isolation: Isolation) -> ScoringResult:
+        blocked = run.why_not_comparable
         if self.target is not None and run.trace is not None and run.failure is None and blocked is None:
-            blocked = obstacle(run.example, run.trace, self.target.name)
+            blocked = why_not_comparable(run.example, run.trace, self.target.name)
         scores: tuple[Score, ...] = ()
         if run.failure is None and blocked is None:
-            scores = await apply_scorers(self.scorers, run.example, run.trace, lanes, self.timeout)
+            scores = await apply_scorers(self.scorers, run.example, run.trace, isolation, self.timeout)
         outcome, error = outcome_of(run.failure, blocked, scores)
         return ScoringResult(
             example=run.example,
@@ -140,10 +142,10 @@ def _recorded_run(example: Example) -> Run:
         trace = None if example.tools_called is None else Trace.from_calls(example.tools_called)
         return Run(example, trace)
     except AgentTraceError as error:
-        return Run(example, None, obstacle=f"tools_called cannot be read: {error}")
+        return Run(example, None, why_not_comparable=f"tools_called cannot be read: {error}")
 
 
-def obstacle(example: Example, trace: Trace, function_name: str) -> str | None:
+def why_not_comparable(example: Example, trace: Trace, function_name: str) -> str | None:
     """Why the trace of a run cannot be compared with what the example expects, or None: it can."""
     if not example.expected_tools or trace.spans:
         return None
@@ -155,7 +157,7 @@ def obstacle(example: Example, trace: Trace, function_name: str) -> str | None:
 
 
 def outcome_of(
-    failure: str | None, obstacle: str | None, scores: Sequence[Score]
+    failure: str | None, why_not_comparable: str | None, scores: Sequence[Score]
 ) -> tuple[ResultOutcome, str | None]:
     """The outcome of one result, with the error that explains it where the scores do not.
 
@@ -165,8 +167,8 @@ def outcome_of(
     """
     if failure is not None:
         return "failed", failure
-    if obstacle is not None:
-        return "errored", obstacle
+    if why_not_comparable is not None:
+        return "errored", why_not_comparable
     found = {score.outcome for score in scores}
     if "failed" in found:
         return "failed", None

@@ -72,7 +72,7 @@ class Expectation:
     def __post_init__(self) -> None:
         _check_words(self)
         _check_numbers(self)
-        _check_reach(self, census(self.path))
+        _check_reach(self, least_calls(self.path))
 
     def severity_of(self, check: str) -> Severity:
         """Whether a constraint that does not hold fails the example."""
@@ -259,7 +259,7 @@ def _check_numbers(said: Expectation) -> None:
             raise ExpectationError(f"{word} is a number of 0 or more, got {amount!r}")
 
 
-def _check_reach(said: Expectation, counted: Census) -> None:
+def _check_reach(said: Expectation, counted: LeastCalls) -> None:
     """Refuse what no run could ever fulfil."""
     for name in counted.names:
         for glob in said.never:
@@ -281,7 +281,7 @@ def _check_reach(said: Expectation, counted: Census) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Census:
+class LeastCalls:
     """`least` calls in all, `least_of` each tool, of all the tools that are mentioned."""
 
     least: int = 0
@@ -289,25 +289,25 @@ class Census:
     names: tuple[str, ...] = ()
 
 
-def census(pattern: Pattern | None) -> Census:
+def least_calls(pattern: Pattern | None) -> LeastCalls:
     """Count what a pattern needs; an alternative needs what its cheapest branch needs, tool by tool."""
     if pattern is None:
-        return Census()
+        return LeastCalls()
     if isinstance(pattern, Call):
-        return Census(1, Counter({pattern.name: 1}), (pattern.name,))
+        return LeastCalls(1, Counter({pattern.name: 1}), (pattern.name,))
     if isinstance(pattern, Many):
-        inner = census(pattern.part)
+        inner = least_calls(pattern.part)
         counts = Counter({name: count * pattern.least for name, count in inner.least_of.items()})
-        return Census(inner.least * pattern.least, counts, inner.names)
+        return LeastCalls(inner.least * pattern.least, counts, inner.names)
     assert isinstance(pattern, Seq | Par | AnyOf)
-    parts = [census(part) for part in pattern.parts]
+    parts = [least_calls(part) for part in pattern.parts]
     names = tuple(dict.fromkeys(name for part in parts for name in part.names))
     if isinstance(pattern, AnyOf):
         shared = parts[0].least_of
         for part in parts[1:]:
             shared &= part.least_of
-        return Census(min(part.least for part in parts), shared, names)
+        return LeastCalls(min(part.least for part in parts), shared, names)
     total: Counter[str] = Counter()
     for part in parts:
         total += part.least_of
-    return Census(sum(part.least for part in parts), total, names)
+    return LeastCalls(sum(part.least for part in parts), total, names)

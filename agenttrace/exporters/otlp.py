@@ -13,7 +13,7 @@ from agenttrace.core.span import Span
 from agenttrace.exporters.otlp_encoding import Kind, Protocol, encode
 from agenttrace.exporters.otlp_request import log_request, resource_from_environment, trace_request
 from agenttrace.exporters.otlp_settings import Compression, content_setting, signal_settings
-from agenttrace.exporters.signal import Route
+from agenttrace.exporters.signal import Signal
 
 SPANS_A_PARCEL = 512
 
@@ -62,7 +62,7 @@ class OTLPExporter(Delivering):
         self._content = content_setting(content)
         if not isinstance(scores, bool):
             raise ConfigError(f"scores is True or False, got {scores!r}")
-        self._routes: dict[Kind, Route] = {}
+        self._signals: dict[Kind, Signal] = {}
         wanted: tuple[Kind, ...] = ("traces", "logs") if scores else ("traces",)
         for kind in wanted:
             found = signal_settings(
@@ -75,7 +75,7 @@ class OTLPExporter(Delivering):
             )
             if found is not None:
                 encode(kind, {}, found.protocol)  # a missing library is an error here, not on a thread
-                self._routes[kind] = Route(found, self._content)
+                self._signals[kind] = Signal(found, self._content)
         self._resource = resource_from_environment()
         self._name = name
         self._project: str | None = None
@@ -83,8 +83,8 @@ class OTLPExporter(Delivering):
     @property
     def endpoint(self) -> str | None:
         """The address that spans are posted to; None where the environment names one for logs alone."""
-        route = self._routes.get("traces")
-        return None if route is None else route.settings.url
+        signal = self._signals.get("traces")
+        return None if signal is None else signal.settings.url
 
     def attach(self, store: Any, project: str) -> None:
         """Keep what is to be sent in a tracer's store. Called by the tracer.
@@ -97,22 +97,22 @@ class OTLPExporter(Delivering):
             raise ConfigError(
                 f"an OTLPExporter belongs to one tracer, this one to that of {self._project!r}; make another"
             )
-        for route in self._routes.values():
-            route.attach(store, self._name or project)
+        for signal in self._signals.values():
+            signal.attach(store, self._name or project)
         self._project = project
 
     def export(self, spans: Sequence[Span]) -> None:
         """Put spans into the outbox."""
-        route = self._routes.get("traces")
-        for start in range(0, len(spans) if route is not None else 0, SPANS_A_PARCEL):
+        signal = self._signals.get("traces")
+        for start in range(0, len(spans) if signal is not None else 0, SPANS_A_PARCEL):
             part = spans[start : start + SPANS_A_PARCEL]
             request = trace_request(part, resource=self._resource, content=self._content)
-            self._routes["traces"].put(request, len(part))
+            self._signals["traces"].put(request, len(part))
 
     def write_scores(self, scores: Sequence[tuple[str, str | None, Score]]) -> None:
         """Put scores, each with its trace id and span id, into the outbox."""
-        route = self._routes.get("logs")
-        if route is None or not scores:
+        signal = self._signals.get("logs")
+        if signal is None or not scores:
             return
         request = log_request(
             scores,
@@ -121,7 +121,7 @@ class OTLPExporter(Delivering):
             now_ns=time.time_ns(),
             content=self._content,
         )
-        route.put(request, len(scores))
+        signal.put(request, len(scores))
 
     def flush(self, timeout: float) -> bool:
         """Send what waits, at most `timeout` seconds; whether all was sent.
@@ -129,7 +129,7 @@ class OTLPExporter(Delivering):
         False at once while the collector is in trouble or another process sends: nothing waits for them.
         """
         deadline = time.monotonic() + timeout
-        sent = [route.flush(max(deadline - time.monotonic(), 0.0)) for route in self._routes.values()]
+        sent = [signal.flush(max(deadline - time.monotonic(), 0.0)) for signal in self._signals.values()]
         return all(sent)
 
     def resend(self) -> int:
@@ -138,30 +138,30 @@ class OTLPExporter(Delivering):
         Raises:
             StoreError: the store's file cannot be written.
         """
-        return sum(route.readmit() for route in self._routes.values())
+        return sum(signal.readmit() for signal in self._signals.values())
 
     def stats(self) -> dict[str, Any]:
         """For ``traces`` and ``logs``: how many items this process has sent and dropped; how many wait and
         were refused, those of other processes that share the store included; what the trouble is."""
         return {
             "endpoint": self.endpoint,
-            **{kind: route.stats() for kind, route in self._routes.items()},
+            **{kind: signal.stats() for kind, signal in self._signals.items()},
         }
 
     def end(self) -> None:
         """The process ends: stop sending, let another process go on at once."""
-        for route in self._routes.values():
-            route.close(0.3)
+        for signal in self._signals.values():
+            signal.close(0.3)
 
     def close(self) -> None:
         """Stop sending. What was not sent stays in the store's outbox."""
-        for route in self._routes.values():
-            route.close()
+        for signal in self._signals.values():
+            signal.close()
 
     def after_fork(self) -> None:
         """In a forked child: begin anew, leaving what the parent has yet to send to the parent."""
-        for route in self._routes.values():
-            route.after_fork()
+        for signal in self._signals.values():
+            signal.after_fork()
 
     def __repr__(self) -> str:
         return f"<OTLPExporter to {self.endpoint}>"

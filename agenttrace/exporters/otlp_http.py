@@ -34,7 +34,7 @@ _EXCERPT = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Trouble:
+class SendFailure:
     """Why nothing is sent for now.
 
     `retry_after` are the seconds that the collector asks for, `final` says that it is for as long as this
@@ -57,11 +57,11 @@ class Receipt:
 
     sent: int = 0
     refused: list[tuple[Parcel, str]] = field(default_factory=list)
-    trouble: Trouble | None = None
+    trouble: SendFailure | None = None
     bad: int = 0
 
 
-class Courier:
+class Collector:
     """Takes parcels to one address. One attempt each; when to try again is its caller's to say."""
 
     def __init__(self, settings: SignalSettings) -> None:
@@ -81,18 +81,18 @@ class Courier:
         answer = await self._post(parcel)
         if isinstance(answer, Failure):
             if answer.status is None:
-                receipt.trouble = Trouble(answer.problem, slow=True)
+                receipt.trouble = SendFailure(answer.problem, slow=True)
                 return
             answer = Answer(answer.status, b"")  # it was taken, or not: only what was said of that is lost
         said = self._said(answer)
         if 200 <= answer.status < 300:
             self._accept(parcel, answer, receipt)
         elif answer.status in LATER:
-            receipt.trouble = Trouble(said, retry_after_seconds(answer.retry_after))
+            receipt.trouble = SendFailure(said, retry_after_seconds(answer.retry_after))
         elif answer.status in WRONG_KEY:
-            receipt.trouble = Trouble(said, final=True)
+            receipt.trouble = SendFailure(said, final=True)
         elif answer.status in WRONG_PLACE:
-            receipt.trouble = Trouble(said, retry_after=SELDOM)
+            receipt.trouble = SendFailure(said, retry_after=SELDOM)
         elif answer.status in TOO_LARGE_OR_BAD and parcel.items > 1:
             await self._take_halves(parcel, max_bytes, receipt)
         else:

@@ -14,7 +14,7 @@ from queue import Empty, SimpleQueue
 
 from agenttrace.core.protocols import Outbox, Parcel
 from agenttrace.exporters.otlp_encoding import joined
-from agenttrace.exporters.otlp_http import Courier, Receipt, Trouble
+from agenttrace.exporters.otlp_http import Collector, Receipt, SendFailure
 from agenttrace.http.transport import pause_before
 from agenttrace.process.daemon_executor import DaemonExecutor
 
@@ -35,7 +35,7 @@ MIN_BYTES = 64 * 1024
 """How small requests become while none is answered in time."""
 
 _LOOK_SECONDS = 5.0
-_ELSEWHERE = Trouble("another process is sending", retry_after=1.0)
+_ELSEWHERE = SendFailure("another process is sending", retry_after=1.0)
 
 log = logging.getLogger("agenttrace")
 
@@ -47,8 +47,8 @@ class Sender:
     share a bell and counters. Of several processes that share an outbox, one sends at a time.
     """
 
-    def __init__(self, courier: Courier, outboxes: Callable[[], Sequence[Outbox]], *, name: str) -> None:
-        self._courier = courier
+    def __init__(self, collector: Collector, outboxes: Callable[[], Sequence[Outbox]], *, name: str) -> None:
+        self._collector = collector
         self._outboxes = outboxes
         self._name = name
         self._holder = f"{os.getpid()}-{os.urandom(6).hex()}"
@@ -63,7 +63,7 @@ class Sender:
         self._failures = 0
         self._again_at = 0.0
         self._max_bytes = MAX_BYTES
-        self.trouble: Trouble | None = None
+        self.trouble: SendFailure | None = None
         self.sent = 0
 
     def notice(self) -> None:
@@ -133,7 +133,7 @@ class Sender:
             if not self._closing:
                 trouble = runner.run(self._send_all())
         except Exception as error:  # choke-point: an outbox that cannot be read, a bug of ours
-            trouble = Trouble(f"{type(error).__name__}: {error}")
+            trouble = SendFailure(f"{type(error).__name__}: {error}")
         self._settle(trouble)
 
     def _wait(self) -> None:
@@ -155,7 +155,7 @@ class Sender:
         except Empty:
             pass
 
-    async def _send_all(self) -> Trouble | None:
+    async def _send_all(self) -> SendFailure | None:
         task, loop = asyncio.current_task(), asyncio.get_running_loop()
         self._cancel = lambda: None if task is None else loop.call_soon_threadsafe(task.cancel)
         trouble = None
@@ -166,7 +166,7 @@ class Sender:
             self._cancel = None
         return trouble
 
-    async def _empty(self, outbox: Outbox) -> Trouble | None:
+    async def _empty(self, outbox: Outbox) -> SendFailure | None:
         """Send what waits now; what comes meanwhile is the next pass's, so that this one ends."""
         left = outbox.counts()[0]
         if not left:
@@ -194,7 +194,7 @@ class Sender:
     async def _take(self, parcel: Parcel, outbox: Outbox) -> Receipt:
         """Let a parcel be taken, renewing the lease as long as that lasts."""
         loop = asyncio.get_running_loop()
-        taking = asyncio.ensure_future(self._courier.take(parcel, self._max_bytes))
+        taking = asyncio.ensure_future(self._collector.take(parcel, self._max_bytes))
         try:
             while not (await asyncio.wait({taking}, timeout=LEASE_SECONDS / 3))[0]:
                 try:
@@ -214,7 +214,7 @@ class Sender:
                 logging.WARNING, f"refused {count} {receipt.refused[0][0].kind}: {receipt.refused[0][1]}"
             )
 
-    def _settle(self, trouble: Trouble | None) -> None:
+    def _settle(self, trouble: SendFailure | None) -> None:
         before, self.trouble = self.trouble, trouble
         if trouble is None:
             self._failures, self._again_at = 0, 0.0
@@ -231,7 +231,7 @@ class Sender:
             until = ", this process sends no more" if trouble.final else " (said once)"
             self._say(logging.WARNING, f"{trouble.text}; what is recorded waits in the outbox{until}")
 
-    def _pause(self, trouble: Trouble) -> float:
+    def _pause(self, trouble: SendFailure) -> float:
         if trouble is _ELSEWHERE:
             return FIRST_PAUSE
         self._failures += 1

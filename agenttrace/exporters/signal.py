@@ -11,7 +11,7 @@ from typing import Any
 from agenttrace.core.errors import ConfigError
 from agenttrace.core.protocols import Outbox, Parcel
 from agenttrace.exporters.otlp_encoding import Protocol, encode, halves
-from agenttrace.exporters.otlp_http import Courier
+from agenttrace.exporters.otlp_http import Collector
 from agenttrace.exporters.otlp_settings import SignalSettings
 from agenttrace.exporters.sender import MAX_BYTES, Sender
 
@@ -21,7 +21,7 @@ _CONTENT_TYPES: dict[Protocol, str] = {
 }
 
 
-class Route:
+class Signal:
     """One signal's way to its collector.
 
     What is put is kept in the store that it is attached to, or in memory where that cannot keep it.
@@ -30,7 +30,7 @@ class Route:
     def __init__(self, settings: SignalSettings, content: bool) -> None:
         self.settings = settings
         self.content = content
-        self._courier = Courier(settings)
+        self._collector = Collector(settings)
         self._durable: Outbox | None = None
         self._begin()
 
@@ -39,7 +39,7 @@ class Route:
         self._counting = threading.RLock()
         self._dropped = 0
         self._trouble: str | None = None
-        self._sender = Sender(self._courier, self._outboxes, name=self.settings.url)
+        self._sender = Sender(self._collector, self._outboxes, name=self.settings.url)
 
     def attach(self, store: Any, name: str) -> None:
         """Keep what is put in this store, apart from what goes to the same address under another name.
@@ -130,7 +130,7 @@ class Route:
         self._begin()
 
 
-_attached: weakref.WeakValueDictionary[tuple[str, str], Route] = weakref.WeakValueDictionary()
+_attached: weakref.WeakValueDictionary[tuple[str, str], Signal] = weakref.WeakValueDictionary()
 
 MAX_MEMORY_BYTES = 64 * 1024 * 1024
 

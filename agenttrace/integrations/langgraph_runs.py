@@ -12,7 +12,7 @@ from agenttrace.core.span import Status
 from agenttrace.integrations.llm_call import LLMCall
 from agenttrace.integrations.spans import Spans
 from agenttrace.tracing.failure import status_of
-from agenttrace.tracing.open_span import Loan, OpenSpan
+from agenttrace.tracing.open_span import CurrentCall, OpenSpan
 
 MAX_RUNS = 100_000
 """Open runs that are remembered; beyond it the oldest is ended as abandoned."""
@@ -24,14 +24,14 @@ LENT = frozenset({"node", "chain", "tool", "retriever"})
 class Run:
     """One run: its span, the runs inside it that have not ended."""
 
-    __slots__ = ("call", "inside", "loan", "parent_id", "span")
+    __slots__ = ("call", "inside", "made_current", "parent_id", "span")
 
     def __init__(self, span: OpenSpan, parent_id: UUID | None) -> None:
         self.span = span
         self.parent_id = parent_id
         self.inside: set[UUID] = set()
         self.call: LLMCall | None = None
-        self.loan: Loan | None = None
+        self.made_current: CurrentCall | None = None
 
     def end(self, *, error: BaseException | None = None, status: Status | None = None) -> None:
         """End the span, and the answer of the model with it."""
@@ -79,7 +79,7 @@ class Runs:
             self._end(oldest, status="abandoned")
         # Not at the top: between the items of a stream its caller's code runs, which is no part of it.
         if parent is not None and span_type in LENT:
-            run.loan = run.span.lend()
+            run.made_current = run.span.make_current()
         return run
 
     def pass_over(self, run_id: UUID, parent_id: UUID | None) -> None:
@@ -127,8 +127,8 @@ class Runs:
         for inside in left:
             self._end(inside, status=rest)
         run.end(error=error, status=status)
-        if run.loan is not None:
-            run.loan.take_back()
+        if run.made_current is not None:
+            run.made_current.restore()
 
     def _shown(self, run_id: UUID | None) -> UUID | None:
         """The nearest run from here upwards that is not passed over."""

@@ -62,7 +62,7 @@ _MANY = 16
 _Wanted = tuple[Call, ToolDefinition | None, Any, Any, ArgumentMode]
 
 
-class Weigher:
+class CallAgreement:
     """Weighs expected calls against the calls of one trace. Each pair is weighed once."""
 
     def __init__(

@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 
 from agenttrace.expectations.pattern import Call
 from agenttrace.expectations.plans import Group, Place, Role
-from agenttrace.matching.agreement import Weigher
+from agenttrace.matching.agreement import CallAgreement
 from agenttrace.matching.chain import Chain
 from agenttrace.matching.interleave import best_interleaving
 from agenttrace.matching.lcs import earliest_lcs_pairs
@@ -79,44 +79,46 @@ class Alignment:
         return sum(pair.agreement for pair in self.pairs if places[pair.place].role == "required")
 
 
-def align(plan: Group, weigher: Weigher, credit: Credit = "partial") -> Alignment:
+def align(plan: Group, call_agreement: CallAgreement, credit: Credit = "partial") -> Alignment:
     """The best alignment of one plan.
 
     Raises:
         ExpectationError: sequences inside unordered groups interleave in too many ways.
     """
     numbered = plan.places
-    start = _common_start(plan, weigher)
+    start = _common_start(plan, call_agreement)
     pairs = [Pair(at, numbered[at].options[0], at, 1.0) for at in range(start)]
-    if start == len(numbered) or start == len(weigher.calls):
+    if start == len(numbered) or start == len(call_agreement.calls):
         return Alignment(plan, pairs)
     rest = Group(plan.ordered, plan.parts[start:]) if start else plan
     shortcut = _NAMES_ONLY.get(_shape(rest))
-    if shortcut is not None and all(_is_bare(place, weigher) for place in numbered[start:]):
-        wanted = [weigher.name(place.options[0]) for place in numbered[start:]]
-        made = weigher.calls[start:]
-        if weigher.failed.isdisjoint(wanted) or len(wanted) * len(made) > _MOST_WEIGHED:
+    if shortcut is not None and all(_is_bare(place, call_agreement) for place in numbered[start:]):
+        wanted = [call_agreement.name(place.options[0]) for place in numbered[start:]]
+        made = call_agreement.calls[start:]
+        if call_agreement.failed.isdisjoint(wanted) or len(wanted) * len(made) > _MOST_WEIGHED:
             found = shortcut(wanted, [call.name for call in made])
             pairs += [Pair(start + e, numbered[start + e].options[0], start + a, 1.0) for e, a in found]
             return Alignment(plan, pairs)
-    chosen, worths = _worths(numbered[start:], start, weigher, credit)
+    chosen, worths = _worths(numbered[start:], start, call_agreement, credit)
     for number, position in _solve(rest, worths):
         expected, agreement = chosen[number][position]
         pairs.append(Pair(start + number, expected, position, agreement))
     return Alignment(plan, pairs)
 
 
-def _common_start(plan: Group, weigher: Weigher) -> int:
+def _common_start(plan: Group, call_agreement: CallAgreement) -> int:
     """How many calls from the first on are just what is needed there: no better pairing exists for them."""
     start = 0
-    named = weigher.selection.names
-    for part, call in zip(plan.parts, weigher.calls, strict=False):
+    named = call_agreement.selection.names
+    for part, call in zip(plan.parts, call_agreement.calls, strict=False):
         if not isinstance(part, Place) or part.role != "required" or len(part.options) != 1:
             break
         expected = part.options[0]
-        if (weigher.name(expected) if named else expected.name) != call.name:
+        if (call_agreement.name(expected) if named else expected.name) != call.name:
             break
-        if not weigher.agrees(expected, start) or (call.failed and call.name in weigher.retried):
+        if not call_agreement.agrees(expected, start) or (
+            call.failed and call.name in call_agreement.retried
+        ):
             break
         start += 1
     return start
@@ -138,8 +140,8 @@ def unordered(plan: Group) -> Group:
     return Group(True, (Group(False, plan.places),)) if plan.parts else plan
 
 
-def _is_bare(place: Place, weigher: Weigher) -> bool:
-    return place.role == "required" and len(place.options) == 1 and weigher.is_plain(place.options[0])
+def _is_bare(place: Place, call_agreement: CallAgreement) -> bool:
+    return place.role == "required" and len(place.options) == 1 and call_agreement.is_plain(place.options[0])
 
 
 def _shape(plan: Group) -> str:
@@ -176,11 +178,11 @@ _Chosen = list[dict[int, tuple[Call, float]]]
 
 
 def _worths(
-    numbered: Sequence[Place], start: int, weigher: Weigher, credit: Credit
+    numbered: Sequence[Place], start: int, call_agreement: CallAgreement, credit: Credit
 ) -> tuple[_Chosen, list[dict[int, int]]]:
     """For each place and each call that fits there: the option that fits best, and what the pair is worth."""
-    count = len(weigher.calls)
-    of_call = [count - at + (0 if call.failed else _SUCCESS) for at, call in enumerate(weigher.calls)]
+    count = len(call_agreement.calls)
+    of_call = [count - at + (0 if call.failed else _SUCCESS) for at, call in enumerate(call_agreement.calls)]
     known: dict[Role, dict[float, int]] = {}  # there are few: a share of a few arguments
     chosen: _Chosen = []
     worths: list[dict[int, int]] = []
@@ -189,7 +191,7 @@ def _worths(
         worth: dict[int, int] = {}
         of_agreement = known.setdefault(place.role, {})
         for option in place.options:
-            for position, agreement in weigher.weigh_all(option).items():
+            for position, agreement in call_agreement.weigh_all(option).items():
                 if position < start or (position in best and best[position][1] >= agreement):
                     continue
                 best[position] = (option, agreement)
@@ -217,10 +219,10 @@ def _solve(plan: Group, worths: Sequence[Mapping[int, int]]) -> list[tuple[int, 
     number = 0
     for part in plan.parts:
         if isinstance(part, Place):
-            chain.then(number, worths[number])
+            chain.append_place(number, worths[number])
             number += 1
         else:
             numbers = range(number, number + len(part.parts))
-            chain.then_group(numbers, [worths[at] for at in numbers])
+            chain.append_group(numbers, [worths[at] for at in numbers])
             number = numbers.stop
     return chain.pairs()

@@ -42,7 +42,7 @@ class Chain:
             link = before
         return sorted(found)
 
-    def then(self, place: int, worths: Worths) -> None:
+    def append_place(self, place: int, worths: Worths) -> None:
         """Append one place."""
         ends, totals, links = self._ends, self._totals, self._links
         # From the last call to the first: what is inserted is never seen by a call before it.
@@ -50,7 +50,7 @@ class Chain:
             before = bisect_left(ends, call) - 1
             self._insert(call, totals[before] + worths[call], (links[before], (place,), (call,)))
 
-    def then_group(self, places: Sequence[int], worths: Sequence[Worths]) -> None:
+    def append_group(self, places: Sequence[int], worths: Sequence[Worths]) -> None:
         """Append places that stand in any order."""
         at_call: dict[int, dict[int, int]] = {}
         for slot, worth in enumerate(worths):

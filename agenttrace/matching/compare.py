@@ -15,7 +15,7 @@ from agenttrace.expectations.matcher import Answerer
 from agenttrace.expectations.parse import parse_expectation
 from agenttrace.expectations.pattern import Call
 from agenttrace.expectations.plans import EMPTY, Expansion, Group
-from agenttrace.matching.agreement import Comparators, Weigher
+from agenttrace.matching.agreement import CallAgreement, Comparators
 from agenttrace.matching.align import Alignment, Credit, align, unordered
 from agenttrace.matching.checks import Subject, check_constraints
 from agenttrace.matching.comparison import UNORDERED_MODES, Comparison
@@ -59,7 +59,7 @@ def compare(
     calls, merged = chosen.counted(attempts)
     expected = said.calls
     check_tools(expected, known, chosen, all_calls)
-    weigher = Weigher(
+    call_agreement = CallAgreement(
         calls,
         mode=said.match or match,
         tools=known if tools is not None or (trace is not None and trace.is_recorded_run) else {},
@@ -69,8 +69,8 @@ def compare(
         labelled=expected,
     )
     how: Mode = said.mode or mode
-    plans = _plans(said, weigher, all_calls, known)
-    plan, alignment = _best(plans, how, credit, weigher)
+    plans = _plans(said, call_agreement, all_calls, known)
+    plan, alignment = _best(plans, how, credit, call_agreement)
     return Comparison(
         expectation=said,
         mode=how,
@@ -81,7 +81,7 @@ def compare(
         alignment=alignment,
         expects_calls=any(chosen.expects(call.name, all_calls, known) for call in expected),
         checks=() if said.is_path_only else check_constraints(said, Subject(attempts, calls, trace, known)),
-        weigher=weigher,
+        call_agreement=call_agreement,
     )
 
 
@@ -108,27 +108,32 @@ def _scoped(selection: Selection, said: Expectation) -> Selection:
 
 
 def _plans(
-    said: Expectation, weigher: Weigher, all_calls: Sequence[ToolCall], known: Mapping[str, ToolDefinition]
+    said: Expectation,
+    call_agreement: CallAgreement,
+    all_calls: Sequence[ToolCall],
+    known: Mapping[str, ToolDefinition],
 ) -> list[Group]:
     if said.path is None:
         return [EMPTY]
-    if weigher.selection.tools is None and said.fixed_plans is not None:
+    if call_agreement.selection.tools is None and said.fixed_plans is not None:
         return said.fixed_plans
 
     def keeps(name: str) -> bool:
-        return weigher.selection.expects(name, all_calls, known)
+        return call_agreement.selection.expects(name, all_calls, known)
 
     def room(expected: Call) -> int:
-        return len(weigher.candidates(expected))
+        return len(call_agreement.candidates(expected))
 
     return Expansion(room, keeps).plans(said.path)
 
 
-def _best(plans: Sequence[Group], mode: Mode, credit: Credit, weigher: Weigher) -> tuple[Group, Alignment]:
+def _best(
+    plans: Sequence[Group], mode: Mode, credit: Credit, call_agreement: CallAgreement
+) -> tuple[Group, Alignment]:
     """The way to fulfil the path that fits best: by coverage, then by calls explained, then as written."""
     best: tuple[tuple[float, float], Group, Alignment] | None = None
     for plan in plans:
-        alignment = align(unordered(plan) if mode in UNORDERED_MODES else plan, weigher, credit)
+        alignment = align(unordered(plan) if mode in UNORDERED_MODES else plan, call_agreement, credit)
         if len(plans) == 1:
             return plan, alignment
         if not alignment.fits:

@@ -10,7 +10,7 @@ from typing import Any
 from agenttrace.core.tool_call import ToolCall
 from agenttrace.expectations.expectation import Expectation, Mode
 from agenttrace.expectations.plans import Group
-from agenttrace.matching.agreement import Weigher
+from agenttrace.matching.agreement import CallAgreement
 from agenttrace.matching.align import Alignment, Credit, Pair, align, by_name
 from agenttrace.matching.checks import Check
 from agenttrace.matching.rows import Row, rows_of
@@ -36,7 +36,7 @@ class Comparison:
     alignment: Alignment
     expects_calls: bool
     checks: tuple[Check, ...]
-    weigher: Weigher
+    call_agreement: CallAgreement
 
     @property
     def pairs(self) -> tuple[Pair, ...]:
@@ -99,7 +99,7 @@ class Comparison:
         """The share of the needed calls that were made in order, by name alone; 1 where none is needed."""
         if not self.required:
             return 1.0
-        bare = Weigher(self.calls, mode="ignore", selection=self.weigher.selection)
+        bare = CallAgreement(self.calls, mode="ignore", selection=self.call_agreement.selection)
         return align(by_name(self.plan), bare).agreed("full") / self.required
 
     @property
@@ -153,7 +153,7 @@ class Comparison:
     @cached_property
     def rows(self) -> tuple[Row, ...]:
         """The aligned diff as data, in the order of the run, missing calls where they were expected."""
-        return rows_of(self.alignment, self.calls, self.weigher, self.checks, self.attempts)
+        return rows_of(self.alignment, self.calls, self.call_agreement, self.checks, self.attempts)
 
     def facts(self) -> dict[str, Any]:
         """Who was paired with whom, and the constraints, as JSON-safe data. Calls are told by their index."""
@@ -169,8 +169,8 @@ class Comparison:
         }
         if self.checks:
             facts["checks"] = [check.to_dict() for check in self.checks]
-        if self.weigher.selection.names:
-            facts["names"] = dict(self.weigher.selection.names)
+        if self.call_agreement.selection.names:
+            facts["names"] = dict(self.call_agreement.selection.names)
         if self.attempts:
             facts["attempts"] = {str(index): count for index, count in self.attempts.items()}
         return facts

@@ -12,7 +12,7 @@ from agenttrace.expectations.matcher import write_value
 from agenttrace.expectations.pattern import Call
 from agenttrace.expectations.plans import Place
 from agenttrace.expectations.values import Difference
-from agenttrace.matching.agreement import Weigher
+from agenttrace.matching.agreement import CallAgreement
 from agenttrace.matching.align import Alignment
 from agenttrace.matching.checks import Check
 
@@ -56,7 +56,7 @@ class Row:
 def rows_of(
     alignment: Alignment,
     calls: Sequence[ToolCall],
-    weigher: Weigher,
+    call_agreement: CallAgreement,
     checks: Sequence[Check],
     attempts: Mapping[int, int],
 ) -> tuple[Row, ...]:
@@ -75,17 +75,17 @@ def rows_of(
             kind: RowKind = "matched"
             found: tuple[Difference, ...] = ()
             if pair.agreement < 1.0:
-                kind, found = "differs", tuple(weigher.differences(pair.expected, pair.position))
+                kind, found = "differs", tuple(call_agreement.differences(pair.expected, pair.position))
             note = _note(actual, notes, attempts, paired=True)
             nearest = None
             if kind == "differs":
-                nearest = _right_one(place, left, calls, weigher)
+                nearest = _right_one(place, left, calls, call_agreement)
                 told = f"the right one is call {nearest.index + 1}, out of order" if nearest else ""
                 note = "; ".join(filter(None, (told, note)))
             row = Row(kind, number + 1, pair.expected, actual, pair.agreement, found, nearest, note)
             placed.append((pair.position, 0, row))
         elif place.role == "required":
-            placed.append((after, 1, _missing(number, place, left, calls, weigher)))
+            placed.append((after, 1, _missing(number, place, left, calls, call_agreement)))
     for position in left:
         actual = calls[position]
         forbids = any(
@@ -131,32 +131,32 @@ def _note(
 
 
 def _right_one(
-    place: Place, left: Sequence[int], calls: Sequence[ToolCall], weigher: Weigher
+    place: Place, left: Sequence[int], calls: Sequence[ToolCall], call_agreement: CallAgreement
 ) -> ToolCall | None:
     """The first call without a pair that agrees fully: it stands where the order does not allow it."""
     agreeing = [
         position
         for option in place.options
-        for position in weigher.candidates(option)
-        if position in left and weigher.weigh(option, position) == 1.0
+        for position in call_agreement.candidates(option)
+        if position in left and call_agreement.weigh(option, position) == 1.0
     ]
     return calls[min(agreeing)] if agreeing else None
 
 
 def _missing(
-    number: int, place: Place, left: Sequence[int], calls: Sequence[ToolCall], weigher: Weigher
+    number: int, place: Place, left: Sequence[int], calls: Sequence[ToolCall], call_agreement: CallAgreement
 ) -> Row:
     expected = place.options[0]
     same = [
-        (weigher.weigh(option, position), -position, option)
+        (call_agreement.weigh(option, position), -position, option)
         for option in place.options
-        for position in weigher.candidates(option)
+        for position in call_agreement.candidates(option)
         if position in left
     ]
     if same:
         agreement, position, expected = max(same, key=lambda item: item[:2])
         nearest = calls[-position]
-        found = tuple(weigher.differences(expected, -position))
+        found = tuple(call_agreement.differences(expected, -position))
         note = f"out of order: it is call {nearest.index + 1}"
         return Row("missing", number + 1, expected, None, agreement, found, nearest, note)
     names = {calls[position].name: position for position in reversed(left)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from agenttrace.process.counter import Counter
 
 
-class Tally:
+class Counts:
     """What became of the online evaluations: `asked` is the sum of pending, scored, errored, dropped, sampled
     out, cancelled.
 
@@ -19,7 +19,7 @@ class Tally:
         self.sampled_out = Counter()
         self.waiting = 0
         self.running = 0
-        self.telling = 0
+        self.callbacks_running = 0
         self.scored = 0
         self.errored = 0
         self.cancelled = 0

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 from agenttrace.core.protocols import Store
 from agenttrace.core.span import Span
 from agenttrace.online.alerts import Alert
-from agenttrace.online.counts import Tally
+from agenttrace.online.counts import Counts
 from agenttrace.online.handle import EvaluationHandle
 from agenttrace.online.lifecycle import look_after
 from agenttrace.online.request import Request, Wishes, check_wishes, make_request, take_fields
 from agenttrace.process.owner import owner_text
-from agenttrace.process.supervised_thread import WorkerThread
+from agenttrace.process.supervised_thread import SupervisedThread
 from agenttrace.scoring.checks import checked_request
 from agenttrace.tracing.record import Record
 
@@ -83,10 +83,10 @@ class OnlineEvaluator:
     def _begin(self) -> None:
         self.inbox: deque[Request] = deque()
         self.held: dict[Request, None] = {}  # what a worker has taken and not finished, outliving the worker
-        self.tally = Tally()
+        self.counts = Counts()
         self._nonce = os.urandom(6).hex()
         self._starting = threading.Lock()
-        self._worker: WorkerThread | None = None
+        self._worker: SupervisedThread | None = None
         self._closed = False
 
     # On the agent's thread.
@@ -113,9 +113,9 @@ class OnlineEvaluator:
                 return self._sampled_out()
         else:
             scorers = checked_request(scorers)
-        tally = self.tally
+        counts = self.counts
         # `has_room`, whose call would be a twentieth of the agent's time here:
-        if len(self.inbox) + tally.waiting >= self.limit or tally.weight >= MAX_WEIGHT or self._closed:
+        if len(self.inbox) + counts.waiting >= self.limit or counts.weight >= MAX_WEIGHT or self._closed:
             return self._dropped(scorers)
         request = make_request(scorers, fields or {}, record)
         if alerts:
@@ -142,9 +142,9 @@ class OnlineEvaluator:
 
     def submit(self, request: Request) -> EvaluationHandle:
         """Take a request; never waits, never raises."""
-        self.tally.asked.add()
+        self.counts.asked.add()
         if request.weight:
-            self.tally.weight += request.weight
+            self.counts.weight += request.weight
         self.inbox.append(request)
         worker = self._worker
         if worker is None or not worker.alive:
@@ -155,18 +155,20 @@ class OnlineEvaluator:
 
     def has_room(self) -> bool:
         """Whether another may wait."""
-        tally = self.tally
-        return len(self.inbox) + tally.waiting < self.limit and tally.weight < MAX_WEIGHT and not self._closed
+        counts = self.counts
+        return (
+            len(self.inbox) + counts.waiting < self.limit and counts.weight < MAX_WEIGHT and not self._closed
+        )
 
     def _dropped(self, scorers: Sequence[Any]) -> EvaluationHandle:
-        tally = self.tally
-        tally.asked.add()
-        tally.dropped.add()
+        counts = self.counts
+        counts.asked.add()
+        counts.dropped.add()
         return EvaluationHandle.undone("dropped", scorers, _SHUT if self._closed else _FULL)
 
     def _sampled_out(self) -> EvaluationHandle:
-        self.tally.asked.add()
-        self.tally.sampled_out.add()
+        self.counts.asked.add()
+        self.counts.sampled_out.add()
         handle = EvaluationHandle()
         handle.finish("sampled_out", ())
         return handle
@@ -176,7 +178,7 @@ class OnlineEvaluator:
             return
         try:
             if self._worker is None or not self._worker.alive:
-                self._worker = WorkerThread(self._make_worker, self._give_up, name="online evaluation")
+                self._worker = SupervisedThread(self._make_worker, self._give_up, name="online evaluation")
         except RuntimeError:  # no new thread: limit reached, or the interpreter is going down
             pass  # the next request tries again; until then this one is pending
         finally:
@@ -191,7 +193,7 @@ class OnlineEvaluator:
         return OnlineWorker(
             self.inbox,
             self.held,
-            self.tally,
+            self.counts,
             self.store,
             self.project,
             owner=self.owner,
@@ -223,8 +225,8 @@ class OnlineEvaluator:
     @property
     def busy(self) -> bool:
         """Whether anything waits or runs."""
-        tally = self.tally
-        return bool(self.inbox) or tally.waiting > 0 or tally.running > 0 or tally.telling > 0
+        counts = self.counts
+        return bool(self.inbox) or counts.waiting > 0 or counts.running > 0 or counts.callbacks_running > 0
 
     def close(self, timeout: float | None = None, *, stop_seconds: float = _STOP_SECONDS) -> bool:
         """Give what is under way `timeout` seconds (or the drain time), then stop; whether all was done.
@@ -249,26 +251,26 @@ class OnlineEvaluator:
                 request = self.inbox.popleft()
             except IndexError:
                 return
-            self.tally.dropped.add()
+            self.counts.dropped.add()
             request.handle.give_up("dropped", request.scorers, why)
 
     def _give_up(self, reason: str) -> None:
         """On the thread of a worker that cannot live: nobody may wait for it for ever."""
         why = f"the evaluation was dropped: its worker failed: {reason}"
         for request in self.held.copy():
-            self.tally.dropped.add()
+            self.counts.dropped.add()
             request.handle.give_up("dropped", request.scorers, why)
         self.held.clear()
         self._drop_inbox(why)
-        tally = self.tally
-        tally.waiting = tally.running = tally.telling = tally.weight = 0
+        counts = self.counts
+        counts.waiting = counts.running = counts.callbacks_running = counts.weight = 0
 
     def stats(self) -> dict[str, int]:
         """Every evaluation asked for is in exactly one of the other counts."""
-        return self.tally.to_dict(len(self.inbox))
+        return self.counts.to_dict(len(self.inbox))
 
     def before_fork(self) -> None:
-        """Wait for a worker that is being imported: see `WorkerThread`."""
+        """Wait for a worker that is being imported: see `SupervisedThread`."""
         if self._worker is not None:
             self._worker.ready.wait(_FORK_SECONDS)
 

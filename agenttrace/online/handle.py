@@ -29,7 +29,7 @@ class EvaluationHandle:
     """
 
     # How it begins stands on the class: making one is the agent's time.
-    _begun: object = None
+    _claimed: object = None
     _ended: object = None
     _end: State | None = None
     _scores: tuple[Score, ...] = ()
@@ -37,12 +37,12 @@ class EvaluationHandle:
     _listeners: list[Callable[[], Any]] | None = None
     record: Record | None = None
     """The call that is judged, where one is: who waits inside it cannot wait for its end."""
-    impatient = False
+    waited_for_inside = False
 
     @property
     def state(self) -> State:
         """Where the evaluation is."""
-        return self._end or ("running" if self._begun else "queued")
+        return self._end or ("running" if self._claimed else "queued")
 
     def done(self) -> bool:
         """Whether nothing more will happen."""
@@ -78,7 +78,7 @@ class EvaluationHandle:
 
     def begin(self) -> bool:
         """Take the right to evaluate, or to cancel; whether nobody had it before."""
-        return self._take("_begun")
+        return self._take("_claimed")
 
     def finish(self, state: State, scores: tuple[Score, ...]) -> bool:
         """Keep the outcome and wake who waits; whether there was none yet."""
@@ -88,7 +88,7 @@ class EvaluationHandle:
     def undone(cls, state: State, scorers: Sequence[Scorer], why: str) -> EvaluationHandle:
         """The handle of an evaluation that never began: `why` becomes the error of its scores."""
         handle = cls()
-        handle._begun = handle._ended = True
+        handle._claimed = handle._ended = True
         handle._undone = scorers, why
         handle._end = state
         return handle
@@ -129,7 +129,7 @@ class EvaluationHandle:
     def _listen(self, wake: Callable[[], Any]) -> None:
         # Append first, look second, while `finish` sets first, looks second: one always sees the other.
         if self.record is not None and runs_inside(self.record):
-            self.impatient = True
+            self.waited_for_inside = True
         if self._listeners is None:
             self._listeners = []
         self._listeners.append(wake)

@@ -90,7 +90,7 @@ class Request:
     @property
     def span_has_ended(self) -> bool:
         """Whether the span that it is about is complete, or who waits for the scores holds it up."""
-        return self.record is None or bool(self.record[END]) or self.handle.impatient
+        return self.record is None or bool(self.record[END]) or self.handle.waited_for_inside
 
     @property
     def trace_id(self) -> str | None:
@@ -113,7 +113,7 @@ class Request:
 
         Matchers are written by their operators; what has no file form makes it ``unfinishable``.
         """
-        from agenttrace.core.file_form import refused, to_portable  # on the worker
+        from agenttrace.core.file_form import strict, to_file_form  # on the worker
         from agenttrace.expectations.matcher import write_value
 
         if self.key is None:
@@ -121,10 +121,10 @@ class Request:
         example = self.example()
         data, unfinishable = example.to_dict(), None
         try:
-            data["expected_output"] = to_portable(
-                write_value(example.expected_output), refused, "expected_output"
+            data["expected_output"] = to_file_form(
+                write_value(example.expected_output), strict, "expected_output"
             )
-            data["expected_tools"] = to_portable(example.expected_tools, refused, "expected_tools")
+            data["expected_tools"] = to_file_form(example.expected_tools, strict, "expected_tools")
         except (DatasetError, ExpectationError) as error:
             unfinishable = str(error)
         return {

@@ -12,9 +12,9 @@ from typing import Any
 from agenttrace.core.protocols import Store
 from agenttrace.core.score import Score
 from agenttrace.online.alerts import LowScore
-from agenttrace.online.counts import Tally
+from agenttrace.online.counts import Counts
 from agenttrace.online.request import Request
-from agenttrace.scoring.isolation import Call, Interrupted, Lanes, Outcome
+from agenttrace.scoring.isolation import Call, Interrupted, Isolation, Outcome
 
 CALL_SECONDS = 10.0
 """How long a callback or an alert may take."""
@@ -56,17 +56,17 @@ class Results:
         store: Store,
         project: str,
         exporters: Sequence[Any],
-        tally: Tally,
+        counts: Counts,
         held: dict[Request, None],
-        lanes: Lanes,
+        isolation: Isolation,
     ) -> None:
         self._store = store
         self._redacted: Callable[[Score], Score] = getattr(store, "redacted", _itself)
         self._project = project
         self._exporters = [e for e in exporters if callable(getattr(e, "write_scores", None))]
-        self._tally = tally
+        self._counts = counts
         self._held = held
-        self._lanes = lanes
+        self._isolation = isolation
         self._finished: list[_Finished] = []
         self._forgotten: list[str] = []
         self._refusals = 0
@@ -99,7 +99,7 @@ class Results:
                 self._finished.append(entry)
                 continue
             if entry not in kept:
-                self._tally.unstored += len(entry.rows)
+                self._counts.unstored += len(entry.rows)
             self.forget(entry.request)
             ended.append(entry)
         await self._drop_forgotten()
@@ -133,14 +133,14 @@ class Results:
                 kept.add(entry)
 
     def _settle(self, request: Request, scores: tuple[Score, ...]) -> None:
-        tally = self._tally
+        counts = self._counts
         if any(score.outcome == "errored" for score in scores):
-            tally.errored += 1
+            counts.errored += 1
         else:
-            tally.scored += 1
-        tally.weight -= request.weight
+            counts.scored += 1
+        counts.weight -= request.weight
         self._call(self._calls_for(request, scores))  # first, so that who waits for all waits for these, too
-        tally.running -= 1
+        counts.running -= 1
         self._held.pop(request, None)
         request.handle.finish("scored", scores)
 
@@ -161,10 +161,10 @@ class Results:
         if not calls:
             return
         if len(self._calls) >= CALLS_WAITING:
-            self._tally.failed_calls += len(calls)
+            self._counts.failed_calls += len(calls)
             self._warn("calls", f"more than {CALLS_WAITING} evaluations wait for their callbacks and alerts")
             return
-        self._tally.telling += 1
+        self._counts.callbacks_running += 1
         task = asyncio.get_running_loop().create_task(self._call_each(calls))
         self._calls.add(task)
         task.add_done_callback(self._calls.discard)
@@ -177,8 +177,8 @@ class Results:
                     if await self.guarded(cause, function, argument):
                         left -= 1
         finally:
-            self._tally.failed_calls += left
-            self._tally.telling -= 1
+            self._counts.failed_calls += left
+            self._counts.callbacks_running -= 1
 
     async def close(self) -> None:
         """Give up what is still being called."""
@@ -190,7 +190,7 @@ class Results:
     async def guarded(self, cause: str, function: Callable[..., Any], *args: Any) -> bool:
         """Call what is not ours, off the loop's thread, for a limited time; whether it went well."""
         try:
-            outcome = await self._lanes.run(Call(function, args, {}, copy_context()), CALL_SECONDS)
+            outcome = await self._isolation.run(Call(function, args, {}, copy_context()), CALL_SECONDS)
         except Interrupted:
             return False
         except Exception as error:  # choke-point: no new thread, for one

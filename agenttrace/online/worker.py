@@ -12,12 +12,12 @@ from typing import Any
 from agenttrace.core.protocols import Scorer, Store
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
-from agenttrace.online.counts import Tally
+from agenttrace.online.counts import Counts
 from agenttrace.online.request import Request
 from agenttrace.online.results import Results
 from agenttrace.process.daemon_executor import DaemonExecutor
 from agenttrace.scoring.apply import apply_scorer
-from agenttrace.scoring.isolation import Call, Interrupted, Lanes
+from agenttrace.scoring.isolation import Call, Interrupted, Isolation
 
 POLL_SECONDS = 0.02
 TICK_SECONDS = 0.1
@@ -32,7 +32,7 @@ class OnlineWorker:
         self,
         inbox: deque[Request],
         held: dict[Request, None],
-        tally: Tally,
+        counts: Counts,
         store: Store,
         project: str,
         *,
@@ -44,17 +44,17 @@ class OnlineWorker:
     ) -> None:
         self._inbox = inbox
         self._held = held
-        self._tally = tally
+        self._counts = counts
         self._store = store
         self._project = project
         self._owner = owner
         self._flush_spans = flush_spans
         self._concurrency = concurrency
         self._timeout = timeout
-        self._lanes = Lanes(of_loop=DaemonExecutor())
-        self._results = Results(store, project, exporters, tally, held, self._lanes)
+        self._isolation = Isolation(of_loop=DaemonExecutor())
+        self._results = Results(store, project, exporters, counts, held, self._isolation)
         self._waiting: deque[Request] = deque(held)  # what a worker that died has left
-        tally.waiting, tally.running, tally.telling = len(held), 0, 0
+        counts.waiting, counts.running, counts.callbacks_running = len(held), 0, 0
         self._running: dict[asyncio.Task[None], Request] = {}
         self.stopping = False
 
@@ -91,17 +91,17 @@ class OnlineWorker:
             task.cancel()
         await asyncio.gather(*under_way, return_exceptions=True)
         await self._results.close()
-        self._lanes.close()
+        self._isolation.close()
 
     def _admit(self) -> None:
         """Move what was asked for into the worker's own line."""
-        tally = self._tally
+        counts = self._counts
         while self._inbox:
-            tally.waiting += 1  # first, so that the sum of the counts never misses one
+            counts.waiting += 1  # first, so that the sum of the counts never misses one
             try:
                 request = self._inbox.popleft()
             except IndexError:  # a shutdown was quicker
-                tally.waiting -= 1
+                counts.waiting -= 1
                 return
             request.since = time.monotonic()
             self._held[request] = None
@@ -128,9 +128,9 @@ class OnlineWorker:
 
     def _strike(self, request: Request) -> None:
         """Forget one that was cancelled, here and in the store."""
-        self._tally.cancelled += 1
-        self._tally.waiting -= 1
-        self._tally.weight -= request.weight
+        self._counts.cancelled += 1
+        self._counts.waiting -= 1
+        self._counts.weight -= request.weight
         self._held.pop(request, None)
         self._results.forget(request)
 
@@ -139,8 +139,8 @@ class OnlineWorker:
             await self._results.guarded("flush", self._flush_spans, 1.0)
         loop = asyncio.get_running_loop()
         for request in due:
-            self._tally.running += 1
-            self._tally.waiting -= 1
+            self._counts.running += 1
+            self._counts.waiting -= 1
             task = loop.create_task(self._evaluate(request))
             self._running[task] = request
             task.add_done_callback(lambda task: self._running.pop(task, None))
@@ -164,7 +164,7 @@ class OnlineWorker:
             take: Callable[[Any], Scorer] | None = getattr(scorer, "with_model", None)
             if request.model is not None and take is not None:
                 scorer = take(request.model)
-            return await apply_scorer(scorer, example, trace, self._lanes, timeout)
+            return await apply_scorer(scorer, example, trace, self._isolation, timeout)
         except (Exception, Interrupted) as error:  # choke-point: one scorer spoils no other
             return Score.errored(scorer.name, scorer.threshold, error)
 
@@ -173,7 +173,7 @@ class OnlineWorker:
         if request.trace_id is None:
             return Trace.from_calls(example.tools_called or [])
         read = Call(self._store.trace, (request.trace_id,), {}, copy_context())
-        outcome = await self._lanes.run(read, 10.0)
+        outcome = await self._isolation.run(read, 10.0)
         if outcome.error is not None:
             raise outcome.error
         stored: Trace | None = outcome.value

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 
-class Worker:
+class PlainThread:
     """One background thread, which the end of the process does not wait for.
 
     Started without `threading`, whose own lock a signal handler or finaliser could find held by the very

@@ -27,7 +27,7 @@ class Worker(Protocol):
         ...
 
 
-class WorkerThread:
+class SupervisedThread:
     """Runs one worker until it is stopped; `alive` until then.
 
     One that dies is followed by another that takes over what it held; when that does not help, `give_up` is

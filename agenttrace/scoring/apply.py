@@ -21,43 +21,47 @@ from agenttrace.core.protocols import Scorer
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
 from agenttrace.scoring.checks import unfit_field
-from agenttrace.scoring.isolation import Call, Lanes, Outcome
+from agenttrace.scoring.isolation import Call, Isolation, Outcome
 
 OUTCOMES = ("passed", "failed", "skipped", "errored")
 
 
 async def apply_scorers(
-    scorers: Sequence[Scorer], example: Example, trace: Trace | None, lanes: Lanes, timeout: float | None
+    scorers: Sequence[Scorer],
+    example: Example,
+    trace: Trace | None,
+    isolation: Isolation,
+    timeout: float | None,
 ) -> tuple[Score, ...]:
     """One score for each scorer, in their order. `timeout` is in seconds, for each scorer."""
-    return tuple([await apply_scorer(scorer, example, trace, lanes, timeout) for scorer in scorers])
+    return tuple([await apply_scorer(scorer, example, trace, isolation, timeout) for scorer in scorers])
 
 
 async def apply_scorer(
-    scorer: Scorer, example: Example, trace: Trace | None, lanes: Lanes, timeout: float | None
+    scorer: Scorer, example: Example, trace: Trace | None, isolation: Isolation, timeout: float | None
 ) -> Score:
     """One scorer's score, errored where it gave none; `trace` is None where nothing says what was called.
 
     The scorer gets an example of its own, so that it may change it.
     """
-    given = own_example(example)
-    outcome = await lanes.run(Call(scorer.score, (given, trace), {}, copy_context()), timeout)
-    if outcome.held_up:  # a scorer is pure: what other code has cost it is made good, once
-        given = own_example(example)
-        outcome = await lanes.run(Call(scorer.score, (given, trace), {}, copy_context()), timeout)
+    given = copied_example(example)
+    outcome = await isolation.run(Call(scorer.score, (given, trace), {}, copy_context()), timeout)
+    if outcome.blocked_by_other:  # a scorer is pure: what other code has cost it is made good, once
+        given = copied_example(example)
+        outcome = await isolation.run(Call(scorer.score, (given, trace), {}, copy_context()), timeout)
     return _score_of(scorer, example, outcome, timeout).with_duration(outcome.duration)
 
 
 def _score_of(scorer: Scorer, example: Example, outcome: Outcome, timeout: float | None) -> Score:
     name, threshold = scorer.name, scorer.threshold
-    if outcome.held_up:
+    if outcome.blocked_by_other:
         text = f"the scorer {name!r} gave no score within {timeout:g} s: other async code blocked its loop"
         return Score.errored(name, threshold, text)
     if outcome.timed_out:
         return Score.errored(name, threshold, f"the scorer {name!r} gave no score within {timeout:g} s")
     if outcome.error is not None:
         return _broken(name, threshold, example, outcome.error)
-    fault = nonsense(outcome.value)
+    fault = why_not_a_score(outcome.value)
     if fault is not None:
         return Score.errored(name, threshold, f"the scorer {name!r} {fault}")
     score: Score = outcome.value
@@ -79,7 +83,7 @@ def _placed(error: ExpectationError, example: Example) -> str:
     return text if source is None or text.startswith(source) else f"{source}: {text}"
 
 
-def nonsense(value: Any) -> str | None:
+def why_not_a_score(value: Any) -> str | None:
     """What is wrong with a scorer's return value, or None: it is a usable score."""
     if not isinstance(value, Score):
         return (
@@ -142,7 +146,7 @@ def last_line(error: BaseException) -> str:
     return traceback.format_exception_only(error)[-1].strip()
 
 
-def own_input(value: Any) -> Any:
+def copied_input(value: Any) -> Any:
     """An input for one run of the agent: a deep copy, but for what cannot be copied (a client, a lock).
 
     Where one value of a mapping cannot be copied, the others still are.
@@ -159,10 +163,10 @@ def own_input(value: Any) -> Any:
     except BaseException:  # choke-point: whatever the values' own code raises, SystemExit too
         if type(value) is not dict or len(value) < 2:
             return value
-    return {key: own_input({key: item})[key] for key, item in value.items()}
+    return {key: copied_input({key: item})[key] for key, item in value.items()}
 
 
-def own_example(example: Example) -> Example:
+def copied_example(example: Example) -> Example:
     """An example for one scorer: the same values in dicts, lists and sets of its own.
 
     Other objects are shared, matchers and outputs of the user's own types among them: they are few that

@@ -30,13 +30,13 @@ ANSWER_WITHIN = 1.0
 class Outcome:
     """How a call ended: with a value, with an error, or not in time. `duration` is in seconds.
 
-    `held_up`: not in time because another call blocked the event loop.
+    `blocked_by_other`: not in time because another call blocked the event loop.
     """
 
     value: Any = None
     error: BaseException | None = None
     timed_out: bool = False
-    held_up: bool = False
+    blocked_by_other: bool = False
     duration: float = 0.0
 
 
@@ -64,7 +64,7 @@ class Refused(ConfigError):
     """The executor that was given cannot run a call, which says nothing about what was to be called."""
 
 
-class Lanes:
+class Isolation:
     """The threads and the loop of one evaluation. Used from the engine's loop only.
 
     Plain functions run on `executor`, or on threads of ours; `of_loop` is what coroutines find as their
@@ -135,7 +135,7 @@ class Lanes:
             lane.blocked = True
             if self._loop is lane:
                 self._loop = None  # something blocks it: later calls get a fresh one
-            return replace(LATE, held_up=not lane.runs(task))
+            return replace(LATE, blocked_by_other=not lane.runs(task))
         return outcome
 
     def close(self) -> None:

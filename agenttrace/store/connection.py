@@ -18,9 +18,9 @@ CHECKPOINT_PAGES = 2_000
 LARGEST_LOG = 32 * 1024 * 1024
 """A log beyond this (a reader has pinned it) is cut back as soon as the reader lets go."""
 
-Trouble = Literal["busy", "damaged", "moved", "unavailable"]
+FileTrouble = Literal["busy", "damaged", "moved", "unavailable"]
 
-_CODES: dict[int, Trouble] = {
+_CODES: dict[int, FileTrouble] = {
     sqlite3.SQLITE_BUSY: "busy",
     sqlite3.SQLITE_LOCKED: "busy",
     sqlite3.SQLITE_CORRUPT: "damaged",
@@ -38,7 +38,7 @@ class Replaced(sqlite3.DatabaseError):
     """Another file was put in the place of the one that was to be opened."""
 
 
-def trouble_of(error: Exception) -> Trouble:
+def trouble_of(error: Exception) -> FileTrouble:
     """What an error of SQLite's means for the store.
 
     *unavailable*: full, forbidden, broken, no file, or of a newer version.
@@ -255,7 +255,7 @@ def _read_once(path: str, timeout: float, query: Callable[[sqlite3.Connection], 
 def _look_beside(path: str, timeout: float) -> None:
     """Stop at a file of another kind; move the log of a file that was replaced out of the way of this one."""
     lock = FileLock(path)
-    sides.refuse_strangers(path, lock)
+    sides.refuse_foreign_file(path, lock)
     if not sides.strays(path, sides.noted(lock)):
         return
     if not lock.acquire(timeout):

@@ -19,7 +19,7 @@ _LONGEST_PAUSE = 30.0
 _log = logging.getLogger("agenttrace")
 
 
-class Refuge:
+class MemoryFallback:
     """Holds what a file could not take, and says when the file may be tried again.
 
     `occupied` means that something waits here for the file.

@@ -49,7 +49,7 @@ def refuse_links(path: str) -> None:
             raise StoreError(f"{path + side} is {kind}; the store needs the path of a file")
 
 
-def refuse_strangers(path: str, ours: Identity | None = None) -> None:
+def refuse_foreign_file(path: str, ours: Identity | None = None) -> None:
     """Stop where a file of somebody else's stands, as after a mistyped path.
 
     A database, an empty file, and a damaged one with our lock or its log beside it, are no strangers. `ours`

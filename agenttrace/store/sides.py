@@ -54,15 +54,15 @@ def _identity(word: str) -> files.Identity:
     return int(device), int(number)
 
 
-def refuse_strangers(path: str, lock: FileLock, remembered: Group | None = None) -> None:
-    """Stop where a file of somebody else's stands: see `files.refuse_strangers`.
+def refuse_foreign_file(path: str, lock: FileLock, remembered: Group | None = None) -> None:
+    """Stop where a file of somebody else's stands: see `files.refuse_foreign_file`.
 
     Raises:
         StoreError: it is no database, and was never the store.
         OSError: it cannot be read.
     """
     belonging = noted(lock) or remembered
-    files.refuse_strangers(path, None if belonging is None else belonging.database)
+    files.refuse_foreign_file(path, None if belonging is None else belonging.database)
 
 
 def strays(path: str, belonging: Group | None) -> list[str]:

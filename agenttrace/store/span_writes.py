@@ -22,14 +22,14 @@ _LATEST = (1 << 63) - 1
 _KNOWN_TRACES = "SELECT trace_id, id FROM traces WHERE trace_id IN (SELECT value FROM json_each(?))"
 
 
-def keep_spans(db: sqlite3.Connection, functions: Functions, spans: Sequence[Span]) -> int:
+def keep_spans(db: sqlite3.Connection, functions: FunctionIds, spans: Sequence[Span]) -> int:
     """Keep spans, whatever is among them; returns how many had to be quarantined."""
     if _kept(db, functions, spans) is None:
         return 0
     return sum(_quarantined(db, functions, span) for span in spans)
 
 
-def _quarantined(db: sqlite3.Connection, functions: Functions, span: Span) -> bool:
+def _quarantined(db: sqlite3.Connection, functions: FunctionIds, span: Span) -> bool:
     if _kept(db, functions, (span,)) is None:
         return False
     reason: BaseException | None
@@ -44,7 +44,7 @@ def _quarantined(db: sqlite3.Connection, functions: Functions, span: Span) -> bo
     return reason is not None
 
 
-def _kept(db: sqlite3.Connection, functions: Functions, spans: Sequence[Span]) -> BaseException | None:
+def _kept(db: sqlite3.Connection, functions: FunctionIds, spans: Sequence[Span]) -> BaseException | None:
     """Keep all of the spans, or none and return why."""
     db.execute("SAVEPOINT kept")
     try:
@@ -70,7 +70,7 @@ def speaks_of_a_span(error: BaseException) -> bool:
     return type(error) is not sqlite3.DatabaseError and not raised_by_signal(error)
 
 
-def _insert_spans(db: sqlite3.Connection, functions: Functions, spans: Sequence[Span]) -> None:
+def _insert_spans(db: sqlite3.Connection, functions: FunctionIds, spans: Sequence[Span]) -> None:
     traces = _trace_numbers(db, spans)
     flat = flat_rows(spans, traces, functions.known, lambda span: functions.number(db, span))
     insert_many(db, "INSERT OR REPLACE INTO span_rows VALUES ", SPAN_WIDTH, flat)
@@ -188,7 +188,7 @@ def marks(count: int) -> str:
 _MOST_FUNCTIONS = 10_000
 
 
-class Functions:
+class FunctionIds:
     """The numbers of recorded functions in one file; `known` are those that this process has met."""
 
     def __init__(self) -> None:

@@ -30,7 +30,7 @@ from agenttrace.store.evaluation_writes import (
     insert_report,
     insert_scores,
 )
-from agenttrace.store.fallback import Refuge
+from agenttrace.store.fallback import MemoryFallback
 from agenttrace.store.fork_lock import ForkLock
 from agenttrace.store.health import StoreHealth
 from agenttrace.store.id_prefix import id_prefix
@@ -38,7 +38,7 @@ from agenttrace.store.outbox import MAX_BYTES, SQLiteOutbox
 from agenttrace.store.rows import dataset_text, dataset_value
 from agenttrace.store.span_writes import (
     DEFAULT_BYTES,
-    Functions,
+    FunctionIds,
     delete_trace,
     insert_tools,
     keep_spans,
@@ -86,7 +86,7 @@ class SQLiteStore:
         self._using = ForkLock()
         self._health = StoreHealth(path=self.path)
         self._writer = Writer(self.path, self.busy_timeout, self._health)
-        self._refuge = Refuge(self._health)
+        self._fallback = MemoryFallback(self._health)
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
@@ -129,20 +129,20 @@ class SQLiteStore:
         if not spans:
             return
         with self._alone():
-            if self._refuge.must_wait():
-                self._refuge.keep_spans(spans)
+            if self._fallback.must_wait():
+                self._fallback.keep_spans(spans)
                 return
             try:
-                self._return_from_refuge()
+                self._return_from_memory()
                 self._store(spans)
             except Unavailable as cause:
-                self._refuge.open(cause)
-                self._refuge.keep_spans(spans)
+                self._fallback.open(cause)
+                self._fallback.keep_spans(spans)
 
     def _store(self, spans: Sequence[Span], *rest: Callable[[sqlite3.Connection], None]) -> None:
         """Write spans, and what else there is, in one transaction."""
 
-        def keep(db: sqlite3.Connection, functions: Functions) -> int:
+        def keep(db: sqlite3.Connection, functions: FunctionIds) -> int:
             parts = range(0, len(spans), _SPANS_AT_ONCE)
             refused = sum(keep_spans(db, functions, spans[n : n + _SPANS_AT_ONCE]) for n in parts)
             for write in rest:
@@ -155,53 +155,53 @@ class SQLiteStore:
     def write_tools(self, project: str, tools: Sequence[ToolDefinition]) -> None:
         self._write_or_keep(
             lambda db, _: insert_tools(db, project, tools),
-            lambda: self._refuge.memory.write_tools(project, tools),
+            lambda: self._fallback.memory.write_tools(project, tools),
         )
 
     def write_scores(self, scores: Sequence[tuple[str, str | None, Score]]) -> None:
         kept = list(scores)
         self._write_or_keep(
-            lambda db, _: insert_scores(db, kept), lambda: self._refuge.memory.write_scores(kept)
+            lambda db, _: insert_scores(db, kept), lambda: self._fallback.memory.write_scores(kept)
         )
 
     def write_report(self, report: EvaluationReport) -> str:
         run_id = uuid4().hex
         self._write_or_keep(
             lambda db, _: insert_report(db, run_id, report),
-            lambda: self._refuge.memory.keep_report(run_id, report),
+            lambda: self._fallback.memory.keep_report(run_id, report),
         )
         return run_id
 
     def _write_or_keep(
-        self, write: Callable[[sqlite3.Connection, Functions], None], keep: Callable[[], None]
+        self, write: Callable[[sqlite3.Connection, FunctionIds], None], keep: Callable[[], None]
     ) -> None:
         with self._alone():
-            if self._refuge.must_wait():
+            if self._fallback.must_wait():
                 keep()
                 return
             try:
-                self._return_from_refuge()
+                self._return_from_memory()
                 self._writer.write(write)
             except (Unavailable, ExportError) as cause:
-                self._refuge.open(cause)
+                self._fallback.open(cause)
                 keep()
 
     def save_pending_evaluations(self, project: str, requests: Sequence[Mapping[str, Any]]) -> None:
         self._write_or_keep(
             lambda db, _: insert_pending(db, project, requests),
-            lambda: self._refuge.memory.save_pending_evaluations(project, requests),
+            lambda: self._fallback.memory.save_pending_evaluations(project, requests),
         )
 
     def claim_pending_evaluations(
         self, keys: Sequence[str], owner: str | None, *, held_by: str | None
     ) -> list[str]:
-        given = self._refuge.memory.claim_pending_evaluations(keys, owner, held_by=held_by)
+        given = self._fallback.memory.claim_pending_evaluations(keys, owner, held_by=held_by)
         if not os.path.lexists(self.path):
             return given
         return given + self._must_write(lambda db, _: claim_pending(db, keys, owner, held_by))
 
     def drop_pending_evaluations(self, keys: Sequence[str]) -> None:
-        self._refuge.memory.drop_pending_evaluations(keys)
+        self._fallback.memory.drop_pending_evaluations(keys)
         self._write_or_keep(lambda db, _: delete_pending(db, keys), lambda: None)
 
     def save_dataset(self, alias: str, project: str, content: Any) -> int:
@@ -209,13 +209,13 @@ class SQLiteStore:
         return self._must_write(lambda db, _: insert_dataset(db, project, alias, text))
 
     def delete_trace(self, trace_id: str) -> bool:
-        def delete(db: sqlite3.Connection, _: Functions) -> bool:
+        def delete(db: sqlite3.Connection, _: FunctionIds) -> bool:
             found = queries.find_trace(db, trace_id.lower()) if len(trace_id) == 32 else None
             if found is not None:
                 delete_trace(db, *found)
             return found is not None
 
-        kept_in_memory = self._refuge.memory.delete_trace(trace_id)
+        kept_in_memory = self._fallback.memory.delete_trace(trace_id)
         if not os.path.lexists(self.path):
             return kept_in_memory
         return self._must_write(delete) or kept_in_memory
@@ -237,7 +237,7 @@ class SQLiteStore:
             return whole_id, queries.span_rows(db, number), queries.known_tools(db, number)
 
         in_file = self._read(query, None)
-        waiting = self._refuge.memory.trace(prefix if in_file is None else in_file[0])
+        waiting = self._fallback.memory.trace(prefix if in_file is None else in_file[0])
         if in_file is None:
             return waiting
         stored = queries.trace_of(*in_file)
@@ -250,7 +250,7 @@ class SQLiteStore:
     def traces(
         self, *, project: str | None = None, limit: int = 50, name: str | None = None
     ) -> list[TraceSummary]:
-        waiting = self._refuge.memory.traces(project=project, limit=limit, name=name)
+        waiting = self._fallback.memory.traces(project=project, limit=limit, name=name)
         nothing: list[TraceSummary] = []
         in_file = self._read(lambda db: queries.summaries(db, project, limit, name), nothing)
         if not waiting:
@@ -262,10 +262,10 @@ class SQLiteStore:
     def scores(self, trace_id: str) -> list[tuple[str | None, Score]]:
         nothing: list[tuple[str | None, Score]] = []
         in_file = self._read(lambda db: queries.scores(db, trace_id), nothing)
-        return in_file + self._refuge.memory.scores(trace_id)
+        return in_file + self._fallback.memory.scores(trace_id)
 
     def runs(self, *, project: str | None = None, limit: int = 50) -> list[RunSummary]:
-        waiting = self._refuge.memory.runs(project=project, limit=limit)
+        waiting = self._fallback.memory.runs(project=project, limit=limit)
         nothing: list[RunSummary] = []
         in_file = self._read(lambda db: queries.runs(db, project, limit), nothing)
         return (waiting + in_file)[: max(limit, 0)]
@@ -279,7 +279,7 @@ class SQLiteStore:
             found = queries.find_run(db, prefix)
             return None if found is None else queries.run(db, found)
 
-        return self._read(query, None) or self._refuge.memory.run(prefix)
+        return self._read(query, None) or self._fallback.memory.run(prefix)
 
     def load_dataset(self, alias: str, project: str, version: int | None = None) -> Any:
         text = self._read(lambda db: queries.dataset(db, project, alias, version), None)
@@ -291,9 +291,9 @@ class SQLiteStore:
     def pending_evaluations(self, project: str) -> list[dict[str, Any]]:
         nothing: list[dict[str, Any]] = []
         in_file = self._read(lambda db: queries.pending_evaluations(db, project), nothing)
-        return in_file + self._refuge.memory.pending_evaluations(project)
+        return in_file + self._fallback.memory.pending_evaluations(project)
 
-    def _must_write(self, write: Callable[[sqlite3.Connection, Functions], T]) -> T:
+    def _must_write(self, write: Callable[[sqlite3.Connection, FunctionIds], T]) -> T:
         with self._alone():
             try:
                 return self._writer.write(write)
@@ -308,12 +308,12 @@ class SQLiteStore:
         try:
             self._writer.verify()
             with self._busy_for_at_most(deadline - time.monotonic()):
-                self._return_from_refuge()
+                self._return_from_memory()
         except (Unavailable, ExportError, ImportError) as cause:
-            self._refuge.open(cause)
+            self._fallback.open(cause)
         finally:
             self._using.release()
-        return not self._refuge.occupied
+        return not self._fallback.occupied
 
     @contextmanager
     def _busy_for_at_most(self, seconds: float) -> Iterator[None]:
@@ -354,8 +354,8 @@ class SQLiteStore:
         """The state of this moment."""
         return self._health.copy()
 
-    def _return_from_refuge(self) -> None:
-        if not self._refuge.occupied:
+    def _return_from_memory(self) -> None:
+        if not self._fallback.occupied:
             return
-        self._store(self._refuge.memory.kept_spans(), self._refuge.put_back)
-        self._refuge.leave()
+        self._store(self._fallback.memory.kept_spans(), self._fallback.put_back)
+        self._fallback.leave()

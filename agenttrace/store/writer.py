@@ -13,11 +13,11 @@ from agenttrace.store import files, migrations, sides
 from agenttrace.store.connection import Replaced, cut_log, open_for_writing, trouble_of, writable_state
 from agenttrace.store.health import StoreHealth
 from agenttrace.store.lock import FileLock
-from agenttrace.store.span_writes import Functions
+from agenttrace.store.span_writes import FunctionIds
 
 T = TypeVar("T")
 
-Action = Callable[[sqlite3.Connection, Functions], T]
+Action = Callable[[sqlite3.Connection, FunctionIds], T]
 
 _CLOSE_TIMEOUT = 0.5
 
@@ -38,7 +38,7 @@ class Writer:
         self.timeout = timeout
         self._health = health
         self._lock = FileLock(path)
-        self._functions = Functions()
+        self._functions = FunctionIds()
         self._db: sqlite3.Connection | None = None
         self._file: files.Identity | None = None
         self._group: sides.Group | None = None  # what was open; None once others may have its identity
@@ -84,7 +84,7 @@ class Writer:
         self._notice_a_lost_file()  # before the lock, whose directory may be gone as well
         if self._db is None:
             files.refuse_links(self.path)
-            sides.refuse_strangers(self.path, self._lock, self._group)  # before our lock lies beside it
+            sides.refuse_foreign_file(self.path, self._lock, self._group)  # before our lock lies beside it
             files.make_directory(self.path)
         if not self._lock.acquire(self.timeout):
             self._health.busy += 1
@@ -111,7 +111,7 @@ class Writer:
 
         self._db = open_for_writing(self.path, self.timeout, file, before_writing=note)
         self._steps = migrations.count(self._db)
-        self._functions = Functions()
+        self._functions = FunctionIds()
         self._stored_here = 0
         self._say_that_it_was_replaced()
 

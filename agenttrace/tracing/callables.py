@@ -20,7 +20,7 @@ class ObservedCallable(wrapt.CallableObjectProxy):  # type: ignore[type-arg,unus
     with ``_self_`` are the proxy's, all others the object's.
     """
 
-    __agenttrace_site__: Any = None  # declared here, so that setting it does not reach the object
+    __agenttrace_observed__: Any = None  # declared here, so that setting it does not reach the object
 
     def __init__(self, wrapped: Any, recording: Callable[..., Any], again: Again) -> None:
         super().__init__(wrapped)

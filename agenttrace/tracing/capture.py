@@ -16,7 +16,7 @@ from agenttrace.tracing.delivery import Nowhere
 from agenttrace.tracing.finish import finish
 from agenttrace.tracing.observed import known_tools
 from agenttrace.tracing.pipeline import Pipeline
-from agenttrace.tracing.record import END, Record, Recorder, Scope, lightened, weight_of
+from agenttrace.tracing.record import END, Record, Recorder, Scope, weight_of, without_heavy_values
 from agenttrace.tracing.redaction import Redaction
 
 MAX_CAPTURED = 1_000_000
@@ -40,7 +40,7 @@ class _Tee(deque[Any]):
         weight = weight_of(record)
         if weight and self.weight + weight > MAX_CAPTURED_WEIGHT:
             self.lightened += 1
-            deque.append(self, lightened(record))
+            deque.append(self, without_heavy_values(record))
         else:
             self.weight += weight
             deque.append(self, record)
@@ -48,7 +48,7 @@ class _Tee(deque[Any]):
         if len(onward) < self.scope.pipeline.limit:
             onward.append(record)
         else:
-            self.scope.pipeline.overflow(record)
+            self.scope.pipeline.count_queue_full(record)
 
 
 class Capture:

@@ -8,7 +8,7 @@ from functools import wraps
 from typing import ParamSpec, TypeVar
 
 from agenttrace.process.fork_and_exit import at_fork
-from agenttrace.tracing.record import PARENT, SCOPE, SITE, Record
+from agenttrace.tracing.record import OBSERVED, PARENT, SCOPE, Record
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -20,7 +20,7 @@ current: ContextVar[Record | None] = ContextVar("agenttrace_current", default=No
 def running() -> Record | None:
     """The record of the call that runs here, or None outside every recorded call."""
     record = current.get()
-    if record is None or record[SITE] is None or record[SCOPE] is None:
+    if record is None or record[OBSERVED] is None or record[SCOPE] is None:
         return None
     return record
 

@@ -11,7 +11,7 @@ from typing import Any
 from agenttrace.core.errors import ConfigError, did_you_mean
 from agenttrace.tracing import signatures
 from agenttrace.tracing.default_recorder import default_recorder
-from agenttrace.tracing.observed import Rebinding, Site, is_secret, make_site
+from agenttrace.tracing.observed import ObservedFunction, Rebinding, describe_function, is_secret
 from agenttrace.tracing.record import OnEnd, Recorder
 from agenttrace.tracing.wrapper import REDACTED_NAME, RESERVED, dress, make_wrapper
 
@@ -21,7 +21,7 @@ OPTIONS = (
     *("scorers", "sample_rate"),
 )
 
-SITE_MARK = "__agenttrace_site__"
+OBSERVED_MARK = "__agenttrace_observed__"
 _IMMUTABLE = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE: the class of a builtin
 
 
@@ -112,20 +112,20 @@ def _observe_function(recorder: Recorder, function: Any, options: dict[str, Any]
     self_in_args = is_method and taken[0].kind is taken[0].VAR_POSITIONAL
     recorded = taken[1:] if is_method and not self_in_args else taken
     rebinding = Rebinding(recorded, known) if passes_on else None
-    site = make_site(function, recorded, known, recorder=recorder, rebinding=rebinding, **options)
+    observed = describe_function(function, recorded, known, recorder=recorder, rebinding=rebinding, **options)
     sources = [REDACTED_NAME if is_secret(p.name) else p.name for p in recorded]
     if self_in_args:
         sources[0] += "[1:]"
-    wrapper = make_wrapper(function, taken, site, tuple(sources) if site.capture_input else None)
+    wrapper = make_wrapper(function, taken, observed, tuple(sources) if observed.capture_input else None)
     if isinstance(function, FunctionType):
-        observed: Any = dress(wrapper, function)
+        dressed: Any = dress(wrapper, function)
     else:
         from agenttrace.tracing.callables import ObservedCallable
 
-        observed = ObservedCallable(function, wrapper, (_observe_again, options))
-    site.wrapper = weakref.ref(observed)
-    setattr(observed, SITE_MARK, site)
-    return observed
+        dressed = ObservedCallable(function, wrapper, (_observe_again, options))
+    observed.wrapper = weakref.ref(dressed)
+    setattr(dressed, OBSERVED_MARK, observed)
+    return dressed
 
 
 def _observe_again(function: Any, options: dict[str, Any]) -> Any:
@@ -141,9 +141,13 @@ def _without_our_wrapper(function: Any) -> Any:
     if isinstance(function, MethodType):
         inner = _without_our_wrapper(function.__func__)
         return function if inner is function.__func__ else MethodType(inner, function.__self__)
-    site = getattr(function, SITE_MARK, None)
-    if isinstance(site, Site) and site.wrapper is not None and site.wrapper() is function:
-        return site.function
+    observed = getattr(function, OBSERVED_MARK, None)
+    if (
+        isinstance(observed, ObservedFunction)
+        and observed.wrapper is not None
+        and observed.wrapper() is function
+    ):
+        return observed.function
     return function
 
 

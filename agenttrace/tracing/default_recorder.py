@@ -22,14 +22,14 @@ def withdraw_recorder(recorder: Recorder) -> None:
         _chosen.remove(recorder)
 
 
-def when_none_is_offered(make: Callable[[], Recorder]) -> None:
+def set_default_factory(make: Callable[[], Recorder]) -> None:
     """Say how a default is made when one is needed first. Called by the wiring, above this room."""
     _make[:] = [make]
 
 
 def default_recorder() -> Recorder:
     """The first tracer's recorder; without a tracer, one that makes the default tracer at the first root."""
-    return _chosen[0] if _chosen else _LATE
+    return _chosen[0] if _chosen else _MADE_ON_DEMAND
 
 
 def _resolve_late() -> object:
@@ -38,4 +38,4 @@ def _resolve_late() -> object:
     return _chosen[0].resolve() if _chosen else None
 
 
-_LATE = Recorder("default", _resolve_late)  # type: ignore[arg-type] # a pipeline, or None
+_MADE_ON_DEMAND = Recorder("default", _resolve_late)  # type: ignore[arg-type] # a pipeline, or None

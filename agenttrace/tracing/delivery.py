@@ -17,7 +17,7 @@ from agenttrace.tracing.accounts import Shortfall, StoreAccount
 from agenttrace.tracing.failure import describe
 from agenttrace.tracing.finish import finish, forget_ancestors, scores_of
 from agenttrace.tracing.observed import known_tools
-from agenttrace.tracing.record import EXTRA, SITE, START, OnEnd, Record, weight_of
+from agenttrace.tracing.record import EXTRA, OBSERVED, START, OnEnd, Record, weight_of
 from agenttrace.tracing.redaction import Redaction
 
 BATCH = 4_000
@@ -29,7 +29,7 @@ _OF_A_SPAN = (TypeError, ValueError, ArithmeticError, LookupError, AttributeErro
 log = logging.getLogger("agenttrace")
 
 
-class Outlet:
+class Delivery:
     """Takes records off the queue, makes them spans, hands them to the store, then to the other exporters.
 
     Used by one thread at a time. What the store refuses stays in `pending` and is offered again. Nothing that
@@ -101,7 +101,7 @@ class Outlet:
     def _finish(self, record: Record) -> None:
         span = finish(record, self.redaction)
         scores = () if record[EXTRA] is None else scores_of(record, self.redaction)
-        on_end = record[SITE].on_end
+        on_end = record[OBSERVED].on_end
         self.pending.append(span)
         for score in scores:
             self._pending_scores.append((span.trace_id, span.span_id, score))
@@ -197,7 +197,7 @@ class Outlet:
                 self._call("export", f"{len(scores)} scores were not exported", write, scores)
 
     def _tell(self) -> None:
-        """Call what waits for the end of a span at its site, now that the span is stored."""
+        """Call what waits for the end of a span of an observed function, now that the span is stored."""
         calls, self._to_tell = self._to_tell, []
         for on_end, span in calls:
             self._call("on_end", f"after {span.name!r}", on_end, span)

@@ -10,16 +10,16 @@ from agenttrace.core.score import Score
 from agenttrace.core.snapshot import EXACT_INT
 from agenttrace.core.span import EMPTY, Span, SpanError
 from agenttrace.tracing.freeze import thaw
-from agenttrace.tracing.observed import Site, SiteRules
+from agenttrace.tracing.observed import ObservedFunction, RedactedNames
 from agenttrace.tracing.record import (
     END,
     EXTRA,
     FAILURE,
     INDEX,
     METADATA,
+    OBSERVED,
     PARENT,
     SCOPE,
-    SITE,
     Record,
     Scope,
     parent_key_of,
@@ -30,27 +30,27 @@ from agenttrace.tracing.secrets import SHORTEST_SECRET
 
 def finish(record: Record, redaction: Redaction) -> Span:
     """Make the finished span of a record whose call has ended: thawed, strict JSON, redacted."""
-    site: Site
+    observed: ObservedFunction
     scope: Scope
-    parent, scope, site, index, start, arguments, end, output, failure, extra = record
-    rules = site.rules
+    parent, scope, observed, index, start, arguments, end, output, failure, extra = record
+    rules = observed.rules
     if rules[0] is not redaction:
-        rules = site.rules = _rules_for(site, redaction)
-    above = parent[SITE] is not None
+        rules = observed.rules = _rules_for(observed, redaction)
+    above = parent[OBSERVED] is not None
     span = _new(Span)  # field by field: half the time of seventeen keyword arguments, on every span there is
     span.trace_key = scope.trace_key
     span.span_key = (scope.base + index) & SPAN_KEY_MASK or 1
     span.parent_key = (scope.base + parent[INDEX]) & SPAN_KEY_MASK or 1 if above else parent_key_of(record)
     span.index = index
     span.name = rules[2]
-    span.span_type = site.span_type
+    span.span_type = observed.span_type
     span.start_ns = scope.anchor + start
     span.end_ns = scope.anchor + (end or start)
-    span.input = None if arguments is None else _inputs(site, arguments, redaction, rules)
+    span.input = None if arguments is None else _inputs(observed, arguments, redaction, rules)
     span.output = output if output is None else _value("output", output, redaction)
     span.status = "ok"
     span.error = None
-    span.attributes = EMPTY if site.metadata is None else redaction.fields(site.metadata)
+    span.attributes = EMPTY if observed.metadata is None else redaction.fields(observed.metadata)
     span.usage = None
     span.project = scope.project
     span.tool = rules[3]
@@ -67,15 +67,17 @@ def finish(record: Record, redaction: Redaction) -> Span:
 _new = object.__new__
 
 
-def _rules_for(site: Site, redaction: Redaction) -> SiteRules:
-    names = tuple(map(redaction.key, site.names))
-    by_name = redaction.call is not None or any(map(redaction.is_secret, site.names))
-    return redaction, by_name, redaction.inside(site.name), redaction.tool(site.definition), names
+def _rules_for(observed: ObservedFunction, redaction: Redaction) -> RedactedNames:
+    names = tuple(map(redaction.key, observed.names))
+    by_name = redaction.call is not None or any(map(redaction.is_secret, observed.names))
+    return redaction, by_name, redaction.inside(observed.name), redaction.tool(observed.definition), names
 
 
-def _inputs(site: Site, values: tuple[Any, ...], redaction: Redaction, rules: SiteRules) -> dict[str, Any]:
-    if site.rebinding is not None:
-        bound = site.rebinding.bind([thaw(value) for value in values])
+def _inputs(
+    observed: ObservedFunction, values: tuple[Any, ...], redaction: Redaction, rules: RedactedNames
+) -> dict[str, Any]:
+    if observed.rebinding is not None:
+        bound = observed.rebinding.bind([thaw(value) for value in values])
         if bound is not None:
             return {name: _value(name, value, redaction) for name, value in bound.items()}
     named = zip(rules[4], values, strict=False)
@@ -164,4 +166,4 @@ def forget_ancestors(record: Record) -> None:
     """
     parent = record[PARENT]
     if len(parent) > FAILURE and parent[END]:
-        record[PARENT] = [None, parent[SCOPE], parent[SITE], parent[INDEX]]
+        record[PARENT] = [None, parent[SCOPE], parent[OBSERVED], parent[INDEX]]

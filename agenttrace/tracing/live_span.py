@@ -10,7 +10,7 @@ from agenttrace.core.interruptions import thrown_in
 from agenttrace.core.score import Score
 from agenttrace.core.snapshot import snapshot
 from agenttrace.tracing.freeze import thaw
-from agenttrace.tracing.record import EXTRA, SCOPE, SITE, Record, Scope, key_of, parent_key_of
+from agenttrace.tracing.record import EXTRA, OBSERVED, SCOPE, Record, Scope, key_of, parent_key_of
 from agenttrace.tracing.steps import freeze_one
 
 MAX_NOTES = 1_000
@@ -37,12 +37,12 @@ class LiveSpan:
         if self._record is None:
             return ""
         given = (self._record[EXTRA] or {}).get("name")
-        return str(given or self._record[SITE].name)
+        return str(given or self._record[OBSERVED].name)
 
     @property
     def span_type(self) -> str:
         """The span's type; empty when not recorded."""
-        return "" if self._record is None else str(self._record[SITE].span_type)
+        return "" if self._record is None else str(self._record[OBSERVED].span_type)
 
     @property
     def span_id(self) -> str:

@@ -11,13 +11,14 @@ from agenttrace.core.tool import REQUIRED, TOOL, Parameter, ParameterKind, ToolD
 from agenttrace.tracing.record import OnEnd, Recorder
 from agenttrace.tracing.redaction import Redaction
 
-SiteRules = tuple["Redaction | None", bool, str, "ToolDefinition | None", tuple[str, ...]]
-"""What a redaction makes of a site: whether values are redacted by their name; its name, its definition, the
-names of its values. In one tuple, because several redactions may take turns on several threads."""
+RedactedNames = tuple["Redaction | None", bool, str, "ToolDefinition | None", tuple[str, ...]]
+"""What a redaction makes of an observed function: whether values are redacted by their name; its name, its
+definition, the names of its values. In one tuple, because several redactions may take turns on several
+threads."""
 
 
-class Site:
-    """One decorated place: what is the same for each of its calls."""
+class ObservedFunction:
+    """One observed function: what is the same for each of its calls."""
 
     __slots__ = (
         "__weakref__",
@@ -61,7 +62,7 @@ class Site:
         self.function = function
         self.definition = definition
         self.on_end = on_end
-        self.rules: SiteRules = (None, True, "", None, ())
+        self.rules: RedactedNames = (None, True, "", None, ())
         self.rebinding = rebinding
         self.wrapper: Callable[[], Any] | None = None
 
@@ -77,7 +78,7 @@ def known_tools() -> Mapping[str, ToolDefinition]:
     return dict(_tools)
 
 
-def make_site(
+def describe_function(
     function: Callable[..., Any],
     recorded: Sequence[inspect.Parameter],
     known: Sequence[inspect.Parameter],
@@ -91,13 +92,13 @@ def make_site(
     tags: tuple[str, ...],
     on_end: OnEnd | None,
     rebinding: Rebinding | None = None,
-) -> Site:
-    """Describe one decorated place; a tool is entered in the list of known tools.
+) -> ObservedFunction:
+    """Describe one observed function; a tool is entered in the list of known tools.
 
     `recorded` are the parameters whose values a record holds, `known` those that scorers see.
     """
     span_name = clean_text(name or _name_of(function))
-    site = Site(
+    observed = ObservedFunction(
         name=span_name,
         span_type=clean_text(span_type),
         recorder=recorder,
@@ -110,10 +111,10 @@ def make_site(
         rebinding=rebinding,
     )
     if span_type == TOOL:
-        site.definition = ToolDefinition(span_name, tuple(map(_parameter, known)), tags)
+        observed.definition = ToolDefinition(span_name, tuple(map(_parameter, known)), tags)
         if len(_tools) < MAX_TOOLS or span_name in _tools:
-            _tools[span_name] = site.definition
-    return site
+            _tools[span_name] = observed.definition
+    return observed
 
 
 def _name_of(function: Any) -> str:

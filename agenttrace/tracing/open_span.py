@@ -1,6 +1,7 @@
 """A span that is ended by whoever holds it, on any thread, at any time.
 
-`lend` makes its record the running call of a context for a while; it can be taken back from outside of it.
+`make_current` makes its record the running call of a context for a while; what it gives restores, also from
+outside of that context, what ran there before.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from agenttrace.core.identity import monotonic_ns
 from agenttrace.core.span import Status
 from agenttrace.tracing.context import current
 from agenttrace.tracing.live_span import LiveSpan
-from agenttrace.tracing.record import FAILURE, INDEX, OFF, PARENT, SCOPE, SITE, Record
+from agenttrace.tracing.record import FAILURE, INDEX, OBSERVED, OFF, PARENT, SCOPE, Record
 from agenttrace.tracing.steps import emit, fail_here
 
 MAX_DEPTH = 10_000
@@ -56,11 +57,11 @@ class OpenSpan(LiveSpan):
     def set_type(self, span_type: str) -> None:
         """Give the span another type."""
         if self._record is not None:
-            self._record[SITE].span_type = span_type  # the site of a block is this span's own
+            self._record[OBSERVED].span_type = span_type  # a block's is this span's own
 
-    def lend(self) -> Loan | None:
-        """Make this the running call of this context, until the loan is taken back; see `lend`."""
-        return lend(self.parent_record)
+    def make_current(self) -> CurrentCall | None:
+        """Make this the running call of this context, until that is restored; see `make_current`."""
+        return make_current(self.parent_record)
 
     def is_above_running(self) -> bool:
         """Whether the running call was started, directly or not, under this one."""
@@ -68,7 +69,7 @@ class OpenSpan(LiveSpan):
         if own is None:
             return False
         for _ in range(MAX_DEPTH):
-            if record is None or record[SITE] is None or record[SCOPE] is not own[SCOPE]:
+            if record is None or record[OBSERVED] is None or record[SCOPE] is not own[SCOPE]:
                 return False
             if record[INDEX] == own[INDEX]:
                 return True
@@ -78,11 +79,11 @@ class OpenSpan(LiveSpan):
     def count_recording_error(self) -> None:
         """Count something that could not be recorded, in the tracer's ``stats()["recording_errors"]``."""
         if self._record is not None:
-            self._record[SCOPE].pipeline.guarded.add()
+            self._record[SCOPE].pipeline.recording_errors.add()
 
 
-class Loan:
-    """Made by `lend`. Taking back twice does nothing."""
+class CurrentCall:
+    """Made by `make_current`. Restoring twice does nothing."""
 
     __slots__ = ("_context", "_record", "_token")
 
@@ -91,7 +92,7 @@ class Loan:
         self._token: Token[Any] | None = token
         self._context = context
 
-    def take_back(self) -> None:
+    def restore(self) -> None:
         """Make the running call of that context what it was, unless it is another by now. Never raises."""
         token, self._token = self._token, None
         context, self._context = self._context, None
@@ -107,8 +108,8 @@ class Loan:
                     pass
 
 
-def lend(record: Record) -> Loan | None:
-    """Make a record the running call of this context, until the loan is taken back.
+def make_current(record: Record) -> CurrentCall | None:
+    """Make a record the running call of this context, until what it gives restores the one before.
 
     None where an asyncio task runs whose context cannot be reached from outside: it is left as it is, so
     that nothing stays the running call there after its end.
@@ -122,12 +123,12 @@ def lend(record: Record) -> Loan | None:
         except RuntimeError:  # no event loop runs in this thread
             task = None
         if task is None:
-            return Loan(record, token, None)
+            return CurrentCall(record, token, None)
         context = _context_of(task, record)
         if context is None:
             current.reset(token)
             return None
-        return Loan(record, token, context)
+        return CurrentCall(record, token, context)
     except BaseException:  # a signal handler's
         current.set(before)
         raise

@@ -17,10 +17,10 @@ from agenttrace.core.interruptions import pass_on_interruption
 from agenttrace.core.protocols import Delivering, Exporter, SpanSink
 from agenttrace.process.counter import Counter
 from agenttrace.process.fork_and_exit import at_end_of_child, at_exit, at_fork
-from agenttrace.process.plain_thread import AtOnce, Barrier, Worker
+from agenttrace.process.plain_thread import AtOnce, Barrier, PlainThread
 from agenttrace.tracing.accounts import FlushResult, Shortfall
 from agenttrace.tracing.context import current
-from agenttrace.tracing.delivery import Outlet
+from agenttrace.tracing.delivery import Delivery
 from agenttrace.tracing.freeze import Frozen
 from agenttrace.tracing.record import OFF, Record, Scope
 from agenttrace.tracing.redaction import Redaction
@@ -65,17 +65,17 @@ class Pipeline:
     def _begin(self, since: int = 0) -> None:
         self.entrance: Any = self.queue
         self.weight = 0
-        self.overflowed = Counter()
-        self.outweighed = Counter()
+        self.queue_full = Counter()
+        self.values_dropped = Counter()
         self.sampled_out = Counter()
         self.after_shutdown = Counter()
-        self.guarded = Counter()
-        self.estranged = Counter()
-        self._outlet = Outlet(self.store, self.exporters, self.redaction, since)
+        self.recording_errors = Counter()
+        self.foreign_contexts = Counter()
+        self._delivery = Delivery(self.store, self.exporters, self.redaction, since)
         self._wake: SimpleQueue[None] = SimpleQueue()
         self._starting = allocate_lock()
         self._storing = allocate_lock()
-        self._worker: Worker | None = None
+        self._worker: PlainThread | None = None
         self._stopping = False
 
     # On the traced thread.
@@ -89,7 +89,7 @@ class Pipeline:
             return
         try:
             if self._worker is None or not self._worker.alive:
-                self._worker = Worker(self._run)
+                self._worker = PlainThread(self._run)
                 flush_when_a_child_process_ends(self)
         except RuntimeError:  # no new thread: limit reached, or the interpreter is going down
             self.store_here()
@@ -99,14 +99,14 @@ class Pipeline:
     def weigh(self, value: Frozen) -> Any:
         """Admit a heavy value, or return the mark that takes its place."""
         if self.weight + value.size > MAX_WEIGHT:
-            self.outweighed.add()
+            self.values_dropped.add()
             return {"$truncated": "memory"}
         self.weight += value.size  # approximate across threads; set right whenever the queue runs empty
         return value
 
-    def overflow(self, record: Record) -> None:
+    def count_queue_full(self, record: Record) -> None:
         """Count a record for which there is no room."""
-        self.overflowed.add()
+        self.queue_full.add()
 
     # On the worker, or where there can be none.
 
@@ -117,7 +117,7 @@ class Pipeline:
             try:
                 if not ready:
                     ready = True
-                    self._outlet.get_ready()
+                    self._delivery.get_ready()
                 try:
                     self._wake.get(timeout=pause)
                 except Empty:
@@ -126,20 +126,20 @@ class Pipeline:
                 if self._stopping and not self.queue:
                     return
             except BaseException as error:  # choke-point: the worker outlives whatever is thrown into it
-                self._outlet.warn("worker", "the writer goes on after an exception", error)
+                self._delivery.warn("worker", "the writer goes on after an exception", error)
 
     def _store(self) -> float:
         """Store until the queue is empty or the store refuses; return the seconds until the next look."""
-        outlet, queue = self._outlet, self.queue
-        busy = bool(queue) or bool(outlet.pending)
+        delivery, queue = self._delivery, self.queue
+        busy = bool(queue) or bool(delivery.pending)
         if not self._storing.acquire(blocking=False):
             return POLL_SECONDS
         try:
             follow_clock()
-            while queue or outlet.pending:
-                if not outlet.pending:
-                    self.weight = max(self.weight - outlet.take(queue, Barrier), 0)
-                if not outlet.export():
+            while queue or delivery.pending:
+                if not delivery.pending:
+                    self.weight = max(self.weight - delivery.take(queue, Barrier), 0)
+                if not delivery.export():
                     return RETRY_SECONDS
                 if queue and type(queue[0]) is Barrier:
                     queue.popleft().open()
@@ -157,7 +157,7 @@ class Pipeline:
             self._store()
         except BaseException as error:  # choke-point: the agent's own thread
             pass_on_interruption(error)
-            self.guarded.add()
+            self.recording_errors.add()
         finally:
             current.reset(token)
 
@@ -169,7 +169,7 @@ class Pipeline:
         result = self.store_all(timeout)
         # Also where nothing was recorded: exporters may have what an earlier process left.
         if not self.closed:
-            self._outlet.flush_exporters(max(deadline - time.monotonic(), 0.0))
+            self._delivery.flush_exporters(max(deadline - time.monotonic(), 0.0))
         return result
 
     def store_all(self, timeout: float) -> FlushResult:
@@ -190,7 +190,7 @@ class Pipeline:
             self._wake.put(None)
             reached = barrier.reached(deadline - time.monotonic())
             queued = 0 if reached else max(self._waiting(), 1)  # what others add meanwhile is theirs
-        self._outlet.flush_store(max(deadline - time.monotonic(), 0.0))
+        self._delivery.flush_store(max(deadline - time.monotonic(), 0.0))
         return self._result(queued)
 
     def flush_at_end_of_child(self) -> None:
@@ -206,7 +206,7 @@ class Pipeline:
             self.flush(timeout)
         finally:
             self._stop(deadline - time.monotonic())
-            self._outlet.end()
+            self._delivery.end()
             self.entrance = AtOnce(self.queue, self.store_here)
             for holder in get_referrers(self.queue):  # traces under way: found here, it costs calls nothing
                 if type(holder) is Scope:
@@ -219,7 +219,7 @@ class Pipeline:
         self.flush(timeout)
         self.closed = True
         if self._stop(min(timeout, JOIN_SECONDS)):
-            self._outlet.close()
+            self._delivery.close()
         return self._result()
 
     def _stop(self, timeout: float) -> bool:
@@ -230,28 +230,28 @@ class Pipeline:
         return worker is None or (not worker.is_current and worker.join(timeout))
 
     def _result(self, queued: int | None = None) -> FlushResult:
-        missing = self._outlet.account.shortfall()
+        missing = self._delivery.account.shortfall()
         pending = (self._waiting() if queued is None else queued) + missing.waiting
         dropped = {reason: count for reason, count in self._dropped(missing).items() if count}
         return FlushResult(
-            self._outlet.stored(missing), pending if missing.complete else max(pending, 1), dropped
+            self._delivery.stored(missing), pending if missing.complete else max(pending, 1), dropped
         )
 
     def _waiting(self) -> int:
-        return len(self._outlet.pending) + (0 if self.closed else self._queued())
+        return len(self._delivery.pending) + (0 if self.closed else self._queued())
 
     def _queued(self) -> int:
         return sum(1 for item in self.queue.copy() if type(item) is not Barrier)
 
     def dropped(self) -> dict[str, int]:
         """How many spans were not kept, by reason."""
-        return self._dropped(self._outlet.account.shortfall())
+        return self._dropped(self._delivery.account.shortfall())
 
     def _dropped(self, missing: Shortfall) -> dict[str, int]:
         return {
-            "queue_full": self.overflowed.value(),
-            "unreadable": self._outlet.unreadable,
-            "rejected": self._outlet.rejected,
+            "queue_full": self.queue_full.value(),
+            "unreadable": self._delivery.unreadable,
+            "rejected": self._delivery.rejected,
             "quarantined": missing.quarantined,
             "memory_full": missing.memory_full,
             "after_shutdown": self.after_shutdown.value() + (self._queued() if self.closed else 0),
@@ -259,19 +259,19 @@ class Pipeline:
 
     def stats(self) -> dict[str, Any]:
         """What waits, what was stored, what was not and why."""
-        missing = self._outlet.account.shortfall()
+        missing = self._delivery.account.shortfall()
         return {
             "queued": self._queued(),
-            "pending": len(self._outlet.pending) + missing.waiting,
+            "pending": len(self._delivery.pending) + missing.waiting,
             "queued_bytes": self.weight,
-            "written": self._outlet.stored(missing),
-            "not_exported": self._outlet.unexported,
-            "values_dropped": self.outweighed.value(),
+            "written": self._delivery.stored(missing),
+            "not_exported": self._delivery.unexported,
+            "values_dropped": self.values_dropped.value(),
             "redacted": self.redaction.redacted,
             "redaction_failed": self.redaction.failed,
             "sampled_out": self.sampled_out.value(),
-            "recording_errors": self.guarded.value(),
-            "foreign_contexts": self.estranged.value(),
+            "recording_errors": self.recording_errors.value(),
+            "foreign_contexts": self.foreign_contexts.value(),
             "clock_jumps": clock_jumps(),
             "dropped": self._dropped(missing),
         }

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from agenttrace.process.counter import Counter
     from agenttrace.tracing.redaction import Redaction
 
-PARENT, SCOPE, SITE, INDEX, START, ARGUMENTS, END, OUTPUT, FAILURE, EXTRA = range(10)
-"""Fields of a record. SITE is None in a *head*: the entry that stands above the roots of a trace.
+PARENT, SCOPE, OBSERVED, INDEX, START, ARGUMENTS, END, OUTPUT, FAILURE, EXTRA = range(10)
+"""Fields of a record. OBSERVED is None in a *head*: the entry that stands above the roots of a trace.
 SCOPE is None in `OFF`: nothing under it is recorded. END 0 means the call still runs."""
 
 METADATA = "agenttrace.metadata"
@@ -41,8 +41,8 @@ class RecordSink(Protocol):
     limit: int
     entrance: Any
     redaction: Redaction
-    guarded: Counter
-    estranged: Counter
+    recording_errors: Counter
+    foreign_contexts: Counter
     sampled_out: Counter
 
     def ensure_worker(self) -> None:
@@ -53,13 +53,13 @@ class RecordSink(Protocol):
         """Admit a heavy value, or return the mark that takes its place."""
         ...
 
-    def overflow(self, record: Record) -> None:
+    def count_queue_full(self, record: Record) -> None:
         """Count a record for which there is no room."""
         ...
 
 
 class Recorder:
-    """Where the traces that start at a site go.
+    """Where the traces that start at an observed function go.
 
     `resolve` gives the pipeline, or None where nothing is recorded; `admits` decides at each root whether its
     trace is kept (None: every one).
@@ -158,7 +158,7 @@ def key_of(record: Record) -> int:
 def parent_key_of(record: Record) -> int | None:
     """The id of the parent's span: None for a root, the caller's in another process for a remote one."""
     parent: Record = record[PARENT]
-    if parent[SITE] is None:
+    if parent[OBSERVED] is None:
         scope: Scope = record[SCOPE]
         return scope.remote_parent
     return key_of(parent)
@@ -184,7 +184,7 @@ def weight_of(record: Record) -> int:
     return weight
 
 
-def lightened(record: Record) -> Record:
+def without_heavy_values(record: Record) -> Record:
     """A copy of an ended record with marks in place of its heavy values."""
     light = record.copy()
     if record[ARGUMENTS] is not None:

@@ -10,7 +10,7 @@ from typing import Any
 from agenttrace.core.errors import ConfigError
 from agenttrace.core.identity import span_id_text, trace_id_text
 from agenttrace.tracing.context import Entered, current
-from agenttrace.tracing.record import OFF, SCOPE, SITE, Record, Recorder, Scope, key_of
+from agenttrace.tracing.record import OBSERVED, OFF, SCOPE, Record, Recorder, Scope, key_of
 
 HEADER = "traceparent"
 _FORM = re.compile(r"([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?")
@@ -25,7 +25,7 @@ def inject(headers: MutableMapping[str, str]) -> MutableMapping[str, str]:
         headers.pop(HEADER, None)
     elif record is not None:
         scope: Scope = record[SCOPE]
-        span_key = scope.remote_parent if record[SITE] is None else key_of(record)
+        span_key = scope.remote_parent if record[OBSERVED] is None else key_of(record)
         if span_key is not None:
             headers[HEADER] = f"00-{trace_id_text(scope.trace_key)}-{span_id_text(span_key)}-01"
     return headers

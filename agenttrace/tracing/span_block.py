@@ -10,20 +10,20 @@ from agenttrace.core.identity import monotonic_ns
 from agenttrace.core.jsonable import clean_text
 from agenttrace.tracing.context import Entered, current
 from agenttrace.tracing.live_span import LiveSpan, as_text
-from agenttrace.tracing.observed import Site
+from agenttrace.tracing.observed import ObservedFunction
 from agenttrace.tracing.open_span import OpenSpan
 from agenttrace.tracing.record import OFF, SCOPE, Record, Recorder
-from agenttrace.tracing.steps import emit, estranged, fail_here, freeze_one, root
+from agenttrace.tracing.steps import count_foreign_context, emit, fail_here, freeze_one, root
 
 
 class SpanBlock:
     """Opens a span on entry, ends it on exit; may be used in coroutines, and once only."""
 
-    __slots__ = ("_entered", "_record", "_site", "_values")
+    __slots__ = ("_entered", "_observed", "_record", "_values")
 
     def __init__(self, recorder: Recorder, name: str, span_type: str, values: dict[str, Any] | None) -> None:
         names = tuple(clean_text(as_text(key)) for key in values or ())
-        self._site = Site(
+        self._observed = ObservedFunction(
             name=clean_text(name), span_type=clean_text(span_type), recorder=recorder, names=names
         )
         self._values = values
@@ -32,7 +32,7 @@ class SpanBlock:
 
     def __enter__(self) -> LiveSpan:
         if self._entered is not None:
-            raise ConfigError(f"the span {self._site.name!r} is opened a second time; make another")
+            raise ConfigError(f"the span {self._observed.name!r} is opened a second time; make another")
         record = self._begin(current.get())
         span = LiveSpan(record)
         self._record = record
@@ -47,12 +47,12 @@ class SpanBlock:
         return OpenSpan(self._begin(current.get() if under is None else under.parent_record))
 
     def _begin(self, parent: Record | None) -> Record | None:
-        parent = parent or root(self._site)
+        parent = parent or root(self._observed)
         scope = parent[SCOPE]
         if scope is None:
             return None
         values = None if self._values is None else tuple(freeze_one(scope, v) for v in self._values.values())
-        return [parent, scope, self._site, scope.next(), monotonic_ns(), values, 0, None, None, None]
+        return [parent, scope, self._observed, scope.next(), monotonic_ns(), values, 0, None, None, None]
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -67,4 +67,4 @@ class SpanBlock:
                     emit(record, monotonic_ns())
         finally:
             if not self._entered.leave() and record is not None:
-                estranged(record)
+                count_foreign_context(record)

@@ -16,8 +16,8 @@ from agenttrace.core.identity import monotonic_ns
 from agenttrace.core.interruptions import thrown_in
 from agenttrace.tracing.failure import describe, status_of
 from agenttrace.tracing.freeze import MAX_SPAN_SIZE, Frozen, freeze
-from agenttrace.tracing.observed import Site
-from agenttrace.tracing.record import END, EXTRA, FAILURE, OFF, OUTPUT, SCOPE, SITE, Record, Scope
+from agenttrace.tracing.observed import ObservedFunction
+from agenttrace.tracing.record import END, EXTRA, FAILURE, OBSERVED, OFF, OUTPUT, SCOPE, Record, Scope
 
 log = logging.getLogger("agenttrace")
 _said: list[Exception] = []
@@ -29,18 +29,18 @@ LIGHT_SIZE = 32
 """What a light value is taken to weigh, in bytes."""
 
 
-def root(site: Site) -> Record:
+def root(observed: ObservedFunction) -> Record:
     """The head of a new trace for a call that has no parent, or `OFF`. Never raises."""
     try:
-        pipeline = site.recorder.resolve()
+        pipeline = observed.recorder.resolve()
         if pipeline is None:
             return OFF
-        admits = site.recorder.admits
+        admits = observed.recorder.admits
         if admits is not None and not admits():
             pipeline.sampled_out.add()
             return OFF
         pipeline.ensure_worker()
-        return Scope(pipeline, site.recorder.project).head()
+        return Scope(pipeline, observed.recorder.project).head()
     except Exception as error:  # choke-point: the guard of recording; the agent's call goes on unrecorded
         if thrown_in(error):
             raise
@@ -69,7 +69,7 @@ def freeze_arguments(scope: Scope, values: tuple[Any, ...]) -> tuple[Any, ...]:
     except Exception as error:  # choke-point
         if thrown_in(error):
             raise
-        scope.pipeline.guarded.add()
+        scope.pipeline.recording_errors.add()
         return ({"$type": "unreadable"},) * len(values)
 
 
@@ -81,7 +81,7 @@ def freeze_one(scope: Scope, value: Any) -> Any:
     except Exception as error:  # choke-point
         if thrown_in(error):
             raise
-        scope.pipeline.guarded.add()
+        scope.pipeline.recording_errors.add()
         return {"$type": "unreadable"}
 
 
@@ -106,7 +106,7 @@ def emit(record: Record, end: int) -> None:
         queue.append(record)
     else:
         record[END] = end
-        scope.pipeline.overflow(record)
+        scope.pipeline.count_queue_full(record)
 
 
 def fail(record: Record, error: BaseException) -> None:
@@ -129,7 +129,7 @@ def fail(record: Record, error: BaseException) -> None:
             emit(record, end)
         if not isinstance(trouble, Exception) or thrown_in(trouble):
             raise
-        record[SCOPE].pipeline.guarded.add()
+        record[SCOPE].pipeline.recording_errors.add()
 
 
 def fail_here(record: Record, error: BaseException) -> None:
@@ -140,8 +140,8 @@ def fail_here(record: Record, error: BaseException) -> None:
         pass
 
 
-def estranged(record: Record, error: ValueError | None = None) -> None:
-    """Count a call that ended in another context than it began in, where there is nothing to restore.
+def count_foreign_context(record: Record, error: ValueError | None = None) -> None:
+    """Count a call that ended in a foreign context, not the one it began in: there is nothing to restore.
 
     `error` is what said so; a signal handler may have raised it instead.
     """
@@ -149,14 +149,14 @@ def estranged(record: Record, error: ValueError | None = None) -> None:
         raise error
     scope: Scope | None = record[SCOPE]
     if scope is not None:
-        scope.pipeline.estranged.add()
+        scope.pipeline.foreign_contexts.add()
 
 
 def succeed(record: Record, output: Any) -> None:
     """End a record whose call returned something that must be copied. Never raises."""
     end = monotonic_ns()
-    site: Site = record[SITE]
-    if site.capture_output:
+    observed: ObservedFunction = record[OBSERVED]
+    if observed.capture_output:
         record[OUTPUT] = freeze_one(record[SCOPE], output)
     emit(record, end)
 
@@ -201,7 +201,7 @@ def end_steps(
             notes = record[EXTRA] = {}
         attributes = notes.setdefault("attributes", {})
         attributes["agenttrace.items"] = count
-        if record[SITE].capture_output:
+        if record[OBSERVED].capture_output:
             gathered.size += LIGHT_SIZE * len(gathered.content)
             record[OUTPUT] = scope.pipeline.weigh(gathered)
             if returned is not None:
@@ -209,7 +209,7 @@ def end_steps(
     except Exception as trouble:  # choke-point
         if thrown_in(trouble):
             raise
-        scope.pipeline.guarded.add()
+        scope.pipeline.recording_errors.add()
     if error is None:
         emit(record, end)
     elif issubclass(type(error), GeneratorExit):

@@ -23,12 +23,12 @@ import textwrap
 BEGIN = """
     _at_b = _at_p = _at_get()
     if _at_p is None:
-        _at_p = _at_root(_at_site)
+        _at_p = _at_root(_at_observed)
     _at_s = _at_p[1]
 """
 
 RECORD = """
-    _at_r = [_at_p, _at_s, _at_site, _at_s.next(), _at_clock(), {arguments}, 0, None, None, None]
+    _at_r = [_at_p, _at_s, _at_observed, _at_s.next(), _at_clock(), {arguments}, 0, None, None, None]
 {freeze}"""
 
 FREEZE = """
@@ -60,14 +60,14 @@ EMIT = """
                 _at_q.append(_at_r)
             else:
                 _at_r[6] = _at_clock()
-                _at_s.pipeline.overflow(_at_r)
+                _at_s.pipeline.count_queue_full(_at_r)
 """
 
 RESTORE = """
         try:
             _at_reset(_at_t)
         except _at_ValueError as _at_e:  # resumed in another context, which never had our value
-            _at_estranged(_at_r, _at_e)
+            _at_foreign_context(_at_r, _at_e)
         except _at_TypeError:
             if _at_t is not None:  # a signal handler's
                 raise
@@ -259,7 +259,7 @@ _STEPPED = (
     if _at_s is None:
         _at_r = _at_p
     else:
-        _at_r = [_at_p, _at_s, _at_site, _at_s.next(), _at_clock(), {arguments}, 0, None, None, None]
+        _at_r = [_at_p, _at_s, _at_observed, _at_s.next(), _at_clock(), {arguments}, 0, None, None, None]
         if not ({light}):
             _at_r[5] = _at_freeze(_at_s, _at_r[5])
     _at_g = _at_function({call})
@@ -270,7 +270,7 @@ GENERATOR = "\ndef _at_wrapper({parameters}):\n" + _STEPPED + GENERATOR_STEPS
 ASYNC_GENERATOR = "\nasync def _at_wrapper({parameters}):\n" + _STEPPED + ASYNC_GENERATOR_STEPS
 
 FACTORY = """
-def _at_make(_at_function, _at_site):
+def _at_make(_at_function, _at_observed):
 {wrapper}
     return _at_wrapper
 """

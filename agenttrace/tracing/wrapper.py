@@ -15,8 +15,8 @@ from agenttrace.tracing import steps, templates
 from agenttrace.tracing.context import current
 from agenttrace.tracing.failure import GENERATED
 from agenttrace.tracing.freeze import LIGHT_TEXT
-from agenttrace.tracing.observed import Site
-from agenttrace.tracing.record import OUTPUT, SCOPE, SITE, Record
+from agenttrace.tracing.observed import ObservedFunction
+from agenttrace.tracing.record import OBSERVED, OUTPUT, SCOPE, Record
 from agenttrace.tracing.secrets import REDACTED
 
 RESERVED = "_at_"
@@ -28,7 +28,7 @@ AWAITABLE_GENERATOR = inspect.CO_ITERABLE_COROUTINE
 REDACTED_NAME = "_at_redacted"
 """Stands in a list of recorded parameters for one whose value must not even be kept for a moment."""
 
-_Maker = Callable[[Callable[..., Any], Site], FunctionType]
+_Maker = Callable[[Callable[..., Any], ObservedFunction], FunctionType]
 
 
 def light(name: str) -> str:
@@ -68,7 +68,7 @@ def deliver(record: Record, output: Any) -> Any:
         consumed.__name__, consumed.__qualname__ = output.__name__, output.__qualname__
         return consumed
     end = monotonic_ns()
-    if record[SITE].capture_output:
+    if record[OBSERVED].capture_output:
         record[OUTPUT] = steps.freeze_one(record[SCOPE], output)
     steps.emit(record, end)
     return output
@@ -90,7 +90,7 @@ _NAMESPACE: dict[str, Any] = {
     "_at_async_generator": AsyncGeneratorType,
     "_at_deliver": deliver,
     "_at_end": steps.end_steps,
-    "_at_estranged": steps.estranged,
+    "_at_foreign_context": steps.count_foreign_context,
     "_at_fail": steps.fail,
     "_at_fail_here": steps.fail_here,
     "_at_failed": ("error", None),
@@ -167,7 +167,7 @@ def _maker(
 def make_wrapper(
     function: Callable[..., Any],
     parameters: list[inspect.Parameter],
-    site: Site,
+    observed: ObservedFunction,
     recorded: tuple[str, ...] | None,
 ) -> FunctionType:
     """Generate the wrapper.
@@ -180,10 +180,10 @@ def make_wrapper(
         _parameter_list(parameters),
         _forwarding(parameters),
         recorded,
-        site.capture_output,
+        observed.capture_output,
     )
     make: _Maker = _run(code)["_at_make"]
-    wrapper = make(function, site)
+    wrapper = make(function, observed)
     given = [p for p in parameters if p.default is not p.empty]
     wrapper.__defaults__ = tuple(p.default for p in given if p.kind is not p.KEYWORD_ONLY) or None
     wrapper.__kwdefaults__ = {p.name: p.default for p in given if p.kind is p.KEYWORD_ONLY}

@@ -20,7 +20,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 
 from agenttrace import ConfigError, ContainsScorer, OTLPExporter, Score, Tracer
 from agenttrace.exporters import sender
-from agenttrace.exporters.otlp_http import Trouble
+from agenttrace.exporters.otlp_http import SendFailure
 from agenttrace.http.transport import retry_after_seconds
 
 SECRET = "sk-VERYSECRETKEY123"
@@ -161,18 +161,18 @@ def test_a_pause_is_what_the_collector_asks_up_to_the_cap(monkeypatch, header, l
     monkeypatch.setattr(sender, "FIRST_PAUSE", 1.0)
     monkeypatch.setattr(sender, "LONGEST_PAUSE", 60.0)
     made = sender.Sender(None, list, name="collector")
-    assert least <= made._pause(Trouble("answered 429", retry_after_seconds(header))) <= most
+    assert least <= made._pause(SendFailure("answered 429", retry_after_seconds(header))) <= most
 
 
 def test_pauses_double_up_to_the_longest_and_begin_anew(monkeypatch):
     monkeypatch.setattr(sender, "FIRST_PAUSE", 1.0)
     monkeypatch.setattr(sender, "LONGEST_PAUSE", 60.0)
     made = sender.Sender(None, list, name="collector")
-    pauses = [made._pause(Trouble("down")) for _ in range(9)]
+    pauses = [made._pause(SendFailure("down")) for _ in range(9)]
     for number, pause in enumerate(pauses):
         assert min(2.0**number, 60.0) / 2 <= pause <= min(2.0**number, 60.0)
     made._settle(None)
-    assert made._pause(Trouble("down")) <= 1.0
+    assert made._pause(SendFailure("down")) <= 1.0
 
 
 @pytest.mark.parametrize("status", [429, 502, 503, 504])
@@ -353,7 +353,7 @@ def test_a_redirect_to_another_host_gets_no_credentials(endpoint, respond, expor
     assert other.requests == []
     assert waiting(exporter) == 1
     assert SECRET not in caplog.text + repr(exporter) + repr(exporter.stats()) + repr(
-        exporter._routes["traces"].settings
+        exporter._signals["traces"].settings
     )
 
 
@@ -485,7 +485,7 @@ def test_an_exporter_belongs_to_one_tracer():
 def test_threads_that_export_at_once_start_one_sender(endpoint, respond, exporting):
     server = endpoint(lambda _: respond({}))
     _, exporter = exporting(server.url, timeout=5.0)
-    route, gate = exporter._routes["traces"], threading.Barrier(8)
+    route, gate = exporter._signals["traces"], threading.Barrier(8)
 
     def notice():
         gate.wait()
@@ -638,7 +638,7 @@ def test_a_wrong_place_is_asked_again_seldom_for_it_may_be_a_deployment(
     eventually(lambda: told(exporter, "sent") == 1)
     assert len([one for one in caplog.records if f"answered {status}" in one.message]) == 1
     made = sender.Sender(None, list, name="collector")
-    assert made._pause(Trouble(f"answered {status}", retry_after=3600.0)) == sender.LONGEST_PAUSE
+    assert made._pause(SendFailure(f"answered {status}", retry_after=3600.0)) == sender.LONGEST_PAUSE
 
 
 def test_scores_leave_without_the_secrets_that_they_quote(endpoint, respond, exporting):

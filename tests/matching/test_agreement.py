@@ -13,7 +13,7 @@ from agenttrace.core.tool_call import ToolCall
 from agenttrace.core.trace import Trace
 from agenttrace.expectations import ANY, approx, call, ref
 from agenttrace.matching import Comparison, compare
-from agenttrace.matching.agreement import Weigher
+from agenttrace.matching.agreement import CallAgreement
 from tests.expectations.strategies import trace_of
 
 WEATHER = ToolDefinition(
@@ -142,9 +142,9 @@ def test_the_short_way_to_agreement_says_what_weighing_says(
     calls = [ToolCall(name="f", arguments=made)]
     wanted = call("f", expected)
     try:
-        agrees = Weigher(calls, mode=mode, tools=known).agrees(wanted, 0)  # type: ignore[arg-type]
+        agrees = CallAgreement(calls, mode=mode, tools=known).agrees(wanted, 0)  # type: ignore[arg-type]
     except ExpectationError:
         assert known
         assert not expected.keys() <= set(parameters or ())
         return
-    assert agrees == (Weigher(calls, mode=mode, tools=known).weigh(wanted, 0) == 1.0)  # type: ignore[arg-type]
+    assert agrees == (CallAgreement(calls, mode=mode, tools=known).weigh(wanted, 0) == 1.0)  # type: ignore[arg-type]

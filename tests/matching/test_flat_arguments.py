@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from agenttrace.core.trace import Trace
 from agenttrace.expectations import call
-from agenttrace.matching.agreement import Weigher
+from agenttrace.matching.agreement import CallAgreement
 
 VALUES = st.sampled_from(
     [None, True, False, 0, 1, 1.0, 2.5, "1", "a", "x…[+3 chars]", 2**60, float("nan"), [1], {}]
@@ -20,5 +20,5 @@ ARGUMENTS = st.dictionaries(st.sampled_from("xyz"), VALUES, max_size=3)
 def test_the_index_agrees_with_weighing_each_pair(expected, runs, mode) -> None:  # type: ignore[no-untyped-def]
     trace = Trace.from_calls([{"name": "f", "arguments": arguments} for arguments in runs])
     wanted = call("f", expected)
-    each, whole = Weigher(trace.tool_calls, mode=mode), Weigher(trace.tool_calls, mode=mode)
+    each, whole = CallAgreement(trace.tool_calls, mode=mode), CallAgreement(trace.tool_calls, mode=mode)
     assert whole.weigh_all(wanted) == {at: each.weigh(wanted, at) for at in range(len(runs))}

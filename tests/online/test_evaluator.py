@@ -27,7 +27,7 @@ from agenttrace.online.handle import EvaluationHandle
 from agenttrace.online.request import make_request
 from agenttrace.online.worker import OnlineWorker
 from agenttrace.process.owner import _started, at_work, owner_text
-from agenttrace.scoring.isolation import Lanes
+from agenttrace.scoring.isolation import Isolation
 from agenttrace.store import MemoryStore, SQLiteStore
 
 
@@ -344,14 +344,14 @@ def test_no_new_thread_for_a_callback_is_a_failed_call(tracer, monkeypatch, capl
     def called(scores):
         raise AssertionError
 
-    run = Lanes._on_thread
+    run = Isolation._on_thread
 
     async def refuses(self, call, timeout):
         if call.function is called:
             raise RuntimeError("can't start new thread")
         return await run(self, call, timeout)
 
-    monkeypatch.setattr(Lanes, "_on_thread", refuses)
+    monkeypatch.setattr(Isolation, "_on_thread", refuses)
     handles = [tracer.async_evaluate([Length()], on_result=called) for _ in range(4)]
     assert tracer.wait_for_evaluations(5)
     assert {handle.state for handle in handles} == {"scored"}

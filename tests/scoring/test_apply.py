@@ -13,7 +13,7 @@ from agenttrace.core.trace import Trace
 from agenttrace.evaluation import run_evaluation
 from agenttrace.scorers import ToolOrderScorer
 from agenttrace.scoring.apply import apply_scorer
-from agenttrace.scoring.isolation import Lanes
+from agenttrace.scoring.isolation import Isolation
 from tests.evaluation.evaluation_fakes import Answer, Does, scored
 
 
@@ -91,14 +91,14 @@ def test_async_code_that_blocks_its_loop_costs_the_others_nothing():
             return scored(1.0)
 
     async def both():
-        lanes = Lanes()
+        isolation = Isolation()
         try:
-            blocking = asyncio.create_task(apply_scorer(Blocks(), Example(), Trace([]), lanes, 0.3))
+            blocking = asyncio.create_task(apply_scorer(Blocks(), Example(), Trace([]), isolation, 0.3))
             await asyncio.sleep(0.1)
-            return await asyncio.gather(blocking, apply_scorer(Fine(), Example(), Trace([]), lanes, 0.3))
+            return await asyncio.gather(blocking, apply_scorer(Fine(), Example(), Trace([]), isolation, 0.3))
         finally:
             gate.set()
-            lanes.close()
+            isolation.close()
 
     blocks, fine = asyncio.run(both())
     assert "no score within 0.3 s" in blocks.reason
@@ -128,11 +128,11 @@ def test_an_expectation_that_only_the_run_shows_to_be_wrong_is_named_with_its_pl
 
 
 async def applied(scorer, example, trace):
-    lanes = Lanes()
+    isolation = Isolation()
     try:
-        return await apply_scorer(scorer, example, trace, lanes, 5.0)
+        return await apply_scorer(scorer, example, trace, isolation, 5.0)
     finally:
-        lanes.close()
+        isolation.close()
 
 
 def test_an_exception_that_cannot_be_printed_is_still_an_errored_score():

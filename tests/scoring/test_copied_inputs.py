@@ -5,12 +5,12 @@ from hypothesis import strategies as st
 
 from agenttrace.core.example import Example
 from agenttrace.expectations import ANY
-from agenttrace.scoring.apply import own_example, own_input
+from agenttrace.scoring.apply import copied_example, copied_input
 
 
 def test_what_cannot_be_copied_is_passed_on_beside_copies_of_the_rest():
     lock, items = threading.Lock(), [1]
-    given = own_input({"lock": lock, "items": items})
+    given = copied_input({"lock": lock, "items": items})
     assert given == {"lock": lock, "items": [1]}
     assert given["lock"] is lock
     assert given["items"] is not items
@@ -22,7 +22,7 @@ def test_a_copy_that_fails_in_the_value_s_own_code_fails_no_run():
             raise RuntimeError("not me")
 
     odd = Odd()
-    assert own_input({"odd": odd}) == {"odd": odd}
+    assert copied_input({"odd": odd}) == {"odd": odd}
 
 
 def containers_in(value):
@@ -46,7 +46,7 @@ data = st.recursive(
 @given(data)
 def test_a_scorer_s_example_is_equal_and_shares_no_container(value):
     example = Example(input={"x": value}, expected_output=value, name="n")
-    own = own_example(example)
+    own = copied_example(example)
     assert own == example
     shared = {*containers_in(own.input), *containers_in(own.expected_output)}
     assert not shared & {*containers_in(example.input), *containers_in(example.expected_output)}
@@ -55,7 +55,7 @@ def test_a_scorer_s_example_is_equal_and_shares_no_container(value):
 def test_what_stands_twice_is_one_value_in_the_copy_also_within_itself():
     loop = []
     loop.append(loop)
-    own = own_example(Example(expected_output=loop, actual_output=loop))
+    own = copied_example(Example(expected_output=loop, actual_output=loop))
     assert own.expected_output is own.actual_output is own.expected_output[0]
     assert own.expected_output is not loop
 
@@ -65,7 +65,7 @@ def test_matchers_source_and_objects_stay_what_they_are():
     example = Example.from_dict({"expected_tools": [{"tool_name": "t"}]}, source="tests.yaml:3")
     example.expected_tools = [{"tool_name": "t", "parameters": {"x": ANY}}]
     example.actual_output = [thing]
-    own = own_example(example)
+    own = copied_example(example)
     assert own.source == "tests.yaml:3"
     assert own.expected_tools[0]["parameters"]["x"] is ANY
     assert own.actual_output[0] is thing
@@ -76,5 +76,5 @@ def test_what_is_nested_too_deep_is_shared():
     for _ in range(100_000):
         deep = [deep]
     example = Example(actual_output=deep)
-    assert own_example(example).actual_output is deep
-    assert own_input({"x": deep})["x"] is deep
+    assert copied_example(example).actual_output is deep
+    assert copied_input({"x": deep})["x"] is deep

@@ -7,7 +7,7 @@ from functools import partial
 
 import pytest
 
-from agenttrace.scoring.isolation import Call, Lanes, is_async
+from agenttrace.scoring.isolation import Call, Isolation, is_async
 
 
 async def coroutine():
@@ -40,11 +40,11 @@ def test_plain_callables_are_not_taken_for_async_ones(function):
 
 def outcomes_of(*functions, timeout=5.0):
     async def run():
-        lanes = Lanes()
+        isolation = Isolation()
         try:
-            return [await lanes.run(Call(f, (), {}, copy_context()), timeout) for f in functions]
+            return [await isolation.run(Call(f, (), {}, copy_context()), timeout) for f in functions]
         finally:
-            lanes.close()
+            isolation.close()
 
     return asyncio.run(run())
 

@@ -1,5 +1,5 @@
 from agenttrace.scoring.apply import last_line, users_traceback
-from agenttrace.scoring.isolation import Lanes
+from agenttrace.scoring.isolation import Isolation
 
 
 def raised(function):
@@ -42,8 +42,8 @@ def test_an_endless_chain_of_causes_ends():
 
 
 def test_an_error_inside_the_engine_alone_still_says_what_it_was():
-    text = users_traceback(raised(lambda: Lanes().run(1, 2, 3)))
-    assert text.splitlines()[-1].startswith("TypeError: Lanes.run() takes")
+    text = users_traceback(raised(lambda: Isolation().run(1, 2, 3)))
+    assert text.splitlines()[-1].startswith("TypeError: Isolation.run() takes")
 
 
 def test_an_error_whose_text_fails_has_a_last_line():

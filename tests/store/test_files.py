@@ -112,7 +112,7 @@ def test_what_lies_beside_says_nothing_of_a_file_that_is_known_to_be_another(tmp
     (tmp_path / "t.db").write_text("my notes")
     (tmp_path / "t.db-wal").write_text("log")
     path = str(tmp_path / "t.db")
-    files.refuse_strangers(path)
-    files.refuse_strangers(path, files.identity(path))
+    files.refuse_foreign_file(path)
+    files.refuse_foreign_file(path, files.identity(path))
     with pytest.raises(StoreError, match="another kind"):
-        files.refuse_strangers(path, files.identity(path + "-wal"))
+        files.refuse_foreign_file(path, files.identity(path + "-wal"))

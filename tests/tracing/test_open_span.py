@@ -93,9 +93,9 @@ def test_it_knows_whether_the_running_call_is_below_it(tracer):
     with capture():
         span = tracer.span("above").open()
         assert not span.is_above_running()
-        loan = span.lend()
+        made_current = span.make_current()
         with tracer.span("below"):
             assert span.is_above_running()
             assert not tracer.span("other").open().is_above_running()
-        loan.take_back()
+        made_current.restore()
         assert not span.is_above_running()
