@@ -227,8 +227,13 @@ def write_as_nobody(path):
 
 
 def watch():
-    """Say where a child hangs after 15 seconds, and end it there unless the full counts are asked for."""
-    faulthandler.dump_traceback_later(15, exit=os.environ.get("AGENTTRACE_FAULT_SCALE") != "full")
+    """Say where a child hangs after 15 seconds, and end it there; after four minutes of the full counts.
+
+    Never without an end: `faulthandler` reads the stacks of threads that go on, which may crash them.
+    """
+    faulthandler.dump_traceback_later(
+        240 if os.environ.get("AGENTTRACE_FAULT_SCALE") == "full" else 15, exit=True
+    )
 
 
 if __name__ == "__main__":
