@@ -3,8 +3,6 @@ import pty
 import subprocess
 import sys
 
-import pytest
-
 
 def on_a_terminal(arguments, directory):
     """Run a command with a pseudo terminal for all its streams; what it printed, its exit code."""
@@ -28,7 +26,6 @@ def on_a_terminal(arguments, directory):
     return printed.decode(), process.wait(timeout=30)
 
 
-@pytest.mark.faults
 def test_a_terminal_gets_colour_and_a_progress_bar(tmp_path):
     (tmp_path / "runs.jsonl").write_text('{"tools_called": ["a"], "expected_tools": ["b"]}\n' * 3)
     printed, code = on_a_terminal(["eval", "run", "runs.jsonl", "--scorer", "ToolOrder"], tmp_path)
