@@ -577,7 +577,7 @@ def test_an_expectation_that_cannot_be_understood_is_the_same_error_as_from_the_
         def check(self, example):
             raise ExpectationError("cannot be understood")
 
-    with pytest.raises(ExpectationError, match="example 1.*cannot be understood"):
+    with pytest.raises(ExpectationError, match=r"example 1.*cannot be understood"):
         run_evaluation(doubles(1), [Refuses()], function=double, tracer=tracer)
 
 
