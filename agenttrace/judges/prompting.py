@@ -1,6 +1,4 @@
-"""Prompts of judges: a task, ours or the user's own, posed as messages with the judged texts as fenced
-data.
-"""
+"""Prompts of judges, ours or the user's own, posed as messages with the judged texts as fenced data."""
 
 from __future__ import annotations
 
