@@ -12,8 +12,7 @@ NAME = "agenttrace"
 
 
 def own_command() -> str:
-    """Return ``agenttrace`` where the shell finds this interpreter's script of that name, else its quoted
-    path.
+    """Return ``agenttrace`` where the shell finds this interpreter's own script, else its quoted path.
 
     The path is relative below the working directory. Where the interpreter has no such script, the text is
     ``python -m agenttrace`` with the interpreter's own path.

@@ -158,9 +158,7 @@ def _bare(signature: inspect.Signature) -> inspect.Signature:
 
 
 def arguments(value: str | Mapping[str, Any] | None) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Return the arguments of an input: a mapping as keyword arguments, a text as the only one, None as
-    none.
-    """
+    """Return an input as arguments: a mapping by keyword, a text as the only one, None as none."""
     if isinstance(value, Mapping):
         return (), dict(value)
     return ((), {}) if value is None else ((value,), {})

@@ -131,9 +131,7 @@ class Engine:
 
 
 def _is_being_cancelled() -> bool:
-    """Return True if the engine cancelled the running task; the user's values may raise CancelledError,
-    too.
-    """
+    """Return True if the engine cancelled this task; the user's values may raise CancelledError, too."""
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
 

@@ -159,9 +159,7 @@ def _token_usage(usage: Any) -> dict[str, int]:
 
 
 def arguments_of(inputs: Any, text: Any) -> dict[str, Any]:
-    """Return the arguments as a mapping: `inputs`, or else those written in `text`, or else the text as
-    ``input``.
-    """
+    """Return a mapping of arguments: `inputs`, else those in `text`, else the text as ``input``."""
     if isinstance(inputs, Mapping):
         return {str(name): value for name, value in inputs.items()}
     if not isinstance(text, str):

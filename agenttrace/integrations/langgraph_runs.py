@@ -100,9 +100,7 @@ class Runs:
         self._end(run_id)
 
     def fail(self, run_id: UUID, error: BaseException, *, output: Any = None) -> None:
-        """End a run that raised. The exceptions that interrupt a graph or leave a sub-graph are not
-        failures.
-        """
+        """End a run that raised. An exception that interrupts a graph or leaves a sub-graph is no failure."""
         run = self._open.get(run_id)
         if run is not None and output is not None:
             run.span.output = output

@@ -145,18 +145,14 @@ class ToolCallCountEvaluatorJustification:
 
 @dataclass(frozen=True, slots=True)
 class ToolCallArgsEvaluatorJustification:
-    """For each expected call, as ``name_0``, the call that ``matched``, or the nearest call and what
-    differs.
-    """
+    """For each expected call, as ``name_0``: the matching call, or the nearest one and what differs."""
 
     explained_tool_calls_args: Mapping[str, Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCallOutputEvaluatorJustification:
-    """For each expected output, as ``name_0``, the call that ``matched``, or the nearest call and what
-    differs.
-    """
+    """For each expected output, as ``name_0``: the matching call, or the nearest one and what differs."""
 
     explained_tool_calls_outputs: Mapping[str, Mapping[str, Any]]
 

@@ -75,9 +75,7 @@ def wrap(client: C, *, tracer: Spans | None = None, prices: Prices | None = None
 
 
 def _library(client: Any) -> str | None:
-    """Return the package of a client, found by its base classes so that nothing is imported; None if
-    unknown.
-    """
+    """Return a client's package, or None; found by its base classes, so that nothing is imported."""
     for cls in type(client).__mro__:
         package = cls.__module__.partition(".")[0]
         if package in ("openai", "anthropic") and cls.__name__ in ("SyncAPIClient", "AsyncAPIClient"):
@@ -146,9 +144,7 @@ def instrumented(client: C, recording: Recording) -> C:
 
 
 def _method(client: Any, name: str) -> Any:
-    """Return the method of the client's class, bound to this client, not to the one that it was copied
-    from.
-    """
+    """Return the method of the client's class, bound to this client and not to its original."""
     return getattr(type(client), name).__get__(client)
 
 

@@ -28,17 +28,13 @@ def share_affirmed(verdicts: Sequence[str], *, none: float) -> float:
 
 
 def average_precision(verdicts: Sequence[str]) -> float:
-    """Return the mean over the ranks k of relevant nodes of (relevant among the first k) / k; none
-    relevant: 0.
-    """
+    """Return the mean over relevant ranks k of (relevant among the first k) / k; none relevant: 0."""
     ranks = [rank for rank, verdict in enumerate(verdicts, 1) if verdict == "yes"]
     return fmean(count / rank for count, rank in enumerate(ranks, 1)) if ranks else 0.0
 
 
 def coverage(answers: Sequence[tuple[str, str]]) -> float:
-    """Return the share of questions that the summary answers with yes, of those that the source does;
-    none: 1.
-    """
+    """Of the questions that the source affirms, return the share that the summary does; none: 1."""
     of_summary = [summary for source, summary in answers if source == "yes"]
     return of_summary.count("yes") / len(of_summary) if of_summary else 1.0
 

@@ -87,8 +87,7 @@ class JudgeScorer(ABC):
         self._model()
 
     def with_model(self, model: str | ChatModel) -> Self:
-        """Return a copy of the scorer that asks `model`, or the scorer itself where it has a model of its
-        own.
+        """Return a copy of the scorer that asks `model`; the scorer itself where it has its own model.
 
         Raises:
             ConfigError: the model cannot be reached as configured. A misspelt name fails here and not in the
@@ -208,9 +207,7 @@ def _sum(usages: Sequence[Mapping[str, int]]) -> dict[str, int]:
 async def rate(
     judge: Judge, prompt: str, blocks: Mapping[str, str], words: Mapping[str, str] | None = None
 ) -> Finding:
-    """Ask for a rating of 1 to 5 and return its finding; the value is (rating − 1) / 4, so that the middle
-    is 0.5.
-    """
+    """Ask for a rating of 1 to 5; the value is (rating − 1) / 4, so that the middle is 0.5."""
     reply = await judge.rating(prompt, blocks, words)
     return Finding(
         (reply.rating - 1) / 4,

@@ -14,8 +14,7 @@ from agenttrace.judges.scorer import Finding, JudgeScorer
 
 
 class SummarizationScorer(JudgeScorer):
-    """The lesser of two shares: summary claims that the source supports, source facts that the summary
-    covers.
+    """The lesser of two shares: claims that the source supports, source facts that the summary covers.
 
     `input` is the source, `actual_output` the summary. Alignment is "yes" / n over the summary's claims
     ("idk" counts against it; no claims: 1). Coverage asks closed questions of the source and of the summary,

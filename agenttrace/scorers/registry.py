@@ -59,9 +59,7 @@ def scorer_named(name: str, options: Mapping[str, Any] | None = None) -> Scorer:
 
 
 def option_names(kind: Callable[..., Any]) -> dict[str, bool]:
-    """Return the options that a scorer takes, each with True if it is needed; ``**options`` are
-    `CallOptions`.
-    """
+    """Return the options of a scorer, each with True if it is needed; ``**options`` are `CallOptions`."""
     names: dict[str, bool] = {}
     for parameter in inspect.signature(kind).parameters.values():
         if parameter.kind is parameter.VAR_KEYWORD:

@@ -89,9 +89,7 @@ def _is_found(pattern: str, text: str, seconds: float = SECONDS) -> bool:
 
 
 def _is_pattern(pattern: Any) -> bool:
-    """Return True if the pattern can be searched: in a `const` or `examples`, anything may look like a
-    schema.
-    """
+    """Return True if the pattern can be searched: a `const` may hold anything that looks like one."""
     try:
         compiled(pattern)
     except ValueError:

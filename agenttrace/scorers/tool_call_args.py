@@ -77,8 +77,7 @@ class ToolCallArgsScorer:
 
 
 def matched_score(name: str, threshold: float, strict: bool, comparison: Comparison) -> Score:
-    """Return the share of expected calls that the optimal one-to-one pairing matched; with `strict`, 0 unless
-    all.
+    """Score the share of expected calls that the best one-to-one pairing matched; `strict`: 0 unless all.
 
     No expected calls are 1.0 where nothing was called, else 0.0. Details: per expected call, by its number
     from 1, the matched call, or the nearest one with its differences.

@@ -102,9 +102,7 @@ class ToolDependencyScorer:
 
 
 def _uses(call: ToolCall, source: ToolCall) -> bool:
-    """Return True if a value of the source's output is among the call's arguments, or inside a text of
-    theirs.
-    """
+    """Return True if a value of the source's output is an argument of the call, or inside one."""
     arguments = list(_leaves(call.arguments))
     keys = {value_key(value) for value in arguments}
     texts = [value for value in arguments if isinstance(value, str)]

@@ -89,8 +89,7 @@ class ToolOrderScorer(Generic[ScoreOrAwaitable]):
         self._expectation(example)
 
     def score(self, example: Example, trace: Trace | None = None) -> ScoreOrAwaitable:
-        """Compare the run with the expectation. Returns an awaitable where a judge (`ask`) decides
-        `semantic`.
+        """Compare the run; returns an awaitable where a judge (`ask`) decides `semantic`.
 
         Raises:
             ScorerError: the example has no expected_tools, or nothing says what was called.

@@ -70,9 +70,7 @@ def _score_of(scorer: Scorer, example: Example, outcome: Outcome, timeout: float
 
 
 def _errored_score(name: str, threshold: float, example: Example, error: BaseException) -> Score:
-    """Return the errored score of an exception; only errors that are not agenttrace's own keep the
-    traceback.
-    """
+    """Return an exception's errored score; errors of agenttrace itself need no traceback."""
     if isinstance(error, ExpectationError):
         return Score.errored(
             name, threshold, f"the expectation cannot be used: {_with_source(error, example)}"
@@ -126,9 +124,7 @@ _OURS = tuple(str(Path(__file__).parents[1] / room) + os.sep for room in _ROOMS)
 
 
 def users_traceback(error: BaseException) -> str:
-    """Return the traceback without the frames of agenttrace, also in causes, contexts and exception
-    groups.
-    """
+    """Return the traceback without frames of agenttrace, in causes, contexts and groups, too."""
     outermost = traceback.TracebackException.from_exception(error)
     part_ids: set[int] = set()
     pending = [outermost]

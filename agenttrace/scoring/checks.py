@@ -53,9 +53,7 @@ def _with_model(scorer: Scorer, model: str | ChatModel | None) -> Scorer:
 
 
 def described(value: Any) -> str:
-    """Return a text for a value in a message: a scalar as it is, else the type; the value's own code is
-    not run.
-    """
+    """Return a message's text for a value: a scalar itself, else its type; its own code is not run."""
     scalar = isinstance(value, str | int | float | bool | None)
     return repr(value) if scalar else with_article(type(value).__name__)
 
@@ -64,9 +62,7 @@ _checked_kinds: set[tuple[type, object, object]] = set()
 _MANY = 1_000
 
 _good_scorers: dict[int, tuple[ReferenceType[Any], dict[str, Any]]] = {}
-"""Scorers that passed the checks without a model of the call, by their id, with their attributes at that
-time.
-"""
+"""Scorers that passed the checks (without a model of the call), by id, with their attributes then."""
 _FEW = 64
 
 
@@ -195,8 +191,7 @@ _OPTIONAL: Mapping[str, tuple[Callable[[Any], bool], str]] = {
 
 
 def unfit_field(score: Score) -> tuple[str, Any, str] | None:
-    """Return the first field that no store could hold, its content, and what it should be; None if all are
-    fit.
+    """Return the first field that no store could hold, its content, what it should be; None if all fit.
 
     `value` and `outcome` are checked in `apply`; the engine itself sets `duration`.
     """

@@ -23,9 +23,7 @@ from agenttrace.core.errors import ConfigError
 from agenttrace.process.loop_thread import LoopThread
 
 ANSWER_WITHIN = 1.0
-"""Seconds in which the event loop of the user's coroutines must answer after a timeout; else it is
-blocked.
-"""
+"""Seconds in which the loop of the user's coroutines must answer after a timeout; else it is blocked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +80,7 @@ class Isolation:
         self._loop: LoopThread | None = None
 
     async def run(self, call: Call, timeout: float | None) -> Outcome:
-        """Run a plain or async callable and return its outcome; an exception of the callable is an outcome,
-        too.
+        """Run a plain or async callable and return its outcome, also where it raises.
 
         The value of a generator is the list of the items that it yields.
 

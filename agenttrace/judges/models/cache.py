@@ -88,9 +88,7 @@ class CachedModel:
         return replace(reply, cached=True, cost=0.0) if isinstance(reply.text, str) else None
 
     def _secret(self) -> bytes:
-        """Return the secret that fences of cached requests derive from: stable, and unknown to the judged
-        text.
-        """
+        """Return the secret that fences of cached requests derive from; judged texts cannot know it."""
         path = self.directory / "secret"
         for _ in range(2):
             try:
