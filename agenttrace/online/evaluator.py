@@ -259,6 +259,11 @@ class OnlineEvaluator:
         self._backlog.leave_inbox()
         return done
 
+    def refuse(self) -> None:
+        """Do nothing more of what is asked from now on: what is asked of spans is pending."""
+        self._closed = True
+        self._backlog.leave_inbox()
+
     def _give_up(self, reason: str) -> None:
         """On the thread of a worker that cannot live."""
         self._backlog.drop_all(f"the evaluation was dropped: its worker failed: {reason}")

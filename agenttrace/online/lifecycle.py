@@ -40,6 +40,10 @@ class Ends(Protocol):
         """Give what is under way `timeout` seconds, then stop."""
         ...
 
+    def refuse(self) -> None:
+        """What is asked from now on is left to a later process."""
+        ...
+
     def before_fork(self) -> None:
         """The process is about to be copied."""
         ...
@@ -74,12 +78,15 @@ def no_thread_at_the_end(error: BaseException) -> bool:
 def _end_of_main_thread() -> None:
     """While executors can be used still; unless the process goes on in other threads."""
     if not _others_go_on():
-        _drain([evaluator for evaluator in _asked() if evaluator.busy])
+        _drain(_asked())
 
 
 def _end_of_process() -> None:
     """When those threads have ended, too. What is asked after this is left to a later process."""
-    _drain(_asked())
+    evaluators = _asked()
+    _drain(evaluators)
+    for evaluator in evaluators:
+        evaluator.refuse()
 
 
 def _asked() -> list[Ends]:
@@ -92,6 +99,7 @@ def _asked() -> list[Ends]:
 
 
 def _drain(evaluators: list[Ends]) -> None:
+    evaluators = [evaluator for evaluator in evaluators if evaluator.busy]
     deadline = time.monotonic() + max([evaluator.drain_seconds for evaluator in evaluators], default=0.0)
     for evaluator in evaluators:
         evaluator.close(max(min(evaluator.drain_seconds, deadline - time.monotonic()), 0.0))

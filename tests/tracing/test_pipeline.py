@@ -218,7 +218,7 @@ class TestStart:
         assert not path.parent.exists()
         with tracer.span("open"):
             until(path.exists)
-            until(lambda: not tracer.store.health().busy and _tables(path))
+            until(lambda: _tables(path))
             work()
         assert tracer.flush().stored == 2
         tracer.shutdown()
