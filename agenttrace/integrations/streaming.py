@@ -66,7 +66,7 @@ def _body(response: Any) -> Any:
     """Return the JSON of a response that was read, or else None."""
     try:
         return json.loads(response.content)
-    except Exception as error:  # not read yet (each library has its own error for that), or no JSON
+    except Exception as error:  # choke-point: not read yet (each library has its own error), or no JSON
         if raised_by_signal(error):
             raise
         return None
