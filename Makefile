@@ -1,7 +1,8 @@
 # make demo   set everything up, run the travel agent: trace it, evaluate it, show what was stored
 # make test   set everything up, run the tests but those of faults, on all processors
 # make faults-small  the fork, kill, signal and many-process tests at small counts
-# make check  what CI runs: format, lint, types, layers, tests, docs, faults, the built wheel, the gate
+# make properties  the tests of properties with 300 values each instead of 40
+# make check  what CI runs: format, lint, types, layers, tests, docs, properties, faults, wheel, gate
 # make coverage  run the tests, then show what share of the branches they reach, room by room
 # make gate   count the instructions of the main paths; fails where one takes more than accepted
 # make gate-accept WHY="..."  accept what they take now; WHY is needed where a path is dearer
@@ -17,7 +18,7 @@ READY := $(VENV)/.ready
 # The tests start many processes: without bytecode, each would compile the package anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test check coverage lint types layers wheel gate gate-accept bench faults faults-small map clean
+.PHONY: demo test check coverage lint types layers wheel gate gate-accept bench properties faults faults-small map clean
 
 $(READY): pyproject.toml constraints.txt requirements-dev.txt
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "agenttrace needs Python 3.11 or newer, this is " + sys.version.split()[0] + "; name another with: make PYTHON=python3.12 ...")'
@@ -55,13 +56,16 @@ gate: $(READY)
 gate-accept: $(READY)
 	$(BIN)/python benchmarks/gate.py --accept "$$WHY"
 
-check: lint types layers test faults-small wheel gate
+check: lint types layers wheel properties faults-small test gate
 
 map: $(READY)
 	$(BIN)/python docs/make_map.py
 
 bench: $(READY)
 	$(BIN)/python benchmarks/run.py
+
+properties: $(READY)
+	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -q -n auto -m hypothesis
 
 faults-small: $(READY)
 	$(BIN)/python -m pytest -q -n auto -m faults

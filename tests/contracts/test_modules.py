@@ -63,21 +63,13 @@ HISTORY = {
 }
 """Names that say where a value came from instead of what it is."""
 NAMES_LEFT = {
-    "cli": 6,
-    "client.py": 1,
     "core": 16,
     "datasets": 13,
-    "defaults.py": 1,
-    "evaluation": 5,
     "expectations": 15,
     "exporters": 57,
-    "integrations": 19,
-    "judges": 15,
     "matching": 35,
     "online": 12,
     "reports": 1,
-    "scorers": 24,
-    "scoring": 6,
     "store": 36,
     "tracer.py": 3,
     "tracing": 12,
