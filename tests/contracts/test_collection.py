@@ -43,3 +43,10 @@ def test_what_is_collected_depends_on_no_hash_seed_address_or_time():
     assert [pair for pair in zip(expected, others, strict=True) if pair[0] != pair[1]] == []
     assert [name for name in expected if re.search(r" at 0x[0-9a-fA-F]{6}", name)] == []
     assert len(set(expected)) == len(expected)
+
+
+def test_every_module_of_fault_tests_bears_their_marker():
+    """Else `make test` would run them, and CI twice."""
+    modules = sorted((ROOT / "tests" / "faults").glob("test_*.py"))
+    assert modules
+    assert [m.name for m in modules if "\npytestmark = pytest.mark.faults\n" not in m.read_text()] == []
