@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from agenttrace.core.errors import ConfigError
 from agenttrace.core.protocols import Delivering, Exporter, Store
 from agenttrace.core.score import Score
 from agenttrace.core.span import Span
-from agenttrace.scoring.checks import check_alerts, check_rate, fields_of
+from agenttrace.scoring.checks import check_rate, checked_alerts, fields_of
 from agenttrace.store import open_store
 from agenttrace.tracing.accounts import FlushResult
 from agenttrace.tracing.capture import Capture
@@ -29,12 +29,13 @@ from agenttrace.tracing.span_block import SpanBlock
 from agenttrace.tracing.threads import follow_threads
 
 if TYPE_CHECKING:
-    from agenttrace.core.example import Example
-    from agenttrace.core.protocols import Scorer
+    from agenttrace.core.example import Example, ExpectedTools
+    from agenttrace.core.protocols import ChatModel, Scorer
+    from agenttrace.core.tool_call import ToolCall
     from agenttrace.online.alerts import Alert
     from agenttrace.online.evaluator import OnlineEvaluator
     from agenttrace.online.handle import EvaluationHandle
-    from agenttrace.online.request import Wishes
+    from agenttrace.online.request import OnResult
 
 F = TypeVar("F")
 C = TypeVar("C", bound=type)
@@ -84,8 +85,6 @@ class Tracer:
             raise ConfigError(f"queue_limit is a positive number of spans, got {queue_limit!r}")
         if isinstance(drain_seconds, bool) or not isinstance(drain_seconds, int | float) or drain_seconds < 0:
             raise ConfigError(f"drain_seconds is a number from 0, got {drain_seconds!r}")
-        if alerts:
-            check_alerts(alerts)
         self.project_name = project_name
         if not isinstance(enabled, bool):
             raise ConfigError(f"enabled is True or False, got {enabled!r}")
@@ -102,7 +101,7 @@ class Tracer:
         )
         self._recorder = Recorder(project_name, self._resolve, sampler(sample_rate))
         self._recorder.owner = self
-        self._alerts = tuple(alerts)
+        self._alerts = checked_alerts(alerts)
         self._drain_seconds = drain_seconds
         self._online: OnlineEvaluator | None = None
         self._exporters = tuple(exporters)
@@ -270,13 +269,30 @@ class Tracer:
         LiveSpan(running()).add_score(Score.of(name, value, threshold, reason=reason))
 
     def async_evaluate(
-        self, scorers: Sequence[Scorer], example: Example | None = None, **wishes: Unpack[Wishes]
+        self,
+        scorers: Sequence[Scorer],
+        example: Example | None = None,
+        *,
+        input: str | dict[str, Any] | None = None,  # noqa: A002
+        actual_output: Any = None,
+        expected_output: Any = None,
+        context: list[str] | None = None,
+        retrieval_context: list[str] | None = None,
+        tools_called: Sequence[str | Mapping[str, Any] | ToolCall] | None = None,
+        expected_tools: ExpectedTools | None = None,
+        additional_metadata: dict[str, Any] | None = None,
+        model: str | ChatModel | None = None,
+        sample_rate: float | None = None,
+        span_id: str | None = None,
+        timeout: float | None = None,
+        on_result: OnResult | None = None,
+        alerts: Sequence[Alert] | None = None,
     ) -> EvaluationHandle:
         """Score an example in the background; the scores land on the running span. Returns at once.
 
         Give an `Example`, or its fields. What is given is copied now; scorers that look at the trace see the
         span and what is below it, once it has ended. Up to 10,000 evaluations wait; what comes beyond is
-        dropped, counted in `stats`. The returned handle may be ignored.
+        dropped, counted in `stats`. The returned handle may be ignored. What is None counts as not given.
 
         Args:
             scorers: What to ask, deterministic scorers or judges.
@@ -293,11 +309,28 @@ class Tracer:
             ConfigError: no scorers, an example and fields, a model that cannot be reached as configured.
             ScorerError: something that is not a scorer.
         """
-        fields = None if example is None else fields_of(example)
-        if not self.enabled:
-            wishes["sample_rate"] = 0.0
+        fields: dict[str, Any] = {
+            "input": input,
+            "actual_output": actual_output,
+            "expected_output": expected_output,
+            "context": context,
+            "retrieval_context": retrieval_context,
+            "tools_called": tools_called,
+            "expected_tools": expected_tools,
+            "additional_metadata": additional_metadata,
+        }
         online = self._online or self._begin_online()
-        return online.ask(scorers, fields, running(), wishes, self._alerts)
+        return online.ask(
+            scorers,
+            fields if example is None else fields_of(example, fields),
+            running(),
+            model=model,
+            sample_rate=0.0 if not self.enabled else 1.0 if sample_rate is None else sample_rate,
+            span_id=span_id,
+            timeout=timeout,
+            on_result=on_result,
+            alerts=self._alerts if alerts is None else (*self._alerts, *checked_alerts(alerts)),
+        )
 
     def wait_for_evaluations(self, timeout: float | None = None) -> bool:
         """Wait, at most `timeout` seconds, until every evaluation has ended and is stored; whether so."""

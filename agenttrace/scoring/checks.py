@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import inspect
 import math
-import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
-from weakref import ReferenceType, ref
 
 from agenttrace.core.errors import ConfigError, ScorerError, with_article
 from agenttrace.core.protocols import ChatModel, Scorer
@@ -25,10 +23,10 @@ def checked_scorers(scorers: Any, model: str | ChatModel | None = None) -> tuple
     """
     if isinstance(scorers, str) or not isinstance(scorers, Iterable):
         raise ConfigError(f"scorers is a list, got {described(scorers)}; write scorers=[…]")
-    found = tuple(scorers)
-    if not found:
+    checked = tuple([_checked_scorer(scorer) for scorer in scorers])
+    if not checked:
         raise ConfigError("there are no scorers: without one, nothing is compared")
-    return tuple(_with_model(_checked_scorer(scorer), model) for scorer in found)
+    return checked if model is None else tuple([_with_model(scorer, model) for scorer in checked])
 
 
 def _checked_scorer(scorer: Any) -> Scorer:
@@ -47,9 +45,9 @@ def _checked_scorer(scorer: Any) -> Scorer:
     return checked
 
 
-def _with_model(scorer: Scorer, model: str | ChatModel | None) -> Scorer:
+def _with_model(scorer: Scorer, model: str | ChatModel) -> Scorer:
     take = getattr(scorer, "with_model", None)
-    return _checked_scorer(take(model)) if model is not None and callable(take) else scorer
+    return _checked_scorer(take(model)) if callable(take) else scorer
 
 
 def described(value: Any) -> str:
@@ -58,35 +56,22 @@ def described(value: Any) -> str:
     return repr(value) if scalar else with_article(type(value).__name__)
 
 
-_known: set[tuple[type, object, object]] = set()
-_MANY = 1_000
+def checked_request(scorers: Any, model: str | ChatModel | None = None) -> tuple[Scorer, ...]:
+    """The scorers of an evaluation that runs later, once it is sure that each can be asked.
 
-_good: dict[int, tuple[ReferenceType[Any], dict[str, Any]]] = {}
-"""Scorers that were found good without a model of the call's own, by their id, with what they held then."""
-_FEW = 64
-
-
-def checked_request(scorers: Any, model: Any = None, sample_rate: float = 1.0) -> Sequence[Any]:
-    """The scorers, once it is sure that they can be asked.
+    They stay as they are: who asks them gives them `model`.
 
     Raises:
-        ConfigError: no scorers, a judge without a model or with one that cannot be reached as configured, a
-            rate that is not one.
+        ConfigError: no scorers, a judge without a model or with one that cannot be reached as configured.
         ScorerError: something that is not a scorer.
     """
-    if sample_rate != 1.0:
-        check_rate(sample_rate)
-    if type(scorers) is list and scorers and model is None:
-        try:
-            for scorer in scorers:
-                known: Any = _good.get(id(scorer))
-                if known is None or known[0]() is not scorer or known[1] != scorer.__dict__:
-                    break
-            else:
-                return tuple(scorers)
-        except Exception:  # choke-point: what a scorer holds may refuse to be compared, as arrays do
-            pass
-    return _checked(scorers, model)
+    checked = checked_scorers(scorers)
+    for scorer in checked:
+        asked = scorer if model is None else _with_model(scorer, model)
+        check_model = getattr(asked, "check_model", None)
+        if check_model is not None:
+            check_model()
+    return checked
 
 
 def check_rate(sample_rate: Any) -> None:
@@ -95,67 +80,40 @@ def check_rate(sample_rate: Any) -> None:
         raise ConfigError(f"sample_rate is a number from 0 to 1, got {sample_rate!r}")
 
 
-def _checked(scorers: Any, model: Any) -> Sequence[Any]:
-    if type(scorers) is not list and type(scorers) is not tuple:
-        scorers = checked_scorers(scorers)
-    if not scorers:
-        checked_scorers(scorers)
-    for scorer in scorers:
-        # What was found good is not checked again: this runs on the agent's thread.
-        kind = (type(scorer), _model_kind(model), _model_kind(getattr(scorer, "model", None)))
-        if kind not in _known or not _named(scorer):
-            [usable] = checked_scorers([scorer], model)
-            check_model = getattr(usable, "check_model", None)
-            if check_model is not None:
-                check_model()
-            if len(_known) < _MANY:
-                _known.add(kind)
-        if model is None:
-            _remember(scorer)
-    return tuple(scorers)
+def check_delivery(timeout: Any, on_result: Any) -> None:
+    """Raise ConfigError for a deadline or a callback that cannot work."""
+    if timeout is not None and (
+        isinstance(timeout, bool) or not isinstance(timeout, int | float) or not timeout > 0
+    ):
+        raise ConfigError(f"timeout is a number of seconds above 0, got {timeout!r}")
+    if on_result is not None and not callable(on_result):
+        raise ConfigError(f"on_result is a function of the scores, got {on_result!r}")
 
 
-def _remember(scorer: Any) -> None:
-    if len(_good) >= _FEW:
-        _good.clear()
-    try:
-        _good[id(scorer)] = (ref(scorer), scorer.__dict__.copy())
-    except (TypeError, AttributeError):  # one with slots is looked at each time
-        pass
-
-
-def _model_kind(model: Any) -> object:
-    """What decides whether a model can be reached: its name, or of an object the type."""
-    return model if type(model) is str else type(model)
-
-
-def _named(scorer: Any) -> bool:
-    """Whether the name and the threshold, which differ within a type, are surely good."""
-    name, threshold = getattr(scorer, "name", None), getattr(scorer, "threshold", None)
-    return type(name) is str and name != "" and type(threshold) is float and threshold == threshold
-
-
-def fields_of(example: Any) -> dict[str, Any]:
-    """The fields of an `Example`.
+def fields_of(example: Any, beside: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of an `Example`, which is given instead of them.
 
     Raises:
-        ConfigError: something else.
+        ConfigError: not an `Example`, or one of the fields `beside` it is given, too.
     """
-    # Who holds an Example has loaded its module: nobody else pays for that here.
-    module = sys.modules.get("agenttrace.core.example")
-    if module is None or not isinstance(example, module.Example):
+    from agenttrace.core.example import Example  # on use: recording does without pydantic
+
+    if not isinstance(example, Example):
         hint = "; write Example(**fields)" if isinstance(example, dict) else ""
         raise ConfigError(f"example is an Example, got {type(example).__name__}{hint}")
-    fields: dict[str, Any] = example.__dict__.copy()
-    return fields
+    for name, value in beside.items():
+        if value is not None:
+            raise ConfigError(f"async_evaluate takes an example or its fields, got both: {name}")
+    return example.__dict__.copy()
 
 
-def check_alerts(alerts: Any) -> None:
-    """Raise ConfigError for alerts that are no list of functions."""
+def checked_alerts(alerts: Any) -> tuple[Any, ...]:
+    """Alerts as a tuple. Raises ConfigError where they are no list of functions."""
     if isinstance(alerts, str) or not isinstance(alerts, Sequence) or not all(map(callable, alerts)):
         raise ConfigError(
             f"alerts are a list of functions of a LowScore, such as [log_alert]; got {alerts!r}"
         )
+    return tuple(alerts)
 
 
 def _is_number(value: Any) -> bool:
