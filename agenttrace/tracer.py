@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
@@ -16,10 +17,17 @@ from agenttrace.store import open_store
 from agenttrace.tracing.accounts import FlushResult
 from agenttrace.tracing.capture import Capture
 from agenttrace.tracing.context import running
-from agenttrace.tracing.decorator import check_options, enabled_by_environment, observe_methods, observe_with
+from agenttrace.tracing.decorator import (
+    check_span_type,
+    checked_options,
+    enabled_by_environment,
+    observe_methods,
+    observe_with,
+)
 from agenttrace.tracing.default_recorder import offer_recorder, withdraw_recorder
 from agenttrace.tracing.live_span import LiveSpan, add_to
 from agenttrace.tracing.live_trace import LiveTrace, running_trace
+from agenttrace.tracing.observed import ObserveOptions
 from agenttrace.tracing.pipeline import Pipeline
 from agenttrace.tracing.record import Recorder
 from agenttrace.tracing.redaction import RedactCall, Redaction, redaction_of
@@ -137,9 +145,14 @@ class Tracer:
         self,
         function: Any = None,
         *,
+        span_type: str = "function",
+        name: str | None = None,
+        capture_input: bool = True,
+        capture_output: bool = True,
+        metadata: Mapping[str, Any] | None = None,
+        tags: Iterable[str] = (),
         scorers: Sequence[Scorer] = (),
         sample_rate: float = 1.0,
-        **options: Any,
     ) -> Any:
         """Record every call of a function, method, generator, callable object or class.
 
@@ -163,15 +176,22 @@ class Tracer:
         Raises:
             ConfigError: something that cannot be called, or an option that cannot work.
         """
-        check_options(**options)
+        options = checked_options(
+            span_type=span_type,
+            name=name,
+            capture_input=capture_input,
+            capture_output=capture_output,
+            metadata=metadata,
+            tags=tags,
+        )
         if not self.enabled:
             return function if function is not None else lambda untouched: untouched
         check_rate(sample_rate)
         if scorers:
-            options["on_end"] = self._evaluate_each(scorers, sample_rate)
+            options = replace(options, on_end=self._evaluate_each(scorers, sample_rate))
         if function is None:
-            return lambda given: observe_with(self._recorder, given, **options)
-        return observe_with(self._recorder, function, **options)
+            return lambda decorated: observe_with(self._recorder, decorated, options)
+        return observe_with(self._recorder, function, options)
 
     @overload
     def observe_tools(self, cls: C) -> C: ...
@@ -192,7 +212,7 @@ class Tracer:
             return observe_methods(
                 self._recorder,
                 given,
-                options={"span_type": "tool"},
+                options=ObserveOptions("tool"),
                 exclude=exclude,
                 include_private=include_private,
             )
@@ -209,7 +229,7 @@ class Tracer:
         """A span for a block: ``with tracer.span("plan", span_type="chain") as span: …``."""
         if not isinstance(name, str) or not name:
             raise ConfigError(f"a span's name is a non-empty string, got {name!r}")
-        check_options(span_type=span_type)
+        check_span_type(span_type)
         if input is not None and not isinstance(input, Mapping):
             raise ConfigError(f"a span's input is a mapping of names to values, got {input!r}")
         return SpanBlock(self._recorder, name, span_type, None if input is None else dict(input))

@@ -66,6 +66,19 @@ async def tokens(text: str) -> AsyncIterator[str]:
     yield text
 
 
+@observe(
+    span_type="agent",
+    name="desk",
+    capture_input=False,
+    metadata={"version": 2},
+    tags=("read", "slow"),
+    scorers=[ToolOrderScorer()],
+    sample_rate=0.5,
+)
+def desk(order: int, *, urgent: bool = False) -> str:
+    return "done"
+
+
 @tracer.observe_tools
 class Desk:
     def refund(self, order: int) -> str:
@@ -75,6 +88,7 @@ class Desk:
 def decorated_functions_keep_their_types() -> None:
     assert_type(lookup(7), dict[str, float])
     assert_type(lookup(order=7, currency="USD"), dict[str, float])
+    assert_type(desk(7, urgent=True), str)
     assert_type(Desk().refund(7), str)
     for page in pages(1):
         assert_type(page, int)
@@ -188,6 +202,17 @@ async def online_evaluations_are_typed() -> None:
         [Own()], Example(actual_output="x"), sample_rate=0.1, on_result=told, alerts=[alarmed]
     )
     assert_type(handle, EvaluationHandle)
+    tracer.async_evaluate(
+        scorers=[Own()],
+        input={"question": "why?"},
+        actual_output=7,
+        context=["it is so"],
+        tools_called=["lookup", ToolCall(name="refund")],
+        expected_tools=[call("lookup"), "refund"],
+        additional_metadata={"run": 1},
+        model=FakeChatModel("{}"),
+        timeout=2.5,
+    )
     assert_type(handle.result(timeout=1.0), tuple[Score, ...])
     assert_type(await handle, tuple[Score, ...])
 
