@@ -159,7 +159,7 @@ def describe_place(run: Run, tags: Sequence[str] | None, metadata: Mapping[str, 
         if told.get(key) is not None:
             run.span.set_attribute(name, told[key])
     if run.parent_id is None and told.get("thread_id") is not None:
-        run.span.set_attribute("session.id", str(told["thread_id"]))
+        run.span.set_attribute(semconv.SESSION_ID, str(told["thread_id"]))
     for tag in tags or ():
         if tag.startswith(_ATTEMPT) and tag[len(_ATTEMPT) :].isdigit():
-            run.span.set_attribute("agenttrace.attempt", int(tag[len(_ATTEMPT) :]))
+            run.span.set_attribute(semconv.ATTEMPT, int(tag[len(_ATTEMPT) :]))

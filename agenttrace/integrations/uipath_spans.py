@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from agenttrace.core import semconv
 from agenttrace.core.errors import ConfigError
 from agenttrace.core.trace import Trace
 
@@ -44,13 +45,13 @@ def _call(attributes: Mapping[str, Any], span: ReadableSpan) -> dict[str, Any] |
     name = attributes.get("tool.name")
     if not name or attributes.get("tool.synthesized"):
         return None
-    arguments = attributes.get("input.value")
+    arguments = attributes.get(semconv.INPUT_VALUE)
     if isinstance(arguments, str):
         read = read_value(arguments)
         arguments = read if isinstance(read, Mapping) else arguments
     elif arguments is not None and not isinstance(arguments, Mapping):
         arguments = json.dumps(arguments, default=str)
-    output = read_value(attributes.get("output.value"))
+    output = read_value(attributes.get(semconv.OUTPUT_VALUE))
     if isinstance(output, Mapping) and "content" in output and output.keys() <= _MESSAGE_KEYS:
         output = read_value(output["content"])
     code = getattr(getattr(span, "status", None), "status_code", None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from agenttrace.core import semconv
 from agenttrace.core.identity import SPAN_KEY_MASK
 from agenttrace.core.jsonable import clean, clean_text
 from agenttrace.core.score import Score
@@ -16,7 +17,6 @@ from agenttrace.tracing.record import (
     EXTRA,
     FAILURE,
     INDEX,
-    METADATA,
     OBSERVED,
     PARENT,
     SCOPE,
@@ -131,12 +131,12 @@ def _add_extra(
             if kind is dict or kind is list:  # and so may tags and metadata
                 value = value.copy()
             name = redaction.key(clean_text(key))
-            if key == METADATA and kind is dict:
+            if key == semconv.METADATA and kind is dict:
                 attributes[name] = redaction.fields(clean(value))
             else:
                 attributes[name] = _value(key, value, redaction)
     if "logs" in extra:
-        attributes["agenttrace.logs"] = [_log(entry, redaction) for entry in tuple(extra["logs"])]
+        attributes[semconv.LOGS] = [_log(entry, redaction) for entry in tuple(extra["logs"])]
     span.attributes = attributes
 
 
