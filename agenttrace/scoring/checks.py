@@ -8,14 +8,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from agenttrace.core.errors import ConfigError, ScorerError, with_article
-from agenttrace.core.protocols import ChatModel, Scorer
+from agenttrace.core.protocols import ChatModel, ChecksModel, Scorer, TakesModel, optional
 from agenttrace.core.score import Score
 
 
 def checked_scorers(scorers: Any, model: str | ChatModel | None = None) -> tuple[Scorer, ...]:
     """The scorers of a list, each given `model` where it takes one.
-
-    A scorer takes a model when it has a method ``with_model(model)`` that returns the scorer to use instead.
 
     Raises:
         ConfigError: none at all, or one scorer instead of a list.
@@ -46,8 +44,8 @@ def _checked_scorer(scorer: Any) -> Scorer:
 
 
 def _with_model(scorer: Scorer, model: str | ChatModel) -> Scorer:
-    take = getattr(scorer, "with_model", None)
-    return _checked_scorer(take(model)) if callable(take) else scorer
+    taking = optional(scorer, TakesModel)
+    return scorer if taking is None else _checked_scorer(taking.with_model(model))
 
 
 def described(value: Any) -> str:
@@ -67,10 +65,9 @@ def checked_request(scorers: Any, model: str | ChatModel | None = None) -> tuple
     """
     checked = checked_scorers(scorers)
     for scorer in checked:
-        asked = scorer if model is None else _with_model(scorer, model)
-        check_model = getattr(asked, "check_model", None)
-        if check_model is not None:
-            check_model()
+        checking = optional(scorer if model is None else _with_model(scorer, model), ChecksModel)
+        if checking is not None:
+            checking.check_model()
     return checked
 
 
@@ -153,9 +150,9 @@ def unfit_field(score: Score) -> tuple[str, Any, str] | None:
 
     `value` and `outcome` are looked at elsewhere; `duration` is the engine's own.
     """
-    for fields, optional in ((_NEEDED, False), (_OPTIONAL, True)):
+    for fields, may_be_none in ((_NEEDED, False), (_OPTIONAL, True)):
         for name, (fits, wanted) in fields.items():
             held = getattr(score, name)
-            if not (optional and held is None) and not fits(held):
+            if not (may_be_none and held is None) and not fits(held):
                 return name, held, wanted
     return None

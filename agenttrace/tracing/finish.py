@@ -70,7 +70,8 @@ _new = object.__new__
 def _rules_for(observed: ObservedFunction, redaction: Redaction) -> RedactedNames:
     names = tuple(map(redaction.key, observed.names))
     by_name = redaction.call is not None or any(map(redaction.is_secret, observed.names))
-    return redaction, by_name, redaction.inside(observed.name), redaction.tool(observed.definition), names
+    definition = None if observed.definition is None else redaction.tool(observed.definition)
+    return redaction, by_name, redaction.inside(observed.name), definition, names
 
 
 def _inputs(

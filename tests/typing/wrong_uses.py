@@ -25,6 +25,7 @@ from agenttrace import (
     observe,
     run_evaluation,
 )
+from agenttrace.core.protocols import ChecksExamples
 from agenttrace.matching import compare
 from agenttrace.scorers import ToolCallCountScorer, TrajectoryScorer, scorer
 
@@ -93,6 +94,13 @@ class NoThreshold:
 
     def score(self, example: Example, trace: Trace) -> Score:
         return Score.of(self.name, 1.0, 1.0)
+
+
+def wants_a_hook(checking: ChecksExamples) -> None: ...
+
+
+def a_hook_has_its_method(own: NoThreshold) -> None:
+    wants_a_hook(own)  # type: ignore[arg-type]
 
 
 def scorers_are_scorers() -> None:
