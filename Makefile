@@ -1,6 +1,8 @@
 # make demo   set everything up, run the travel agent: trace it, evaluate it, show what was stored
-# make test   set everything up, run the tests
-# make check  what CI runs: format, lint, types, layers, tests, docs, the built wheel, the gate
+# make test   set everything up, run the tests but those of faults, on all processors
+# make faults-small  the fork, kill, signal and many-process tests at small counts
+# make check  what CI runs: format, lint, types, layers, tests, docs, faults, the built wheel, the gate
+# make coverage  run the tests, then show what share of the branches they reach, room by room
 # make gate   count the instructions of the main paths; fails where one takes more than accepted
 # make gate-accept WHY="..."  accept what they take now; WHY is needed where a path is dearer
 # make bench  measure, beside whichever peers are installed; rewrites benchmarks/RESULTS.md
@@ -12,9 +14,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test check lint types layers docs wheel gate gate-accept bench faults map clean
+# The tests start many processes: without bytecode, each would compile the package anew.
+export PYTHONDONTWRITEBYTECODE :=
 
-$(READY): pyproject.toml constraints.txt
+.PHONY: demo test check coverage lint types layers wheel gate gate-accept bench faults faults-small map clean
+
+$(READY): pyproject.toml constraints.txt requirements-dev.txt
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "agenttrace needs Python 3.11 or newer, this is " + sys.version.split()[0] + "; name another with: make PYTHON=python3.12 ...")'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -r requirements-dev.txt -e .
@@ -24,7 +29,11 @@ demo: $(READY)
 	@$(BIN)/python examples/travel_agent/run.py
 
 test: $(READY)
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q -n auto -m "not faults" $(if $(COVERAGE),--cov --cov-report=)
+
+coverage: $(READY)
+	$(MAKE) test COVERAGE=1
+	$(BIN)/python tests/coverage_by_room.py
 
 lint: $(READY)
 	$(BIN)/ruff format --check .
@@ -46,13 +55,16 @@ gate: $(READY)
 gate-accept: $(READY)
 	$(BIN)/python benchmarks/gate.py --accept "$$WHY"
 
-check: lint types layers test wheel gate
+check: lint types layers test faults-small wheel gate
 
 map: $(READY)
 	$(BIN)/python docs/make_map.py
 
 bench: $(READY)
 	$(BIN)/python benchmarks/run.py
+
+faults-small: $(READY)
+	$(BIN)/python -m pytest -q -n auto -m faults
 
 faults: $(READY)
 	$(BIN)/python tests/faults/run_full.py

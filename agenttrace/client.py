@@ -38,8 +38,8 @@ class Client:
         scorers: Iterable[Scorer],
         **options: Unpack[EvaluationOptions],
     ) -> EvaluationReport:
-        """As the function `run_evaluation`, in this project and store."""
-        return run_evaluation(examples, scorers, **self._placed(options))
+        """Do as the function `run_evaluation` does, in this project and store."""
+        return run_evaluation(examples, scorers, **self._complete(options))
 
     def assert_test(
         self,
@@ -50,29 +50,31 @@ class Client:
         require: str | None = None,
         **options: Unpack[EvaluationOptions],
     ) -> EvaluationReport:
-        """As the function `assert_test`, in this project and store."""
+        """Do as the function `assert_test` does, in this project and store."""
         __tracebackhide__ = True
-        return assert_test(examples, scorers, test_file=test_file, require=require, **self._placed(options))
+        return assert_test(examples, scorers, test_file=test_file, require=require, **self._complete(options))
 
-    def _placed(self, options: EvaluationOptions) -> EvaluationOptions:
-        """The options with this client's store and project where neither they nor a tracer say otherwise."""
+    def _complete(self, options: EvaluationOptions) -> EvaluationOptions:
+        """Return the options with this client's store and project where neither they nor a tracer set
+        them.
+        """
         if options.get("tracer") is not None:
             return options
         own: EvaluationOptions = {"store": self.store, "project_name": self.project_name}
-        given = {name: value for name, value in options.items() if value is not None or name == "timeout"}
-        return {**own, **given}  # type: ignore[typeddict-item]  # the keys are those of the options
+        explicit = {name: value for name, value in options.items() if value is not None or name == "timeout"}
+        return {**own, **explicit}  # type: ignore[typeddict-item]  # the keys are those of the options
 
     def push_dataset(
         self, alias: str, dataset: EvalDataset | Iterable[Example], project_name: str | None = None
     ) -> int:
-        """Keep a dataset under a name; returns its version, from 1.
+        """Store a dataset under a name, and return its version, counted from 1.
 
-        Pushing the same data again makes no new version. Examples keep their ids. Nothing is redacted: the
-        data are yours, to be given back as they were.
+        Pushing the same data again makes no new version. Examples keep their ids. Nothing is redacted: a
+        later `pull_dataset` returns the data unchanged.
 
         Raises:
-            DatasetError: a value that has no file form.
-            StoreError: no name, or the store cannot be written.
+            DatasetError: a value has no file form.
+            StoreError: the name is empty, or the store cannot be written.
         """
         data = dataset if isinstance(dataset, EvalDataset) else EvalDataset(dataset)
         content = {
@@ -84,10 +86,10 @@ class Client:
     def pull_dataset(
         self, alias: str, project_name: str | None = None, *, version: int | None = None
     ) -> EvalDataset:
-        """The newest version of a dataset, or the one asked for.
+        """Return the newest version of a dataset, or the version given.
 
         Raises:
-            StoreError: there is none of this name and version in the project.
+            StoreError: the project has no dataset of this name and version.
         """
         project = project_name or self.project_name
         content = self.store.load_dataset(alias, project, version)

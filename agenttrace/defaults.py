@@ -1,4 +1,4 @@
-"""The tracer of scripts that make none of their own."""
+"""`observe` and `wrap` for scripts that make no tracer: the default tracer of the process."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 C = TypeVar("C")
 F = TypeVar("F")
 
-_making = threading.Lock()
+_lock = threading.Lock()
 
 
 def default_tracer() -> Tracer:
-    """The first tracer of the process; where there is none, one of project ``"default"``."""
-    with _making:
+    """Return the first tracer of the process; where there is none, make one of project ``"default"``."""
+    with _lock:
         owner = default_recorder().owner
         return owner if isinstance(owner, Tracer) else Tracer("default")
 
@@ -91,14 +91,14 @@ def observe(
     check_rate(sample_rate)
     recorder = default_recorder()
     if function is None:
-        return lambda decorated: observe_with(recorder, decorated, options)
+        return lambda target: observe_with(recorder, target, options)
     return observe_with(recorder, function, options)
 
 
 def wrap(client: C, *, tracer: Spans | None = None, prices: Prices | None = None) -> C:
-    """Return a client that does what the given one does, each call to a model recorded as an LLM span.
+    """Return a client like `client` that records each call to a model as an LLM span.
 
-    For clients of the ``openai`` and ``anthropic`` packages; `agenttrace.integrations.wrap.wrap` tells all.
+    For clients of the ``openai`` and ``anthropic`` packages; see `agenttrace.integrations.wrap.wrap`.
     Where there is no tracer when the first trace starts, the default tracer is made then.
 
     Args:
@@ -108,7 +108,7 @@ def wrap(client: C, *, tracer: Spans | None = None, prices: Prices | None = None
             of output.
 
     Raises:
-        ConfigError: a client that is not known, or prices that are none.
+        ConfigError: the client is of an unknown kind, or `prices` are not prices.
     """
     from agenttrace.integrations import wrap as integration  # on use: `observe` must stay light
 

@@ -353,7 +353,11 @@ class Tracer:
         )
 
     def wait_for_evaluations(self, timeout: float | None = None) -> bool:
-        """Wait, at most `timeout` seconds, until every evaluation has ended and is stored; whether so."""
+        """Wait, at most `timeout` seconds, until every evaluation has ended and is stored; whether so.
+
+        Those of ``observe(scorers=…)`` count from the moment their call has ended, so that a script may wait
+        for them before it ends. What waits for the end of the very call that this is called in does not.
+        """
         return self._online is None or self._online.wait(timeout)
 
     def resume_evaluations(self, scorers: Sequence[Scorer]) -> list[EvaluationHandle]:
@@ -369,7 +373,10 @@ class Tracer:
         """What the pipeline's worker does with each stored span of an observed function."""
         from agenttrace.online.evaluator import each_span
 
-        return each_span(lambda: self._online or self._begin_online(), scorers, sample_rate, self._alerts)
+        # Made now: at the end of a script, which may be when the first span is stored, it would be too late.
+        online = self._online or self._begin_online()
+        online.of_spans = True
+        return each_span(online, scorers, sample_rate, self._alerts)
 
     def _begin_online(self) -> OnlineEvaluator:
         from agenttrace.online.evaluator import OnlineEvaluator

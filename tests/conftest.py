@@ -1,8 +1,9 @@
-"""A real HTTP server on loopback that answers exactly what a test tells it to, byte by byte."""
+"""What all tests share: how thorough they are, and an HTTP server on loopback that answers as it is told."""
 
 from __future__ import annotations
 
 import json
+import os
 import socket
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -10,6 +11,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from hypothesis import settings
+
+# How many values a property is tried with. No deadline: other work on the machine may slow any single one.
+settings.register_profile("quick", max_examples=40, deadline=None)
+settings.register_profile("thorough", max_examples=300, deadline=None)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""``agenttrace demo``: an agent recorded, tested and found again, in one go."""
+"""``agenttrace demo``: a small agent, recorded and tested, then shown from the store."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ def demo(store: str | None) -> None:
 
     click.echo("\n3. Every call of that run was recorded; this is read back from the store:\n")
     tracer.flush(timeout=5.0)
-    stored = tracer.store.trace(str(failing[0].trace_id))
-    if stored is None:
+    trace = tracer.store.trace(str(failing[0].trace_id))
+    if trace is None:
         raise click.ClickException("the run did not reach the store; the warning above says why")
-    show(trace_lines(stored, tracer.store.scores(stored.trace_id)))
-    there = "" if store is None else f" --store {shlex.quote(store)}"
+    show(trace_lines(trace, tracer.store.scores(trace.trace_id)))
+    store_argument = "" if store is None else f" --store {shlex.quote(store)}"
     click.echo(
-        f"\nSee it again: {own_command()} traces show {stored.trace_id[:8]}{there}"
-        f"\nAll runs:     {own_command()} traces list{there}"
+        f"\nSee it again: {own_command()} traces show {trace.trace_id[:8]}{store_argument}"
+        f"\nAll runs:     {own_command()} traces list{store_argument}"
     )
 
 
@@ -73,7 +73,7 @@ def refund_agent(tracer: Tracer, *, careless: bool = False) -> Callable[[str], s
 
     @tracer.observe(span_type="tool")
     def notify(customer: str, text: str) -> None:
-        """Would send a message."""
+        """Do nothing: a real tool would send a message."""
 
     @tracer.observe(span_type="agent")
     def answer(message: str) -> str:

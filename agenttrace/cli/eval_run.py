@@ -1,4 +1,4 @@
-"""``agenttrace eval run``: an examples file, a function, scorers; a report."""
+"""``agenttrace eval run``: evaluate the examples of a file, print the report."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from pathlib import Path
 
 import click
 
-from agenttrace.cli.function_name import load_function
-from agenttrace.cli.scorer_name import load_scorer
+from agenttrace.cli.loading import load_function, load_scorer
 from agenttrace.cli.store_option import store_option
 from agenttrace.core.report import EvaluationFailed, ScoringResult
-from agenttrace.evaluation.assertion import checked, examples_in
+from agenttrace.evaluation.assertion import examples_in, require_passed
 from agenttrace.evaluation.engine import Progress
 from agenttrace.evaluation.evaluate import TIMEOUT, run_evaluation
 from agenttrace.evaluation.requirement import Requirement
@@ -91,7 +90,7 @@ def eval_run(
         )
     tracer.flush(timeout=5.0)
     try:
-        report = checked(report, requirement)
+        report = require_passed(report, requirement)
         code = 0
     except EvaluationFailed as failed:
         report = failed.report
@@ -102,7 +101,7 @@ def eval_run(
 
 @contextmanager
 def _progress() -> Iterator[Progress | None]:
-    """A bar on a terminal, nothing in a pipe."""
+    """Yield a callback that moves a progress bar; None where stderr is not a terminal."""
     if not sys.stderr.isatty():
         yield None
         return
@@ -114,7 +113,7 @@ def _progress() -> Iterator[Progress | None]:
     with Bar(*columns, console=Console(file=sys.stderr), transient=True) as bar:
         task = bar.add_task("evaluating", total=None)
 
-        def advance(done: int, total: int, _: ScoringResult) -> None:
-            bar.update(task, completed=done, total=total)
+        def advance(count: int, total: int, _: ScoringResult) -> None:
+            bar.update(task, completed=count, total=total)
 
         yield advance

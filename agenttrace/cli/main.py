@@ -1,6 +1,6 @@
-"""The command ``agenttrace``: its groups, its exit codes.
+"""The command ``agenttrace``: its groups of commands and its exit codes.
 
-0 passed or done, 1 examples failed, 2 wrong usage or something broke, 130 interrupted.
+Exit codes: 0 passed or done, 1 examples failed, 2 wrong usage or an error, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ PIPE_CLOSED = 141
 
 
 class LazyGroup(click.Group):
-    """A group whose commands are named as ``module:attribute``: none waits for the imports of another."""
+    """A group whose commands are imported when they are called; each is named as ``module:attribute``."""
 
     def __init__(self, *args: Any, lazy: dict[str, str], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.lazy = lazy
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """All names, in the order given."""
+        """Return all names, in the order in which the group lists them."""
         return [*self.lazy, *super().list_commands(ctx)]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command, imported now."""
+        """Import a command and return it."""
         home = self.lazy.get(cmd_name)
         if home is None:
             return super().get_command(ctx, cmd_name)
@@ -72,7 +72,7 @@ def evaluation() -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run a command line and exit the process with its code."""
+    """Run a command line, then exit the process with the command's exit code."""
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
@@ -87,9 +87,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _code_of(arguments: Sequence[str] | None) -> int:
     try:
-        given = sys.argv[1:] if arguments is None else list(arguments)
+        argv = sys.argv[1:] if arguments is None else list(arguments)
         # Not `cli.main`: that leaves with 1, which means failed here, where the reader of a pipe goes away.
-        with cli.make_context("agenttrace", given) as context:
+        with cli.make_context("agenttrace", argv) as context:
             code = cli.invoke(context)
     except click.exceptions.Exit as leaving:
         return leaving.exit_code
@@ -104,13 +104,13 @@ def _code_of(arguments: Sequence[str] | None) -> int:
     except AgentTraceError as error:
         click.echo(f"Error: {safe(str(error))}", err=True)
         return BROKEN
-    except Exception:  # choke-point: 1 would say that examples failed
+    except Exception:  # choke-point: exit code 1 would say that examples failed
         traceback.print_exc()
         return BROKEN
     return code if isinstance(code, int) else 0
 
 
 def _pipe_closed() -> int:
-    """Point stdout nowhere, so that the interpreter's own flush at exit stays quiet."""
+    """Send stdout to /dev/null, so that the interpreter's own flush at exit raises nothing."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return PIPE_CLOSED

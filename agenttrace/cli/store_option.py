@@ -1,4 +1,4 @@
-"""Which store a command reads or writes."""
+"""The option ``--store``: which store a command reads or writes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def store_option(command: F) -> F:
-    """Add ``--store``."""
+    """Add the option ``--store`` to a command."""
     return click.option(
         "--store",
         metavar="PATH",
@@ -24,21 +24,21 @@ def store_option(command: F) -> F:
     )(command)
 
 
-def store_to_read(given: str | None) -> Store:
-    """The store that ``--store`` names, or the one of the settings, which need not be there yet.
+def store_to_read(path: str | None) -> Store:
+    """Open the store that ``--store`` names, or else the default one, which need not exist yet.
 
     Raises:
-        ConfigError: it names no file that could be a store.
-        StoreError: nothing is at the path given.
+        ConfigError: the option cannot name a store.
+        StoreError: there is no file at the path.
     """
-    store = open_store(given)
-    if given is not None and isinstance(store, SQLiteStore) and not os.path.lexists(store.path):
+    store = open_store(path)
+    if path is not None and isinstance(store, SQLiteStore) and not os.path.lexists(store.path):
         raise StoreError(f"there is no store at {store.path}; give --store the path of a file that is there")
     return store
 
 
 def place(store: Store) -> str:
-    """What messages call a store that holds nothing: where it is, and whether anything is there."""
+    """Return the text that stands for a store in messages: its path, and if no file exists there yet."""
     if not isinstance(store, SQLiteStore):
         return "the store in memory"
     return store.path if os.path.lexists(store.path) else f"{store.path}, which is not there yet"

@@ -26,30 +26,30 @@ HEAD = ("TRACE", "STARTED", "NAME", "PROJECT", "SPANS", "TOOLS", "DURATION", "ST
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 def traces_list(store: str | None, project: str | None, name: str | None, limit: int, as_json: bool) -> None:
     """List recorded traces, the newest first."""
-    opened = store_to_read(store)
+    source = store_to_read(store)
     try:
-        found = opened.traces(project=project, name=name, limit=limit)
+        summaries = source.traces(project=project, name=name, limit=limit)
     finally:
-        opened.close()
+        source.close()
     if as_json:
-        for summary in found:
+        for summary in summaries:
             click.echo(to_json(_facts(summary)))
         return
-    if not found:
+    if not summaries:
         click.echo(
-            f"no traces found in {place(opened)}; decorate an agent with @tracer.observe and run it, "
+            f"no traces found in {place(source)}; decorate an agent with @tracer.observe and run it, "
             f"or try: {own_command()} demo",
             err=True,
         )
         return
-    show(table_lines(HEAD, [_row(summary) for summary in found]))
+    show(table_lines(HEAD, [_row(summary) for summary in summaries]))
 
 
 def _row(summary: TraceSummary) -> tuple[str, ...]:
-    started = datetime.fromtimestamp(summary.start_ns / 1e9).astimezone()
+    start = datetime.fromtimestamp(summary.start_ns / 1e9).astimezone()
     return (
         summary.trace_id[:12],
-        f"{started:%Y-%m-%d %H:%M:%S}",
+        f"{start:%Y-%m-%d %H:%M:%S}",
         summary.name,
         summary.project,
         str(summary.spans),

@@ -24,19 +24,19 @@ def traces_show(trace_id: str | None, store: str | None, width: int, as_json: bo
 
     TRACE_ID is an id or its first digits (four or more); without it, the newest trace is shown.
     """
-    opened = store_to_read(store)
+    source = store_to_read(store)
     try:
         if trace_id is None:
-            newest = opened.traces(limit=1)
+            newest = source.traces(limit=1)
             if not newest:
-                raise StoreError(f"there are no traces yet in {place(opened)}; try: {own_command()} demo")
+                raise StoreError(f"there are no traces yet in {place(source)}; try: {own_command()} demo")
             trace_id = newest[0].trace_id
-        trace = opened.trace(trace_id)
+        trace = source.trace(trace_id)
         if trace is None:
-            raise StoreError(f"no trace {trace_id!r} in {place(opened)}; see: {own_command()} traces list")
-        scores = opened.scores(trace.trace_id)
+            raise StoreError(f"no trace {trace_id!r} in {place(source)}; see: {own_command()} traces list")
+        scores = source.scores(trace.trace_id)
     finally:
-        opened.close()
+        source.close()
     if as_json:
         rows = [{"span_id": span_id, **score.to_dict()} for span_id, score in scores]
         click.echo(to_json(jsonable({**trace.to_dict(), "scores": rows})))

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from agenttrace.core.errors import ScorerError
+
 Outcome = Literal["passed", "failed", "skipped", "errored"]
 """*skipped*: a needed field is absent by design; *errored*: the scorer could not give a value. Both have
 value None and leave every mean; neither is a pass."""
@@ -120,3 +122,14 @@ class Score:
             "duration": self.duration,
             "metadata": dict(self.metadata),
         }
+
+
+def checked_threshold(threshold: float, scorer: str) -> float:
+    """Return a scorer's threshold, which is a number from 0 to 1.
+
+    Raises:
+        ScorerError: it is something else.
+    """
+    if isinstance(threshold, bool) or not isinstance(threshold, int | float) or not 0 <= threshold <= 1:
+        raise ScorerError(f"{scorer}: threshold is a number from 0 to 1, got {threshold!r}")
+    return threshold

@@ -1,4 +1,4 @@
-"""Run the agent on one example: its output, its trace, or why there is none."""
+"""Run the agent on one example, and record its output and its trace."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from agenttrace.scoring.isolation import Call, Isolation, Outcome, Refused
 
 
 class Captured(Protocol):
-    """What was recorded inside a capture scope; complete when its block has ended."""
+    """The recording of a capture scope; complete when its block has ended."""
 
     @property
     def trace(self) -> Trace:
@@ -31,11 +31,11 @@ CaptureScope = Callable[[], AbstractContextManager[Captured]]
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What one run of the agent left behind.
+    """The result of one run of the agent.
 
-    `example` has the actual output and the names of the tools called filled in. `failure` is why the agent
-    failed (it raised, or was not in time), `why_not_comparable` why
-    nothing can be said of it (it could not be called).
+    In `example`, the actual output and the names of the called tools are filled in. `failure` says why the
+    agent failed (it raised, or did not return in time), `why_not_comparable` why its run cannot be compared
+    (it could not be called). `duration` is in seconds.
     """
 
     example: Example
@@ -50,8 +50,8 @@ async def run_example(
 ) -> Run:
     """Run the agent on a copy of the input; never raises what the agent raises.
 
-    On a timeout the spans that had ended by then are kept. SystemExit fails the example; KeyboardInterrupt
-    stops the whole run.
+    On a timeout the trace holds the spans that had ended by then. SystemExit fails the example;
+    KeyboardInterrupt stops the whole evaluation.
     """
     misfit = target.misfit(example)
     if misfit is not None:
@@ -63,12 +63,12 @@ async def run_example(
         return Run(example, None, why_not_comparable=str(outcome.error))
     failure = _failure(target, outcome, timeout)
     trace = captured.trace
-    happened: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "tools_called": [call.name for call in trace.tool_calls] if trace.spans else None
     }
     if failure is None:
-        happened["actual_output"] = _recorded(outcome.value)
-    return Run(example.model_copy(update=happened), trace, failure=failure, duration=outcome.duration)
+        fields["actual_output"] = _recorded(outcome.value)
+    return Run(example.model_copy(update=fields), trace, failure=failure, duration=outcome.duration)
 
 
 def _failure(target: Target, outcome: Outcome, timeout: float | None) -> str | None:
@@ -80,9 +80,9 @@ def _failure(target: Target, outcome: Outcome, timeout: float | None) -> str | N
 
 
 def _recorded(output: Any) -> Any:
-    """The output as data, as the store keeps it, so that a score is the same from the store.
+    """Return the output as the store holds it, so that a later score from the store is the same.
 
-    A list keeps all its items, however many; deeper ones are bounded like every snapshot.
+    A list keeps all its items, however many; lists inside it are bounded like every snapshot.
     """
     if output is None or type(output) in (str, bool, int, float):
         return output
@@ -101,10 +101,10 @@ class Target:
 
     @classmethod
     def of(cls, function: Any) -> Target:
-        """Check that it can be called, once, before anything runs.
+        """Check that a function can be called, once, before anything runs.
 
         Raises:
-            ConfigError: a class, or something that is not callable.
+            ConfigError: it is a class, or not callable.
         """
         if inspect.isclass(function):
             raise ConfigError(
@@ -121,11 +121,11 @@ class Target:
             signature = inspect.signature(function)
         except (TypeError, ValueError):  # some builtins have none
             signature = None
-        said = str(name or type(function).__name__).rpartition("<locals>.")[2]
-        return cls(function, said, signature)
+        label = str(name or type(function).__name__).rpartition("<locals>.")[2]
+        return cls(function, label, signature)
 
     def misfit(self, example: Example) -> str | None:
-        """Why the example's input does not fit the signature, or None: it does."""
+        """Return why the example's input does not fit the signature, or None if it does."""
         if self.signature is None:
             return None
         args, kwargs = arguments(example.input)
@@ -150,15 +150,15 @@ class Target:
 
 
 def _bare(signature: inspect.Signature) -> inspect.Signature:
-    """The signature without its annotations."""
+    """Return the signature without its annotations."""
     return signature.replace(
         parameters=[p.replace(annotation=inspect.Parameter.empty) for p in signature.parameters.values()],
         return_annotation=inspect.Signature.empty,
     )
 
 
-def arguments(given: str | Mapping[str, Any] | None) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """A mapping becomes keyword arguments, a text the one argument, None no argument."""
-    if isinstance(given, Mapping):
-        return (), dict(given)
-    return ((), {}) if given is None else ((given,), {})
+def arguments(value: str | Mapping[str, Any] | None) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Return an input as arguments: a mapping by keyword, a text as the only one, None as none."""
+    if isinstance(value, Mapping):
+        return (), dict(value)
+    return ((), {}) if value is None else ((value,), {})

@@ -38,7 +38,7 @@ def assert_test(
     store: Store | None = None,
     metadata: Mapping[str, Any] | None = None,
 ) -> EvaluationReport:
-    """Evaluate, and raise unless every result passed; returns the report when they did.
+    """Evaluate, and raise unless every result passed; return the report if they did.
 
     The examples come from `examples` or from `test_file` (YAML, JSON, JSONL or CSV). With `require`, such as
     ``"pass_rate >= 0.8"`` over several `trials`, results may fail as far as it allows; an *errored* result
@@ -46,7 +46,7 @@ def assert_test(
 
     Raises:
         EvaluationFailed: an AssertionError whose text is the printed report, with the aligned diffs.
-        ConfigError, DatasetError, ScorerError: wrong use, before any agent is run.
+        ConfigError, DatasetError, ExpectationError, ScorerError: wrong use, before any agent is run.
     """
     __tracebackhide__ = True
     if (examples is None) == (test_file is None):
@@ -72,28 +72,28 @@ def assert_test(
         store=store,
         metadata=metadata if require is None else {**(metadata or {}), "require": require},
     )
-    return checked(report, requirement)
+    return require_passed(report, requirement)
 
 
 def examples_in(test_file: str | Path) -> EvalDataset:
-    """The examples of a file, of which there is at least one.
+    """Return the examples of a file; there is at least one.
 
     Raises:
-        DatasetError: it cannot be read as examples, or holds none.
+        DatasetError: the file cannot be read as examples, or holds none.
     """
-    found = EvalDataset.from_file(test_file)
-    if not found:
+    dataset = EvalDataset.from_file(test_file)
+    if not dataset:
         raise DatasetError(
             "there are no examples: an evaluation of nothing can neither pass nor fail", path=test_file
         )
-    return found
+    return dataset
 
 
-def checked(report: EvaluationReport, requirement: Requirement | None = None) -> EvaluationReport:
-    """The report itself where it passes, or meets the requirement without an errored result.
+def require_passed(report: EvaluationReport, requirement: Requirement | None = None) -> EvaluationReport:
+    """Return the report if it passes, or if it meets the requirement without an errored result.
 
     Raises:
-        EvaluationFailed: it does not.
+        EvaluationFailed: it does neither.
     """
     __tracebackhide__ = True  # pytest shows the test's own line and the report, not our code
     if requirement is not None:
@@ -104,7 +104,9 @@ def checked(report: EvaluationReport, requirement: Requirement | None = None) ->
                 "requirement": f"{requirement.text}, got {requirement.measured(report):.3g}",
             },
         )
-    met = report.passed if requirement is None else requirement.holds(report) and not report.counts["errored"]
-    if not met:
+    passes = (
+        report.passed if requirement is None else requirement.holds(report) and not report.counts["errored"]
+    )
+    if not passes:
         raise EvaluationFailed("\n" + report_text(report), report)
     return report

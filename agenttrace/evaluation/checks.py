@@ -1,4 +1,4 @@
-"""Wrong uses that can be told before any agent is run."""
+"""Checks of an evaluation's arguments before any agent is run."""
 
 from __future__ import annotations
 
@@ -7,16 +7,19 @@ from collections.abc import Iterable
 from concurrent.futures import Executor
 from typing import Any
 
-from agenttrace.core.errors import ConfigError, ScorerError
+from agenttrace.core.errors import ConfigError, ExpectationError, ScorerError
 from agenttrace.core.example import Example
 from agenttrace.core.protocols import ChecksExamples, Scorer, optional
 
+_CAUSES = (ConfigError, ExpectationError)
+"""The errors of a scorer's check that keep their type; any other becomes a ScorerError."""
+
 
 def checked_examples(examples: Any) -> tuple[Example, ...]:
-    """The examples of a list or a dataset.
+    """Return the examples of a list or a dataset.
 
     Raises:
-        ConfigError: none at all, a single example instead of a list, or something that is not an example.
+        ConfigError: there are none, it is a single example, or it holds something that is not an example.
     """
     if isinstance(examples, Example):
         raise ConfigError("examples is a list, got one Example; write examples=[example]")
@@ -24,23 +27,25 @@ def checked_examples(examples: Any) -> tuple[Example, ...]:
         raise ConfigError(
             f"examples is a list of Example, got {type(examples).__name__}; a file goes in test_file="
         )
-    found = tuple(examples)
-    for position, example in enumerate(found, 1):
+    items = tuple(examples)
+    for position, example in enumerate(items, 1):
         if not isinstance(example, Example):
             hint = "; write Example(**fields)" if isinstance(example, dict) else ""
             raise ConfigError(
                 f"examples holds Example values, got {type(example).__name__} at {position}{hint}"
             )
-    if not found:
+    if not items:
         raise ConfigError("there are no examples: an evaluation of nothing can neither pass nor fail")
-    return found
+    return items
 
 
 def check_needs(scorers: Iterable[Scorer], examples: Iterable[Example]) -> None:
     """Ask each scorer that can tell (see `ChecksExamples`) whether the example states what it needs.
 
     Raises:
-        ScorerError: an example lacks a field; the text names both.
+        ConfigError: a scorer has no model to ask, or one that cannot be reached as configured.
+        ExpectationError: what an example expects cannot be understood.
+        ScorerError: an example lacks a field, or any other error of `check`. Every text names the example.
     """
     checking = [
         (scorer, hook) for scorer in scorers if (hook := optional(scorer, ChecksExamples)) is not None
@@ -49,14 +54,15 @@ def check_needs(scorers: Iterable[Scorer], examples: Iterable[Example]) -> None:
         for scorer, hook in checking:
             try:
                 hook.check(example)
-            except Exception as error:  # choke-point: said with the example's place, whatever it was
+            except Exception as error:  # choke-point: every error gets the example's number and place
                 text = str(error).removeprefix(f"{example.source}: ")
                 who = "" if text.startswith(scorer.name) else f"the scorer {scorer.name!r}: "
-                raise ScorerError(f"{label(position, example)}: {who}{text}") from error
+                kind = next((cause for cause in _CAUSES if isinstance(error, cause)), ScorerError)
+                raise kind(f"{label(position, example)}: {who}{text}") from error
 
 
 def label(position: int, example: Example) -> str:
-    """What messages call an example: its number from 1, its ``file:line`` and its name where it has them."""
+    """Return the text that stands for an example in messages: number from 1, ``file:line``, name."""
     place = f"{example.source}: " if example.source else ""
     return f"{place}example {position}" + (f" ({example.name!r})" if example.name else "")
 
@@ -73,7 +79,7 @@ def check_limits(concurrency: int, timeout: float | None, trials: int) -> None:
 
 
 def check_executor(executor: Any) -> None:
-    """Raise ConfigError for an executor that cannot run an agent here: no executor, processes, shut down."""
+    """Raise ConfigError for an executor that cannot run an agent here, such as one of processes."""
     if executor is None:
         return
     if not isinstance(executor, Executor):
@@ -94,4 +100,4 @@ def check_executor(executor: Any) -> None:
 
 
 def _nothing() -> None:
-    """What an executor is tried with."""
+    """Do nothing: the call that an executor is tried with."""

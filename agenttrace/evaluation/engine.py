@@ -1,4 +1,4 @@
-"""Many examples at once, each on its own, results in their order."""
+"""The engine of an evaluation: many examples at once, results in the order of the examples."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ SCORING_CONCURRENCY = 8
 """Examples scored at a time. Scoring is pure, so it may overlap where agents may not."""
 
 Progress = Callable[[int, int, ScoringResult], None]
-"""Called with the number of results so far, the number in all, the newest one. On a thread of ours.
+"""Called with the number of results so far, the number of all, and the newest result, on the engine's thread.
 
-What it raises is logged once, and it is not called again: a broken display must not lose results. That goes
-for SystemExit too, which on a thread of ours could not end the process anyway. KeyboardInterrupt ends the
-run as Control-C does.
+What it raises is logged once, and it is not called again: a broken display must not lose results. This holds
+for SystemExit too, which could not end the process from this thread. KeyboardInterrupt ends the run as
+Control-C does.
 """
 
 
 @dataclass
 class Engine:
-    """One evaluation under way: what to run, and the results so far by place."""
+    """One running evaluation: its examples and settings, and its results so far by their place."""
 
     examples: tuple[Example, ...]
     scorers: tuple[Scorer, ...]
@@ -59,7 +59,7 @@ class Engine:
         async def work() -> None:
             for place, (position, trial) in pending:
                 self.results[place] = await self._one(position, trial, isolation, agents)
-                self._tell(place)
+                self._report_progress(place)
 
         try:
             async with asyncio.TaskGroup() as group:
@@ -73,7 +73,7 @@ class Engine:
     async def _one(
         self, position: int, trial: int, isolation: Isolation, agents: asyncio.Semaphore
     ) -> ScoringResult:
-        """One trial of one example; where its values break the engine itself, it alone is errored."""
+        """Run one trial of one example; where its values break the engine, only this trial is errored."""
         example = self.examples[position]
         run = Run(example, None)
         try:
@@ -86,8 +86,8 @@ class Engine:
         except BaseException as error:  # choke-point: the user's values run code of their own on this thread
             if isinstance(error, asyncio.CancelledError) and _is_being_cancelled():
                 raise
-            broken = replace(run, why_not_comparable=users_traceback(error))
-        return await self._result(broken, position, trial, isolation)
+            unusable = replace(run, why_not_comparable=users_traceback(error))
+        return await self._result(unusable, position, trial, isolation)
 
     async def _agent(self, example: Example, isolation: Isolation, agents: asyncio.Semaphore) -> Run:
         if self.target is None:
@@ -96,13 +96,13 @@ class Engine:
             return await run_example(self.target, example, self.capture, isolation, self.timeout)
 
     async def _result(self, run: Run, position: int, trial: int, isolation: Isolation) -> ScoringResult:
-        blocked = run.why_not_comparable
-        if self.target is not None and run.trace is not None and run.failure is None and blocked is None:
-            blocked = why_not_comparable(run.example, run.trace, self.target.name)
+        why_not = run.why_not_comparable
+        if self.target is not None and run.trace is not None and run.failure is None and why_not is None:
+            why_not = why_not_comparable(run.example, run.trace, self.target.name)
         scores: tuple[Score, ...] = ()
-        if run.failure is None and blocked is None:
+        if run.failure is None and why_not is None:
             scores = await apply_scorers(self.scorers, run.example, run.trace, isolation, self.timeout)
-        outcome, error = outcome_of(run.failure, blocked, scores)
+        outcome, error = outcome_of(run.failure, why_not, scores)
         return ScoringResult(
             example=run.example,
             scores=scores,
@@ -116,7 +116,7 @@ class Engine:
             source=run.example.source,
         )
 
-    def _tell(self, place: int) -> None:
+    def _report_progress(self, place: int) -> None:
         self.done += 1
         result = self.results[place]
         if self.progress is None or result is None:
@@ -131,13 +131,13 @@ class Engine:
 
 
 def _is_being_cancelled() -> bool:
-    """Whether the running task was cancelled by the engine, not by a CancelledError of the user's values."""
+    """Return True if the engine cancelled this task; the user's values may raise CancelledError, too."""
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
 
 
 def _recorded_run(example: Example) -> Run:
-    """The run that an example itself holds; its trace is None where it says nothing of calls."""
+    """Return the run that an example itself holds; without `tools_called` its trace is None."""
     try:
         trace = None if example.tools_called is None else Trace.from_calls(example.tools_called)
         return Run(example, trace)
@@ -146,7 +146,7 @@ def _recorded_run(example: Example) -> Run:
 
 
 def why_not_comparable(example: Example, trace: Trace, function_name: str) -> str | None:
-    """Why the trace of a run cannot be compared with what the example expects, or None: it can."""
+    """Return why the trace of a run cannot be compared with what the example expects, or None if it can."""
     if not example.expected_tools or trace.spans:
         return None
     return (
@@ -159,21 +159,21 @@ def why_not_comparable(example: Example, trace: Trace, function_name: str) -> st
 def outcome_of(
     failure: str | None, why_not_comparable: str | None, scores: Sequence[Score]
 ) -> tuple[ResultOutcome, str | None]:
-    """The outcome of one result, with the error that explains it where the scores do not.
+    """Return the outcome of one result, with the error that explains it where the scores do not.
 
-    The agent's own failure comes first, then what made a comparison impossible. A score below its threshold
-    fails the example even where another scorer broke; a scorer that broke never passes; neither do scorers
-    that all skipped.
+    The agent's own failure comes first, then the reason why nothing could be compared. A score below its
+    threshold fails the example even where another scorer errored. Without a failed score, an errored one
+    makes the result errored; so do scorers that all skipped.
     """
     if failure is not None:
         return "failed", failure
     if why_not_comparable is not None:
         return "errored", why_not_comparable
-    found = {score.outcome for score in scores}
-    if "failed" in found:
+    outcomes = {score.outcome for score in scores}
+    if "failed" in outcomes:
         return "failed", None
-    if "errored" in found:
+    if "errored" in outcomes:
         return "errored", None
-    if "passed" in found:
+    if "passed" in outcomes:
         return "passed", None
     return "errored", "every scorer skipped this example, so nothing says that it passes"

@@ -1,4 +1,4 @@
-"""Evaluate many examples, each on its own, in the order given."""
+"""`run_evaluation`: run and score many examples, store the results."""
 
 from __future__ import annotations
 
@@ -28,34 +28,34 @@ from agenttrace.tracing.redaction import Redaction
 logger = logging.getLogger("agenttrace")
 
 TIMEOUT = 300.0
-"""Seconds that one run of the agent, and each scorer, may take, unless said otherwise."""
+"""Seconds that one run of the agent, and each scorer, may take by default."""
 
 
 class Recording(Protocol):
-    """What an evaluation needs of a tracer."""
+    """The part of a tracer that an evaluation uses."""
 
     @property
     def project_name(self) -> str:
-        """The project that results are filed under."""
+        """The project that results are stored under."""
         ...
 
     @property
     def store(self) -> Any:
-        """Where results are kept, or None."""
+        """The store for results, or None."""
         ...
 
     @property
     def redaction(self) -> Redaction:
-        """What is taken out of all that is stored."""
+        """The rules by which secrets are removed from stored data."""
         ...
 
     def capture(self) -> AbstractContextManager[Captured]:
-        """A scope whose trace holds what was recorded in it."""
+        """Return a scope whose trace holds the calls that were recorded in it."""
         ...
 
 
 class EvaluationOptions(TypedDict, total=False):
-    """The keyword arguments of `run_evaluation`, for those who pass them on."""
+    """The keyword arguments of `run_evaluation`, for functions that pass them on."""
 
     model: str | ChatModel | None
     project_name: str | None
@@ -88,10 +88,10 @@ def run_evaluation(
     store: Store | None = None,
     metadata: Mapping[str, Any] | None = None,
 ) -> EvaluationReport:
-    """Compare examples with what the agent does, or with the recorded runs that they hold.
+    """Compare examples with runs of the agent, or with the recorded runs that they hold.
 
     With `function`, each example's input is passed to it (a mapping as keyword arguments, a text as the one
-    argument, None as none), everything recorded meanwhile is the example's trace, and what it returns its
+    argument, None as none), everything recorded meanwhile is the example's trace, and its return value the
     `actual_output`. `function` may be plain, async, a generator (its output is the list of what it yields).
     An agent that raises, or is not back within `timeout` seconds, fails its example; the rest go on.
     Without `function`, `actual_output` and `tools_called` are compared as they are.
@@ -100,16 +100,16 @@ def run_evaluation(
     on one event loop of ours, so that they can share an async client. Each run gets a copy of the input.
     `concurrency` agents run at a time: 1 by default, because nobody but you can know whether your agent
     keeps state. `trials` repeats each example. `model` goes to the scorers that take one. The results are
-    kept in `store`, or the tracer's: without secrets there, as spans are; the report that is returned holds
-    what there was. Can be called anywhere, also inside a running event loop (which waits).
+    stored in `store`, or the tracer's store, without secrets, as spans are; the returned report is not
+    redacted. Can be called anywhere, also inside a running event loop (which waits).
 
-    `progress` is told of each result. One that raises, SystemExit too, is logged and not called again: a
+    `progress` is called with each result. One that raises, SystemExit too, is logged and not called again: a
     broken display must not lose results. To end the run from there raise KeyboardInterrupt.
 
     Raises:
-        ConfigError, ScorerError: wrong use, before any agent is run.
+        ConfigError, ExpectationError, ScorerError: wrong use, before any agent is run.
         KeyboardInterrupt: Control-C, or an agent, a scorer or `progress` raised it. Whatever ends a run
-            early, what was finished is stored, marked as interrupted.
+            early, the results so far are stored, marked as interrupted.
     """
     engine = Engine(
         examples=checked_examples(examples),
@@ -125,8 +125,8 @@ def run_evaluation(
     check_limits(concurrency, timeout, trials)
     check_executor(executor)
     check_needs(engine.scorers, engine.examples)
-    redacting = _redacting(store if store is not None else getattr(tracer, "store", None), tracer)
-    begun = _Begun(
+    redacting_store = _redacting_store(store if store is not None else getattr(tracer, "store", None), tracer)
+    header = _RunHeader(
         name=eval_run_name,
         project=project_name or getattr(tracer, "project_name", None) or "default",
         model=_name_of(model),
@@ -134,36 +134,36 @@ def run_evaluation(
     )
     try:
         wait_for(engine.run)
-    except BaseException as error:  # what was finished is kept, whatever ends the run
-        _keep(begun.report(engine, interrupted=True), redacting)
+    except BaseException as error:  # the results so far are stored, whatever ends the run
+        _store_report(header.report(engine, interrupted=True), redacting_store)
         if isinstance(error, Interrupted):
             raise KeyboardInterrupt from None
         raise
-    finished = begun.report(engine)
-    _keep(finished, redacting)
-    return finished
+    report = header.report(engine)
+    _store_report(report, redacting_store)
+    return report
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Begun:
-    """What a report says of the run as a whole, and when the run began."""
+class _RunHeader:
+    """The part of a report that is about the run as a whole, with the time when it began."""
 
     name: str | None
     project: str
     model: str | None
     metadata: Mapping[str, Any]
     started_ns: int = field(default_factory=time.time_ns)
-    started: float = field(default_factory=time.perf_counter)
+    start: float = field(default_factory=time.perf_counter)
 
     def report(self, engine: Engine, **more: Any) -> EvaluationReport:
-        """The results so far."""
+        """Return a report of the results so far."""
         return EvaluationReport(
             results=tuple(result for result in engine.results if result is not None),
             name=self.name or _run_name(self.started_ns),
             project=self.project,
             model=self.model,
             started_ns=self.started_ns,
-            duration=time.perf_counter() - self.started,
+            duration=time.perf_counter() - self.start,
             metadata={**self.metadata, **more},
         )
 
@@ -180,8 +180,8 @@ def _capture_of(tracer: Any) -> CaptureScope:
     return scope
 
 
-def _redacting(store: Store | None, tracer: Recording | None) -> RedactingStore | None:
-    """The store behind the tracer's own rules, or the default ones."""
+def _redacting_store(store: Store | None, tracer: Recording | None) -> RedactingStore | None:
+    """Return the store with redaction in front of it: by the tracer's own rules, or the default ones."""
     if store is None:
         return None
     redaction = getattr(tracer, "redaction", None)
@@ -189,7 +189,7 @@ def _redacting(store: Store | None, tracer: Recording | None) -> RedactingStore 
 
 
 def _name_of(model: str | ChatModel | None) -> str | None:
-    """What the report calls a model."""
+    """Return a model's name for the report."""
     return model if model is None or isinstance(model, str) else name_of_model(model)
 
 
@@ -198,8 +198,8 @@ def _run_name(started_ns: int) -> str:
     return f"eval-{moment:%Y%m%d-%H%M%S}-{started_ns // 1000 % 1_000_000:06d}"
 
 
-def _keep(report: EvaluationReport, store: RedactingStore | None) -> None:
-    """Store the run, its scores under their traces; a store that fails loses no result."""
+def _store_report(report: EvaluationReport, store: RedactingStore | None) -> None:
+    """Store the run and its scores; the caller gets the results even if the store fails."""
     if store is None:
         return
     try:

@@ -1,4 +1,4 @@
-"""What share of runs must pass, as a line of text such as ``pass_rate >= 0.8``."""
+"""How many runs must pass, as a line of text such as ``pass_rate >= 0.8``."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _OPERATORS: dict[str, Callable[[float, float], bool]] = {
 
 
 def pass_rate(report: EvaluationReport) -> float:
-    """The share of all results that passed."""
+    """Return the share of all results that passed."""
     return report.counts["passed"] / len(report)
 
 
 def worst_pass_rate(report: EvaluationReport) -> float:
-    """The least share of trials that passed, over the examples."""
+    """Return the lowest share of passed trials that any example has."""
     trials: dict[int, list[ScoringResult]] = {}
     for result in report.results:
         trials.setdefault(result.position, []).append(result)
@@ -35,7 +35,7 @@ MEASURES = {"pass_rate": pass_rate, "worst_pass_rate": worst_pass_rate}
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """A measure of a report, how it compares, and with what."""
+    """A measure of a report, a comparison sign, and the bound."""
 
     text: str
     measure: str
@@ -47,25 +47,25 @@ class Requirement:
         """Read ``MEASURE SIGN NUMBER``: pass_rate or worst_pass_rate, >= or > or ==, 0 to 1.
 
         Raises:
-            ConfigError: it reads otherwise.
+            ConfigError: the text cannot be read in this way.
         """
-        found = re.fullmatch(r"\s*(\w+)\s*(>=|==|>)\s*([\d.]+)\s*", text) if isinstance(text, str) else None
+        match = re.fullmatch(r"\s*(\w+)\s*(>=|==|>)\s*([\d.]+)\s*", text) if isinstance(text, str) else None
         try:
-            bound = float(found[3]) if found else -1.0
+            bound = float(match[3]) if match else -1.0
         except ValueError:
             bound = -1.0
-        if found is None or not 0 <= bound <= 1:
+        if match is None or not 0 <= bound <= 1:
             raise ConfigError(
                 f"require is a line such as 'pass_rate >= 0.8' (a share from 0 to 1), got {text!r}"
             )
-        if found[1] not in MEASURES:
-            raise ConfigError(f"require has no measure {found[1]!r}{did_you_mean(found[1], MEASURES)}")
-        return cls(text.strip(), found[1], found[2], bound)
+        if match[1] not in MEASURES:
+            raise ConfigError(f"require has no measure {match[1]!r}{did_you_mean(match[1], MEASURES)}")
+        return cls(text.strip(), match[1], match[2], bound)
 
     def measured(self, report: EvaluationReport) -> float:
-        """The measure's value."""
+        """Return the measure's value for a report."""
         return MEASURES[self.measure](report)
 
     def holds(self, report: EvaluationReport) -> bool:
-        """Whether the report meets it. Errored results count as runs that did not pass."""
+        """Return True if the report meets the requirement. Errored results count as not passed."""
         return _OPERATORS[self.sign](self.measured(report), self.bound)

@@ -1,1 +1,1 @@
-"""Calls of foreign libraries become spans: one library, one module, imported on use."""
+"""Calls of other libraries become spans: model providers, LangGraph, UiPath. Imported on use."""

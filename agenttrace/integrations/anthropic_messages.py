@@ -1,4 +1,4 @@
-"""Reads what ``v1/messages`` answers."""
+"""Reads the answers of Anthropic's ``v1/messages``."""
 
 from __future__ import annotations
 
@@ -51,15 +51,15 @@ class MessagesReader:
             block = self._blocks[part(item, "index")] = _Block(part(item, "content_block"))
             return bool(block.kind == "tool_use")
         elif kind == "content_block_delta":
-            found = self._blocks.get(part(item, "index"))
-            return found is not None and found.add(part(item, "delta"))
+            open_block = self._blocks.get(part(item, "index"))
+            return open_block is not None and open_block.add(part(item, "delta"))
         elif kind == "message_delta":
             self._finish_reason = part(part(item, "delta"), "stop_reason") or self._finish_reason
             self._count(part(item, "usage"))
         return False
 
     def answer(self) -> Answer:
-        """What was read so far."""
+        """Return the answer as far as it was read."""
         choice = Choice(finish_reason=self._finish_reason)
         for block in self._blocks.values():
             if block.kind == "tool_use":
@@ -78,14 +78,14 @@ class MessagesReader:
 
     def _usage(self) -> dict[str, int]:
         fresh, output = self._counted.get("input_tokens"), self._counted.get("output_tokens")
-        read, written = (self._counted.get(name) for name in _COUNTS[2:])
-        sent = None if fresh is None else fresh + (read or 0) + (written or 0)
+        cache_read, cache_write = (self._counted.get(name) for name in _COUNTS[2:])
+        input_total = None if fresh is None else fresh + (cache_read or 0) + (cache_write or 0)
         return counts(
-            input_tokens=sent,
+            input_tokens=input_total,
             output_tokens=output,
-            total_tokens=None if sent is None or output is None else sent + output,
-            cache_read_tokens=read,
-            cache_write_tokens=written,
+            total_tokens=None if input_total is None or output is None else input_total + output,
+            cache_read_tokens=cache_read,
+            cache_write_tokens=cache_write,
         )
 
 

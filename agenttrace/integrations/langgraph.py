@@ -33,7 +33,7 @@ except ImportError as error:
     ) from error
 
 HIDDEN = "langsmith:hidden"
-"""The tag of runs that are the machinery of the library, not a step of the user's."""
+"""The tag of the library's internal runs, which are not a step of the user's."""
 
 
 def _guarded(event: Callable[..., None]) -> Callable[..., None]:
@@ -41,7 +41,7 @@ def _guarded(event: Callable[..., None]) -> Callable[..., None]:
     def guarded(handler: AgentTraceCallbackHandler, *args: Any, **kwargs: Any) -> None:
         try:
             event(handler, *args, **kwargs)
-        except Exception as error:  # choke-point: an event of the library's must not break the run through us
+        except Exception as error:  # choke-point: recording an event must not break the run
             if raised_by_signal(error):
                 raise
             handler.recording_errors += 1
@@ -50,21 +50,21 @@ def _guarded(event: Callable[..., None]) -> Callable[..., None]:
 
 
 class AgentTraceCallbackHandler(BaseCallbackHandler):
-    """Records what it is called back for: ``graph.invoke(…, config={"callbacks": [handler]})``.
+    """Records the runs that LangChain reports: ``graph.invoke(…, config={"callbacks": [handler]})``.
 
     A graph becomes a span of type *agent*, its nodes *node*, other runnables *chain*, tools *tool* with
     their arguments by name, models *llm*, retrievers *retriever*. Each call and each attempt is a span of its
     own. What is decorated with `observe` and runs inside a node or a tool stands under it; a graph that runs
     inside a traced call stands under that, otherwise it is a trace of its own. One handler serves any
     number of runs at once, and can take the tracer's place in ``assert_test`` and ``run_evaluation``.
-    Pausing for a human (an interrupt) is no error. What a cancelled run leaves open is ended with it.
+    An interrupt (a pause for a human) is not an error. When a run is cancelled, the runs inside it end, too.
 
     Args:
         tracer: Where spans go; the process's first tracer by default.
         prices: What models cost, as in `agenttrace.wrap`.
 
     Raises:
-        ConfigError: something that is no tracer, or prices that are none.
+        ConfigError: `tracer` is not a tracer, or `prices` are not prices.
     """
 
     run_inline = True  # in the caller's own context and order, also in asynchronous runs
@@ -77,7 +77,7 @@ class AgentTraceCallbackHandler(BaseCallbackHandler):
         self._prices = checked_prices(prices)
         self.recording_errors = 0
 
-    # In the tracer's place.
+    # The tracer's part in an evaluation.
 
     @property
     def project_name(self) -> str:
@@ -90,7 +90,7 @@ class AgentTraceCallbackHandler(BaseCallbackHandler):
         return None if self._tracer is None else self._tracer.store
 
     def capture(self) -> AbstractContextManager[Any]:
-        """Everything recorded inside a block: ``with handler.capture() as captured: …``."""
+        """Record everything inside a block: ``with handler.capture() as captured: …``."""
         return Capture() if self._tracer is None else self._tracer.capture()
 
     # Graphs, nodes, other runnables.
@@ -114,13 +114,13 @@ class AgentTraceCallbackHandler(BaseCallbackHandler):
             return
         is_node = any(tag.startswith("graph:step:") for tag in tags or ())
         state = plain_state(inputs)
-        named = type(state) is dict and all(type(key) is str for key in state)
+        is_mapping = type(state) is dict and all(type(key) is str for key in state)
         run = self._runs.begin(
             run_id,
             parent_run_id,
             name or name_of(serialized) or "chain",
             "node" if is_node else "chain",
-            state if named else {"input": state},
+            state if is_mapping else {"input": state},
         )
         if is_node:
             self._runs.is_graph(run.parent_id)
@@ -130,12 +130,12 @@ class AgentTraceCallbackHandler(BaseCallbackHandler):
 
     @_guarded
     def on_chain_end(self, outputs: Any, *, run_id: UUID, **kwargs: Any) -> None:
-        """It ended."""
+        """A chain returned."""
         self._runs.end(run_id, output=plain_state(outputs))
 
     @_guarded
     def on_chain_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
-        """It raised."""
+        """A chain raised."""
         self._runs.fail(run_id, error)
 
     # Tools and retrievers.
@@ -164,7 +164,7 @@ class AgentTraceCallbackHandler(BaseCallbackHandler):
 
     @_guarded
     def on_tool_end(self, output: Any, *, run_id: UUID, **kwargs: Any) -> None:
-        """It returned, or a failure was made an answer to the model."""
+        """A tool returned; a failure may have become an answer to the model."""
         content, failure = tool_output(output)
         if failure is None:
             self._runs.end(run_id, output=content)
@@ -173,7 +173,7 @@ class AgentTraceCallbackHandler(BaseCallbackHandler):
 
     @_guarded
     def on_tool_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
-        """It raised."""
+        """A tool raised."""
         self._runs.fail(run_id, error)
 
     @_guarded
@@ -189,19 +189,19 @@ class AgentTraceCallbackHandler(BaseCallbackHandler):
         name: str | None = None,
         **kwargs: Any,
     ) -> None:
-        """Documents are looked for."""
+        """A retriever is called."""
         title = name or name_of(serialized) or "retriever"
         run = self._runs.begin(run_id, parent_run_id, title, "retriever", {"query": query})
         describe_place(run, tags, metadata)
 
     @_guarded
     def on_retriever_end(self, documents: Any, *, run_id: UUID, **kwargs: Any) -> None:
-        """They were found."""
+        """A retriever returned its documents."""
         self._runs.end(run_id, output=plain_documents(documents))
 
     @_guarded
     def on_retriever_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
-        """It raised."""
+        """A retriever raised."""
         self._runs.fail(run_id, error)
 
     # Models.
@@ -235,11 +235,11 @@ class AgentTraceCallbackHandler(BaseCallbackHandler):
     ) -> None:
         metadata, parameters = details.get("metadata") or {}, details.get("invocation_params") or {}
         model = metadata.get("ls_model_name") or parameters.get("model") or parameters.get("model_name")
-        asked = {**({"model": model} if model else {}), **plain_messages(question)}
+        request = {**({"model": model} if model else {}), **plain_messages(question)}
         if parameters.get("tools"):
-            asked["tools"] = parameters["tools"]
+            request["tools"] = parameters["tools"]
         title = f"chat {model}" if model else details.get("name") or name_of(serialized) or "chat"
-        run = self._runs.begin(run_id, parent_run_id, title, "llm", asked)
+        run = self._runs.begin(run_id, parent_run_id, title, "llm", request)
         run.call = LLMCall(run.span, AnswerReader(), self._prices)
         settings = {
             "temperature": metadata.get("ls_temperature"),
@@ -267,12 +267,12 @@ class AgentTraceCallbackHandler(BaseCallbackHandler):
 
     @_guarded
     def on_llm_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
-        """The model could not be asked, or broke off."""
+        """A model raised, or its answer broke off."""
         self._runs.fail(run_id, error)
 
     @_guarded
     def on_retry(self, retry_state: Any, *, run_id: UUID, **kwargs: Any) -> None:
-        """A request is made again; a node or a tool that is tried again is a run of its own instead."""
+        """A request is sent again. A node or a tool that is tried again is a new run instead."""
         run = self._runs.of(run_id)
         if run is not None:
             run.span.log(f"attempt {retry_state.attempt_number} failed", label="retry")

@@ -13,35 +13,35 @@ _ROLES = {"human": "user", "ai": "assistant", "AIMessageChunk": "assistant"}
 
 
 class ToolFailed(Exception):
-    """What a tool answered in place of a result, when its failure was made an answer to the model."""
+    """The failure of a tool that became an answer to the model."""
 
 
 def plain_messages(question: dict[str, Any]) -> dict[str, Any]:
-    """What a model is asked: one conversation as its list of messages, several as a list of those."""
+    """Return a model's input: one conversation as its list of messages, several as a list of such lists."""
     if "prompts" in question:
         return question
-    asked = [
+    conversations = [
         [plain_message(message) for message in conversation] for conversation in question["messages"] or []
     ]
-    return {"messages": asked[0] if len(asked) == 1 else asked}
+    return {"messages": conversations[0] if len(conversations) == 1 else conversations}
 
 
 def plain_message(message: Any) -> Any:
-    """A message by its role, content, and tool calls."""
+    """Return a message by its role, content and tool calls."""
     kind = text_of(message, "type")
     if not kind:
         return message
-    told: dict[str, Any] = {"role": _ROLES.get(kind, kind), "content": part(message, "content")}
+    fields: dict[str, Any] = {"role": _ROLES.get(kind, kind), "content": part(message, "content")}
     if parts(message, "tool_calls"):
-        told["tool_calls"] = [_call(call) for call in parts(message, "tool_calls")]
+        fields["tool_calls"] = [_call(call) for call in parts(message, "tool_calls")]
     for name in ("tool_call_id", "name"):
         if part(message, name):
-            told[name] = part(message, name)
-    return told
+            fields[name] = part(message, name)
+    return fields
 
 
 def plain_state(state: Any) -> Any:
-    """A graph's state with its lists of messages made plain; anything else as it is."""
+    """Return a graph's state with its lists of messages as plain data; anything else as it is."""
     if type(state) is not dict:
         return state
     return {key: _plain_list(value) for key, value in state.items()}
@@ -56,19 +56,19 @@ def _plain_list(value: Any) -> Any:
 
 
 def plain_documents(documents: Any) -> Any:
-    """Documents by their content and metadata."""
+    """Return documents by their content and metadata."""
     if not isinstance(documents, list | tuple):
         return documents
     return [{"content": part(d, "page_content"), "metadata": part(d, "metadata")} for d in documents]
 
 
 def tool_output(output: Any) -> tuple[Any, ToolFailed | None]:
-    """What a tool returned: of a message its content, with the failure where it tells one."""
+    """Return a tool's output (of a message its content), and its failure or None."""
     if text_of(output, "type") != "tool":
         return output, None
     content = part(output, "content")
-    failed = part(output, "status") == "error"
-    return content, ToolFailed(content if isinstance(content, str) else repr(content)) if failed else None
+    is_error = part(output, "status") == "error"
+    return content, ToolFailed(content if isinstance(content, str) else repr(content)) if is_error else None
 
 
 class AnswerReader:
@@ -80,27 +80,29 @@ class AnswerReader:
 
     def reply(self, reply: Any) -> None:
         """Take the whole answer."""
-        found = [generation for several in parts(reply, "generations") for generation in several]
-        told = part(reply, "llm_output") or {}
-        self._answer = answer = Answer(model=text_of(told, "model_name") or text_of(told, "model") or None)
-        for generation in found:
+        generations = [generation for several in parts(reply, "generations") for generation in several]
+        llm_output = part(reply, "llm_output") or {}
+        self._answer = answer = Answer(
+            model=text_of(llm_output, "model_name") or text_of(llm_output, "model") or None
+        )
+        for generation in generations:
             message = part(generation, "message")
             about = part(message, "response_metadata") or part(generation, "generation_info") or {}
             answer.choices.append(_choice(generation, message, about))
             answer.model = text_of(about, "model_name") or text_of(about, "model") or answer.model
             answer.id = text_of(about, "id") or answer.id
             answer.usage = _usage(part(message, "usage_metadata")) or answer.usage
-        answer.usage = answer.usage or _older_usage(part(told, "token_usage"))
+        answer.usage = answer.usage or _token_usage(part(llm_output, "token_usage"))
 
     def item(self, item: Any) -> bool:
         """Take a token, or a chunk that holds one."""
         if isinstance(item, str):
             return self._text.add(item)
-        brought = self._text.add(part(item, "text"))
-        return brought or bool(parts(part(item, "message"), "tool_call_chunks"))
+        has_text = self._text.add(part(item, "text"))
+        return has_text or bool(parts(part(item, "message"), "tool_call_chunks"))
 
     def answer(self) -> Answer:
-        """What was read so far."""
+        """Return the answer as far as it was read."""
         if not self._answer.choices and str(self._text):
             return Answer(choices=[Choice(text=str(self._text))])
         return self._answer
@@ -119,7 +121,7 @@ def _choice(generation: Any, message: Any, about: Any) -> Choice:
 
 
 def _texts(content: Any) -> tuple[str, str]:
-    """The text and the reasoning in a message's content, which is a text or a list of blocks."""
+    """Return the text and the reasoning in a message's content, which is a text or a list of blocks."""
     if isinstance(content, str):
         return content, ""
     text = reasoning = ""
@@ -148,7 +150,7 @@ def _usage(usage: Any) -> dict[str, int]:
     )
 
 
-def _older_usage(usage: Any) -> dict[str, int]:
+def _token_usage(usage: Any) -> dict[str, int]:
     return counts(
         input_tokens=count_of(usage, "prompt_tokens"),
         output_tokens=count_of(usage, "completion_tokens"),
@@ -157,16 +159,16 @@ def _older_usage(usage: Any) -> dict[str, int]:
 
 
 def arguments_of(inputs: Any, text: Any) -> dict[str, Any]:
-    """The arguments as a mapping: those given, or those that the text spells, else the text as ``input``."""
+    """Return a mapping of arguments: `inputs`, else those in `text`, else the text as ``input``."""
     if isinstance(inputs, Mapping):
         return {str(name): value for name, value in inputs.items()}
     if not isinstance(text, str):
         return {"input": text}
-    for read in (json.loads, ast.literal_eval):
+    for parse in (json.loads, ast.literal_eval):
         try:
-            found = read(text)
+            parsed = parse(text)
         except (ValueError, SyntaxError, MemoryError, RecursionError):
             continue
-        if isinstance(found, dict):
-            return {str(name): value for name, value in found.items()}
+        if isinstance(parsed, dict):
+            return {str(name): value for name, value in parsed.items()}
     return {"input": text}

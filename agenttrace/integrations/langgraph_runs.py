@@ -1,4 +1,4 @@
-"""The runs that a LangChain handler was told of, until they end: what each is called, where it stands."""
+"""The open runs of a LangChain handler: each with its span, its parent, its place in the graph."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from agenttrace.tracing.open_span import CurrentCall, OpenSpan
 MAX_RUNS = 100_000
 """Open runs that are remembered; beyond it the oldest is ended as abandoned."""
 
-LENT = frozenset({"node", "chain", "tool", "retriever"})
-"""Types of runs inside which code of the user's runs: what it records stands under them."""
+WITH_USER_CODE = frozenset({"node", "chain", "tool", "retriever"})
+"""Types of runs that run the user's code: the spans of that code stand under them."""
 
 
 class Run:
-    """One run: its span, the runs inside it that have not ended."""
+    """One run: its span, and the runs inside it that have not ended."""
 
     __slots__ = ("call", "inside", "made_current", "parent_id", "span")
 
@@ -46,7 +46,7 @@ class Run:
 class Runs:
     """Opens, finds and ends runs; events come from any thread, and not always in pairs.
 
-    A run that is cancelled may never be heard of again: its end is that of the run which it is part of.
+    A cancelled run may have no end event: it ends with the run that it is inside of.
     """
 
     def __init__(self, spans: Spans) -> None:
@@ -59,14 +59,14 @@ class Runs:
         return len(self._open) + len(self._passed_over)
 
     def of(self, run_id: UUID) -> Run | None:
-        """An open run, or None."""
+        """Return an open run, or None."""
         return self._open.get(run_id)
 
     def begin(
         self, run_id: UUID, parent_id: UUID | None, name: str, span_type: str, values: Mapping[str, Any]
     ) -> Run:
         """Open a run under its parent, or under a traced call between the two."""
-        parent_id = self._shown(parent_id)
+        parent_id = self._recorded_ancestor(parent_id)
         parent = None if parent_id is None else self._open.get(parent_id)
         under = None if parent is None or parent.span.is_above_running() else parent.span
         run = Run(self._spans.span(name, span_type=span_type, input=values).open(under), parent_id)
@@ -77,17 +77,17 @@ class Runs:
             oldest = next(iter(self._open)) if len(self._open) > MAX_RUNS else None
         if oldest is not None:
             self._end(oldest, status="abandoned")
-        # Not at the top: between the items of a stream its caller's code runs, which is no part of it.
-        if parent is not None and span_type in LENT:
+        # Not at the top: between the items of a stream, its caller's code runs, which is not part of the run.
+        if parent is not None and span_type in WITH_USER_CODE:
             run.made_current = run.span.make_current()
         return run
 
     def pass_over(self, run_id: UUID, parent_id: UUID | None) -> None:
-        """Leave a run out: what is inside it stands under its parent."""
+        """Leave a run out: the runs inside it stand under its parent."""
         self._passed_over[run_id] = parent_id
 
     def is_graph(self, run_id: UUID | None) -> None:
-        """Know a run for a graph: it has nodes."""
+        """Mark a run as a graph, because it has nodes."""
         run = None if run_id is None else self._open.get(run_id)
         if run is not None:
             run.span.set_type("agent")
@@ -100,7 +100,7 @@ class Runs:
         self._end(run_id)
 
     def fail(self, run_id: UUID, error: BaseException, *, output: Any = None) -> None:
-        """End a run that raised. How LangGraph interrupts a graph, or leaves a sub-graph, is no failure."""
+        """End a run that raised. An exception that interrupts a graph or leaves a sub-graph is no failure."""
         run = self._open.get(run_id)
         if run is not None and output is not None:
             run.span.output = output
@@ -122,16 +122,16 @@ class Runs:
             parent = None if run.parent_id is None else self._open.get(run.parent_id)
             if parent is not None:
                 parent.inside.discard(run_id)
-            left = list(run.inside)
+            inside_ids = list(run.inside)
         rest: Status = "cancelled" if error is not None and status_of(error) == "cancelled" else "abandoned"
-        for inside in left:
-            self._end(inside, status=rest)
+        for inside_id in inside_ids:
+            self._end(inside_id, status=rest)
         run.end(error=error, status=status)
         if run.made_current is not None:
             run.made_current.restore()
 
-    def _shown(self, run_id: UUID | None) -> UUID | None:
-        """The nearest run from here upwards that is not passed over."""
+    def _recorded_ancestor(self, run_id: UUID | None) -> UUID | None:
+        """Return the nearest run from here upwards that is not left out."""
         for _ in range(len(self._passed_over) + 1):
             if run_id is None or run_id not in self._passed_over:
                 break
@@ -144,22 +144,22 @@ _ATTEMPT = "retry:attempt:"
 
 
 def name_of(serialized: Any) -> str | None:
-    """The name of what runs, as LangChain writes it down; None where it does not."""
+    """Return the name of a run as LangChain's data have it, or None."""
     if not isinstance(serialized, Mapping):
         return None
     place = serialized.get("id")
-    found = serialized.get("name") or (place[-1] if isinstance(place, Sequence) and place else None)
-    return found if isinstance(found, str) else None
+    name = serialized.get("name") or (place[-1] if isinstance(place, Sequence) and place else None)
+    return name if isinstance(name, str) else None
 
 
 def describe_place(run: Run, tags: Sequence[str] | None, metadata: Mapping[str, Any] | None) -> None:
-    """Record the node, the step, which attempt it is, and at the top to which conversation it belongs."""
-    told = metadata or {}
+    """Record the node, the step and the attempt, and at the top the conversation."""
+    fields = metadata or {}
     for key, name in _PLACES.items():
-        if told.get(key) is not None:
-            run.span.set_attribute(name, told[key])
-    if run.parent_id is None and told.get("thread_id") is not None:
-        run.span.set_attribute(semconv.SESSION_ID, str(told["thread_id"]))
+        if fields.get(key) is not None:
+            run.span.set_attribute(name, fields[key])
+    if run.parent_id is None and fields.get("thread_id") is not None:
+        run.span.set_attribute(semconv.SESSION_ID, str(fields["thread_id"]))
     for tag in tags or ():
         if tag.startswith(_ATTEMPT) and tag[len(_ATTEMPT) :].isdigit():
             run.span.set_attribute(semconv.ATTEMPT, int(tag[len(_ATTEMPT) :]))

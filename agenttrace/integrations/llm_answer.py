@@ -1,4 +1,4 @@
-"""What a model answered, whoever provides it."""
+"""A model's answer in one form for all providers, with readers for its parts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 MAX_TEXT = 256 * 1024
-"""Characters of one streamed text that are kept; the snapshot of a span keeps fewer."""
+"""Characters of one streamed text that are held; the snapshot of a span holds fewer."""
 
 
 @dataclass(slots=True)
@@ -26,18 +26,18 @@ class Choice:
     refusal: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """The parts that are there; text and finish reason always."""
-        told: dict[str, Any] = {"text": self.text}
+        """Return the parts that are there; text and finish reason always."""
+        fields: dict[str, Any] = {"text": self.text}
         for name in ("tool_calls", "reasoning", "refusal"):
             if getattr(self, name):
-                told[name] = getattr(self, name)
-        told["finish_reason"] = self.finish_reason
-        return told
+                fields[name] = getattr(self, name)
+        fields["finish_reason"] = self.finish_reason
+        return fields
 
 
 @dataclass(slots=True)
 class Answer:
-    """What is recorded of one call: `usage` counts tokens by the words of `semconv.USAGE`."""
+    """The recorded answer of one call: `usage` counts tokens by the words of `semconv.USAGE`."""
 
     id: str | None = None
     model: str | None = None
@@ -48,7 +48,7 @@ class Answer:
 class Reader(Protocol):
     """Reads one provider's replies: a whole one, or the items of a stream in order.
 
-    Replies are looked at through `part`, because foreign servers leave fields out.
+    Replies are read through `part`, because some servers leave fields out.
     """
 
     def reply(self, reply: Any) -> None:
@@ -56,51 +56,51 @@ class Reader(Protocol):
         ...
 
     def item(self, item: Any) -> bool:
-        """Take one item of a stream; true when it brought a part of the answer."""
+        """Take one item of a stream; return True if it holds a part of the answer."""
         ...
 
     def answer(self) -> Answer:
-        """What was read so far."""
+        """Return the answer as far as it was read."""
         ...
 
 
 def part(whole: Any, name: str) -> Any:
-    """A field of a reply, or None where it is absent."""
+    """Return a field of a reply, or None where it is absent."""
     return whole.get(name) if isinstance(whole, Mapping) else getattr(whole, name, None)
 
 
 def parts(whole: Any, name: str) -> list[Any]:
-    """A list in a reply, empty where it is absent."""
-    found = part(whole, name)
-    return list(found) if isinstance(found, Iterable) and not isinstance(found, str | bytes | Mapping) else []
+    """Return a list in a reply, empty where it is absent."""
+    items = part(whole, name)
+    return list(items) if isinstance(items, Iterable) and not isinstance(items, str | bytes | Mapping) else []
 
 
 def text_of(whole: Any, name: str) -> str:
-    """A text in a reply, empty where it is absent."""
-    found = part(whole, name)
-    return found if isinstance(found, str) else ""
+    """Return a text in a reply, empty where it is absent."""
+    text = part(whole, name)
+    return text if isinstance(text, str) else ""
 
 
 def count_of(whole: Any, *path: str) -> int | None:
-    """A count in a reply by its path, or None where it is absent."""
+    """Return a count in a reply by its path, or None where it is absent."""
     for name in path:
         whole = part(whole, name)
     return whole if isinstance(whole, int) and not isinstance(whole, bool) else None
 
 
-def counts(**found: int | None) -> dict[str, int]:
-    """The counts that are known."""
-    return {name: count for name, count in found.items() if count is not None}
+def counts(**values: int | None) -> dict[str, int]:
+    """Return the counts that are not None."""
+    return {name: count for name, count in values.items() if count is not None}
 
 
 def tool_call(id: Any, name: Any, arguments: Any) -> dict[str, Any]:  # noqa: A002 - the providers' word
-    """A call that the model asks for; arguments as text are read as JSON."""
+    """Return a call that the model asks for; arguments as text are read as JSON."""
     if isinstance(arguments, str):
         try:
-            read = json.loads(arguments or "{}")
+            value = json.loads(arguments or "{}")
         except ValueError:
-            read = arguments
-        arguments = read if isinstance(read, dict) else arguments
+            value = arguments
+        arguments = value if isinstance(value, dict) else arguments
     return {"id": id, "name": name, "arguments": {} if arguments is None else arguments}
 
 
@@ -114,7 +114,7 @@ class Text:
         self._room = MAX_TEXT
 
     def add(self, piece: Any) -> bool:
-        """Take a piece; true when it was a text with something in it."""
+        """Take a piece; return True if it is a text that is not empty."""
         if not isinstance(piece, str) or not piece:
             return False
         if self._room > 0:

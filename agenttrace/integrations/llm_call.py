@@ -1,4 +1,4 @@
-"""One call to a model, from the request to the last of its answer."""
+"""One recorded call to a model, from its request to the end of its answer."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ def _guarded(step: Callable[..., None]) -> Callable[..., None]:
     def guarded(call: LLMCall, *args: Any, **kwargs: Any) -> None:
         try:
             step(call, *args, **kwargs)
-        except Exception as error:  # choke-point: what a server sends must not break the caller through us
+        except (
+            Exception
+        ) as error:  # choke-point: a server's answer must not break the caller while it is recorded
             if raised_by_signal(error):
                 raise
             call.span.count_recording_error()
@@ -31,7 +33,7 @@ def _guarded(step: Callable[..., None]) -> Callable[..., None]:
 
 
 class LLMCall:
-    """One call to a model that is being recorded. Nothing here raises but what the call itself raises."""
+    """One call to a model that is being recorded. Only the call's own exceptions are raised."""
 
     def __init__(self, span: OpenSpan, reader: Reader, prices: Mapping[str, Price]) -> None:
         self.span = span
@@ -44,7 +46,7 @@ class LLMCall:
 
     @_guarded
     def describe(self, provider: str, address: tuple[str, int | None], request: Mapping[str, Any]) -> None:
-        """Record who is asked, and with which settings."""
+        """Record the provider, its address and the settings of the request."""
         say = self.span.set_attribute
         say(semconv.OPERATION, "chat")
         say(semconv.PROVIDER, provider)
@@ -105,7 +107,7 @@ class LLMCall:
         return item
 
     def left(self) -> None:
-        """The stream was closed or dropped. While an item is fetched that is the stream's own doing."""
+        """Finish a stream that was closed or dropped, unless it closes itself while an item is fetched."""
         if not self._stepping:
             self.finish(None)
 
@@ -175,6 +177,6 @@ class LLMCall:
 
 
 def _output(choices: list[Choice]) -> Any:
-    """One answer as it is; several as a list."""
-    told = [choice.to_dict() for choice in choices]
-    return told[0] if len(told) == 1 else told
+    """Return one answer as it is, several as a list."""
+    answers = [choice.to_dict() for choice in choices]
+    return answers[0] if len(answers) == 1 else answers

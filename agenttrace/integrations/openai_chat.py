@@ -1,4 +1,4 @@
-"""Reads what ``chat/completions`` answers."""
+"""Reads the answers of OpenAI's ``chat/completions``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from agenttrace.integrations.llm_answer import (
 )
 
 _REASONING = ("reasoning_content", "reasoning")
-"""Fields in which compatible servers put what the model thinks; OpenAI's own has none."""
+"""Fields in which compatible servers put the model's reasoning; OpenAI's own has none."""
 
 
 class ChatReader:
@@ -41,19 +41,19 @@ class ChatReader:
     def item(self, item: Any) -> bool:
         """Take one chunk."""
         self._note(item)
-        brought = False
+        has_content = False
         for place, choice in enumerate(parts(item, "choices")):
             index = count_of(choice, "index")
-            streamed = self._choices.setdefault(place if index is None else index, _StreamedChoice())
-            if isinstance(streamed, _StreamedChoice):
-                brought |= streamed.add(choice)
-        return brought
+            partial = self._choices.setdefault(place if index is None else index, _StreamedChoice())
+            if isinstance(partial, _StreamedChoice):
+                has_content |= partial.add(choice)
+        return has_content
 
     def answer(self) -> Answer:
-        """What was read so far."""
+        """Return the answer as far as it was read."""
         choices = [self._choices[index] for index in sorted(self._choices)]
-        done = [choice.whole() if isinstance(choice, _StreamedChoice) else choice for choice in choices]
-        return Answer(self._id, self._model, done, self._usage)
+        complete = [choice.whole() if isinstance(choice, _StreamedChoice) else choice for choice in choices]
+        return Answer(self._id, self._model, complete, self._usage)
 
     def _note(self, message: Any) -> None:
         self._id = text_of(message, "id") or self._id
@@ -110,8 +110,8 @@ class _StreamedCall:
             self.custom, function = True, part(call, "custom")
         elif function is None:
             function = call  # the legacy function_call is itself the function
-        named = self.name.add(part(function, "name"))
-        return self.arguments.add(part(function, "input" if self.custom else "arguments")) or named
+        has_name = self.name.add(part(function, "name"))
+        return self.arguments.add(part(function, "input" if self.custom else "arguments")) or has_name
 
     def whole(self) -> dict[str, Any]:
         if self.custom:
@@ -132,19 +132,19 @@ class _StreamedChoice:
     def add(self, choice: Any) -> bool:
         self.finish_reason = part(choice, "finish_reason") or self.finish_reason
         delta = part(choice, "delta")
-        brought = self.text.add(part(delta, "content"))
-        brought |= self.refusal.add(part(delta, "refusal"))
+        has_content = self.text.add(part(delta, "content"))
+        has_content |= self.refusal.add(part(delta, "refusal"))
         for name in _REASONING:
             if self.reasoning.add(part(delta, name)):
-                brought = True
+                has_content = True
                 break
         for place, call in enumerate(parts(delta, "tool_calls")):
             index = count_of(call, "index")
-            brought |= self.calls.setdefault(place if index is None else index, _StreamedCall()).add(call)
+            has_content |= self.calls.setdefault(place if index is None else index, _StreamedCall()).add(call)
         legacy = part(delta, "function_call")
         if legacy is not None:
-            brought |= self.calls.setdefault("legacy", _StreamedCall()).add(legacy)
-        return brought
+            has_content |= self.calls.setdefault("legacy", _StreamedCall()).add(legacy)
+        return has_content
 
     def whole(self) -> Choice:
         calls = [call.whole() for call in self.calls.values()]

@@ -1,4 +1,4 @@
-"""Reads what ``responses`` answers."""
+"""Reads the answers of OpenAI's ``responses``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from agenttrace.integrations.llm_answer import (
     tool_call,
 )
 
-_BRINGS = ("delta", "function_call_arguments.done", "output_text.done")
+_CONTENT_EVENTS = ("delta", "function_call_arguments.done", "output_text.done")
 
 
 class ResponsesReader:
@@ -63,10 +63,10 @@ class ResponsesReader:
             self._texts.setdefault(place, Text()).add(part(item, "delta"))
         elif kind == "response.output_item.done":
             self._items[part(item, "output_index")] = part(item, "item")
-        return kind.endswith(_BRINGS)
+        return kind.endswith(_CONTENT_EVENTS)
 
     def answer(self) -> Answer:
-        """What was read so far."""
+        """Return the answer as far as it was read."""
         choices = self._answer.choices
         if (self._texts or self._items) and (not choices or choices[0].finish_reason is None):
             self._answer.choices = [self._streamed(None)]

@@ -1,4 +1,4 @@
-"""What a call to a model cost, tokens from a cache at their own price."""
+"""The cost of a call to a model, with cached tokens at their own price."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Prices = Mapping[str, Price | tuple[float, float]]
 
 _RELEASE = re.compile(r"[-@](latest|\d{8}|\d{4}-\d{2}-\d{2}|\d{4})$")
 
-# What is asked for input from a cache, and for writing one, as a share of the price of input.
+# The prices of reading and of writing a cache, as a share of the price of input.
 _CACHED = (
     ("gpt-4o", 0.5, 1.0),
     ("gpt-4.1", 0.25, 1.0),
@@ -37,10 +37,10 @@ _CACHED = (
 
 
 def checked_prices(prices: Prices | None) -> dict[str, Price]:
-    """A user's own prices.
+    """Return the user's own prices, checked.
 
     Raises:
-        ConfigError: not a mapping of model names to two to four numbers from 0.
+        ConfigError: they are not a mapping of model names to two to four numbers from 0.
     """
     if prices is None:
         return {}
@@ -53,9 +53,9 @@ def checked_prices(prices: Prices | None) -> dict[str, Price]:
 
 def _checked(model: object, price: object) -> Price:
     numbers = tuple(price) if isinstance(price, tuple | list) else ()
-    known = [n for n in numbers if n is not None]
+    amounts = [n for n in numbers if n is not None]
     right = all(
-        isinstance(n, int | float) and not isinstance(n, bool) and 0 <= n < float("inf") for n in known
+        isinstance(n, int | float) and not isinstance(n, bool) and 0 <= n < float("inf") for n in amounts
     )
     if not isinstance(model, str) or not 2 <= len(numbers) <= 4 or None in numbers[:2] or not right:
         raise ConfigError(
@@ -65,29 +65,29 @@ def _checked(model: object, price: object) -> Price:
 
 
 def cost_of(model: str | None, usage: Mapping[str, int], prices: Mapping[str, Price]) -> float | None:
-    """US dollars, or None where the price or the usage is not known: never 0 for what is not known.
+    """Return the cost in US dollars, or None (never 0) where the price or the usage is not known.
 
     The user's own `prices` come first, then the list prices of `agenttrace.judges` with what
     `agenttrace.judges.set_price` changed; by the exact name, or the name without its release date.
     """
-    sent, received = usage.get("input_tokens"), usage.get("output_tokens")
-    if not model or sent is None or received is None:
+    input_tokens, output_tokens = usage.get("input_tokens"), usage.get("output_tokens")
+    if not model or input_tokens is None or output_tokens is None:
         return None
     price = prices.get(model) or prices.get(_RELEASE.sub("", model)) or _listed(model)
     if price is None:
         return None
-    read, written = usage.get("cache_read_tokens", 0), usage.get("cache_write_tokens", 0)
-    cost = price.input * (sent - read - written) + price.output * received
-    cost += read * (price.input if price.cache_read is None else price.cache_read)
-    cost += written * (price.input if price.cache_write is None else price.cache_write)
+    cache_read, cache_write = usage.get("cache_read_tokens", 0), usage.get("cache_write_tokens", 0)
+    cost = price.input * (input_tokens - cache_read - cache_write) + price.output * output_tokens
+    cost += cache_read * (price.input if price.cache_read is None else price.cache_read)
+    cost += cache_write * (price.input if price.cache_write is None else price.cache_write)
     return cost / 1_000_000
 
 
 def _listed(model: str) -> Price | None:
-    found = price_of(model) or price_of(_RELEASE.sub("", model))
-    if found is None:
+    listed = price_of(model) or price_of(_RELEASE.sub("", model))
+    if listed is None:
         return None
-    for family, read, write in _CACHED:
+    for family, read_share, write_share in _CACHED:
         if model.startswith(family):
-            return Price(found.input, found.output, found.input * read, found.input * write)
-    return Price(found.input, found.output)
+            return Price(listed.input, listed.output, listed.input * read_share, listed.input * write_share)
+    return Price(listed.input, listed.output)

@@ -1,4 +1,4 @@
-"""Where an integration gets its spans from."""
+"""The tracer that an integration opens its spans with: the one given, or the default."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from agenttrace.tracing.span_block import SpanBlock
 
 
 class Spans(Protocol):
-    """What an integration needs of a tracer."""
+    """The part of a tracer that opens spans."""
 
     def span(
         self,
@@ -21,22 +21,22 @@ class Spans(Protocol):
         span_type: str = "function",
         input: Mapping[str, Any] | None = None,  # noqa: A002 - the tracer's own word
     ) -> SpanBlock:
-        """A span that is not started yet."""
+        """Return a span that is not started yet."""
         ...
 
 
 class Tracing(Spans, Protocol):
-    """What an integration needs of a tracer to take its place in an evaluation."""
+    """The part of a tracer that an integration needs to take its place in an evaluation."""
 
     project_name: str
 
     @property
     def store(self) -> Any:
-        """Where results are kept."""
+        """The store for results."""
         ...
 
     def capture(self) -> AbstractContextManager[Any]:
-        """A scope whose trace holds what was recorded in it."""
+        """Return a scope whose trace holds the calls that were recorded in it."""
         ...
 
 
@@ -50,15 +50,15 @@ class DefaultSpans:
         span_type: str = "function",
         input: Mapping[str, Any] | None = None,  # noqa: A002
     ) -> SpanBlock:
-        """A span that is not started yet."""
+        """Return a span that is not started yet."""
         return SpanBlock(default_recorder(), name, span_type, None if input is None else dict(input))
 
 
 def spans_of(tracer: Any) -> Spans:
-    """The tracer's spans, or the default tracer's for None.
+    """Return the tracer, or for None the default tracer's spans.
 
     Raises:
-        ConfigError: not a tracer.
+        ConfigError: it is not a tracer.
     """
     if tracer is None:
         return DefaultSpans()

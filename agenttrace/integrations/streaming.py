@@ -1,7 +1,7 @@
-"""Streams and raw responses that tell a recorded call what passes through them.
+"""Recording of streams and raw responses: each item that the user reads goes to the recorded call, too.
 
-The object that the user gets is the library's own, of a subclass made here: its methods and state are
-untouched, and it holds no reference that would keep it alive any longer than without us.
+The user gets the library's own object, whose class becomes a subclass made here. Its methods and state stay
+as they are, and no reference keeps it alive longer than without recording.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _CALL = "_agenttrace_call"
 
 
 def watch_result(result: Any, call: LLMCall) -> None:
-    """Follow what a call returned until its answer is complete: a reply, a stream, or a raw response."""
+    """Record the result of a call until its answer is complete: a reply, a stream, or a raw response."""
     kind = type(result)
     if hasattr(kind, "__next__"):
         _watch(result, call, _stream_class)
@@ -36,7 +36,7 @@ def watch_result(result: Any, call: LLMCall) -> None:
 
 
 def _watch_closing(stream: Any, call: LLMCall) -> None:
-    """Helpers over a stream close its HTTP response, never the stream itself."""
+    """Watch the HTTP response of a stream, too: helpers close it, and never the stream itself."""
     response = getattr(stream, "response", None)
     if response is not None:
         _change(response, _response_class, call)
@@ -49,7 +49,7 @@ def _watch_raw(raw: Any, call: LLMCall) -> None:
         call.finish("ok")
         return
     _change(raw, _async_raw_class if inspect.iscoroutinefunction(type(raw).parse) else _raw_class, call)
-    weakref.finalize(raw, _raw_left, raw.http_response, call)
+    weakref.finalize(raw, _finish_raw, raw.http_response, call)
 
 
 def _watch(stream: Any, call: LLMCall, subclass: Callable[[Any], type]) -> None:
@@ -63,16 +63,16 @@ def _change(thing: Any, subclass: Callable[[Any], type], call: LLMCall) -> None:
 
 
 def _body(response: Any) -> Any:
-    """The JSON of a response that was read, else None."""
+    """Return the JSON of a response that was read, or else None."""
     try:
         return json.loads(response.content)
-    except Exception as error:  # not read yet (each library has its own error for that), or no JSON
+    except Exception as error:  # choke-point: not read yet (each library has its own error), or no JSON
         if raised_by_signal(error):
             raise
         return None
 
 
-def _raw_left(response: Any, call: LLMCall) -> None:
+def _finish_raw(response: Any, call: LLMCall) -> None:
     body = _body(response)
     if body is not None:
         call.reply(body)
@@ -83,25 +83,25 @@ def _raw_left(response: Any, call: LLMCall) -> None:
         call.left()
 
 
-def _raw_parsed(parsed: Any, call: LLMCall) -> Any:
-    if not hasattr(parsed, _CALL):  # `parse` gives the same stream again
+def _watch_parsed(result: Any, call: LLMCall) -> Any:
+    if not hasattr(result, _CALL):  # `parse` gives the same stream again
         try:
-            watch_result(parsed, call)
+            watch_result(result, call)
         except Exception as error:  # choke-point: the guard of recording
             if raised_by_signal(error):
                 raise
             call.span.count_recording_error()
-    return parsed
+    return result
 
 
-def _named(watched: type, cls: type) -> type:
-    watched.__module__, watched.__qualname__, watched.__name__ = (
+def _like(subclass: type, cls: type) -> type:
+    subclass.__module__, subclass.__qualname__, subclass.__name__ = (
         cls.__module__,
         cls.__qualname__,
         cls.__name__,
     )
-    watched.__doc__ = cls.__doc__
-    return watched
+    subclass.__doc__ = cls.__doc__
+    return subclass
 
 
 @lru_cache(maxsize=64)
@@ -119,7 +119,7 @@ def _stream_class(cls: Any) -> type:
                     return
                 yield item
 
-    return _named(Watched, cls)
+    return _like(Watched, cls)
 
 
 @lru_cache(maxsize=64)
@@ -137,7 +137,7 @@ def _async_stream_class(cls: Any) -> type:
                     return
                 yield item
 
-    return _named(Watched, cls)
+    return _like(Watched, cls)
 
 
 @lru_cache(maxsize=64)
@@ -155,42 +155,42 @@ def _response_class(cls: Any) -> type:
             finally:
                 call_of(self).left()
 
-    return _named(Watched, cls)
+    return _like(Watched, cls)
 
 
 @lru_cache(maxsize=64)
 def _raw_class(cls: Any) -> type:
     class Watched(cls):  # type: ignore[misc]
         def parse(self, **options: Any) -> Any:
-            return _raw_parsed(super().parse(**options), call_of(self))
+            return _watch_parsed(super().parse(**options), call_of(self))
 
         def close(self) -> None:
             try:
                 super().close()
             finally:
-                _raw_left(self.http_response, call_of(self))
+                _finish_raw(self.http_response, call_of(self))
 
     if not hasattr(cls, "close"):
         del Watched.close
-    return _named(Watched, cls)
+    return _like(Watched, cls)
 
 
 @lru_cache(maxsize=64)
 def _async_raw_class(cls: Any) -> type:
     class Watched(cls):  # type: ignore[misc]
         async def parse(self, **options: Any) -> Any:
-            return _raw_parsed(await super().parse(**options), call_of(self))
+            return _watch_parsed(await super().parse(**options), call_of(self))
 
         async def close(self) -> None:
             try:
                 await super().close()
             finally:
-                _raw_left(self.http_response, call_of(self))
+                _finish_raw(self.http_response, call_of(self))
 
-    return _named(Watched, cls)
+    return _like(Watched, cls)
 
 
 def call_of(thing: Any) -> LLMCall:
-    """The recorded call that a watched object belongs to."""
+    """Return the recorded call of a watched object."""
     call: LLMCall = vars(thing)[_CALL]
     return call

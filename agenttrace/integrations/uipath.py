@@ -9,8 +9,8 @@ Construct with an id and a configuration, evaluate OpenTelemetry spans against c
     )
     result.score, result.details.lcs
 
-Names are exact. Criteria that cannot be understood, and an empty order or count, raise; they are no score of
-0. Args and outputs that expect nothing are 1.0 where nothing was called, else 0.0.
+Names are exact. Criteria that cannot be understood, and an empty order or count, raise; they are not a score
+of 0. Empty lists of expected calls or outputs are 1.0 where nothing was called, else 0.0.
 """
 
 from __future__ import annotations
@@ -47,8 +47,9 @@ from agenttrace.integrations.uipath_shapes import (
     ToolCallOutputEvaluatorJustification,
     TrajectoryEvaluationCriteria,
     read_shape,
+    read_value,
+    trace_of_spans,
 )
-from agenttrace.integrations.uipath_spans import read_value, trace_of_spans
 from agenttrace.judges.trajectory_judge import LLMJudgeTrajectoryScorer
 from agenttrace.scorers.tool_call_args import ToolCallArgsScorer
 from agenttrace.scorers.tool_call_count import ToolCallCountScorer
@@ -61,7 +62,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentExecution:
-    """What the agent was given, gave, and did. `agent_trace` is read in the order of start times."""
+    """The agent's input, output and spans. `agent_trace` is read in the order of start times."""
 
     agent_input: Mapping[str, Any] | None = None
     agent_output: Mapping[str, Any] | str | None = None
@@ -77,8 +78,9 @@ class _Evaluator(ABC, Generic[Criteria, Config]):
     """An evaluator: `id` is the user's, `config` a mapping or a configuration object.
 
     Raises:
-        ConfigError: a configuration that cannot be understood, an unknown key in it included.
-        ScorerError: default criteria that cannot be understood.
+        ConfigError: the configuration cannot be understood, or has an unknown key.
+        ScorerError: the default criteria cannot be understood, or an option of the judge, such as its
+            `votes`.
     """
 
     criteria_shape: ClassVar[type[Any]]
@@ -102,28 +104,28 @@ class _Evaluator(ABC, Generic[Criteria, Config]):
         """Score an execution; without criteria, by the default ones.
 
         Raises:
-            ScorerError: no criteria at all, or ones that cannot be understood or hold nothing.
-            ConfigError: the trace holds something that is no span; a judge has no model.
-            JudgeError: the judge gave no usable verdict.
+            ScorerError: there are no criteria, or they cannot be understood or are empty.
+            ConfigError: the trace holds something that is not a span, or a judge has no model.
+            JudgeError: the judge gives no usable verdict.
         """
         criteria = self.default_criteria if evaluation_criteria is None else self._read(evaluation_criteria)
         if criteria is None:
             criteria = self._implied(agent_execution)
         scorer = self._scorer(criteria)
-        given = agent_execution
+        execution = agent_execution
         example = Example(
-            input=None if given.agent_input is None else dict(given.agent_input),
-            actual_output=given.agent_output,
+            input=None if execution.agent_input is None else dict(execution.agent_input),
+            actual_output=execution.agent_output,
         )
-        found = scorer.score(example, trace_of_spans(given.agent_trace, given.agent_output))
-        score = await found if isawaitable(found) else found
+        result = scorer.score(example, trace_of_spans(execution.agent_trace, execution.agent_output))
+        score = await result if isawaitable(result) else result
         if score.value is None:
             raise JudgeError(f"{self.name}: {score.reason}")
         return EvaluationResult(score.value, self._details(score, criteria), score.reason)
 
-    def _read(self, given: Any) -> Criteria:
+    def _read(self, value: Any) -> Criteria:
         criteria: Criteria = read_shape(
-            self.criteria_shape, given, f"the criteria of {self.name}", ScorerError
+            self.criteria_shape, value, f"the criteria of {self.name}", ScorerError
         )
         self._scorer(criteria)
         return criteria
@@ -135,11 +137,11 @@ class _Evaluator(ABC, Generic[Criteria, Config]):
 
     @abstractmethod
     def _scorer(self, criteria: Criteria) -> Scorer:
-        """The scorer that does the work."""
+        """Return the scorer that compares the run with the criteria."""
 
     @abstractmethod
     def _details(self, score: Score, criteria: Criteria) -> Any:
-        """The score's facts in UiPath's shape."""
+        """Return the score's details in UiPath's shape."""
 
 
 class ToolCallOrderEvaluator(_Evaluator[ToolCallOrderEvaluationCriteria, ToolCallEvaluatorConfig]):
@@ -200,9 +202,9 @@ class ToolCallOutputEvaluator(_Evaluator[ToolCallOutputEvaluationCriteria, ToolC
 class LLMJudgeTrajectoryEvaluator(
     _Evaluator[TrajectoryEvaluationCriteria, LLMJudgeTrajectoryEvaluatorConfig]
 ):
-    """See `LLMJudgeTrajectoryScorer`, which is told the expected behaviour.
+    """See `LLMJudgeTrajectoryScorer`; the criteria are its expected behaviour.
 
-    Without criteria, the execution's own `expected_agent_behavior` stands for them.
+    Without criteria, the execution's own `expected_agent_behavior` is used.
     """
 
     criteria_shape = TrajectoryEvaluationCriteria
@@ -226,11 +228,11 @@ class LLMJudgeTrajectoryEvaluator(
 
 
 def _by_name(expected: Sequence[ExpectedArgs | ExpectedOutput], score: Score) -> dict[str, dict[str, Any]]:
-    """The rows under ``name_0``, ``name_1``: each tool's expected calls numbered from 0."""
-    seen: Counter[str] = Counter()
-    explained = {}
+    """Return the rows under ``name_0``, ``name_1``: each tool's expected calls numbered from 0."""
+    counts: Counter[str] = Counter()
+    rows_by_name = {}
     rows = {row["number"]: row for row in score.details["calls"]}
     for number, call in enumerate(expected, 1):
-        explained[f"{call.name}_{seen[call.name]}"] = rows[number]
-        seen[call.name] += 1
-    return explained
+        rows_by_name[f"{call.name}_{counts[call.name]}"] = rows[number]
+        counts[call.name] += 1
+    return rows_by_name

@@ -1,27 +1,58 @@
-"""`wrap`: record every call that a client makes to a model."""
+"""`wrap`: a copy of a model provider's client that records every call to a model.
+
+Both libraries send every request through the client's own ``post``: it is the one method to replace,
+whichever method of which version the caller uses.
+"""
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable, Mapping
+from copy import copy
+from dataclasses import dataclass
+from functools import cached_property, wraps
 from typing import Any, TypeVar
 
 from agenttrace.core.errors import ConfigError
-from agenttrace.integrations.prices import Prices, checked_prices
+from agenttrace.core.interruptions import raised_by_signal
+from agenttrace.integrations.anthropic_messages import MessagesReader
+from agenttrace.integrations.llm_answer import Reader
+from agenttrace.integrations.llm_call import LLMCall
+from agenttrace.integrations.openai_chat import ChatReader
+from agenttrace.integrations.openai_responses import ResponsesReader
+from agenttrace.integrations.prices import Price, Prices, checked_prices
 from agenttrace.integrations.spans import Spans, spans_of
-from agenttrace.integrations.wrap_client import Recording, instrumented, is_wrapped
+from agenttrace.integrations.streaming import watch_result
 from agenttrace.tracing.decorator import enabled_by_environment
 
 C = TypeVar("C")
 
 KNOWN = "OpenAI, AsyncOpenAI, AzureOpenAI, AsyncAzureOpenAI (openai), Anthropic, AsyncAnthropic (anthropic)"
 
+_MARK = "_agenttrace_recording"
+
+_READERS: dict[tuple[str, str], Callable[[], Reader]] = {
+    ("openai", "chat/completions"): ChatReader,
+    ("openai", "responses"): ResponsesReader,
+    ("anthropic", "v1/messages"): MessagesReader,
+}
+
+_PROVIDERS = (
+    ("Azure", "azure.ai.openai"),
+    ("Bedrock", "aws.bedrock"),
+    ("Vertex", "gcp.vertex_ai"),
+    ("Foundry", "azure.ai.inference"),
+)
+"""A word in the name of a client's class, with OpenTelemetry's name for its provider."""
+
 
 def wrap(client: C, *, tracer: Spans | None = None, prices: Prices | None = None) -> C:
-    """Return a client that does what the given one does, each call to a model recorded as an LLM span.
+    """Return a client like `client` that records each call to a model as an LLM span.
 
-    The given client stays as it is; both share one connection pool. Recorded are chat completions, responses
+    The client itself stays as it is; both share one connection pool. Recorded are chat completions, responses
     (OpenAI) and messages (Anthropic), by every method that leads there: ``create``, ``parse``, ``stream``,
     tool runners, ``with_raw_response``, ``with_streaming_response``, clients made by ``copy`` and
-    ``with_options``. What the caller gets, and what is raised, is the library's own. A stream's span ends
+    ``with_options``. Results and exceptions are the library's own. A stream's span ends
     when the stream is exhausted, closed or dropped. A call outside every trace is a trace of its own.
     Wrapping a wrapped client returns it.
 
@@ -32,19 +63,19 @@ def wrap(client: C, *, tracer: Spans | None = None, prices: Prices | None = None
             of output. They come before the list prices; a model without a price has no cost.
 
     Raises:
-        ConfigError: a client that is not known, or prices that are none.
+        ConfigError: the client is of an unknown kind, or `prices` are not prices.
     """
-    spans, known_prices = spans_of(tracer), checked_prices(prices)
+    spans, price_table = spans_of(tracer), checked_prices(prices)
     library = _library(client)
     if library is None:
         raise ConfigError(f"wrap takes a client of a known kind ({KNOWN}); got {_described(client)}")
     if not enabled_by_environment() or is_wrapped(client):
         return client
-    return instrumented(client, Recording(library, spans, known_prices))
+    return instrumented(client, Recording(library, spans, price_table))
 
 
 def _library(client: Any) -> str | None:
-    """The package whose client this is: known by the class it descends from, so that nothing is imported."""
+    """Return a client's package, or None; found by its base classes, so that nothing is imported."""
     for cls in type(client).__mro__:
         package = cls.__module__.partition(".")[0]
         if package in ("openai", "anthropic") and cls.__name__ in ("SyncAPIClient", "AsyncAPIClient"):
@@ -59,3 +90,134 @@ def _described(client: Any) -> str:
     if kind.__module__.partition(".")[0] in ("openai", "anthropic"):
         return f"{kind.__module__}.{kind.__qualname__}, which is a part of a client; wrap the client itself"
     return f"{kind.__module__}.{kind.__qualname__}"
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """The settings for recording one client's calls."""
+
+    library: str
+    spans: Spans
+    prices: Mapping[str, Price]
+
+    def begin(self, client: Any, path: Any, options: Mapping[str, Any]) -> LLMCall | None:
+        """Open the span of a request; return None where it does not go to a model, or is not recorded."""
+        try:
+            reader_type = _READERS.get((self.library, path.partition("?")[0].strip("/")))
+            if reader_type is None:
+                return None
+            request = _request(options)
+            name = f"chat {request['model']}" if isinstance(request.get("model"), str) else "chat"
+            span = self.spans.span(name, span_type="llm", input=request).open()
+            if not span.recorded:
+                return None
+            call = LLMCall(span, reader_type(), self.prices)
+        except Exception as error:  # choke-point: the guard of recording; the request goes on unrecorded
+            if raised_by_signal(error):
+                raise
+            return None
+        call.describe(_provider(client, self.library), _address(client), request)
+        return call
+
+
+def is_wrapped(client: Any) -> bool:
+    """Return True if `instrumented` made this client."""
+    return _MARK in vars(client)
+
+
+def instrumented(client: C, recording: Recording) -> C:
+    """Return a copy of the client that shares its connections and records its requests to a model."""
+    wrapped_client = copy(client)
+    state = vars(wrapped_client)
+    post = _recorded(_method(wrapped_client, "post"), wrapped_client, recording)
+    state[_MARK], state["post"] = recording, post  # first: resources take their `post` when they are made
+    for name, value in list(state.items()):
+        if getattr(value, "_client", None) is not client:
+            continue
+        if isinstance(getattr(type(client), name, None), cached_property):
+            del state[name]  # a resource of the other client; a new one is made on use
+        else:
+            state[name] = type(value)(wrapped_client)
+    for name in ("copy", "with_options"):
+        state[name] = _also_wrapped(_method(wrapped_client, name), recording)
+    return wrapped_client
+
+
+def _method(client: Any, name: str) -> Any:
+    """Return the method of the client's class, bound to this client and not to its original."""
+    return getattr(type(client), name).__get__(client)
+
+
+def _also_wrapped(method: Any, recording: Recording) -> Any:
+    @wraps(method)
+    def also(*args: Any, **kwargs: Any) -> Any:
+        return instrumented(method(*args, **kwargs), recording)
+
+    return also
+
+
+def _recorded(post: Any, client: Any, recording: Recording) -> Any:
+    @wraps(post)
+    def recorded(path: Any, *args: Any, **kwargs: Any) -> Any:
+        call = recording.begin(client, path, kwargs)
+        if call is None:
+            return post(path, *args, **kwargs)
+        try:
+            result = post(path, *args, **kwargs)
+        except BaseException as error:
+            call.fail(error)
+            raise
+        _deliver(result, call)
+        return result
+
+    @wraps(post)
+    async def recorded_async(path: Any, *args: Any, **kwargs: Any) -> Any:
+        call = recording.begin(client, path, kwargs)
+        if call is None:
+            return await post(path, *args, **kwargs)
+        try:
+            result = await post(path, *args, **kwargs)
+        except BaseException as error:
+            call.fail(error)
+            raise
+        _deliver(result, call)
+        return result
+
+    return recorded_async if inspect.iscoroutinefunction(post) else recorded
+
+
+def _deliver(result: Any, call: LLMCall) -> None:
+    try:
+        watch_result(result, call)
+    except Exception as error:  # choke-point: the caller gets the result all the same
+        if raised_by_signal(error):
+            raise
+        call.span.count_recording_error()
+        call.finish("ok")
+
+
+def _request(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the request's parameters as they are sent, without omitted ones."""
+    body = options.get("body")
+    extra = (options.get("options") or {}).get("extra_json")
+    parameters = {
+        **(body if isinstance(body, Mapping) else {}),
+        **(extra if isinstance(extra, Mapping) else {}),
+    }
+    return {
+        name: value for name, value in parameters.items() if type(value).__name__ not in ("NotGiven", "Omit")
+    }
+
+
+def _provider(client: Any, library: str) -> str:
+    names = [cls.__name__ for cls in type(client).__mro__]
+    return next((provider for word, provider in _PROVIDERS if any(word in name for name in names)), library)
+
+
+def _address(client: Any) -> tuple[str, int | None]:
+    try:
+        return client.base_url.host, client.base_url.port
+    except Exception as error:  # choke-point: a client that has none, or computes it
+        if raised_by_signal(error):
+            raise
+        return "", None

@@ -1,4 +1,4 @@
-"""Whether the output says what was expected."""
+"""Whether the output makes the statements of the expected output."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class AnswerCorrectnessScorer(JudgeScorer):
     needs = ("actual_output", "expected_output")
 
     async def find(self, judge: Judge, evidence: Evidence) -> Finding:
-        """Statements of the expected output, then verdicts."""
+        """Ask for the statements of the expected output, then for a verdict on each."""
         statements = await judge.items("statements", evidence.blocks("expected_output"))
         verdicts = await judge.verdicts(
             "answer_correctness_verdicts", statements, evidence.blocks("actual_output")

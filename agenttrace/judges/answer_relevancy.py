@@ -1,4 +1,4 @@
-"""Whether the output speaks to the input."""
+"""Whether the output is relevant to the input."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from agenttrace.judges.scorer import Finding, JudgeScorer
 
 
 class AnswerRelevancyScorer(JudgeScorer):
-    """The share of the output's statements that are not beside the point of the input.
+    """The share of the output's statements that are relevant to the input.
 
     (verdicts other than "no") / n; an output without statements is 1. Two calls a vote, one where there are
     no statements.
@@ -19,7 +19,7 @@ class AnswerRelevancyScorer(JudgeScorer):
     needs = ("input", "actual_output")
 
     async def find(self, judge: Judge, evidence: Evidence) -> Finding:
-        """Statements, then verdicts."""
+        """Ask for the output's statements, then for a verdict on each."""
         statements = await judge.items("statements", evidence.blocks("actual_output"))
         verdicts = await judge.verdicts("answer_relevancy_verdicts", statements, evidence.blocks("input"))
         words = words_of(verdicts)

@@ -1,4 +1,4 @@
-"""A label for the output, by a prompt of one's own."""
+"""A label that the judge chooses for the output, by the user's own prompt."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any, Literal
 
 from pydantic import create_model
 
-from agenttrace.core.errors import ConfigError
+from agenttrace.core.errors import ScorerError
 from agenttrace.core.protocols import ChatModel
 from agenttrace.judges.evidence import Evidence
 from agenttrace.judges.judge import Judge
-from agenttrace.judges.own_prompt import OwnPrompt
+from agenttrace.judges.prompting import OwnPrompt
 from agenttrace.judges.scorer import Finding, JudgeScorer
 from agenttrace.judges.verdict import Reply
 
@@ -31,7 +31,8 @@ class ClassifierScorer(JudgeScorer):
         )
 
     Raises:
-        ConfigError: no name, fewer than two options, a score outside 0..1, an unknown placeholder.
+        ScorerError: there is no name or fewer than two options, a score is outside 0..1, or a placeholder is
+            unknown.
     """
 
     def __init__(
@@ -47,7 +48,7 @@ class ClassifierScorer(JudgeScorer):
         votes: int = 1,
     ) -> None:
         if not name:
-            raise ConfigError("a ClassifierScorer needs a name")
+            raise ScorerError("a ClassifierScorer needs a name")
         super().__init__(threshold, model=model, votes=votes, name=name)
         self.slug = slug or "-".join(name.lower().split())
         self.options = _checked_options(name, options)
@@ -55,11 +56,11 @@ class ClassifierScorer(JudgeScorer):
         self._shape = _shape(tuple(self.options))
 
     def require(self, evidence: Evidence) -> None:
-        """The fields that the prompt names are needed."""
+        """Raise ScorerError where a field is missing that the prompt names."""
         evidence.require(*self.question.needs)
 
     async def find(self, judge: Judge, evidence: Evidence) -> Finding:
-        """One label."""
+        """Ask for one label."""
         question = self.question
         reply: Any = await judge.ask(
             question.prompt, question.blocks(evidence), self._shape, dialogue=question.dialogue
@@ -73,17 +74,17 @@ class ClassifierScorer(JudgeScorer):
 
 
 def _shape(labels: tuple[str, ...]) -> type[Reply]:
-    """A reply whose label is one of the given ones."""
-    chosen: Any = Literal[labels]  # made at run time, so beyond what a type checker can follow
-    return create_model("LabelReply", __base__=Reply, reason=(str, ...), label=(chosen, ...))
+    """Return the shape of a reply whose label is one of `labels`."""
+    label_type: Any = Literal[labels]  # made at run time, so beyond what a type checker can follow
+    return create_model("LabelReply", __base__=Reply, reason=(str, ...), label=(label_type, ...))
 
 
 def _checked_options(name: str, options: Mapping[str, float]) -> dict[str, float]:
     if not isinstance(options, Mapping) or len(options) < 2:
-        raise ConfigError(f"{name}: options maps at least two labels to scores, got {options!r}")
+        raise ScorerError(f"{name}: options maps at least two labels to scores, got {options!r}")
     for label, score in options.items():
         if not isinstance(label, str) or not label:
-            raise ConfigError(f"{name}: a label is a text, got {label!r}; quote yes and no in YAML")
+            raise ScorerError(f"{name}: a label is a text, got {label!r}; quote yes and no in YAML")
         if isinstance(score, bool) or not isinstance(score, int | float) or not 0 <= score <= 1:
-            raise ConfigError(f"{name}: the score of {label!r} is a number from 0 to 1, got {score!r}")
+            raise ScorerError(f"{name}: the score of {label!r} is a number from 0 to 1, got {score!r}")
     return {label: float(score) for label, score in options.items()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agenttrace.core.errors import ConfigError
+from agenttrace.core.errors import ScorerError
 from agenttrace.core.protocols import ChatModel
 from agenttrace.judges.evidence import Evidence
 from agenttrace.judges.judge import Judge
@@ -31,13 +31,13 @@ class ComparisonScorer(JudgeScorer):
         name: str | None = None,
     ) -> None:
         if not isinstance(criteria, str) or not criteria.strip():
-            raise ConfigError(f"criteria says in which respect to compare, such as 'tone'; got {criteria!r}")
+            raise ScorerError(f"criteria says in which respect to compare, such as 'tone'; got {criteria!r}")
         super().__init__(threshold, model=model, votes=votes, name=name or f"Comparison: {criteria}")
         self.criteria = criteria
         self.description = description
 
     async def find(self, judge: Judge, evidence: Evidence) -> Finding:
-        """One rating."""
+        """Ask for one rating."""
         words = {"criteria": self.criteria, "description": self.description}
-        found = await rate(judge, "comparison", evidence.blocks(*self.needs), words)
-        return Finding(found.value, found.reason, {**found.details, "criteria": self.criteria})
+        finding = await rate(judge, "comparison", evidence.blocks(*self.needs), words)
+        return Finding(finding.value, finding.reason, {**finding.details, "criteria": self.criteria})

@@ -1,4 +1,4 @@
-"""Whether what is useful was retrieved first."""
+"""Whether the useful nodes come first in the retrieval context."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ class ContextualPrecisionScorer(JudgeScorer):
     needs = ("input", "expected_output")
 
     def require(self, evidence: Evidence) -> None:
-        """An empty retrieval is a finding, an absent one an error."""
+        """Raise ScorerError where `retrieval_context` is missing; an empty one is scored 0."""
         evidence.require(*self.needs)
         evidence.require_list("retrieval_context")
 
     async def find(self, judge: Judge, evidence: Evidence) -> Finding:
-        """One verdict for each node, in rank order."""
+        """Ask for a verdict on each node, in rank order."""
         nodes = evidence.nodes("retrieval_context")
         if not nodes:
             return Finding(0.0, "Nothing was retrieved.", {"verdicts": []})
@@ -35,7 +35,7 @@ class ContextualPrecisionScorer(JudgeScorer):
         )
         words = words_of(reply.verdicts)
         ranks = [rank for rank, word in enumerate(words, 1) if word == "yes"]
-        terms = ", ".join(f"{found}/{rank}" for found, rank in enumerate(ranks, 1))
+        terms = ", ".join(f"{count}/{rank}" for count, rank in enumerate(ranks, 1))
         reason = (
             f"{len(ranks)} of {len(words)} retrieved nodes are useful; mean of {terms}."
             if ranks

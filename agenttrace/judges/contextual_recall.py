@@ -1,4 +1,4 @@
-"""Whether what was needed was retrieved."""
+"""Whether the retrieval context supports the expected output."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from agenttrace.judges.scorer import Finding, JudgeScorer
 class ContextualRecallScorer(JudgeScorer):
     """The share of the expected output's sentences that the retrieval context supports.
 
-    "yes" / n; an expected output without sentences is 0, and so is an empty retrieval, without asking. Two
+    "yes" / n; an expected output without sentences is 0, and so is an empty retrieval, without a call. Two
     calls a vote otherwise.
     """
 
@@ -19,12 +19,12 @@ class ContextualRecallScorer(JudgeScorer):
     needs = ("expected_output",)
 
     def require(self, evidence: Evidence) -> None:
-        """An empty retrieval is a finding, an absent one an error."""
+        """Raise ScorerError where `retrieval_context` is missing; an empty one is scored 0."""
         evidence.require(*self.needs)
         evidence.require_list("retrieval_context")
 
     async def find(self, judge: Judge, evidence: Evidence) -> Finding:
-        """Sentences, then verdicts."""
+        """Ask for the sentences of the expected output, then for a verdict on each."""
         if not evidence.nodes("retrieval_context"):
             return Finding(0.0, "Nothing was retrieved.", {"verdicts": []})
         sentences = await judge.items("sentences", evidence.blocks("expected_output"))

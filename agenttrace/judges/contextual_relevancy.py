@@ -1,4 +1,4 @@
-"""How much of what was retrieved bears on the input."""
+"""How much of the retrieval context is relevant to the input."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ class ContextualRelevancyScorer(JudgeScorer):
     needs = ("input",)
 
     def require(self, evidence: Evidence) -> None:
-        """An empty retrieval is a finding, an absent one an error."""
+        """Raise ScorerError where `retrieval_context` is missing; an empty one is scored 0."""
         evidence.require(*self.needs)
         evidence.require_list("retrieval_context")
 
     async def find(self, judge: Judge, evidence: Evidence) -> Finding:
-        """Statements of each node with their verdicts."""
+        """Ask for the statements of each node with their verdicts."""
         nodes = evidence.nodes("retrieval_context")
         if not nodes:
             return Finding(0.0, "Nothing was retrieved.", {"nodes": []})

@@ -1,4 +1,4 @@
-"""Whether the agent stayed with its task."""
+"""Whether the agent kept to its task."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from agenttrace.judges.evidence import TRAJECTORY, Evidence
 from agenttrace.judges.judge import Judge
 from agenttrace.judges.scorer import Finding, JudgeScorer, rate
 
-_COURSE = (TRAJECTORY, "actual_output")
+_SUBJECTS = (TRAJECTORY, "actual_output")
 
 
 class DerailmentScorer(JudgeScorer):
-    """Whether the agent stayed with the task that the input sets; 1 is never derailed, higher is better.
+    """Whether the agent kept to the task that the input sets; 1 is never derailed, higher is better.
 
-    Shown are the trajectory and the output, whichever are there; one must be. A rating of 1 to 5 as
+    The judge sees the trajectory and the output; one of them must be there. A rating of 1 to 5 as
     (rating − 1) / 4. One call a vote.
     """
 
@@ -21,15 +21,15 @@ class DerailmentScorer(JudgeScorer):
     needs = ("input",)
 
     def require(self, evidence: Evidence) -> None:
-        """A course to judge is needed."""
+        """Raise ScorerError where there is neither a trajectory nor an output."""
         evidence.require(*self.needs)
-        if not any(evidence.has(part) for part in _COURSE):
+        if not any(evidence.has(part) for part in _SUBJECTS):
             raise ScorerError(
                 f"{self.name} needs 'actual_output' or a trace, and both are missing; "
                 "set actual_output= on the Example or run the agent under a tracer"
             )
 
     async def find(self, judge: Judge, evidence: Evidence) -> Finding:
-        """One rating."""
-        course = [part for part in _COURSE if evidence.has(part)]
-        return await rate(judge, "derailment", evidence.blocks(*self.needs, *course))
+        """Ask for one rating."""
+        subjects = [part for part in _SUBJECTS if evidence.has(part)]
+        return await rate(judge, "derailment", evidence.blocks(*self.needs, *subjects))

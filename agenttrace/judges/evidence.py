@@ -1,4 +1,4 @@
-"""What happened and what was expected, as bounded text for a judge."""
+"""The fields and the trajectory of an example as bounded text for a judge."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from agenttrace.core.span import Span
 from agenttrace.core.trace import Trace
 
 MAX_FIELD = 60_000
-"""Characters of one text that a judge is shown: head and tail, with a mark between them."""
+"""Characters of one text that a judge sees; of a longer one its head and tail, with a mark between them."""
 MAX_VALUE = 1_000
 """Characters of one argument mapping, output or error in a trajectory."""
 
@@ -29,13 +29,13 @@ FIELDS = (
     "additional_metadata",
     TRAJECTORY,
 )
-"""What a judge can be shown."""
+"""The fields that a judge can see."""
 FILLED_BY_RUN = ("input", "actual_output", "tools_called", TRAJECTORY)
-"""What an example may lack before its agent has run."""
+"""The fields that an example may lack before its agent has run."""
 
 
 class Evidence:
-    """The texts that a judge may be shown about one example; remembers which of them were cut.
+    """The texts about one example that a judge may see, and which of them had to be cut.
 
     `input` and `actual_output` come from the trace where the example does not have them.
     """
@@ -50,15 +50,15 @@ class Evidence:
         self.cut: list[str] = []
 
     def has(self, field: str) -> bool:
-        """Whether there is something to show; an empty text is something, an empty list is not."""
+        """Return True if the field has a value; an empty text is a value, an empty list is not."""
         value = self.value(field)
         return field in self.to_come or (value is not None and value != [])
 
     def require(self, *fields: str) -> None:
-        """Check that fields are there.
+        """Check that fields have a value.
 
         Raises:
-            ScorerError: naming the first that is not.
+            ScorerError: a field has none; the text names it.
         """
         for field in fields:
             if not self.has(field):
@@ -66,16 +66,16 @@ class Evidence:
                 raise ScorerError(f"{self.scorer} needs {field!r}, which {state}; {_remedy(field)}")
 
     def require_list(self, field: str) -> None:
-        """Check that a list is there, be it empty.
+        """Check that a list is there; it may be empty.
 
         Raises:
-            ScorerError: it is not.
+            ScorerError: it is missing.
         """
         if self.value(field) is None:
             self.require(field)
 
     def value(self, field: str) -> Any:
-        """A field's value, or None."""
+        """Return a field's value, or None."""
         if field == TRAJECTORY:
             return self.trace if self.trace is not None and self.trace.spans else None
         value = getattr(self.example, field)
@@ -84,22 +84,22 @@ class Evidence:
         return value
 
     def text(self, field: str) -> str:
-        """A field as bounded text."""
+        """Return a field as bounded text."""
         value = self.value(field)
         return self.bounded(field, trajectory(value) if isinstance(value, Trace) else as_text(value))
 
     def blocks(self, *fields: str) -> dict[str, str]:
-        """Fields as texts by their names."""
+        """Return fields as texts by their names."""
         return {field: self.text(field) for field in fields}
 
     def nodes(self, field: str) -> list[str]:
-        """A list field's texts, one by one; together they are bounded like one field."""
+        """Return the texts of a list field; together they are bounded like one field."""
         items = self.value(field) or []
         share = MAX_FIELD // max(1, len(items))
         return [self.bounded(f"{field}[{place}]", as_text(item), share) for place, item in enumerate(items)]
 
     def bounded(self, label: str, text: str, limit: int = MAX_FIELD) -> str:
-        """The text, or its head and tail."""
+        """Return the text, or its head and tail where it is longer than `limit`."""
         if len(text) <= limit:
             return text
         self.cut.append(label)
@@ -108,7 +108,7 @@ class Evidence:
 
 
 def as_text(value: Any) -> str:
-    """A value as a judge reads it best: text as it stands, a list of texts numbered, the rest as JSON."""
+    """Return a value as text: a text as it is, a list of texts numbered, anything else as JSON."""
     if isinstance(value, str):
         return value
     if isinstance(value, list | tuple) and value and all(isinstance(item, str) for item in value):
@@ -117,7 +117,7 @@ def as_text(value: Any) -> str:
 
 
 def trajectory(trace: Trace) -> str:
-    """A trace as one line for each span, in start order under its parent, with input, output and error."""
+    """Return a trace as one line for each span, under its parent, with input, output and error."""
     lines = [f"{'  ' * min(depth, 12)}{_line(span)}" for depth, span in trace.walk()]
     return "\n".join(f"{number}. {line}" for number, line in enumerate(lines, 1))
 
@@ -148,5 +148,5 @@ def _remedy(field: str) -> str:
 
 
 def named_nodes(label: str, nodes: Sequence[str]) -> Mapping[str, str]:
-    """Texts as blocks of their own, numbered from 1."""
+    """Return each text as a block of its own, numbered from 1."""
     return {f"{label}_{number}": text for number, text in enumerate(nodes, 1)}

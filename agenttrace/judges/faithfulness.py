@@ -1,4 +1,4 @@
-"""Whether the output contradicts what was retrieved."""
+"""Whether the output contradicts the retrieval context."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ class FaithfulnessScorer(JudgeScorer):
 
     (verdicts other than "no") / n; an output without claims is 1. A claim that the context says nothing about
     counts as not contradicted: see `GroundednessScorer` for support. Two calls a vote, one where there are
-    no claims. An empty `retrieval_context` is a missing one: everything would be faithful to it.
+    no claims. An empty `retrieval_context` counts as missing: nothing could contradict it.
     """
 
     name = "Faithfulness"
     needs = ("actual_output", "retrieval_context")
 
     async def find(self, judge: Judge, evidence: Evidence) -> Finding:
-        """Claims, then verdicts."""
+        """Ask for the output's claims, then for a verdict on each."""
         claims = await judge.items("claims", evidence.blocks("actual_output"))
         verdicts = await judge.verdicts("faithfulness_verdicts", claims, evidence.blocks("retrieval_context"))
         words = words_of(verdicts)

@@ -1,6 +1,6 @@
-"""From verdicts to a value: the arithmetic of the pipeline scorers, the items that verdicts are about.
+"""The arithmetic of judge scorers: from a list of verdicts to a value.
 
-Verdicts are ``"yes"``, ``"no"`` or ``"idk"``. Every function says what no verdict at all is worth.
+Verdicts are ``"yes"``, ``"no"`` or ``"idk"``. Every function says which value an empty list has.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ def share_affirmed(verdicts: Sequence[str], *, none: float) -> float:
 
 
 def average_precision(verdicts: Sequence[str]) -> float:
-    """Mean over the ranks k of relevant nodes of (relevant among the first k) / k; none relevant: 0."""
+    """Return the mean over relevant ranks k of (relevant among the first k) / k; none relevant: 0."""
     ranks = [rank for rank, verdict in enumerate(verdicts, 1) if verdict == "yes"]
-    return fmean(found / rank for found, rank in enumerate(ranks, 1)) if ranks else 0.0
+    return fmean(count / rank for count, rank in enumerate(ranks, 1)) if ranks else 0.0
 
 
 def coverage(answers: Sequence[tuple[str, str]]) -> float:
-    """Of the questions that the source answers with yes, the share that the summary does, too; none: 1."""
-    asked = [summary for source, summary in answers if source == "yes"]
-    return asked.count("yes") / len(asked) if asked else 1.0
+    """Of the questions that the source affirms, return the share that the summary does; none: 1."""
+    of_summary = [summary for source, summary in answers if source == "yes"]
+    return of_summary.count("yes") / len(of_summary) if of_summary else 1.0
 
 
 def mean(values: Sequence[float], *, none: float) -> float:
-    """The mean; `none` where there is no value."""
+    """Return the mean; `none` where there is no value."""
     return fmean(values) if values else none
 
 
@@ -49,7 +49,7 @@ _WIDTH = 160
 
 
 def facts(items: Sequence[str], verdicts: Sequence[ReasonedVerdict]) -> list[dict[str, Any]]:
-    """Item, verdict and reason, one mapping each, for a score's details."""
+    """Return item, verdict and reason of each item, for a score's details."""
     return [
         {"item": item, "verdict": verdict.verdict, "reason": verdict.reason}
         for item, verdict in zip(items, verdicts, strict=True)
@@ -57,21 +57,23 @@ def facts(items: Sequence[str], verdicts: Sequence[ReasonedVerdict]) -> list[dic
 
 
 def words_of(verdicts: Sequence[ReasonedVerdict]) -> list[str]:
-    """The bare verdicts."""
+    """Return the verdicts without their reasons."""
     return [verdict.verdict for verdict in verdicts]
 
 
-def culprits(items: Sequence[str], verdicts: Sequence[ReasonedVerdict], *blamed: str) -> str:
-    """The first few items with one of these verdicts and why, as the end of a reason; ``"."`` if none has."""
-    found = [
+def culprits(items: Sequence[str], verdicts: Sequence[ReasonedVerdict], *words: str) -> str:
+    """Return the end of a reason: the first items with one of the verdicts `words`; ``"."`` if there are
+    none.
+    """
+    texts = [
         f"“{_cut(item)}” ({_cut(verdict.reason)})" if verdict.reason.strip() else f"“{_cut(item)}”"
         for item, verdict in zip(items, verdicts, strict=True)
-        if verdict.verdict in blamed
+        if verdict.verdict in words
     ]
-    if not found:
+    if not texts:
         return "."
-    more = f"; and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
-    return f": {'; '.join(found[:_SHOWN])}{more}."
+    more = f"; and {len(texts) - _SHOWN} more" if len(texts) > _SHOWN else ""
+    return f": {'; '.join(texts[:_SHOWN])}{more}."
 
 
 def _cut(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Whether the output rests on what the agent was given."""
+"""Whether the sources that the agent had support the output."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ class GroundednessScorer(JudgeScorer):
     """How far the output rests on its sources: the retrieval context, the context, the tools' outputs.
 
     Stricter than `FaithfulnessScorer`: what the sources do not say counts against the output, even if nothing
-    contradicts it. Whichever of the three sources are there are shown; one must be. A rating of 1 to 5 as
-    (rating − 1) / 4. One call a vote.
+    contradicts it. The judge sees those of the three sources that are there; there must be one. A rating of 1
+    to 5 as (rating − 1) / 4. One call a vote.
     """
 
     name = "Groundedness"
     needs = ("input", "actual_output")
 
     def require(self, evidence: Evidence) -> None:
-        """At least one source is needed."""
+        """Raise ScorerError where there is no source."""
         evidence.require(*self.needs)
         if not any(evidence.has(source) for source in _SOURCES):
             raise ScorerError(
@@ -31,6 +31,6 @@ class GroundednessScorer(JudgeScorer):
             )
 
     async def find(self, judge: Judge, evidence: Evidence) -> Finding:
-        """One rating."""
+        """Ask for one rating."""
         sources = [source for source in _SOURCES if evidence.has(source)]
         return await rate(judge, "groundedness", evidence.blocks(*self.needs, *sources))

@@ -1,4 +1,4 @@
-"""Whether the output contradicts what is known to be true."""
+"""Whether the output contradicts the documents of `context`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class HallucinationScorer(JudgeScorer):
     """The share of the context documents that the output contradicts; lower is better.
 
     "no" / n over the documents of `context`; passes at or below the threshold. One call a vote. An empty
-    `context` is a missing one: nothing could be contradicted.
+    `context` counts as missing: nothing could contradict it.
     """
 
     name = "Hallucination"
@@ -21,7 +21,7 @@ class HallucinationScorer(JudgeScorer):
     lower_is_better = True
 
     async def find(self, judge: Judge, evidence: Evidence) -> Finding:
-        """One verdict for each document."""
+        """Ask for a verdict on each document."""
         documents = evidence.nodes("context")
         blocks = {**evidence.blocks("actual_output"), **named_nodes("document", documents)}
         reply = await judge.ask(

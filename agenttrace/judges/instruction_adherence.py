@@ -1,4 +1,4 @@
-"""Whether the output does what the input told it to."""
+"""Whether the output follows the instructions in the input."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class InstructionAdherenceScorer(JudgeScorer):
     needs = ("input", "actual_output")
 
     async def find(self, judge: Judge, evidence: Evidence) -> Finding:
-        """Instructions, then a score for each."""
+        """Ask for the input's instructions, then for a score of each."""
         instructions = await judge.items("instructions", evidence.blocks("input"))
         if not instructions:
             return Finding(1.0, "The input gives no instructions.", {"instructions": []})

@@ -1,4 +1,4 @@
-"""One model, asked until it gives a readable answer or has had its second chance."""
+"""A judge: one model, asked once more where its first answer is unreadable."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from agenttrace.judges.verdict import (
 
 Shape = TypeVar("Shape", bound=Reply)
 Check = Callable[[Shape], str | None]
-"""What is wrong with a reply that has the right shape, or None."""
+"""Returns what is wrong with a reply that has the right shape, or None."""
 
 
 class Judge:
-    """Asks one model on behalf of one score, and adds up what that takes.
+    """Asks one model for one score, and adds up the cost and the tokens.
 
-    `salt` distinguishes the votes of one score: each is a question with a fence and a nonce of its own.
+    `salt` distinguishes the votes of one score: each is a question with its own fence and nonce.
     """
 
     def __init__(self, model: ChatModel, *, salt: int = 0) -> None:
@@ -47,13 +47,13 @@ class Judge:
         words: Mapping[str, str] | None = None,
         dialogue: Sequence[Mapping[str, str]] = (),
     ) -> Shape:
-        """Put a question and read the answer; an unreadable one is refused once, with the reason.
+        """Ask a question and read the answer; after an unreadable answer, ask once more and say why.
 
         `words` fill the prompt's own placeholders and must be the caller's text, never text under judgement.
 
         Raises:
-            UnreadableReply: the second answer was unreadable, too.
-            JudgeError: the model gave no answer at all.
+            UnreadableReply: the second answer is unreadable, too.
+            JudgeError: the model gives no answer at all.
         """
         prompt = load_prompt(prompt) if isinstance(prompt, str) else prompt
         self.prompts[prompt.name] = prompt.version
@@ -70,14 +70,14 @@ class Judge:
         return await self._answer(messages, question, schema, shape, check)
 
     async def items(self, prompt: str, blocks: Mapping[str, str]) -> list[str]:
-        """The claims (statements, instructions …) that a text makes, blank ones left out."""
+        """Ask for the claims (statements, instructions …) of a text; blank ones are left out."""
         reply = await self.ask(prompt, blocks, ItemsReply)
         return [item for item in reply.items if item.strip()]
 
     async def verdicts(
         self, prompt: str, items: Sequence[str], blocks: Mapping[str, str]
     ) -> list[ReasonedVerdict]:
-        """One verdict for each item, in order; another number of verdicts is an unreadable reply."""
+        """Ask for one verdict for each item, in order; a reply with another number of them is unreadable."""
         if not items:
             return []
         blocks = {**blocks, "items": numbered(items)}
@@ -87,24 +87,24 @@ class Judge:
     async def rating(
         self, prompt: str, blocks: Mapping[str, str], words: Mapping[str, str] | None = None
     ) -> RatingReply:
-        """A place on the prompt's five-point rubric."""
+        """Ask for a rating of 1 to 5."""
         return await self.ask(prompt, blocks, RatingReply, words=words)
 
     @property
     def cost(self) -> float | None:
-        """US dollars so far, or None where a price is not known."""
+        """The US dollars spent so far, or None where a price is not known."""
         costs = [reply.cost for reply in self.replies]
         return None if None in costs or not costs else sum(cost for cost in costs if cost is not None)
 
     @property
     def usage(self) -> dict[str, int]:
-        """Requests, how many of them came from a cache, and the tokens of the others."""
-        paid = [reply for reply in self.replies if not reply.cached]
+        """The number of requests, how many came from a cache, and the tokens of the others."""
+        uncached = [reply for reply in self.replies if not reply.cached]
         return {
             "requests": len(self.replies),
-            "cached": len(self.replies) - len(paid),
-            "input_tokens": sum(reply.input_tokens or 0 for reply in paid),
-            "output_tokens": sum(reply.output_tokens or 0 for reply in paid),
+            "cached": len(self.replies) - len(uncached),
+            "input_tokens": sum(reply.input_tokens or 0 for reply in uncached),
+            "output_tokens": sum(reply.output_tokens or 0 for reply in uncached),
         }
 
     async def _answer(
@@ -135,10 +135,10 @@ class Judge:
 
 
 def as_reply(answer: Any) -> ChatReply:
-    """A model's answer, which for models of the user's own may be plain text.
+    """Return a model's answer as a `ChatReply`; the user's own models may answer with plain text.
 
     Raises:
-        JudgeError: neither a `ChatReply` nor text.
+        JudgeError: it is neither a `ChatReply` nor text.
     """
     if isinstance(answer, ChatReply):
         return answer
@@ -148,5 +148,5 @@ def as_reply(answer: Any) -> ChatReply:
 
 
 def numbered(items: Sequence[str]) -> str:
-    """Items one below the other, each with its number and on one line."""
+    """Return the items as numbered lines."""
     return "\n".join(f"{number}. {' '.join(item.split())}" for number, item in enumerate(items, 1))

@@ -1,14 +1,14 @@
-"""A number for a question of one's own."""
+"""A number that the judge gives by the user's own prompt."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from agenttrace.core.errors import ConfigError
+from agenttrace.core.errors import ScorerError
 from agenttrace.core.protocols import ChatModel
 from agenttrace.judges.evidence import Evidence
 from agenttrace.judges.judge import Judge
-from agenttrace.judges.own_prompt import OwnPrompt
+from agenttrace.judges.prompting import OwnPrompt
 from agenttrace.judges.scorer import Finding, JudgeScorer
 from agenttrace.judges.verdict import ScoreReply
 
@@ -18,10 +18,10 @@ class PromptScorer(JudgeScorer):
 
     `prompt` (or `conversation`, a list of messages) says what 0 and 1 mean and names what to look at:
     ``{{input}}``, ``{{actual_output}}``, ``{{expected_output}}``, ``{{trajectory}}`` … The reply's shape and
-    the care about injected instructions are added. One call a vote.
+    the rules against injected instructions are added. One call a vote.
 
     Raises:
-        ConfigError: no name, no prompt, an unknown placeholder.
+        ScorerError: there is no name or no prompt, or a placeholder is unknown.
     """
 
     def __init__(
@@ -35,16 +35,16 @@ class PromptScorer(JudgeScorer):
         votes: int = 1,
     ) -> None:
         if not name:
-            raise ConfigError("a PromptScorer needs a name")
+            raise ScorerError("a PromptScorer needs a name")
         super().__init__(threshold, model=model, votes=votes, name=name)
         self.question = OwnPrompt(name, prompt, conversation)
 
     def require(self, evidence: Evidence) -> None:
-        """The fields that the prompt names are needed."""
+        """Raise ScorerError where a field is missing that the prompt names."""
         evidence.require(*self.question.needs)
 
     async def find(self, judge: Judge, evidence: Evidence) -> Finding:
-        """One number."""
+        """Ask for one number."""
         question = self.question
         reply = await judge.ask(
             question.prompt, question.blocks(evidence), ScoreReply, dialogue=question.dialogue

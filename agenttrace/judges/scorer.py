@@ -1,4 +1,4 @@
-"""What every scorer that asks a model has in common."""
+"""The base class of every scorer that asks a model: votes, errors, costs."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
-from agenttrace.core.errors import AgentTraceError, ConfigError, JudgeError
+from agenttrace.core.errors import AgentTraceError, ConfigError, JudgeError, ScorerError
 from agenttrace.core.example import Example
 from agenttrace.core.protocols import ChatModel, name_of_model
-from agenttrace.core.score import Score
+from agenttrace.core.score import Score, checked_threshold
 from agenttrace.core.trace import Trace
 from agenttrace.judges.evidence import Evidence
 from agenttrace.judges.judge import Judge
@@ -25,7 +25,7 @@ _EXCERPT = 300
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What one vote found: a value with the arithmetic behind it, in words and as data."""
+    """The result of one vote: a value with its arithmetic, in words and as data."""
 
     value: float
     reason: str
@@ -37,17 +37,20 @@ class JudgeScorer(ABC):
 
     `model` is a name (see `resolve_model`), a `ChatModel`, or None: then `with_model` or the environment
     variable ``AGENTTRACE_JUDGE_MODEL`` gives it, else scoring raises `ConfigError`. `votes` is how often the
-    whole question is put, concurrently; the vote with the median value is the result, as it stands, of an
-    even number the worse of the two in the middle. More than half of the votes must be readable; a vote whose
+    whole question is asked, concurrently; the vote with the median value is the result, and of an even number
+    of votes the worse of the two in the middle. More than half of the votes must be readable; a vote whose
     model raises counts as unreadable.
 
     A judge that gives no readable answer makes an *errored* score with the raw reply in its details; a field
     that is missing raises `ScorerError` before anything is asked.
+
+    Raises:
+        ScorerError: the threshold is not a number from 0 to 1, or `votes` not a whole number from 1.
     """
 
     name: str = ""
     needs: ClassVar[tuple[str, ...]] = ()
-    """The fields without which there is nothing to ask."""
+    """The fields that the scorer needs."""
     lower_is_better: ClassVar[bool] = False
 
     def __init__(
@@ -58,39 +61,37 @@ class JudgeScorer(ABC):
         votes: int = 1,
         name: str | None = None,
     ) -> None:
-        if isinstance(threshold, bool) or not isinstance(threshold, int | float) or not 0 <= threshold <= 1:
-            raise ConfigError(f"a threshold is a number from 0 to 1, got {threshold!r}")
+        self.name = name or self.name
+        self.threshold = float(checked_threshold(threshold, self.name))
         if isinstance(votes, bool) or not isinstance(votes, int) or votes < 1:
-            raise ConfigError(f"votes is a whole number of at least 1, got {votes!r}")
-        self.threshold = float(threshold)
+            raise ScorerError(f"{self.name}: votes is a whole number from 1, got {votes!r}")
         self.model = model
         self.votes = votes
-        self.name = name or self.name
 
     @abstractmethod
     async def find(self, judge: Judge, evidence: Evidence) -> Finding:
-        """Ask the judge and do the arithmetic; one vote."""
+        """Ask the judge and compute the value: one vote."""
 
     def require(self, evidence: Evidence) -> None:
-        """Raise `ScorerError` where there is not all that this scorer needs."""
+        """Raise `ScorerError` where a field is missing that this scorer needs."""
         evidence.require(*self.needs)
 
     def check(self, example: Example) -> None:
-        """Look at what the user wrote, before any agent runs.
+        """Check the fields that the user wrote, before any agent runs.
 
         Raises:
             ScorerError: the example lacks a field that no run fills in.
-            ConfigError: as `score`.
+            ConfigError: there is no model, or one that cannot be reached as configured.
         """
         self.require(Evidence(example, None, self.name, before_run=True))
         self._model()
 
     def with_model(self, model: str | ChatModel) -> Self:
-        """The same scorer asking `model`; itself where it has a model of its own, which is the nearer wish.
+        """Return a copy of the scorer that asks `model`; the scorer itself where it has its own model.
 
         Raises:
-            ConfigError: the model cannot be reached as configured, so that a misspelt name fails here and not
-                in the middle of an evaluation.
+            ConfigError: the model cannot be reached as configured. A misspelt name fails here and not in the
+                middle of an evaluation.
         """
         if self.model is not None:
             return self
@@ -103,7 +104,7 @@ class JudgeScorer(ABC):
 
         Raises:
             ScorerError: a field that the scorer needs is missing.
-            ConfigError: no model, or one that cannot be reached as configured.
+            ConfigError: there is no model, or one that cannot be reached as configured.
         """
         evidence = Evidence(example, trace, self.name)
         self.require(evidence)
@@ -139,43 +140,43 @@ class JudgeScorer(ABC):
             return error
         except AgentTraceError:
             raise  # wrong use: no other vote could do better
-        except Exception as error:  # choke-point: one vote that breaks leaves the others their say
+        except Exception as error:  # choke-point: the other votes still count where one breaks
             if self.votes == 1:
                 raise
             return JudgeError(f"{type(error).__name__}: {error}")
 
     def _decide(self, outcomes: Sequence[Finding | JudgeError]) -> Score:
-        """The median vote, or an errored score where too few votes can be read."""
+        """Return the score of the median vote, or an errored score where too few votes can be read."""
         findings = [outcome for outcome in outcomes if isinstance(outcome, Finding)]
         errors = [outcome for outcome in outcomes if isinstance(outcome, JudgeError)]
         if 2 * len(findings) <= len(outcomes):
             return self._errored(errors, len(outcomes))
-        ordered = sorted(findings, key=lambda found: found.value, reverse=self.lower_is_better)
-        chosen = ordered[(len(ordered) - 1) // 2]
-        reason, details = chosen.reason, dict(chosen.details)
+        ranking = sorted(findings, key=lambda finding: finding.value, reverse=self.lower_is_better)
+        median = ranking[(len(ranking) - 1) // 2]
+        reason, details = median.reason, dict(median.details)
         if len(outcomes) > 1:
-            values = [found.value for found in findings]
+            values = [finding.value for finding in findings]
             details["votes"] = {"values": values, "unreadable": len(errors)}
-            shown = ", ".join(f"{value:.3g}" for value in values)
-            reason = f"Median of {len(values)} of {len(outcomes)} votes ({shown}). {reason}"
+            listing = ", ".join(f"{value:.3g}" for value in values)
+            reason = f"Median of {len(values)} of {len(outcomes)} votes ({listing}). {reason}"
         return Score.of(
             self.name,
-            chosen.value,
+            median.value,
             self.threshold,
             reason=reason,
             details=details,
             lower_is_better=self.lower_is_better,
         )
 
-    def _errored(self, errors: Sequence[JudgeError], asked: int) -> Score:
+    def _errored(self, errors: Sequence[JudgeError], votes: int) -> Score:
         raw = [error.raw[:_RAW_LIMIT] for error in errors if isinstance(error, UnreadableReply)]
         reason = str(errors[0])
-        if asked > 1:
-            reason = f"{len(errors)} of {asked} votes gave no verdict; the first: {reason}"
-        # An expected failure: the judge's words tell more than a traceback through this room.
-        said = f"\nThe judge's last reply: {raw[0][:_EXCERPT]!r}" if raw else ""
+        if votes > 1:
+            reason = f"{len(errors)} of {votes} votes gave no verdict; the first: {reason}"
+        # An expected failure: the judge's reply says more than a traceback through this code.
+        excerpt = f"\nThe judge's last reply: {raw[0][:_EXCERPT]!r}" if raw else ""
         score = Score.errored(
-            self.name, self.threshold, f"{type(errors[0]).__name__}: {errors[0]}{said}", reason
+            self.name, self.threshold, f"{type(errors[0]).__name__}: {errors[0]}{excerpt}", reason
         )
         return replace(score, details={"raw": raw, "problems": [str(error) for error in errors]})
 
@@ -183,20 +184,20 @@ class JudgeScorer(ABC):
         prompts: dict[str, str] = {}
         for judge in judges:
             prompts.update(judge.prompts)
-        found: dict[str, Any] = {"prompts": prompts}
+        metadata: dict[str, Any] = {"prompts": prompts}
         if evidence.cut:
-            found["cut"] = sorted(set(evidence.cut))
+            metadata["cut"] = sorted(set(evidence.cut))
         if any(reply.cached for judge in judges for reply in judge.replies):
-            found["cached"] = True
-        return found
+            metadata["cached"] = True
+        return metadata
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(threshold={self.threshold:g}, name={self.name!r})"
 
 
 def _total(costs: Sequence[float | None]) -> float | None:
-    known = [cost for cost in costs if cost is not None]
-    return sum(known) if known and len(known) == len(costs) else None
+    numbers = [cost for cost in costs if cost is not None]
+    return sum(numbers) if numbers and len(numbers) == len(costs) else None
 
 
 def _sum(usages: Sequence[Mapping[str, int]]) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""Whether a value means what a text says: the judge behind ``semantic(…)`` in expectations."""
+"""The judge behind ``semantic(…)`` in expectations: whether a value means the same as a text."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ class _MeaningReply(Reply):
 
 
 def semantic_judge(model: str | ChatModel) -> Callable[[str, Any], Awaitable[bool]]:
-    """An asker for ``semantic(text)``: awaited with the text and a value, it says whether they mean the same.
+    """Return the function that decides ``semantic(text)``: awaited, it is True if a value means the text.
 
     One call for each pair; "idk" is not a yes. The model is resolved at once, so a misspelt name fails here.
 
     Raises:
-        ConfigError: as `resolve_model`. The asker itself raises `JudgeError` where the judge gives no
+        ConfigError: as `resolve_model`. The returned function raises `JudgeError` where the judge gives no
             readable answer.
     """
     chat = resolve_model(model)

@@ -1,8 +1,8 @@
-"""JSON text as its standard has it: one document, each key once, numbers that are numbers.
+"""A judge's or an endpoint's JSON text, read strictly: one document, each key once, finite numbers.
 
-Apart from the datasets' reader on purpose: that one quotes the key or number it refuses, so that its author
-finds it; what a judge wrote may quote what was judged, so nothing of it stands in these messages. And a token
-count must stay within what a price can be multiplied with, hence the smaller limit for integers.
+The datasets' reader is another one on purpose: its messages quote the key or number that they refuse, so that
+the author finds it. A judge's reply may repeat the judged text, so these messages quote nothing. Integers
+have a smaller limit here, because a token count is multiplied with a price.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def parse_strict(text: str) -> Any:
     are errors, as are text before or after the document and nesting that the interpreter cannot follow.
 
     Raises:
-        StrictJSONError: not strict JSON.
+        StrictJSONError: the text is not strict JSON.
     """
     try:
         return json.loads(
@@ -41,10 +41,10 @@ def parse_strict(text: str) -> Any:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    mapping = dict(pairs)
+    if len(mapping) < len(pairs):
         raise StrictJSONError("a key stands twice in one object")
-    return found
+    return mapping
 
 
 def _no_constant(_: str) -> NoReturn:

@@ -1,11 +1,11 @@
-"""Whether a summary is true to its source and leaves out nothing that matters."""
+"""Whether a summary is true to its source, and covers its facts."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
 
-from agenttrace.core.errors import ConfigError
+from agenttrace.core.errors import ScorerError
 from agenttrace.core.protocols import ChatModel
 from agenttrace.judges.evidence import Evidence
 from agenttrace.judges.formulas import coverage, culprits, facts, share_affirmed, words_of
@@ -14,7 +14,7 @@ from agenttrace.judges.scorer import Finding, JudgeScorer
 
 
 class SummarizationScorer(JudgeScorer):
-    """The lesser of two shares: claims of the summary that the source supports, source facts that it covers.
+    """The lesser of two shares: claims that the source supports, source facts that the summary covers.
 
     `input` is the source, `actual_output` the summary. Alignment is "yes" / n over the summary's claims
     ("idk" counts against it; no claims: 1). Coverage asks closed questions of the source and of the summary,
@@ -37,11 +37,11 @@ class SummarizationScorer(JudgeScorer):
     ) -> None:
         super().__init__(threshold, model=model, votes=votes, name=name)
         if isinstance(questions, str):
-            raise ConfigError(f"questions is a list of texts, got the text {questions!r}")
+            raise ScorerError(f"questions is a list of texts, got the text {questions!r}")
         self.questions = None if questions is None else tuple(questions)
 
     async def find(self, judge: Judge, evidence: Evidence) -> Finding:
-        """Claims and their verdicts; questions and their answers."""
+        """Ask for claims and their verdicts, and for questions and their answers."""
         summary = evidence.text("actual_output")
         source = evidence.text("input")
         claims = await judge.items("claims", {"actual_output": summary})
@@ -53,21 +53,22 @@ class SummarizationScorer(JudgeScorer):
             judge.verdicts("closed_questions", questions, {"text": source}),
             judge.verdicts("closed_questions", questions, {"text": summary}),
         )
-        aligned = words_of(verdicts)
+        claim_verdicts = words_of(verdicts)
         answers = list(zip(words_of(of_source), words_of(of_summary), strict=True))
-        asked = [answer for from_source, answer in answers if from_source == "yes"]
-        alignment, covered = share_affirmed(aligned, none=1.0), coverage(answers)
+        relevant = [answer for from_source, answer in answers if from_source == "yes"]
+        alignment, coverage_share = share_affirmed(claim_verdicts, none=1.0), coverage(answers)
         reason = (
             f"The lesser of alignment {alignment:.3g} "
-            f"({aligned.count('yes')} of {len(aligned)} claims supported) "
-            f"and coverage {covered:.3g} ({asked.count('yes')} of {len(asked)} source facts found)"
+            f"({claim_verdicts.count('yes')} of {len(claim_verdicts)} claims supported) "
+            f"and coverage {coverage_share:.3g} "
+            f"({relevant.count('yes')} of {len(relevant)} source facts found)"
         )
         return Finding(
-            min(alignment, covered),
+            min(alignment, coverage_share),
             reason + culprits(claims, verdicts, "no", "idk"),
             {
                 "alignment": alignment,
-                "coverage": covered,
+                "coverage": coverage_share,
                 "verdicts": facts(claims, verdicts),
                 "questions": [
                     {"question": question, "source": from_source, "summary": answer}

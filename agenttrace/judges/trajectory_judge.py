@@ -1,4 +1,4 @@
-"""Whether the agent went about its task sensibly."""
+"""How well the agent's path serves its task."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ class LLMJudgeTrajectoryScorer(JudgeScorer):
     """How well the agent's path serves the task.
 
     The right tools, sensible arguments, no detours, errors handled. Without expectations the judge goes by
-    the input alone; `expected_behavior`, and the example's `expected_tools` and `expected_output` where they
-    are there, say what was wanted. For exact requirements use a deterministic scorer: this one is for what
-    cannot be written down as one. A rating of 1 to 5 as (rating − 1) / 4. One call a vote; long trajectories
-    are cut in the middle, and the score says so.
+    the input alone; `expected_behavior`, and the example's `expected_tools` and `expected_output` if there
+    are any, say what is expected. For exact requirements use a deterministic scorer; this one is for
+    requirements that cannot be written down exactly. A rating of 1 to 5 as (rating − 1) / 4. One call a vote;
+    long trajectories are cut in the middle, and the score says so.
     """
 
     name = "Trajectory"
@@ -36,7 +36,7 @@ class LLMJudgeTrajectoryScorer(JudgeScorer):
         self.expected_behavior = expected_behavior
 
     async def find(self, judge: Judge, evidence: Evidence) -> Finding:
-        """One rating."""
+        """Ask for one rating."""
         optional = [field for field in ("actual_output", *_EXPECTATIONS) if evidence.has(field)]
         blocks = evidence.blocks(*self.needs, *optional)
         if not self.expected_behavior and not set(optional) & set(_EXPECTATIONS):
@@ -46,4 +46,4 @@ class LLMJudgeTrajectoryScorer(JudgeScorer):
 
 
 TrajectoryJudge = LLMJudgeTrajectoryScorer
-"""The same by its shorter name."""
+"""A shorter name of `LLMJudgeTrajectoryScorer`."""

@@ -1,4 +1,4 @@
-"""A judge's reply, taken at its word or not at all."""
+"""A judge's reply: its shape as JSON, read without any repair."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from agenttrace.judges.strict_json import StrictJSONError, parse_strict
 
 MAX_REPLY_CHARACTERS = 1_000_000
 MAX_ITEMS = 500
-"""Claims, verdicts and the like in one reply; more is a judge that has lost itself."""
+"""The most claims, verdicts and the like that one reply may hold."""
 
 
 class UnreadableReply(JudgeError):
-    """A reply that is no verdict; `problem` says why, `raw` is the text."""
+    """A reply that cannot be read; `problem` says why, `raw` is its text."""
 
     def __init__(self, problem: str, raw: str) -> None:
         super().__init__(f"the judge's reply cannot be used: {problem}")
@@ -37,7 +37,7 @@ def _lowered(value: Any) -> Any:
 
 
 Verdict = Annotated[Literal["yes", "no", "idk"], BeforeValidator(_lowered)]
-"""``idk``: the judge cannot tell."""
+"""``idk``: the judge does not know."""
 
 
 class ItemsReply(Reply):
@@ -47,7 +47,7 @@ class ItemsReply(Reply):
 
 
 class ReasonedVerdict(BaseModel):
-    """One yes or no, the reason first so that it is thought of first."""
+    """One verdict. The reason comes first, so that the model writes it before the verdict."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
@@ -56,35 +56,35 @@ class ReasonedVerdict(BaseModel):
 
 
 class VerdictsReply(Reply):
-    """One verdict for each of the items that the judge was given, in their order."""
+    """One verdict for each item of the question, in their order."""
 
     verdicts: list[ReasonedVerdict] = Field(max_length=MAX_ITEMS)
 
     @staticmethod
     def one_for_each(items: Sequence[str]) -> Callable[[VerdictsReply], str | None]:
-        """A check that there are as many verdicts as items."""
+        """Return a check that there are as many verdicts as items."""
         return lambda reply: wrong_number(len(reply.verdicts), len(items), "verdicts")
 
 
 class RatingReply(Reply):
-    """A place on a five-point rubric."""
+    """A rating of 1 to 5."""
 
     reason: str
     rating: int = Field(ge=1, le=5, description="a whole number from 1 to 5")
 
 
 class ScoreReply(Reply):
-    """A number of the judge's own."""
+    """A number from 0 to 1."""
 
     reason: str
     score: float = Field(ge=0, le=1, description="a number from 0 to 1")
 
 
-def wrong_number(got: int, wanted: int, what: str) -> str | None:
-    """Why a list of another length than asked for cannot be used, or None."""
-    if got == wanted:
+def wrong_number(actual: int, expected: int, what: str) -> str | None:
+    """Return why a list of the wrong length cannot be used, or None if the length is right."""
+    if actual == expected:
         return None
-    return f"it has {got} {what} where {wanted} are needed, one for each item in order"
+    return f"it has {actual} {what} where {expected} are needed, one for each item in order"
 
 
 Shape = TypeVar("Shape", bound=Reply)
@@ -93,11 +93,11 @@ Shape = TypeVar("Shape", bound=Reply)
 def read_reply(text: str, shape: type[Shape], nonce: str) -> Shape:
     """Read a whole reply as one JSON document of a shape.
 
-    Nothing is repaired, stripped or searched for: a parser that looks for the first JSON object takes the one
-    that the judged text quotes. White space round the document is allowed, as in JSON.
+    Nothing is repaired, stripped or searched for: a parser that looks for the first JSON object could take
+    one that the judge quotes from the judged text. White space round the document is allowed, as in JSON.
 
     Raises:
-        UnreadableReply: anything else, a wrong nonce included.
+        UnreadableReply: it is anything else, or has a wrong nonce.
     """
     if not text.strip():
         raise UnreadableReply("it is empty", text)
@@ -115,10 +115,10 @@ def read_reply(text: str, shape: type[Shape], nonce: str) -> Shape:
 
 
 def reply_schema(shape: type[Reply]) -> dict[str, Any]:
-    """The JSON schema of a shape, in the part of the language that every endpoint knows.
+    """Return the JSON schema of a shape, with the keywords that every endpoint knows.
 
-    No references, no titles, no bounds (they are checked here, and stated in descriptions); every object is
-    closed and needs all of its keys.
+    It has no references, titles or bounds (these are checked when the reply is read, and stated in
+    descriptions); every object is closed and needs all of its keys.
     """
     full = shape.model_json_schema()
     definitions = full.get("$defs", {})
@@ -145,7 +145,7 @@ def _simplify(node: Any, definitions: dict[str, Any]) -> Any:
 
 
 def _first_problem(error: ValidationError) -> str:
-    """Where and why, in words that do not repeat the reply."""
+    """Return the place and the reason of the first error, without repeating the reply."""
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
     where = ".".join(str(part) for part in first["loc"]) or "the document"
     if first["type"] == "extra_forbidden":

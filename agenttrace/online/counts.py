@@ -9,14 +9,16 @@ class Counts:
     """What became of the online evaluations: `asked` is the sum of pending, scored, errored, dropped, sampled
     out, cancelled.
 
-    `unstored` and `failed_calls` (of callbacks, alerts) are troubles beside them. The counters that the
-    agent's threads touch are exact without a lock; the others belong to the worker.
+    `unstored` and `failed_calls` (of callbacks, alerts) are troubles beside them; `left` are those of the
+    pending that nobody in this process will do any more. The counters that several threads touch are exact
+    without a lock; the others belong to the worker.
     """
 
     def __init__(self) -> None:
         self.asked = Counter()
         self.dropped = Counter()
         self.sampled_out = Counter()
+        self.left = Counter()
         self.waiting = 0
         self.running = 0
         self.callbacks_running = 0
@@ -31,7 +33,7 @@ class Counts:
         """The counts by name; `inbox` is what the worker has not seen yet."""
         return {
             "asked": self.asked.value(),
-            "pending": inbox + self.waiting + self.running,
+            "pending": inbox + self.waiting + self.running + self.left.value(),
             "scored": self.scored,
             "errored": self.errored,
             "dropped": self.dropped.value(),

@@ -6,16 +6,15 @@ import importlib
 import os
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from agenttrace.core.protocols import Store
 from agenttrace.core.span import Span
 from agenttrace.online.alerts import Alert
-from agenttrace.online.counts import Counts
+from agenttrace.online.backlog import Backlog
 from agenttrace.online.handle import EvaluationHandle
-from agenttrace.online.lifecycle import look_after
+from agenttrace.online.lifecycle import look_after, no_thread_at_the_end
 from agenttrace.online.request import OnResult, Request, key_of_span, make_request
 from agenttrace.process.owner import owner_text
 from agenttrace.process.supervised_thread import SupervisedThread
@@ -35,16 +34,13 @@ MAX_WEIGHT = 64 * 1024 * 1024
 CONCURRENCY = 16
 TIMEOUT = 120.0
 DRAIN_SECONDS = 2.0
-_FORK_SECONDS = 2.0
+_FORK_SECONDS = 5.0
 _STOP_SECONDS = 0.5
+_STORING_SECONDS = 30.0
+"""How long who waits without a limit waits for spans that are to be evaluated to be stored."""
 
 _FULL = "the evaluation was dropped: the queue of evaluations is full"
 _SHUT = "the evaluation was dropped: the tracer was shut down"
-_LEFT = (
-    "the evaluation was not done when the tracer was shut down; it is pending in the store, "
-    "resume_evaluations finishes it"
-)
-_LOST = "the evaluation was not done when the tracer was shut down, nor could it be kept in the store in time"
 
 
 class OnlineEvaluator:
@@ -54,6 +50,8 @@ class OnlineEvaluator:
     evaluations at a time, each with a deadline. What waits is also written to the store, so that a later
     process can finish it. When the process ends, `drain_seconds` are given to what is under way; the rest
     stays pending in the store, its handles say so. A forked child starts with an empty queue of its own.
+
+    `of_spans`: finished spans are evaluated as they are stored, so what has ended is to be stored first.
     """
 
     def __init__(
@@ -74,18 +72,20 @@ class OnlineEvaluator:
         self.concurrency = concurrency
         self.timeout = timeout
         self.drain_seconds = drain_seconds
+        self.of_spans = False
         self._flush_spans = flush_spans
         self._exporters = tuple(exporters)
         self._begin()
         look_after(self)
 
     def _begin(self) -> None:
-        self.inbox: deque[Request] = deque()
-        self.held: dict[Request, None] = {}  # what a worker has taken and not finished, outliving the worker
-        self.counts = Counts()
+        self._backlog = Backlog(self.store, self.project)
+        self.inbox = self._backlog.inbox  # at hand, as the counts are: asking is the agent's time
+        self.counts = self._backlog.counts
         self._nonce = os.urandom(6).hex()
         self._starting = threading.Lock()
         self._worker: SupervisedThread | None = None
+        self._threadless = False
         self._closed = False
 
     # On the agent's thread.
@@ -131,13 +131,15 @@ class OnlineEvaluator:
     def ask_for_span(
         self, scorers: Sequence[Any], fields: dict[str, Any], span: Span, *, alerts: Sequence[Alert]
     ) -> None:
-        """The same for a finished span, on the pipeline's worker."""
-        if not self.has_room():
+        """The same for a finished span, on the pipeline's worker. After `close` a later process does it."""
+        if not self._closed and not self.has_room():
             self._dropped(scorers)
             return
-        self.submit(
+        self._take(
             make_request(scorers, fields, trace_key=span.trace_key, span_key=span.span_key, alerts=alerts)
         )
+        if self._closed:
+            self._backlog.leave_inbox()
 
     @property
     def owner(self) -> str:
@@ -146,6 +148,12 @@ class OnlineEvaluator:
 
     def submit(self, request: Request) -> EvaluationHandle:
         """Take a request; never waits, never raises."""
+        self._take(request)
+        if self._closed:  # since there was room: nobody may come to look again
+            self._backlog.drop_inbox(_SHUT)
+        return request.handle
+
+    def _take(self, request: Request) -> None:
         self.counts.asked.add()
         if request.weight:
             self.counts.weight += request.weight
@@ -153,9 +161,6 @@ class OnlineEvaluator:
         worker = self._worker
         if worker is None or not worker.alive:
             self._start()
-        if self._closed:  # since there was room: nobody may come to look again
-            self._drop_inbox(_SHUT)
-        return request.handle
 
     def has_room(self) -> bool:
         """Whether another may wait."""
@@ -183,8 +188,9 @@ class OnlineEvaluator:
         try:
             if self._worker is None or not self._worker.alive:
                 self._worker = SupervisedThread(self._make_worker, self._give_up, name="online evaluation")
-        except RuntimeError:  # no new thread: limit reached, or the interpreter is going down
-            pass  # the next request tries again; until then this one is pending
+        except RuntimeError as error:  # no new thread: limit reached, or the interpreter is going down
+            # The next request tries again; until then this one is pending.
+            self._threadless = no_thread_at_the_end(error)
         finally:
             self._starting.release()
 
@@ -196,7 +202,7 @@ class OnlineEvaluator:
 
         return OnlineWorker(
             self.inbox,
-            self.held,
+            self._backlog.held,
             self.counts,
             self.store,
             self.project,
@@ -214,60 +220,57 @@ class OnlineEvaluator:
         """Whether it has not been closed."""
         return not self._closed
 
-    def wait(self, timeout: float | None = None) -> bool:
-        """Wait until every evaluation asked for has ended; whether that was so within `timeout` seconds.
+    def ask_what_waits(self, timeout: float) -> bool:
+        """Have the spans stored that have ended, so that what is to be asked of them is asked; whether all
+        were stored in time."""
+        return not self.of_spans or self._flush_spans(timeout).pending == 0
 
-        After `close` nothing more ends: False at once where something was left.
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait until every evaluation has ended of what was asked for, and of the spans that have ended;
+        whether that was so within `timeout` seconds.
+
+        What waits for the end of a call that the caller is inside is not waited for. After `close` nothing
+        more ends: False at once where something was left.
         """
         deadline = None if timeout is None else time.monotonic() + timeout
-        while self.busy:
-            if self._closed or (deadline is not None and time.monotonic() >= deadline):
+        asked = self.ask_what_waits(_STORING_SECONDS if timeout is None else timeout)
+        return self._wait(deadline) and asked
+
+    def _wait(self, deadline: float | None) -> bool:
+        while self._backlog.size > self._backlog.held_up_by_caller():
+            late = deadline is not None and time.monotonic() >= deadline
+            if late or self._closed or self._threadless:
                 return False
             time.sleep(0.005)
-        return True
+        return self.counts.left.value() == 0
 
     @property
     def busy(self) -> bool:
         """Whether anything waits or runs."""
-        counts = self.counts
-        return bool(self.inbox) or counts.waiting > 0 or counts.running > 0 or counts.callbacks_running > 0
+        return self._backlog.size > 0
 
     def close(self, timeout: float | None = None, *, stop_seconds: float = _STOP_SECONDS) -> bool:
         """Give what is under way `timeout` seconds (or the drain time), then stop; whether all was done.
 
-        The worker gets `stop_seconds` to write down what is left.
+        The worker gets `stop_seconds` to write down what is left; what it has not seen is written here.
         """
         if self._closed:
             return not self.busy
-        done = self.wait(self.drain_seconds if timeout is None else timeout)
+        done = self._wait(time.monotonic() + (self.drain_seconds if timeout is None else timeout))
         self._closed = True
-        if self._worker is not None:
-            self._worker.stop(stop_seconds)
-        for request in self.held.copy():
-            request.handle.give_up("left", request.scorers, _LEFT if request.saved else _LOST)
-        self._drop_inbox(_SHUT)
+        ended = self._worker is None or self._worker.stop(stop_seconds)
+        self._backlog.leave_held(keep=ended)
+        self._backlog.leave_inbox()
         return done
 
-    def _drop_inbox(self, why: str) -> None:
-        """Drop what no worker has taken; from any thread, also several at once."""
-        while True:
-            try:
-                request = self.inbox.popleft()
-            except IndexError:
-                return
-            self.counts.dropped.add()
-            request.handle.give_up("dropped", request.scorers, why)
+    def refuse(self) -> None:
+        """Do nothing more of what is asked from now on: what is asked of spans is pending."""
+        self._closed = True
+        self._backlog.leave_inbox()
 
     def _give_up(self, reason: str) -> None:
-        """On the thread of a worker that cannot live: nobody may wait for it for ever."""
-        why = f"the evaluation was dropped: its worker failed: {reason}"
-        for request in self.held.copy():
-            self.counts.dropped.add()
-            request.handle.give_up("dropped", request.scorers, why)
-        self.held.clear()
-        self._drop_inbox(why)
-        counts = self.counts
-        counts.waiting = counts.running = counts.callbacks_running = counts.weight = 0
+        """On the thread of a worker that cannot live."""
+        self._backlog.drop_all(f"the evaluation was dropped: its worker failed: {reason}")
 
     def stats(self) -> dict[str, int]:
         """Every evaluation asked for is in exactly one of the other counts."""
@@ -284,7 +287,7 @@ class OnlineEvaluator:
 
 
 def each_span(
-    online: Callable[[], OnlineEvaluator], scorers: Sequence[Any], sample_rate: float, alerts: Sequence[Alert]
+    online: OnlineEvaluator, scorers: Sequence[Any], sample_rate: float, alerts: Sequence[Alert]
 ) -> Callable[[Span], None]:
     """What evaluates the spans of one observed function: those that succeeded, `sample_rate` of them."""
     scorers = checked_request(scorers)
@@ -292,7 +295,7 @@ def each_span(
     def evaluate(span: Span) -> None:
         if span.status == "ok" and _admitted(sample_rate):
             fields = {"input": dict(span.input or {}), "actual_output": span.output}
-            online().ask_for_span(scorers, fields, span, alerts=alerts)
+            online.ask_for_span(scorers, fields, span, alerts=alerts)
 
     return evaluate
 

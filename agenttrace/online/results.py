@@ -13,6 +13,7 @@ from agenttrace.core.protocols import Store, TakesScores, optional
 from agenttrace.core.score import Score
 from agenttrace.online.alerts import LowScore
 from agenttrace.online.counts import Counts
+from agenttrace.online.lifecycle import no_thread_at_the_end
 from agenttrace.online.request import Request
 from agenttrace.scoring.isolation import Call, Interrupted, Isolation, Outcome
 
@@ -25,6 +26,9 @@ CALLS_WAITING = 1_000
 
 TRIES = 5
 """How often scores are offered again to a store that refuses them."""
+
+_ALSO_HERE = ("flush", "store", "pending")
+"""What is done on the loop's own thread where the process ends and there is no other: it returns soon."""
 
 _ToCall = tuple[str, Callable[[Any], Any], Any]
 
@@ -194,7 +198,8 @@ class Results:
         except Interrupted:
             return False
         except Exception as error:  # choke-point: no new thread, for one
-            outcome = Outcome(error=error)
+            ends = cause in _ALSO_HERE and no_thread_at_the_end(error)
+            outcome = _called_here(function, args) if ends else Outcome(error=error)
         if outcome.error is None and not outcome.timed_out:
             return True
         self._warn(
@@ -207,6 +212,13 @@ class Results:
         if cause not in self._warned:
             self._warned.add(cause)
             log.warning("online evaluation: %s: %s (said once)", cause, what)
+
+
+def _called_here(function: Callable[..., Any], args: tuple[Any, ...]) -> Outcome:
+    try:
+        return Outcome(function(*args))
+    except BaseException as error:  # choke-point: as on a thread of its own
+        return Outcome(error=error)
 
 
 def _itself(score: Score) -> Score:

@@ -13,11 +13,13 @@ from agenttrace.core.protocols import Scorer, Store, TakesModel, optional
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
 from agenttrace.online.counts import Counts
+from agenttrace.online.lifecycle import no_thread_at_the_end
+from agenttrace.online.pending import keep_pending
 from agenttrace.online.request import Request
 from agenttrace.online.results import Results
 from agenttrace.process.daemon_executor import DaemonExecutor
 from agenttrace.scoring.apply import apply_scorer
-from agenttrace.scoring.isolation import Call, Interrupted, Isolation
+from agenttrace.scoring.isolation import Call, Isolation
 
 POLL_SECONDS = 0.02
 TICK_SECONDS = 0.1
@@ -153,9 +155,28 @@ class OnlineWorker:
             scores = await asyncio.gather(
                 *(self._score(scorer, request, example, trace, timeout) for scorer in request.scorers)
             )
-        except Exception as error:  # choke-point: an example that cannot be made, a store that cannot be read
+        except asyncio.CancelledError:
+            raise
+        except (
+            BaseException
+        ) as error:  # choke-point: an example that cannot be made, a store that cannot be read
+            if no_thread_at_the_end(error):
+                self._put_off(request)
+                return
             scores = [Score.errored(scorer.name, scorer.threshold, error) for scorer in request.scorers]
         self._results.add(request, tuple(scores))
+
+    def _put_off(self, request: Request) -> None:
+        """The process ends, and Python starts no more threads: wait for one of those there are. Where there
+        are none, a later process does what is left."""
+        counts, others = self._counts, len(self._running) - 1
+        if others > 0:
+            counts.waiting += 1
+            self._concurrency = others
+            self._waiting.append(request)
+        else:
+            counts.left.add()
+        counts.running -= 1
 
     async def _score(
         self, scorer: Scorer, request: Request, example: Any, trace: Trace, timeout: float
@@ -165,7 +186,11 @@ class OnlineWorker:
             if request.model is not None and taking is not None:
                 scorer = taking.with_model(request.model)
             return await apply_scorer(scorer, example, trace, self._isolation, timeout)
-        except (Exception, Interrupted) as error:  # choke-point: one scorer spoils no other
+        except asyncio.CancelledError:
+            raise
+        except BaseException as error:  # choke-point: one scorer spoils no other
+            if no_thread_at_the_end(error):
+                raise
             return Score.errored(scorer.name, scorer.threshold, error)
 
     async def _trace(self, request: Request, example: Any) -> Trace:
@@ -197,34 +222,14 @@ class OnlineWorker:
             await self._results.guarded("pending", self._save, unsaved)
 
     def _save(self, requests: list[Request]) -> None:
-        """Keep them at once; where that fails, each alone, so that a bad one costs no other its place."""
-        rows: list[tuple[Request, dict[str, Any]]] = []
-        failure: Exception | None = None
-        for request in requests:
-            try:
-                rows.append((request, request.to_data(None if self.stopping else self._owner)))
-            except Exception as error:  # choke-point: an example that cannot be made; scoring it will say why
-                failure = error
-        try:
-            self._keep(rows)
-        except Exception:  # choke-point: a store that refuses the batch
-            for row in rows:
-                try:
-                    self._keep([row])
-                except Exception as error:  # choke-point: this one it was
-                    failure = error
+        owner = None if self.stopping else self._owner
+        failure = keep_pending(requests, self._store, self._project, owner)
         if failure is not None:
             raise failure
 
     def _release(self, keys: list[str]) -> None:
         """Leave what was kept to whoever resumes it."""
         self._store.claim_pending_evaluations(keys, None, held_by=self._owner)
-
-    def _keep(self, rows: list[tuple[Request, dict[str, Any]]]) -> None:
-        if rows:
-            self._store.save_pending_evaluations(self._project, [data for _, data in rows])
-        for request, _ in rows:
-            request.saved = True
 
     async def _pause(self, busy: bool) -> None:
         if self._running and (busy or self._waiting):

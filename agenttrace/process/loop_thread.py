@@ -150,5 +150,5 @@ def wait_for(make: Callable[[], Coroutine[Any, Any, T]]) -> T:
 def _let_wind_up(result: Future[Any]) -> None:
     try:
         result.exception(timeout=WIND_UP)
-    except BaseException:  # cancelled, or not in time: the interrupt goes on either way
+    except BaseException:  # choke-point: cancelled, or not in time: the interrupt goes on either way
         pass

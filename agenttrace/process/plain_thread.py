@@ -28,8 +28,8 @@ class PlainThread:
         start_new_thread(self._main, (run,))
 
     def _main(self, run: Callable[[], None]) -> None:
-        self.ident = get_ident()
         try:
+            self.ident = get_ident()
             run()
         finally:
             self.alive = False
@@ -68,6 +68,28 @@ class Barrier:
     def reached(self, seconds: float) -> bool:
         """Wait, at most so long; whether it was opened."""
         return self._gate.acquire(timeout=max(seconds, 0.0))
+
+
+class Turn:
+    """Taken by one at a time, never waited for.
+
+    Unlike a lock it knows who has it: what is thrown into a thread the moment after it took its turn does not
+    keep it from giving it back.
+    """
+
+    __slots__ = ("_holder",)
+
+    def __init__(self) -> None:
+        self._holder: dict[int, object] = {}
+
+    def take(self, who: object) -> bool:
+        """Take it; whether nobody had it before."""
+        return self._holder.setdefault(0, who) is who
+
+    def give_back(self, who: object) -> None:
+        """Let another have it; nothing for who does not have it."""
+        if self._holder.get(0) is who:
+            self._holder.clear()
 
 
 class AtOnce:

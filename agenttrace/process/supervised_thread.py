@@ -48,13 +48,14 @@ class SupervisedThread:
         self._thread.agenttrace_internal = True  # type: ignore[attr-defined] # seen by the thread patch
         self._thread.start()
 
-    def stop(self, wait: float) -> None:
-        """Let the worker write what it has, leave the rest pending in the store, and end."""
+    def stop(self, wait: float) -> bool:
+        """Let the worker write what it has, leave the rest pending in the store, and end; whether it has."""
         self._stopped.set()
         worker = self._worker
         if worker is not None:
             worker.stopping = True
         self._thread.join(wait)
+        return not self._thread.is_alive()
 
     def _serve(self) -> None:
         deaths = 0

@@ -1,4 +1,4 @@
-"""The two answers that a scorer of answers compares."""
+"""The answer of an example or of its trace, as scorers of answers read it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from agenttrace.expectations.values import Difference
 
 
 def actual_answer(scorer: str, example: Example, trace: Trace | None) -> Any:
-    """The example's `actual_output`, else the trace's output.
+    """Return the example's `actual_output`, or else the trace's output.
 
     Raises:
         ScorerError: there is neither.
@@ -27,7 +27,7 @@ def actual_answer(scorer: str, example: Example, trace: Trace | None) -> Any:
 
 
 def expected_answer(scorer: str, example: Example) -> Any:
-    """The example's `expected_output`.
+    """Return the example's `expected_output`.
 
     Raises:
         ScorerError: there is none.
@@ -38,10 +38,10 @@ def expected_answer(scorer: str, example: Example) -> Any:
 
 
 def as_text(scorer: str, value: Any) -> str:
-    """A text as it is, a number as written.
+    """Return a text as it is, and a number as Python writes it.
 
     Raises:
-        ScorerError: a list, a mapping, or a truth value.
+        ScorerError: the value is a list, a mapping or a bool.
     """
     if isinstance(value, str):
         return value
@@ -50,21 +50,21 @@ def as_text(scorer: str, value: Any) -> str:
     raise ScorerError(f"{scorer} compares texts, got {type(value).__name__} {value!r:.100}")
 
 
-def differences_data(found: Sequence[Difference]) -> list[dict[str, Any]]:
-    """Where two answers part, as JSON-safe data."""
+def differences_data(differences: Sequence[Difference]) -> list[dict[str, Any]]:
+    """Return the differences of two answers as JSON-safe data."""
     return [
         {
             "path": d.path,
             "kind": d.kind,
-            "expected": _written(d.expected),
+            "expected": _expected_data(d.expected),
             "got": jsonable(d.got),
             "note": d.note,
         }
-        for d in found
+        for d in differences
     ]
 
 
-def _written(expected: Any) -> Any:
+def _expected_data(expected: Any) -> Any:
     try:
         return write_value(expected)
     except ExpectationError:  # a predicate has no written form

@@ -1,4 +1,4 @@
-"""Whether the run kept within its means."""
+"""Whether the run stayed within limits on calls, seconds, tokens or cost."""
 
 from __future__ import annotations
 
@@ -6,22 +6,21 @@ from typing import Unpack
 
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
-from agenttrace.core.score import Score
+from agenttrace.core.score import Score, checked_threshold
 from agenttrace.core.trace import Trace
 from agenttrace.matching.selection import actual_calls
 from agenttrace.matching.spending import spent_cost, spent_seconds, spent_tokens
-from agenttrace.scorers.call_options import CallOptions, selection_of, shown_aliases
-from agenttrace.scorers.threshold import checked_threshold
+from agenttrace.scorers.call_options import CallOptions, alias_metadata, selection_of
 
 
 class BudgetScorer:
     """The share of limits that were kept: tool `calls`, `seconds`, `tokens`, `cost` (US dollars) of the whole
     run.
 
-    Seconds run from the first start to the last end. Tokens and cost are summed over the spans that tell
-    them, a parent that sums up its children counted once. `agent`, `attempts`, `names` and `tools` say which
-    calls are counted, and nothing else. A limit on what the trace does not tell is an error, not a pass. A
-    budget that is used up to the last is kept.
+    Seconds run from the first start to the last end. Tokens and cost are summed over the spans that
+    report them; a parent that sums up its children is counted once. `agent`, `attempts`, `names` and `tools`
+    say which calls are counted, and nothing else. A limit on something that the trace does not report is an
+    error, not a pass. A limit that is reached exactly is kept.
     """
 
     def __init__(
@@ -47,36 +46,36 @@ class BudgetScorer:
         self.selection = selection_of(self, options)
 
     def score(self, example: Example, trace: Trace | None = None) -> Score:
-        """Add up.
+        """Compare what the run used with each limit.
 
         Raises:
-            ScorerError: the trace does not tell what is limited, or there is none.
+            ScorerError: the trace does not report what is limited, or there is no trace.
         """
-        found = actual_calls(example, trace)
+        run = actual_calls(example, trace)
         details = {}
         for word, limit in self.limits.items():
-            spent = self._spent(word, found)
-            if spent is None:
+            amount = self._amount(word, run)
+            if amount is None:
                 raise ScorerError(f"{self.name} limits {word}, and the trace does not tell them")
-            details[word] = {"spent": spent, "limit": limit, "held": spent <= limit}
-        held = sum(bool(row["held"]) for row in details.values())
-        said = ", ".join(
+            details[word] = {"spent": amount, "limit": limit, "held": amount <= limit}
+        within = sum(bool(row["held"]) for row in details.values())
+        amounts = ", ".join(
             f"{word} {_number(row['spent'])} of {_number(row['limit'])}" for word, row in details.items()
         )
         return Score.of(
             self.name,
-            held / len(details),
+            within / len(details),
             self.threshold,
-            reason=f"{held} of {len(details)} limits kept: {said}",
+            reason=f"{within} of {len(details)} limits kept: {amounts}",
             details=details,
-            metadata=shown_aliases(self.selection),
+            metadata=alias_metadata(self.selection),
         )
 
-    def _spent(self, word: str, trace: Trace) -> float | None:
+    def _amount(self, word: str, run: Trace) -> float | None:
         if word == "calls":
-            calls, _ = self.selection.counted(self.selection.calls(trace.tool_calls))
+            calls, _ = self.selection.counted(self.selection.calls(run.tool_calls))
             return len(calls)
-        return {"seconds": spent_seconds, "tokens": spent_tokens, "cost": spent_cost}[word](trace)
+        return {"seconds": spent_seconds, "tokens": spent_tokens, "cost": spent_cost}[word](run)
 
 
 def _number(amount: float) -> str:

@@ -1,4 +1,4 @@
-"""The options that every scorer of tool calls takes."""
+"""The options of every scorer of tool calls: `agent`, `attempts`, `names`, `tools`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from agenttrace.matching.selection import Selection, actual_calls
 
 
 class CallOptions(TypedDict, total=False):
-    """Which calls are compared (see `Selection`).
+    """The calls that are compared (see `Selection`).
 
     `agent`: those of one agent; `attempts`: what failed calls count for; `names`: aliases, each with the name
     that it stands for; `tools`: only these, by name, by glob, or as ``tag:write``.
@@ -31,52 +31,52 @@ class CallOptions(TypedDict, total=False):
 
 
 def selection_of(scorer: object, options: CallOptions) -> Selection:
-    """The selection that a scorer's options ask for.
+    """Return the selection that a scorer's options ask for.
 
     Raises:
-        TypeError: an option that the scorer does not have; the text suggests one that it has.
+        TypeError: the scorer does not have such an option; the text suggests one that it has.
     """
     for option in options:
         if option not in CallOptions.__annotations__:
-            known = [*inspect.signature(type(scorer)).parameters, *CallOptions.__annotations__]
-            known.remove("options")
-            hint = did_you_mean(option, known)
+            names = [*inspect.signature(type(scorer)).parameters, *CallOptions.__annotations__]
+            names.remove("options")
+            hint = did_you_mean(option, names)
             raise TypeError(f"{type(scorer).__name__}() has no option {option!r}{hint}")
     return Selection.of(**options)
 
 
 def chosen_calls(example: Example, trace: Trace | None, selection: Selection) -> Sequence[ToolCall]:
-    """The calls that count: of the trace, or of the example's own `tools_called`.
+    """Return the calls that count: those of the trace, or of the example's own `tools_called`.
 
     Raises:
-        ScorerError: there is neither.
+        ScorerError: there is neither a trace nor `tools_called`.
     """
     calls, _ = selection.counted(selection.calls(actual_calls(example, trace).tool_calls))
     return calls
 
 
 def compared_names(expected: Sequence[Call], actual: Trace, selection: Selection) -> list[str]:
-    """The names of the expected calls that are compared: aliases resolved, tools out of scope left out.
+    """Return the names of the expected calls, aliases resolved, without tools that are not compared.
 
     Raises:
-        ExpectationError: a tool that is not among the recorded ones, where those are known.
+        ExpectationError: a tool is not among the recorded ones, where those are known.
     """
     calls, tools = actual.tool_calls, actual.tools
     check_tools(expected, tools, selection, calls)
     return [selection.name_of(call.name) for call in expected if selection.expects(call.name, calls, tools)]
 
 
-def shown_aliases(selection: Selection) -> dict[str, Any]:
-    """What a score's metadata say of the names that were taken for others."""
+def alias_metadata(selection: Selection) -> dict[str, Any]:
+    """Return the metadata of a score that say which names were read as aliases of others."""
     return {"names": dict(selection.names)} if selection.names else {}
 
 
 def call_sequence(scorer: str, raw: object, source: str | None) -> Sequence[Call]:
-    """The expected calls of a plain list; patterns and constraints need `TrajectoryScorer`.
+    """Return the expected calls of a plain list; patterns and constraints need `TrajectoryScorer`.
 
     Raises:
-        ScorerError: nothing is given, or more than a list of calls.
-        ExpectationError: it cannot be understood.
+        ScorerError: there is nothing to read, or more than a list of calls.
+        ExpectationError: the list cannot be understood.
     """
     if raw is None:
         raise ScorerError(f"{scorer} needs to be told which calls are expected, and is not")

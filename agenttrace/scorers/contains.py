@@ -1,4 +1,4 @@
-"""Whether the answer contains what it should."""
+"""Whether the answer contains the texts that it should."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from typing import Literal
 
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
-from agenttrace.core.score import Score
+from agenttrace.core.score import Score, checked_threshold
 from agenttrace.core.trace import Trace
 from agenttrace.scorers.answer import actual_answer, as_text, expected_answer
-from agenttrace.scorers.threshold import checked_threshold
 
 
 class ContainsScorer:
@@ -43,28 +42,28 @@ class ContainsScorer:
         self._texts(example)
 
     def score(self, example: Example, trace: Trace | None = None) -> Score:
-        """Search.
+        """Count the texts that the answer contains.
 
         Raises:
-            ScorerError: a field is missing, or is no text.
+            ScorerError: a field is missing, or is not text.
         """
         texts = self._texts(example)
         answer = actual_answer(self.name, example, trace)
         lines = answer if isinstance(answer, list | tuple) else [answer]
         text = self._plain("\n".join(as_text(self.name, line) for line in lines))
-        missing = [wanted for wanted in texts if self._plain(wanted) not in text]
-        found = len(texts) - len(missing)
-        value = float(found > 0) if self.mode == "any" else found / len(texts)
-        reason = f"{found} of {len(texts)} texts found ({self.mode} wanted)"
+        missing = [item for item in texts if self._plain(item) not in text]
+        count = len(texts) - len(missing)
+        value = float(count > 0) if self.mode == "any" else count / len(texts)
+        reason = f"{count} of {len(texts)} texts found ({self.mode} wanted)"
         if missing:
-            reason += "; missing: " + ", ".join(f"{wanted!r:.60}" for wanted in missing[:10])
+            reason += "; missing: " + ", ".join(f"{item!r:.60}" for item in missing[:10])
         return Score.of(self.name, value, self.threshold, reason=reason, details={"missing": missing})
 
     def _texts(self, example: Example) -> list[str]:
-        given = self.texts if self.texts is not None else expected_answer(self.name, example)
-        texts = [as_text(self.name, item) for item in (given if isinstance(given, list | tuple) else [given])]
+        raw = self.texts if self.texts is not None else expected_answer(self.name, example)
+        texts = [as_text(self.name, item) for item in (raw if isinstance(raw, list | tuple) else [raw])]
         if not texts or not all(texts):
-            raise ScorerError(f"{self.name}: an empty text is contained in everything, got {given!r}")
+            raise ScorerError(f"{self.name}: an empty text is contained in everything, got {raw!r}")
         return texts
 
     def _plain(self, text: str) -> str:

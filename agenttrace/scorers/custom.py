@@ -1,4 +1,4 @@
-"""A plain function becomes a scorer."""
+"""A plain function becomes a scorer: the decorator `scorer`."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from typing import Any, overload
 
 from agenttrace.core.errors import ScorerError, did_you_mean
 from agenttrace.core.example import Example
-from agenttrace.core.score import Score
+from agenttrace.core.score import Score, checked_threshold
 from agenttrace.core.trace import Trace
 from agenttrace.matching.selection import actual_calls
-from agenttrace.scorers.threshold import checked_threshold
 
 
 def _output(example: Example, trace: Trace | None) -> Any:
@@ -21,7 +20,7 @@ def _output(example: Example, trace: Trace | None) -> Any:
     return trace.output
 
 
-_GIVEN: Mapping[str, Callable[[Example, Trace | None], Any]] = {
+_ARGUMENTS: Mapping[str, Callable[[Example, Trace | None], Any]] = {
     "example": lambda example, _: example,
     "trace": actual_calls,
     "input": lambda example, _: example.input,
@@ -37,7 +36,7 @@ _GIVEN: Mapping[str, Callable[[Example, Trace | None], Any]] = {
 }
 
 
-_COLLECTING = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+_VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
 class FunctionScorer:
@@ -50,14 +49,13 @@ class FunctionScorer:
         self._parameters = _parameters(function)
 
     def score(self, example: Example, trace: Trace | None = None) -> Score | Awaitable[Score]:
-        """Call the function with what it asks for.
+        """Call the function with the arguments that its parameters name.
 
         Raises:
-            ScorerError: it asks for the trace or its calls and nothing says what was called, or it returned
-                nothing that can be read as a score.
-            ValueError: it returned a number that is not from 0 to 1.
+            ScorerError: it has a parameter for the trace or its calls and nothing says what was called, or it
+                returned something that is not a score, such as a number that is not from 0 to 1.
         """
-        value = self.function(**{name: _GIVEN[name](example, trace) for name in self._parameters})
+        value = self.function(**{name: _ARGUMENTS[name](example, trace) for name in self._parameters})
         return self._awaited(value) if inspect.isawaitable(value) else self._score(value)
 
     async def _awaited(self, value: Awaitable[Any]) -> Score:
@@ -71,7 +69,7 @@ class FunctionScorer:
             value, reason = value
         if isinstance(value, bool):
             value = float(value)
-        if not isinstance(value, int | float):
+        if not isinstance(value, int | float) or not 0 <= value <= 1:
             raise ScorerError(
                 f"the scorer {self.name!r} returned {type(value).__name__} {value!r:.100};"
                 " wanted a number from 0 to 1, a bool, (number, reason), or a Score"
@@ -79,7 +77,7 @@ class FunctionScorer:
         return Score.of(self.name, value, self.threshold, reason=reason)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """The function itself."""
+        """Call the function itself."""
         return self.function(*args, **kwargs)
 
 
@@ -92,19 +90,19 @@ def scorer(
 def scorer(function: Any = None, *, name: str | None = None, threshold: float = 0.5) -> Any:
     """Make a scorer of a function, ``def`` or ``async def``.
 
-    Its parameters say what it wants: `example`, `trace`, `input`, `actual_output` (or `output`),
+    Its parameters say what it is called with: `example`, `trace`, `input`, `actual_output` (or `output`),
     `expected_output` (or `expected`), `context`, `retrieval_context`, `expected_tools`, `tool_calls`,
     `metadata`. `trace` and `tool_calls` are made of the example's `tools_called` where nothing was recorded;
     `actual_output` is the trace's output where the example has none. A parameter of another name keeps its
     default. It returns a number from 0 to 1, a bool, a pair of either with a reason, or a `Score`.
 
     Raises:
-        ScorerError: a parameter that is none of these and has no default.
+        ScorerError: a parameter is none of these and has no default.
     """
 
-    def make(given: Callable[..., Any]) -> FunctionScorer:
-        shown = name or str(getattr(given, "__name__", type(given).__name__))
-        return FunctionScorer(given, shown, threshold)
+    def make(target: Callable[..., Any]) -> FunctionScorer:
+        label = name or str(getattr(target, "__name__", type(target).__name__))
+        return FunctionScorer(target, label, threshold)
 
     return make if function is None else make(function)
 
@@ -112,11 +110,11 @@ def scorer(function: Any = None, *, name: str | None = None, threshold: float = 
 def _parameters(function: Callable[..., Any]) -> list[str]:
     names = []
     for parameter in inspect.signature(function).parameters.values():
-        if parameter.name in _GIVEN:
+        if parameter.name in _ARGUMENTS:
             names.append(parameter.name)
-        elif parameter.default is parameter.empty and parameter.kind not in _COLLECTING:
+        elif parameter.default is parameter.empty and parameter.kind not in _VARIADIC:
             raise ScorerError(
                 f"the scorer function {function!r} asks for {parameter.name!r}"
-                + did_you_mean(parameter.name, _GIVEN)
+                + did_you_mean(parameter.name, _ARGUMENTS)
             )
     return names

@@ -1,13 +1,12 @@
-"""Whether the answer is the expected one."""
+"""Whether the answer equals the expected one."""
 
 from __future__ import annotations
 
 from agenttrace.core.example import Example
-from agenttrace.core.score import Score
+from agenttrace.core.score import Score, checked_threshold
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.values import agreement, differences
 from agenttrace.scorers.answer import actual_answer, differences_data, expected_answer
-from agenttrace.scorers.threshold import checked_threshold
 
 
 class ExactMatchScorer:
@@ -36,7 +35,7 @@ class ExactMatchScorer:
         expected_answer(self.name, example)
 
     def score(self, example: Example, trace: Trace | None = None) -> Score:
-        """Compare.
+        """Compare the two answers.
 
         Raises:
             ScorerError: a field is missing.
@@ -44,16 +43,16 @@ class ExactMatchScorer:
         expected = self._plain(expected_answer(self.name, example))
         actual = self._plain(actual_answer(self.name, example, trace))
         equal = agreement(expected, actual) == 1.0
-        found = [] if equal else differences(expected, actual)
+        places = [] if equal else differences(expected, actual)
         reason = (
             "equal"
             if equal
-            else f"differs in {len(found)} place{'s' if len(found) > 1 else ''}: "
+            else f"differs in {len(places)} place{'s' if len(places) > 1 else ''}: "
             + "; ".join(
-                f"{d.path or 'the value'}: expected {d.expected!r:.80}, got {d.got!r:.80}" for d in found[:5]
+                f"{d.path or 'the value'}: expected {d.expected!r:.80}, got {d.got!r:.80}" for d in places[:5]
             )
         )
-        details = {"differences": differences_data(found)}
+        details = {"differences": differences_data(places)}
         return Score.of(self.name, float(equal), self.threshold, reason=reason, details=details)
 
     def _plain(self, value: object) -> object:

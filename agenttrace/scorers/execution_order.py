@@ -1,4 +1,4 @@
-"""How far the actions of a run are the expected ones."""
+"""How far a list of actions (tools or graph nodes) is the expected one."""
 
 from __future__ import annotations
 
@@ -8,17 +8,16 @@ from typing import Any, Literal
 
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
-from agenttrace.core.score import Score
+from agenttrace.core.score import Score, checked_threshold
 from agenttrace.core.tool import TOOL
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.expectation import Attempts
 from agenttrace.expectations.values import value_key
 from agenttrace.matching.lcs import lcs_pairs
 from agenttrace.matching.selection import Selection, check_scored
-from agenttrace.scorers.threshold import checked_threshold
 
 Actions = Literal["tools", "nodes"]
-"""What of a trace counts as its actions: the tool calls, or all spans below the root that are no tools."""
+"""What counts as an action of a trace: its tool calls, or all spans below the root that are not tools."""
 
 
 class ExecutionOrderScorer:
@@ -30,11 +29,13 @@ class ExecutionOrderScorer:
     - neither: the actions that both lists have (as often as both have them) by the number of expected
       actions.
 
-    Exact goes before ordering. `strict_mode` gives 0.0 for everything below 1.0, with a threshold of 1.0.
-    Nothing expected is 1.0 where nothing was done, else 0.0. Actions are compared as JSON values.
+    Where both are set, `should_exact_match` counts. `strict_mode` gives 0.0 for everything below 1.0, with a
+    threshold of 1.0. An empty expected list is 1.0 where nothing was done, else 0.0. Actions are compared as
+    JSON values.
 
-    Where `actual_output` is no list, the names of the trace's tool calls stand for it (``actions="nodes"``:
-    those of its other spans, without the root); `agent`, `attempts`, `names` and `tools` say which calls.
+    Where `actual_output` is not a list, the names of the trace's tool calls are compared
+    (``actions="nodes"``: those of its other spans, without the root); `agent`, `attempts`, `names` and
+    `tools` say which calls.
     """
 
     def __init__(
@@ -66,10 +67,11 @@ class ExecutionOrderScorer:
         self._expected(example)
 
     def score(self, example: Example, trace: Trace | None = None) -> Score:
-        """Compare.
+        """Compare the two lists of actions.
 
         Raises:
-            ScorerError: `expected_output` or `actual_output` is missing or no list, and no trace stands in.
+            ScorerError: `expected_output` or `actual_output` is missing or not a list, and there is no trace
+                to take the actions from.
         """
         check_scored(example, trace)
         expected = self._expected(example)
@@ -89,7 +91,7 @@ class ExecutionOrderScorer:
     def _expected(self, example: Example) -> list[Any]:
         if example.expected_output is None:
             raise ScorerError(f"{self.name} needs the example's expected_output, a list of actions")
-        return self._listed(example.expected_output, "expected_output")
+        return self._as_list(example.expected_output, "expected_output")
 
     def _actual(self, example: Example, trace: Trace | None) -> list[Any]:
         if isinstance(example.actual_output, list | tuple):
@@ -102,14 +104,14 @@ class ExecutionOrderScorer:
             raise ScorerError(
                 f"{self.name} needs the example's actual_output, a list of actions, or a trace of the run"
             )
-        return self._listed(example.actual_output, "actual_output")
+        return self._as_list(example.actual_output, "actual_output")
 
-    def _listed(self, given: Any, field: str) -> list[Any]:
-        if not isinstance(given, list | tuple):
+    def _as_list(self, value: Any, field: str) -> list[Any]:
+        if not isinstance(value, list | tuple):
             raise ScorerError(
-                f"{self.name}: {field} is a list of actions, got {type(given).__name__} {given!r:.200}"
+                f"{self.name}: {field} is a list of actions, got {type(value).__name__} {value!r:.200}"
             )
-        return list(given)
+        return list(value)
 
     def _names(self, trace: Trace) -> list[str]:
         if self.actions == "nodes":
@@ -119,28 +121,28 @@ class ExecutionOrderScorer:
 
 
 def _compare(mode: str, expected: list[Any], actual: list[Any]) -> tuple[float, str, dict[str, Any]]:
-    """The value, its arithmetic in words, the facts behind it."""
-    wanted, got = [value_key(item) for item in expected], [value_key(item) for item in actual]
-    pairs = lcs_pairs(wanted, got)
-    common = Counter(wanted) & Counter(got)
-    missing = [expected[wanted.index(key)] for key in (Counter(wanted) - common).elements()]
-    facts = {"lcs": [expected[e] for e, _ in pairs], "missing": missing, "in_both": common.total()}
-    shared = common.total()
+    """Return the value, its arithmetic in words, and the details."""
+    expected_keys, actual_keys = [value_key(item) for item in expected], [value_key(item) for item in actual]
+    pairs = lcs_pairs(expected_keys, actual_keys)
+    common = Counter(expected_keys) & Counter(actual_keys)
+    missing = [expected[expected_keys.index(key)] for key in (Counter(expected_keys) - common).elements()]
+    in_both = common.total()
+    facts = {"lcs": [expected[e] for e, _ in pairs], "missing": missing, "in_both": in_both}
     if not expected:
         return float(not actual), f"no actions expected, {len(actual)} done", facts
     if mode == "exact":
-        equal = wanted == got
+        equal = expected_keys == actual_keys
         word = "equal to" if equal else "not equal to"
         return float(equal), f"{_text(actual)} is {word} the expected {_text(expected)}", facts
     if mode == "ordering":
         reason = f"LCS {len(pairs)} of {len(expected)} expected: {_text(facts['lcs'])}"
         return len(pairs) / len(expected), reason, facts
-    reason = f"{shared} of {len(expected)} expected actions done, in any order"
+    reason = f"{in_both} of {len(expected)} expected actions done, in any order"
     if missing:
         reason += f"; missing {_text(missing)}"
-    return shared / len(expected), reason, facts
+    return in_both / len(expected), reason, facts
 
 
 def _text(actions: Any) -> str:
-    shown = ", ".join(str(action) for action in actions[:20]) + (", …" if len(actions) > 20 else "")
-    return f"[{shown}]"
+    names = ", ".join(str(action) for action in actions[:20]) + (", …" if len(actions) > 20 else "")
+    return f"[{names}]"

@@ -9,20 +9,19 @@ from typing import Any, Literal, Unpack
 
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
-from agenttrace.core.score import Score
+from agenttrace.core.score import Score, checked_threshold
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.pattern import Call
 from agenttrace.matching.lcs import lcs_length
 from agenttrace.matching.selection import actual_calls
 from agenttrace.scorers.call_options import (
     CallOptions,
+    alias_metadata,
     call_sequence,
     chosen_calls,
     compared_names,
     selection_of,
-    shown_aliases,
 )
-from agenttrace.scorers.threshold import checked_threshold
 
 Metric = Literal["all_required_calls_made", "required_calls_coverage"]
 
@@ -40,7 +39,7 @@ class FunctionCallCoverageScorer:
     `all_required_calls_made` only. All six are in the details; `metric` says which is the value.
 
     Raises:
-        ScorerError: an unknown mode or metric, `function_calls` that are no list of names, or a template that
+        ScorerError: the mode or the metric is unknown, `function_calls` is not a list of names, or a template
             cannot be read.
     """
 
@@ -68,7 +67,7 @@ class FunctionCallCoverageScorer:
         self.selection = selection_of(self, options)
         self._render: Callable[[Example], Any] | None = None
         if isinstance(function_calls, str):
-            self._render = rendering(name, function_calls)
+            self._render = json_renderer(name, function_calls)
         elif function_calls is not None:
             self._calls(function_calls, None)
 
@@ -77,28 +76,28 @@ class FunctionCallCoverageScorer:
         self._required(example)
 
     def score(self, example: Example, trace: Trace | None = None) -> Score:
-        """Count.
+        """Count the required calls that were made.
 
         Raises:
             ScorerError: nothing says what is required, or what was called.
             ExpectationError: a required function is not among the recorded tools.
         """
-        found = actual_calls(example, trace)
-        required = compared_names(self._required(example), found, self.selection)
-        called = [call.name for call in chosen_calls(example, found, self.selection)]
-        made = (Counter(required) & Counter(called)).total()
-        in_order = lcs_length(required, called) == len(required)
-        complete = in_order if self.mode == "in_order" else made == len(required)
+        run = actual_calls(example, trace)
+        required = compared_names(self._required(example), run, self.selection)
+        actual = [call.name for call in chosen_calls(example, run, self.selection)]
+        num_made = (Counter(required) & Counter(actual)).total()
+        in_order = lcs_length(required, actual) == len(required)
+        complete = in_order if self.mode == "in_order" else num_made == len(required)
         details = {
             "all_required_calls_made": float(complete),
-            "required_calls_coverage": made / len(required) if required else 1.0,
-            "num_required_calls_made": made,
-            "num_required_calls_not_made": len(required) - made,
-            "num_unrequired_calls": len(called) - made,
+            "required_calls_coverage": num_made / len(required) if required else 1.0,
+            "num_required_calls_made": num_made,
+            "num_required_calls_not_made": len(required) - num_made,
+            "num_unrequired_calls": len(actual) - num_made,
             "num_required_calls_total": len(required),
         }
-        missing = list((Counter(required) - Counter(called)).elements())
-        reason = f"{made} of {len(required)} required calls made"
+        missing = list((Counter(required) - Counter(actual)).elements())
+        reason = f"{num_made} of {len(required)} required calls made"
         if missing:
             reason += f"; missing: {', '.join(missing)}"
         elif not complete:
@@ -109,7 +108,7 @@ class FunctionCallCoverageScorer:
             self.threshold,
             reason=reason,
             details=details,
-            metadata=shown_aliases(self.selection),
+            metadata=alias_metadata(self.selection),
         )
 
     def _required(self, example: Example) -> Sequence[Call]:
@@ -127,16 +126,16 @@ class FunctionCallCoverageScorer:
         return call_sequence(self.name, list(names), source)
 
 
-def rendering(scorer: str, text: str) -> Callable[[Example], Any]:
-    """What gives the JSON value for an example.
+def json_renderer(scorer: str, text: str) -> Callable[[Example], Any]:
+    """Return a function that gives the JSON value of the text for an example.
 
     A template sees ``sample``: the example's fields, with its additional_metadata beside them (which go
     first). Lists and mappings that it puts out are written as JSON; a field that is not there is an error.
     Templates are run in Jinja's sandbox.
 
     Raises:
-        ScorerError: a template that cannot be read, or text that is no JSON. What is returned raises it for a
-            template that cannot be rendered or does not render JSON.
+        ScorerError: the template cannot be read, or the text is not JSON. The returned function raises it
+            where the template cannot be rendered or does not render JSON.
     """
     if "{{" not in text and "{%" not in text:
         value = _json(scorer, text)
@@ -154,10 +153,10 @@ def rendering(scorer: str, text: str) -> Callable[[Example], Any]:
         fields = example.to_dict()
         sample = {**fields, **(fields.get("additional_metadata") or {})}
         try:
-            rendered = template.render(sample=sample)
+            output = template.render(sample=sample)
         except (TemplateError, ArithmeticError, LookupError, TypeError, ValueError) as error:
             raise ScorerError(f"{scorer}: the template {text!r} cannot be rendered: {error}") from None
-        return _json(scorer, rendered)
+        return _json(scorer, output)
 
     return render
 

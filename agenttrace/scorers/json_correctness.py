@@ -1,4 +1,4 @@
-"""Whether the answer is JSON of a given shape."""
+"""Whether the answer is JSON that fits a schema or a pydantic model."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 from agenttrace.core.errors import MissingDependency, ScorerError
 from agenttrace.core.example import Example
 from agenttrace.core.jsonable import jsonable
-from agenttrace.core.score import Score
+from agenttrace.core.score import Score, checked_threshold
 from agenttrace.core.trace import Trace
 from agenttrace.scorers.answer import actual_answer
 from agenttrace.scorers.schema_patterns import bounded_keywords
-from agenttrace.scorers.threshold import checked_threshold
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -23,12 +22,12 @@ class JSONCorrectnessScorer:
     """1.0 where `actual_output` is JSON that fits `json_schema`, else 0.0.
 
     `json_schema` is a pydantic model, or a JSON schema as a mapping (needs the extra ``jsonschema``).
-    `actual_output` is JSON text, or data already read. Text that is no JSON is 0.0; so is text with NaN or
-    Infinity, which JSON does not have. A schema is taken as it is: what it refers to is not fetched.
+    `actual_output` is JSON text, or data already read. Text that is not JSON is 0.0; so is text with NaN or
+    Infinity, which JSON does not have. Documents that a schema refers to are not fetched.
 
     Raises:
-        ScorerError: `json_schema` is neither, or no valid schema.
-        MissingDependency: a JSON schema without the extra.
+        ScorerError: `json_schema` is neither, or not a valid schema.
+        MissingDependency: it is a JSON schema, and the extra is not installed.
     """
 
     def __init__(
@@ -48,11 +47,11 @@ class JSONCorrectnessScorer:
         )
 
     def score(self, example: Example, trace: Trace | None = None) -> Score:
-        """Validate.
+        """Validate the answer.
 
         Raises:
-            ScorerError: there is no answer, the schema refers to what is not in it, or one of its patterns
-                finds no answer in time.
+            ScorerError: there is no answer, the schema refers to something that is not in it, or the search
+                for one of its patterns does not end in time.
         """
         answer = actual_answer(self.name, example, trace)
         try:

@@ -1,4 +1,4 @@
-"""How alike two structured answers are."""
+"""How alike two JSON answers are, value by value."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ import json
 from typing import Any
 
 from agenttrace.core.example import Example
-from agenttrace.core.score import Score
+from agenttrace.core.score import Score, checked_threshold
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.values import agreement, differences
 from agenttrace.scorers.answer import actual_answer, differences_data, expected_answer
-from agenttrace.scorers.threshold import checked_threshold
 
 
 class JSONSimilarityScorer:
@@ -30,7 +29,7 @@ class JSONSimilarityScorer:
         expected_answer(self.name, example)
 
     def score(self, example: Example, trace: Trace | None = None) -> Score:
-        """Compare.
+        """Compare the two answers.
 
         Raises:
             ScorerError: a field is missing.
@@ -38,11 +37,11 @@ class JSONSimilarityScorer:
         expected = _read(expected_answer(self.name, example))
         actual = _read(actual_answer(self.name, example, trace))
         value = agreement(expected, actual)
-        found = differences(expected, actual) if value < 1 else []
+        places = differences(expected, actual) if value < 1 else []
         reason = f"agreement {value:.6g}"
-        if found:
-            reason += "; differs in " + ", ".join(d.path or "the whole" for d in found[:10])
-        details = {"differences": differences_data(found)}
+        if places:
+            reason += "; differs in " + ", ".join(d.path or "the whole" for d in places[:10])
+        details = {"differences": differences_data(places)}
         return Score.of(self.name, value, self.threshold, reason=reason, details=details)
 
 

@@ -1,4 +1,4 @@
-"""Whether the agent went round in circles."""
+"""Whether the agent repeated a call that it had already made."""
 
 from __future__ import annotations
 
@@ -7,19 +7,18 @@ from typing import Unpack
 
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
-from agenttrace.core.score import Score
+from agenttrace.core.score import Score, checked_threshold
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.values import value_key
-from agenttrace.scorers.call_options import CallOptions, chosen_calls, selection_of, shown_aliases
-from agenttrace.scorers.threshold import checked_threshold
+from agenttrace.scorers.call_options import CallOptions, alias_metadata, chosen_calls, selection_of
 
 
 class LoopScorer:
     """The share of calls that are not redundant; 1.0 where nothing was called.
 
     A call is redundant where the same tool was called with the same arguments `repeats` times before (once,
-    by default). A retry after a failed attempt is not: the earlier, failed one does not count as a time
-    before. Arguments that could not be read are the same where their text is.
+    by default). A retry after a failed attempt is not redundant: the failed attempt does not count.
+    Arguments that could not be read are the same where their text is.
     """
 
     def __init__(
@@ -33,20 +32,20 @@ class LoopScorer:
         self.selection = selection_of(self, options)
 
     def score(self, example: Example, trace: Trace | None = None) -> Score:
-        """Count.
+        """Count the redundant calls.
 
         Raises:
             ScorerError: nothing says what was called.
         """
         calls = chosen_calls(example, trace, self.selection)
-        seen: Counter[tuple[str, str, str | None]] = Counter()
+        times: Counter[tuple[str, str, str | None]] = Counter()
         redundant = []
         for call in calls:
             key = (call.name, value_key(call.arguments), call.arguments_error)
-            if seen[key] >= self.repeats:
+            if times[key] >= self.repeats:
                 redundant.append(call)
             if not call.failed:
-                seen[key] += 1
+                times[key] += 1
         value = 1 - len(redundant) / len(calls) if calls else 1.0
         reason = f"{len(redundant)} of {len(calls)} calls redundant"
         if redundant:
@@ -57,5 +56,5 @@ class LoopScorer:
             self.threshold,
             reason=reason,
             details={"calls": len(calls), "redundant": [call.index for call in redundant]},
-            metadata=shown_aliases(self.selection),
+            metadata=alias_metadata(self.selection),
         )

@@ -7,16 +7,16 @@ from typing import Any
 
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
-from agenttrace.core.score import Score
+from agenttrace.core.score import Score, checked_threshold
 from agenttrace.core.trace import Trace
 from agenttrace.scorers.answer import actual_answer, expected_answer
-from agenttrace.scorers.threshold import checked_threshold
 
 
 class NumericDifferenceScorer:
     """1 − |actual − expected| / (|actual| + |expected|): 1.0 for equal numbers, 0.0 for opposite signs.
 
-    Two zeros are equal. Numbers, or texts that are one. Formula as in autoevals' NumericDiff.
+    Two zeros are equal. The outputs are numbers, or texts that can be read as one. Formula as in autoevals'
+    NumericDiff.
     """
 
     def __init__(self, threshold: float = 1.0, *, name: str = "Numeric Difference") -> None:
@@ -24,14 +24,14 @@ class NumericDifferenceScorer:
         self.threshold = checked_threshold(threshold, name)
 
     def check(self, example: Example) -> None:
-        """Raise ScorerError where `expected_output` is no number."""
+        """Raise ScorerError where `expected_output` is not a number."""
         self._number("expected_output", expected_answer(self.name, example))
 
     def score(self, example: Example, trace: Trace | None = None) -> Score:
-        """Compare.
+        """Compare the two numbers.
 
         Raises:
-            ScorerError: a field is missing, or is no finite number.
+            ScorerError: a field is missing, or is not a finite number.
         """
         expected = self._number("expected_output", expected_answer(self.name, example))
         actual = self._number("actual_output", actual_answer(self.name, example, trace))

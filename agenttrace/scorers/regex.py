@@ -1,4 +1,4 @@
-"""Whether the answer matches a pattern."""
+"""Whether the answer matches a regular expression."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ import re
 
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
-from agenttrace.core.score import Score
+from agenttrace.core.score import Score, checked_threshold
 from agenttrace.core.trace import Trace
 from agenttrace.process.bounded_search import SECONDS, bounded_search, checked_seconds, compiled
 from agenttrace.scorers.answer import actual_answer, as_text, expected_answer
-from agenttrace.scorers.threshold import checked_threshold
 
 
 class RegexScorer:
@@ -21,7 +20,7 @@ class RegexScorer:
     `timeout` seconds of processor time, at most 60; a pattern that backtracks for longer gives no score.
 
     Raises:
-        ScorerError: a pattern or a timeout that is none.
+        ScorerError: the pattern is not a regular expression, or the timeout is not a number from 0 to 60.
     """
 
     def __init__(
@@ -46,10 +45,10 @@ class RegexScorer:
         self._pattern(example)
 
     def score(self, example: Example, trace: Trace | None = None) -> Score:
-        """Search.
+        """Search for the pattern.
 
         Raises:
-            ScorerError: a field is missing, or is no text, or the search found no answer in time.
+            ScorerError: a field is missing or is not text, or the search did not end in time.
         """
         pattern = self._pattern(example)
         text = as_text(self.name, actual_answer(self.name, example, trace))

@@ -11,53 +11,55 @@ from agenttrace.core.errors import ScorerError, did_you_mean
 from agenttrace.core.protocols import Scorer
 from agenttrace.scorers.call_options import CallOptions
 
-_registered: dict[str, tuple[str, Callable[..., Any]]] = {}
+_scorers: dict[str, tuple[str, Callable[..., Any]]] = {}
 
 
 def register_scorer(kind: Callable[..., Any], name: str | None = None) -> None:
-    """Make a scorer class, or a function that returns a scorer, known by a name; its own by default.
+    """Register a scorer class, or a function that returns a scorer, under a name (its own by default).
 
     Raises:
-        ScorerError: the name is another's.
+        ScorerError: another scorer has this name.
     """
-    shown = name or kind.__name__
-    known = _registered.get(_plain(shown))
-    if known is not None and known[1] is not kind:
-        raise ScorerError(f"the scorer name {shown!r} is already {known[0]}'s")
-    _registered[_plain(shown)] = (shown, kind)
+    label = name or kind.__name__
+    other = _scorers.get(_plain(label))
+    if other is not None and other[1] is not kind:
+        raise ScorerError(f"the scorer name {label!r} is already {other[0]}'s")
+    _scorers[_plain(label)] = (label, kind)
 
 
 def known_scorers() -> Mapping[str, Callable[..., Any]]:
-    """Every registered scorer by the name it was registered with."""
-    return dict(sorted(_registered.values()))
+    """Return every registered scorer by the name that it was registered with."""
+    return dict(sorted(_scorers.values()))
 
 
 def scorer_named(name: str, options: Mapping[str, Any] | None = None) -> Scorer:
-    """Make the scorer of a name: ``ToolOrderScorer``, ``ToolOrder``, ``tool_order`` and ``tool-order`` are
-    one.
+    """Make the scorer that a name stands for.
+
+    ``ToolOrderScorer``, ``ToolOrder``, ``tool_order`` and ``tool-order`` are the same name.
 
     Raises:
-        ScorerError: no such scorer, no such option, one that is lacking, or a value that the scorer refuses.
+        ScorerError: there is no such scorer or option, a needed option is missing, or the scorer refuses a
+            value.
     """
-    found = _registered.get(_plain(name))
-    if found is None:
-        hint = did_you_mean(name, [shown for shown, _ in _registered.values()])
+    entry = _scorers.get(_plain(name))
+    if entry is None:
+        hint = did_you_mean(name, [label for label, _ in _scorers.values()])
         raise ScorerError(f"there is no scorer {name!r}{hint}")
-    shown, kind = found
+    label, kind = entry
     options = dict(options or {})
-    known = option_names(kind)
+    parameters = option_names(kind)
     for option in options:
-        if option not in known:
-            raise ScorerError(f"{shown} has no option {option!r}{did_you_mean(option, known)}")
-    for option, needed in known.items():
-        if needed and option not in options:
-            raise ScorerError(f"{shown} needs the option {option!r}")
-    made: Scorer = kind(**options)
-    return made
+        if option not in parameters:
+            raise ScorerError(f"{label} has no option {option!r}{did_you_mean(option, parameters)}")
+    for option, is_required in parameters.items():
+        if is_required and option not in options:
+            raise ScorerError(f"{label} needs the option {option!r}")
+    scorer: Scorer = kind(**options)
+    return scorer
 
 
 def option_names(kind: Callable[..., Any]) -> dict[str, bool]:
-    """The options that a scorer takes by name, and whether it needs each; ``**options`` are `CallOptions`."""
+    """Return the options of a scorer, each with True if it is needed; ``**options`` are `CallOptions`."""
     names: dict[str, bool] = {}
     for parameter in inspect.signature(kind).parameters.values():
         if parameter.kind is parameter.VAR_KEYWORD:

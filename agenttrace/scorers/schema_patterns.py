@@ -1,9 +1,9 @@
-"""The keywords of a JSON schema that hold regular expressions, searched so that none can stop the process.
+"""Regular expressions in a JSON schema, searched with a deadline so that none can stop the process.
 
-`jsonschema` searches them itself, on the spot. Here `pattern`, `patternProperties` and `additionalProperties`
-search with a deadline. `unevaluatedProperties` looks into other parts of the schema, and so is left as it is:
-each property's name is tried with a short deadline before. A part of the schema that names a dialect of its
-own keeps the keywords of that dialect, as they are.
+`jsonschema` itself searches without a deadline. Here the keywords `pattern`, `patternProperties` and
+`additionalProperties` search with one. `unevaluatedProperties` looks into other parts of the schema, and so
+is left as it is: each property's name is first tried with a short deadline. A part of the schema that names a
+dialect of its own keeps the keywords of that dialect.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ Keyword = Callable[[Any, Any, Any, Any], Iterator[Any]]
 """Takes a validator, the keyword's value, the instance and the schema; yields the faults."""
 
 NAME_SECONDS = 0.05
-"""How much processor time `unevaluatedProperties` may take for one name, in which other threads wait."""
+"""Seconds of processor time that `unevaluatedProperties` may take for one name; other threads wait for it."""
 
 
-def bounded_keywords(known: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Keyword]:
-    """The keywords that search. They raise ScorerError where a search takes too long."""
-    bounded: dict[str, Keyword] = {"pattern": _pattern, "patternProperties": _pattern_properties}
-    if "additionalProperties" in known:
-        bounded["additionalProperties"] = _additional(known["additionalProperties"])
-    if "unevaluatedProperties" in known:
-        bounded["unevaluatedProperties"] = _unevaluated(known["unevaluatedProperties"], schema)
-    return bounded
+def bounded_keywords(validators: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Keyword]:
+    """Return the keywords that search with a deadline, and raise ScorerError where it is over."""
+    keywords: dict[str, Keyword] = {"pattern": _pattern, "patternProperties": _pattern_properties}
+    if "additionalProperties" in validators:
+        keywords["additionalProperties"] = _additional(validators["additionalProperties"])
+    if "unevaluatedProperties" in validators:
+        keywords["unevaluatedProperties"] = _unevaluated(validators["unevaluatedProperties"], schema)
+    return keywords
 
 
 def _pattern(validator: Any, pattern: str, instance: Any, _: Any) -> Iterator[Any]:
@@ -46,7 +46,7 @@ def _pattern_properties(validator: Any, patterns: Any, instance: Any, _: Any) ->
 
 
 def _additional(original: Keyword) -> Keyword:
-    """The original, which is told the names that match instead of the patterns."""
+    """Wrap the original keyword, which then gets the names that match instead of the patterns."""
 
     def additional(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Any]:
         patterns = schema.get("patternProperties")
@@ -73,7 +73,7 @@ def _unevaluated(original: Keyword, root: Mapping[str, Any]) -> Keyword:
 
 
 def _name_patterns(schema: Any) -> Iterator[str]:
-    """The patterns of every `patternProperties` in a schema."""
+    """Yield the patterns of every `patternProperties` in a schema."""
     if isinstance(schema, Mapping):
         for key, value in schema.items():
             if key == "patternProperties" and isinstance(value, Mapping):
@@ -89,7 +89,7 @@ def _is_found(pattern: str, text: str, seconds: float = SECONDS) -> bool:
 
 
 def _is_pattern(pattern: Any) -> bool:
-    """Whether it can be searched: in a `const` or an `examples`, anything may look like a schema."""
+    """Return True if the pattern can be searched: a `const` may hold anything that looks like one."""
     try:
         compiled(pattern)
     except ValueError:

@@ -7,7 +7,7 @@ from typing import Any, Literal, Unpack
 
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
-from agenttrace.core.score import Score
+from agenttrace.core.score import Score, checked_threshold
 from agenttrace.core.trace import Trace
 from agenttrace.matching.agreement import Comparators
 from agenttrace.matching.compare import compare
@@ -15,7 +15,6 @@ from agenttrace.matching.comparison import Comparison
 from agenttrace.matching.explain import explain
 from agenttrace.matching.selection import actual_calls
 from agenttrace.scorers.call_options import CallOptions, call_sequence, selection_of
-from agenttrace.scorers.threshold import checked_threshold
 
 
 class ToolCallArgsScorer:
@@ -53,17 +52,17 @@ class ToolCallArgsScorer:
 
     def check(self, example: Example) -> None:
         """Raise ScorerError where nothing says which calls are expected."""
-        call_sequence(self.name, self._given(example), example.source)
+        call_sequence(self.name, self._raw_calls(example), example.source)
 
     def score(self, example: Example, trace: Trace | None = None) -> Score:
-        """Compare.
+        """Pair the expected calls with the actual ones.
 
         Raises:
-            ScorerError: no expected calls, or nothing says what was called.
+            ScorerError: there are no expected calls, or nothing says what was called.
         """
         self.check(example)
         comparison = compare(
-            self._given(example),
+            self._raw_calls(example),
             actual_calls(example, trace),
             mode="contains",
             match=self.mode,
@@ -73,15 +72,15 @@ class ToolCallArgsScorer:
         )
         return matched_score(self.name, self.threshold, self.strict, comparison)
 
-    def _given(self, example: Example) -> Any:
+    def _raw_calls(self, example: Example) -> Any:
         return self.tool_calls if self.tool_calls is not None else example.expected_tools
 
 
 def matched_score(name: str, threshold: float, strict: bool, comparison: Comparison) -> Score:
-    """Matched by expected, under the optimal one-to-one pairing; with `strict`, all or 0.
+    """Score the share of expected calls that the best one-to-one pairing matched; `strict`: 0 unless all.
 
-    Nothing expected is 1.0 where nothing was called, else 0.0. Details: per expected call, by its number from
-    1, the matched call, or the nearest one with what parts them.
+    No expected calls are 1.0 where nothing was called, else 0.0. Details: per expected call, by its number
+    from 1, the matched call, or the nearest one with its differences.
     """
     if not comparison.expects_calls:
         value, reason = (0.0 if comparison.calls else 1.0), comparison.aligned

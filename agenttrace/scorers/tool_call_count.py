@@ -9,18 +9,17 @@ from typing import Any, Unpack
 
 from agenttrace.core.errors import ScorerError, did_you_mean
 from agenttrace.core.example import Example
-from agenttrace.core.score import Score
+from agenttrace.core.score import Score, checked_threshold
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.pattern import Call
 from agenttrace.matching.selection import actual_calls
 from agenttrace.scorers.call_options import (
     CallOptions,
+    alias_metadata,
     chosen_calls,
     compared_names,
     selection_of,
-    shown_aliases,
 )
-from agenttrace.scorers.threshold import checked_threshold
 
 OPERATORS: Mapping[str, Callable[[int, int], bool]] = {
     "=": operator.eq,
@@ -42,7 +41,7 @@ class ToolCallCountScorer:
     `actual`, `operator`, `expected`, `held`.
 
     Raises:
-        ScorerError: no counts, an unknown operator, or a count that is no whole number from 0.
+        ScorerError: there are no counts, an operator is unknown, or a count is not a whole number from 0.
     """
 
     def __init__(
@@ -61,29 +60,31 @@ class ToolCallCountScorer:
         self.selection = selection_of(self, options)
 
     def score(self, example: Example, trace: Trace | None = None) -> Score:
-        """Count.
+        """Compare how often each tool was called with its count.
 
         Raises:
             ScorerError: nothing says what was called.
             ExpectationError: a counted tool is not among the recorded ones.
         """
-        found = actual_calls(example, trace)
-        called = Counter(call.name for call in chosen_calls(example, found, self.selection))
+        run = actual_calls(example, trace)
+        actual_counts = Counter(call.name for call in chosen_calls(example, run, self.selection))
         details: dict[str, dict[str, Any]] = {}
-        for tool, (word, wanted) in self.counts.items():
-            if not compared_names([Call(name=tool)], found, self.selection):
+        for tool, (word, number) in self.counts.items():
+            if not compared_names([Call(name=tool)], run, self.selection):
                 continue
-            actual = called[self.selection.name_of(tool)]
-            holds = OPERATORS[word](actual, wanted)
-            details[tool] = {"actual": actual, "operator": word, "expected": wanted, "held": holds}
-        held = sum(row["held"] for row in details.values())
-        value = held / len(details) if details else 1.0
+            actual = actual_counts[self.selection.name_of(tool)]
+            holds = OPERATORS[word](actual, number)
+            details[tool] = {"actual": actual, "operator": word, "expected": number, "held": holds}
+        num_holding = sum(row["held"] for row in details.values())
+        value = num_holding / len(details) if details else 1.0
         if self.strict and value < 1:
             value = 0.0
-        broken = [f"{tool}: {row['actual']}, wanted {row['operator']} {row['expected']}"
-                  for tool, row in details.items() if not row["held"]]  # fmt: skip
-        reason = f"{held} of {len(details)} counts hold" + (f"; {', '.join(broken)}" if broken else "")
-        if broken and self.strict:
+        failures = [f"{tool}: {row['actual']}, wanted {row['operator']} {row['expected']}"
+                    for tool, row in details.items() if not row["held"]]  # fmt: skip
+        reason = f"{num_holding} of {len(details)} counts hold" + (
+            f"; {', '.join(failures)}" if failures else ""
+        )
+        if failures and self.strict:
             reason += "; strict: 0 unless all"
         return Score.of(
             self.name,
@@ -92,14 +93,14 @@ class ToolCallCountScorer:
             reason=reason,
             details=details,
             strict=self.strict,
-            metadata=shown_aliases(self.selection),
+            metadata=alias_metadata(self.selection),
         )
 
 
 def _checked_counts(scorer: str, counts: Any) -> dict[str, tuple[str, int]]:
     if not isinstance(counts, Mapping) or not counts:
         raise ScorerError(f"{scorer}: counts maps tools to (operator, number), got {counts!r}")
-    checked = {}
+    pairs = {}
     for tool, count in counts.items():
         if not isinstance(tool, str) or not tool:
             raise ScorerError(f"{scorer}: counts are by a tool's name, got {tool!r}")
@@ -112,5 +113,5 @@ def _checked_counts(scorer: str, counts: Any) -> dict[str, tuple[str, int]]:
             )
         if isinstance(number, bool) or not isinstance(number, int) or number < 0:
             raise ScorerError(f"{scorer}: {tool!r} is counted by a whole number from 0, got {number!r}")
-        checked[tool] = (word, number)
-    return checked
+        pairs[tool] = (word, number)
+    return pairs

@@ -7,20 +7,19 @@ from typing import Unpack
 
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
-from agenttrace.core.score import Score
+from agenttrace.core.score import Score, checked_threshold
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.pattern import Call
 from agenttrace.matching.lcs import lcs_pairs
 from agenttrace.matching.selection import actual_calls
 from agenttrace.scorers.call_options import (
     CallOptions,
+    alias_metadata,
     call_sequence,
     chosen_calls,
     compared_names,
     selection_of,
-    shown_aliases,
 )
-from agenttrace.scorers.threshold import checked_threshold
 
 
 class ToolCallOrderScorer:
@@ -57,15 +56,15 @@ class ToolCallOrderScorer:
         self._expected(example)
 
     def score(self, example: Example, trace: Trace | None = None) -> Score:
-        """Compare.
+        """Compare the two orders.
 
         Raises:
-            ScorerError: no expected order, or nothing says what was called.
+            ScorerError: there is no expected order, or nothing says what was called.
             ExpectationError: an expected tool is not among the recorded ones.
         """
-        found = actual_calls(example, trace)
-        expected = compared_names(self._expected(example), found, self.selection)
-        actual = [call.name for call in chosen_calls(example, found, self.selection)]
+        run = actual_calls(example, trace)
+        expected = compared_names(self._expected(example), run, self.selection)
+        actual = [call.name for call in chosen_calls(example, run, self.selection)]
         lcs = [expected[e] for e, _ in lcs_pairs(expected, actual)]
         details = {
             "actual_tool_calls_order": actual,
@@ -86,15 +85,15 @@ class ToolCallOrderScorer:
             reason=reason,
             details=details,
             strict=self.strict,
-            metadata=shown_aliases(self.selection),
+            metadata=alias_metadata(self.selection),
         )
 
     def _expected(self, example: Example) -> Sequence[Call]:
-        given = self.tool_calls_order if self.tool_calls_order is not None else example.expected_tools
-        return self._calls(given, example.source)
+        raw = self.tool_calls_order if self.tool_calls_order is not None else example.expected_tools
+        return self._calls(raw, example.source)
 
-    def _calls(self, given: object, source: str | None) -> Sequence[Call]:
-        calls = call_sequence(self.name, given, source)
+    def _calls(self, raw: object, source: str | None) -> Sequence[Call]:
+        calls = call_sequence(self.name, raw, source)
         if not calls:
             raise ScorerError(f"{self.name}: the expected order is empty, so there is nothing to compare")
         return calls

@@ -8,7 +8,7 @@ from typing import Any, Unpack
 
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
-from agenttrace.core.score import Score
+from agenttrace.core.score import Score, checked_threshold
 from agenttrace.core.tool_call import ANY
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.expectation import Expectation
@@ -16,7 +16,6 @@ from agenttrace.expectations.pattern import Call, Seq
 from agenttrace.matching.compare import compare
 from agenttrace.matching.selection import actual_calls
 from agenttrace.scorers.call_options import CallOptions, call_sequence, selection_of
-from agenttrace.scorers.threshold import checked_threshold
 from agenttrace.scorers.tool_call_args import matched_score
 
 
@@ -51,10 +50,10 @@ class ToolCallOutputScorer:
         self._expected(example)
 
     def score(self, example: Example, trace: Trace | None = None) -> Score:
-        """Compare.
+        """Pair the expected outputs with the actual calls.
 
         Raises:
-            ScorerError: no expected outputs, or nothing says what was called.
+            ScorerError: there are no expected outputs, or nothing says what was called.
         """
         comparison = compare(
             Expectation(path=Seq(tuple(self._expected(example)))),
@@ -67,19 +66,19 @@ class ToolCallOutputScorer:
         return matched_score(self.name, self.threshold, self.strict, comparison)
 
     def _expected(self, example: Example) -> Sequence[Call]:
-        given = self.tool_outputs if self.tool_outputs is not None else example.expected_tools
-        return self._calls(given, example.source)
+        raw = self.tool_outputs if self.tool_outputs is not None else example.expected_tools
+        return self._calls(raw, example.source)
 
-    def _calls(self, given: Any, source: str | None) -> Sequence[Call]:
-        calls = call_sequence(self.name, given, source)
-        items = given if isinstance(given, list | tuple) else [given]
+    def _calls(self, raw: Any, source: str | None) -> Sequence[Call]:
+        calls = call_sequence(self.name, raw, source)
+        items = raw if isinstance(raw, list | tuple) else [raw]
         return [
             self._with_output(call, item)
             for call, item in zip(calls, items if len(items) == len(calls) else calls, strict=True)
         ]
 
     def _with_output(self, call: Call, item: Any) -> Call:
-        """The call with its output; None is an output like any other where it is written down."""
+        """Return the call with its output; an output of None counts where it is written down."""
         if call.output is not ANY:
             return replace(call, arguments=ANY)
         if isinstance(item, Mapping) and "output" in item:

@@ -7,13 +7,12 @@ from typing import Any, Unpack
 
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
-from agenttrace.core.score import Score
+from agenttrace.core.score import Score, checked_threshold
 from agenttrace.core.tool_call import ANY, ExpectedToolCall, ToolCall
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.values import agreement, value_key
 from agenttrace.matching.selection import agent_matches
-from agenttrace.scorers.call_options import CallOptions, chosen_calls, selection_of, shown_aliases
-from agenttrace.scorers.threshold import checked_threshold
+from agenttrace.scorers.call_options import CallOptions, alias_metadata, chosen_calls, selection_of
 
 
 class ToolDependencyScorer:
@@ -37,41 +36,41 @@ class ToolDependencyScorer:
 
     def check(self, example: Example) -> None:
         """Raise ScorerError where no expected tool states a dependency."""
-        self._expected(example)
+        self._dependents(example)
 
     def score(self, example: Example, trace: Trace | None = None) -> Score:
-        """Check each.
+        """Check the dependencies of each expected tool.
 
         Raises:
-            ScorerError: no dependencies, or nothing says what was called.
+            ScorerError: there are no dependencies, or nothing says what was called.
         """
-        expected = self._expected(example)
+        entries = self._dependents(example)
         calls = chosen_calls(example, trace, self.selection)
-        rows = [self._row(entry, calls) for entry in expected]
-        held = sum(row["held"] for row in rows)
-        reason = f"{held} of {len(rows)} tools have what they depend on"
-        broken = [f"{row['tool']}: {row['found']}" for row in rows if not row["held"]]
+        rows = [self._row(entry, calls) for entry in entries]
+        num_holding = sum(row["held"] for row in rows)
+        reason = f"{num_holding} of {len(rows)} tools have what they depend on"
+        failures = [f"{row['tool']}: {row['found']}" for row in rows if not row["held"]]
         return Score.of(
             self.name,
-            held / len(rows),
+            num_holding / len(rows),
             self.threshold,
-            reason="; ".join([reason, *broken]),
+            reason="; ".join([reason, *failures]),
             details={"tools": rows},
-            metadata=shown_aliases(self.selection),
+            metadata=alias_metadata(self.selection),
         )
 
-    def _expected(self, example: Example) -> list[ExpectedToolCall]:
-        given: Any = example.expected_tools
-        entries = [ExpectedToolCall.of(item) for item in given] if isinstance(given, list | tuple) else []
-        found = [entry for entry in entries if entry.action_dependencies or entry.result_dependencies]
-        if not found:
+    def _dependents(self, example: Example) -> list[ExpectedToolCall]:
+        raw: Any = example.expected_tools
+        entries = [ExpectedToolCall.of(item) for item in raw] if isinstance(raw, list | tuple) else []
+        dependents = [entry for entry in entries if entry.action_dependencies or entry.result_dependencies]
+        if not dependents:
             raise ScorerError(
                 f"{self.name} needs expected_tools with action_dependencies or result_dependencies"
             )
-        return found
+        return dependents
 
     def _row(self, entry: ExpectedToolCall, calls: Sequence[ToolCall]) -> dict[str, Any]:
-        positions = [at for at, call in enumerate(calls) if self._is(entry, call)]
+        positions = [at for at, call in enumerate(calls) if self._matches(entry, call)]
         if not positions:
             return {"tool": entry.name, "held": False, "found": "not called"}
         lacking = [word for at in positions for word in self._lacking(entry, calls, at)]
@@ -81,29 +80,29 @@ class ToolDependencyScorer:
         actions = [ExpectedToolCall.of(item) for item in entry.action_dependencies]
         results = [ExpectedToolCall.of(item) for item in entry.result_dependencies]
         lacking = [
-            f"call {calls[at].index + 1} is not after {wanted.name}"
-            for wanted in actions
-            if not any(self._is(wanted, call) for call in calls[:at])
+            f"call {calls[at].index + 1} is not after {dependency.name}"
+            for dependency in actions
+            if not any(self._matches(dependency, call) for call in calls[:at])
         ]
         lacking += [
-            f"call {calls[at].index + 1} uses no result of {wanted.name}"
-            for wanted in results
-            if not any(self._is(wanted, call) and _uses(calls[at], call) for call in calls[:at])
+            f"call {calls[at].index + 1} uses no result of {dependency.name}"
+            for dependency in results
+            if not any(self._matches(dependency, call) and _uses(calls[at], call) for call in calls[:at])
         ]
         if not entry.require_all and len(lacking) < len(actions) + len(results):
             return []
         return lacking
 
-    def _is(self, wanted: ExpectedToolCall, call: ToolCall) -> bool:
-        if self.selection.name_of(wanted.name) != call.name:
+    def _matches(self, entry: ExpectedToolCall, call: ToolCall) -> bool:
+        if self.selection.name_of(entry.name) != call.name:
             return False
-        if wanted.agent is not None and not agent_matches(wanted.agent, call.agent):
+        if entry.agent is not None and not agent_matches(entry.agent, call.agent):
             return False
-        return wanted.arguments is ANY or agreement(wanted.arguments, call.arguments, mode="listed") == 1.0
+        return entry.arguments is ANY or agreement(entry.arguments, call.arguments, mode="listed") == 1.0
 
 
 def _uses(call: ToolCall, source: ToolCall) -> bool:
-    """Whether a value of the source's output is among the call's arguments, or inside a text of theirs."""
+    """Return True if a value of the source's output is an argument of the call, or inside one."""
     arguments = list(_leaves(call.arguments))
     keys = {value_key(value) for value in arguments}
     texts = [value for value in arguments if isinstance(value, str)]

@@ -7,7 +7,7 @@ from typing import Generic, Unpack, cast, overload
 
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
-from agenttrace.core.score import Score
+from agenttrace.core.score import Score, checked_threshold
 from agenttrace.core.tool_call import ArgumentMode
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.expectation import Expectation, Mode, check_options
@@ -18,19 +18,18 @@ from agenttrace.matching.compare import compare
 from agenttrace.matching.comparison import Comparison
 from agenttrace.matching.explain import explain
 from agenttrace.matching.selection import actual_calls, check_scored
-from agenttrace.scorers.asked import Given, scored
+from agenttrace.scorers.awaitable_score import ScoreOrAwaitable, score_or_awaitable
 from agenttrace.scorers.call_options import CallOptions, selection_of
-from agenttrace.scorers.threshold import checked_threshold
 
 
-class ToolOrderScorer(Generic[Given]):
+class ToolOrderScorer(Generic[ScoreOrAwaitable]):
     """1.0 where the expected tools were called in the expected order, else 0.0.
 
     Other calls may stand between; with `exact_match` none may, and each call stands in its position.
     Parameters are checked for each expected tool that states them, and only those: by default the same
     parameters and no others (`parameters="exact"`), or only the listed ones (``"listed"``), or none
     (``"ignore"``). The alignment is optimal: an earlier call of the same tool with other parameters does not
-    take the place of the right one. Nothing expected is 1.0 where nothing was called, else 0.0.
+    take the place of the right one. No expected tools are 1.0 where nothing was called, else 0.0.
 
     `Example.expected_tools` holds names, ``{"tool_name": …, "parameters": {…}}``, ``call(…)``, or any
     expectation, whose own mode goes before the scorer's and whose constraints must hold too.
@@ -89,8 +88,8 @@ class ToolOrderScorer(Generic[Given]):
         """Raise ScorerError or ExpectationError where the example does not say what should be called."""
         self._expectation(example)
 
-    def score(self, example: Example, trace: Trace | None = None) -> Given:
-        """Compare; awaitable where a judge (`ask`) decides `semantic`.
+    def score(self, example: Example, trace: Trace | None = None) -> ScoreOrAwaitable:
+        """Compare the run; returns an awaitable where a judge (`ask`) decides `semantic`.
 
         Raises:
             ScorerError: the example has no expected_tools, or nothing says what was called.
@@ -100,7 +99,7 @@ class ToolOrderScorer(Generic[Given]):
         expectation = self._expectation(example)
         actual = actual_calls(example, trace)
 
-        def comparing(answers: Answers | None) -> Comparison:
+        def compared(answers: Answers | None) -> Comparison:
             return compare(
                 expectation,
                 actual,
@@ -112,7 +111,7 @@ class ToolOrderScorer(Generic[Given]):
                 answers=answers,
             )
 
-        return cast(Given, scored(comparing, self._score, self.ask))
+        return cast(ScoreOrAwaitable, score_or_awaitable(compared, self._score, self.ask))
 
     def _expectation(self, example: Example) -> Expectation:
         if example.expected_tools is None:
@@ -121,22 +120,22 @@ class ToolOrderScorer(Generic[Given]):
 
     def _score(self, comparison: Comparison) -> Score:
         value = comparison.value if comparison.constraints_hold else 0.0
-        broken = value < 1 or any(not check.held or check.vacuous for check in comparison.checks)
+        imperfect = value < 1 or any(not check.held or check.vacuous for check in comparison.checks)
         return Score.of(
             self.name,
             value,
             self.threshold,
             reason=_reason(comparison),
             details=comparison.facts(),
-            diff=explain(comparison) if broken else None,
+            diff=explain(comparison) if imperfect else None,
             strict=self.mode == "exact",
         )
 
 
 def _reason(comparison: Comparison) -> str:
-    said = f"{comparison.aligned} ({comparison.mode})"
+    summary = f"{comparison.aligned} ({comparison.mode})"
     if comparison.mode == "exact" and comparison.extra:
         extra = len(comparison.extra)
-        said += f", {extra} call{'s' if extra > 1 else ''} beside them"
-    broken = [f"{check.wanted}: {check.found}" for check in comparison.checks if not check.held]
-    return "; ".join([said, *broken])
+        summary += f", {extra} call{'s' if extra > 1 else ''} beside them"
+    failures = [f"{check.wanted}: {check.found}" for check in comparison.checks if not check.held]
+    return "; ".join([summary, *failures])

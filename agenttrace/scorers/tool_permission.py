@@ -8,11 +8,10 @@ from typing import Any, Unpack
 
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
-from agenttrace.core.score import Score
+from agenttrace.core.score import Score, checked_threshold
 from agenttrace.core.trace import Trace
 from agenttrace.matching.selection import actual_calls
-from agenttrace.scorers.call_options import CallOptions, chosen_calls, selection_of, shown_aliases
-from agenttrace.scorers.threshold import checked_threshold
+from agenttrace.scorers.call_options import CallOptions, alias_metadata, chosen_calls, selection_of
 
 
 class ToolPermissionScorer:
@@ -21,7 +20,7 @@ class ToolPermissionScorer:
     `allow` and `deny` are names and globs (``read_*``). A call is permitted where nothing in `deny` matches
     its name, and, if `allow` is given, something in it does. Deny goes before allow; aliases are resolved in
     both. Failed attempts count: they were made. A `deny` that matches no tool, where the tools are known, is
-    told as *vacuous* and changes nothing.
+    reported as *vacuous* and changes nothing.
     """
 
     def __init__(
@@ -42,13 +41,13 @@ class ToolPermissionScorer:
         self.deny = self._globs("deny", deny)
 
     def score(self, example: Example, trace: Trace | None = None) -> Score:
-        """Look at each call.
+        """Check the tool of each call.
 
         Raises:
             ScorerError: nothing says what was called.
         """
-        found = actual_calls(example, trace)
-        calls = chosen_calls(example, found, self.selection)
+        run = actual_calls(example, trace)
+        calls = chosen_calls(example, run, self.selection)
         refused = [call for call in calls if not self._permits(call.name)]
         permitted = len(calls) - len(refused)
         value = permitted / len(calls) if calls else 1.0
@@ -60,7 +59,7 @@ class ToolPermissionScorer:
             "calls": len(calls),
             "refused": [call.index for call in refused],
         }
-        vacuous = self._vacuous(found)
+        vacuous = self._vacuous(run)
         if vacuous:
             details["vacuous"] = vacuous
             reason += f"; vacuous, no recorded tool has such a name: {', '.join(vacuous)}"
@@ -70,22 +69,22 @@ class ToolPermissionScorer:
             self.threshold,
             reason=reason,
             details=details,
-            metadata=shown_aliases(self.selection),
+            metadata=alias_metadata(self.selection),
         )
 
     def _vacuous(self, trace: Trace) -> list[str]:
         if not trace.tools:
             return []
-        known = {*map(self.selection.name_of, trace.tools), *(call.name for call in trace.tool_calls)}
-        return [glob for glob in self.deny if not any(fnmatchcase(tool, glob) for tool in known)]
+        tools = {*map(self.selection.name_of, trace.tools), *(call.name for call in trace.tool_calls)}
+        return [glob for glob in self.deny if not any(fnmatchcase(tool, glob) for tool in tools)]
 
     def _permits(self, tool: str) -> bool:
         if any(fnmatchcase(tool, glob) for glob in self.deny):
             return False
         return self.allow is None or any(fnmatchcase(tool, glob) for glob in self.allow)
 
-    def _globs(self, word: str, given: str | Sequence[str]) -> tuple[str, ...]:
-        globs = (given,) if isinstance(given, str) else tuple(given)
+    def _globs(self, word: str, raw: str | Sequence[str]) -> tuple[str, ...]:
+        globs = (raw,) if isinstance(raw, str) else tuple(raw)
         if not all(isinstance(glob, str) and glob for glob in globs):
-            raise ScorerError(f"{self.name}: {word} holds tools' names and globs, got {given!r}")
+            raise ScorerError(f"{self.name}: {word} holds tools' names and globs, got {raw!r}")
         return tuple(map(self.selection.name_of, globs))

@@ -7,7 +7,7 @@ from typing import Any, Generic, Literal, Unpack, cast, get_args, overload
 
 from agenttrace.core.errors import ScorerError, did_you_mean
 from agenttrace.core.example import Example
-from agenttrace.core.score import Score
+from agenttrace.core.score import Score, checked_threshold
 from agenttrace.core.tool_call import ArgumentMode
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.expectation import Expectation, Mode, check_options
@@ -18,9 +18,8 @@ from agenttrace.matching.compare import compare
 from agenttrace.matching.comparison import Comparison
 from agenttrace.matching.explain import explain
 from agenttrace.matching.selection import actual_calls, check_scored
-from agenttrace.scorers.asked import Given, scored
+from agenttrace.scorers.awaitable_score import ScoreOrAwaitable, score_or_awaitable
 from agenttrace.scorers.call_options import CallOptions, selection_of
-from agenttrace.scorers.threshold import checked_threshold
 
 Metric = Literal["holds", "coverage", "precision", "f1", "order", "args"]
 """*holds*: 1 or 0 as the path holds in its mode; *coverage*: agreement by needed calls (recall); *precision*:
@@ -28,13 +27,13 @@ by actual calls; *f1*: of both; *order*: needed calls made in order, by name; *a
 calls that were paired."""
 
 
-class TrajectoryScorer(Generic[Given]):
+class TrajectoryScorer(Generic[ScoreOrAwaitable]):
     """How well the run follows an expectation of any kind, by the metric of your choice.
 
     The expectation is `expected`, or the example's `expected_tools`: names, calls, patterns, constraints. The
     value is the metric; where a constraint of severity *fail* does not hold it is 0. All metrics are in the
-    details, with each constraint as a row of its own. Nothing expected is 1.0 where nothing was called, else
-    0.0. Constraints without a path are 1.0 where they hold.
+    details, with each constraint as a row of its own. No expected calls are 1.0 where nothing was called,
+    else 0.0. Constraints without a path are 1.0 where they hold.
     """
 
     @overload
@@ -83,10 +82,10 @@ class TrajectoryScorer(Generic[Given]):
         self.name = name
         self.threshold = checked_threshold(threshold, name)
         if metric not in get_args(Metric):
-            known = get_args(Metric)
+            metrics = get_args(Metric)
             raise ScorerError(
-                f"{name}: metric is one of {', '.join(known)}, got {metric!r}"
-                + did_you_mean(str(metric), known)
+                f"{name}: metric is one of {', '.join(metrics)}, got {metric!r}"
+                + did_you_mean(str(metric), metrics)
             )
         check_options(mode, parameters)
         self.metric: Metric = metric
@@ -101,8 +100,8 @@ class TrajectoryScorer(Generic[Given]):
         """Raise ScorerError or ExpectationError where nothing readable says what is expected."""
         self._expectation(example)
 
-    def score(self, example: Example, trace: Trace | None = None) -> Given:
-        """Compare; awaitable where a judge (`ask`) decides `semantic`.
+    def score(self, example: Example, trace: Trace | None = None) -> ScoreOrAwaitable:
+        """Compare the run; returns an awaitable where a judge (`ask`) decides `semantic`.
 
         Raises:
             ScorerError: no expectation, or nothing says what was called.
@@ -112,7 +111,7 @@ class TrajectoryScorer(Generic[Given]):
         expectation = self._expectation(example)
         actual = actual_calls(example, trace)
 
-        def comparing(answers: Answers | None) -> Comparison:
+        def compared(answers: Answers | None) -> Comparison:
             return compare(
                 expectation,
                 actual,
@@ -123,7 +122,7 @@ class TrajectoryScorer(Generic[Given]):
                 answers=answers,
             )
 
-        return cast(Given, scored(comparing, self._score, self.ask))
+        return cast(ScoreOrAwaitable, score_or_awaitable(compared, self._score, self.ask))
 
     def _expectation(self, example: Example) -> Expectation:
         if self.expected is not None:
@@ -134,18 +133,18 @@ class TrajectoryScorer(Generic[Given]):
 
     def _score(self, comparison: Comparison) -> Score:
         value = self._value(comparison)
-        broken = [f"{check.wanted}: {check.found}" for check in comparison.checks if not check.held]
+        failures = [f"{check.wanted}: {check.found}" for check in comparison.checks if not check.held]
         reason = f"{self.metric} {value:.6g}: {self._arithmetic(comparison)} ({comparison.mode})"
         if not comparison.constraints_hold:
             value, reason = 0.0, f"{reason}; 0 because a constraint does not hold"
-        reason = "; ".join([reason, *broken])
+        reason = "; ".join([reason, *failures])
         return Score.of(
             self.name,
             value,
             self.threshold,
             reason=reason,
             details=comparison.to_dict(),
-            diff=explain(comparison) if value < 1 or broken else None,
+            diff=explain(comparison) if value < 1 or failures else None,
         )
 
     def _value(self, comparison: Comparison) -> float:
@@ -160,18 +159,18 @@ class TrajectoryScorer(Generic[Given]):
         return float(getattr(comparison, self.metric))
 
     def _arithmetic(self, comparison: Comparison) -> str:
-        """How the metric comes about."""
+        """Return the arithmetic of the metric in words."""
         if comparison.expectation.path is None or not comparison.expects_calls:
             return comparison.aligned
-        needed, made = comparison.required, len(comparison.calls)
+        num_expected, num_actual = comparison.required, len(comparison.calls)
         if self.metric == "coverage":
-            return f"agreement {comparison.coverage * needed:.6g} over {needed} expected calls"
+            return f"agreement {comparison.coverage * num_expected:.6g} over {num_expected} expected calls"
         if self.metric == "precision":
-            return f"agreement {comparison.precision * made:.6g} over {made} calls made"
+            return f"agreement {comparison.precision * num_actual:.6g} over {num_actual} calls made"
         if self.metric == "f1":
             return f"2·P·R / (P + R), P {comparison.precision:.6g}, R {comparison.coverage:.6g}"
         if self.metric == "order":
-            return f"{comparison.order * needed:.6g} of {needed} expected calls in order, by name"
+            return f"{comparison.order * num_expected:.6g} of {num_expected} expected calls in order, by name"
         if self.metric == "args":
             return f"mean agreement of the paired calls; {comparison.aligned}"
         return comparison.aligned

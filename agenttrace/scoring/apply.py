@@ -1,7 +1,7 @@
-"""Ask one scorer about one example and its trace: what goes wrong becomes an errored score.
+"""Apply a scorer to an example and its trace: whatever goes wrong becomes an errored score.
 
-A scorer gets copies, so that what it changes in them reaches nobody else. A traceback is shown as the user
-knows the code: without our own frames.
+A scorer gets a copy of the example, so that its changes reach nobody else. Tracebacks are shown without the
+frames of agenttrace itself.
 """
 
 from __future__ import annotations
@@ -33,22 +33,23 @@ async def apply_scorers(
     isolation: Isolation,
     timeout: float | None,
 ) -> tuple[Score, ...]:
-    """One score for each scorer, in their order. `timeout` is in seconds, for each scorer."""
+    """Return one score for each scorer, in their order. `timeout` is in seconds, for each scorer."""
     return tuple([await apply_scorer(scorer, example, trace, isolation, timeout) for scorer in scorers])
 
 
 async def apply_scorer(
     scorer: Scorer, example: Example, trace: Trace | None, isolation: Isolation, timeout: float | None
 ) -> Score:
-    """One scorer's score, errored where it gave none; `trace` is None where nothing says what was called.
+    """Return one scorer's score; an errored one where the scorer returned none.
 
-    The scorer gets an example of its own, so that it may change it.
+    `trace` is None where nothing says what was called. The scorer gets a copy of the example, which it may
+    change.
     """
-    given = copied_example(example)
-    outcome = await isolation.run(Call(scorer.score, (given, trace), {}, copy_context()), timeout)
-    if outcome.blocked_by_other:  # a scorer is pure: what other code has cost it is made good, once
-        given = copied_example(example)
-        outcome = await isolation.run(Call(scorer.score, (given, trace), {}, copy_context()), timeout)
+    example_copy = copied_example(example)
+    outcome = await isolation.run(Call(scorer.score, (example_copy, trace), {}, copy_context()), timeout)
+    if outcome.blocked_by_other:  # not this scorer's fault, and scorers are pure: once more
+        example_copy = copied_example(example)
+        outcome = await isolation.run(Call(scorer.score, (example_copy, trace), {}, copy_context()), timeout)
     return _score_of(scorer, example, outcome, timeout).with_duration(outcome.duration)
 
 
@@ -60,7 +61,7 @@ def _score_of(scorer: Scorer, example: Example, outcome: Outcome, timeout: float
     if outcome.timed_out:
         return Score.errored(name, threshold, f"the scorer {name!r} gave no score within {timeout:g} s")
     if outcome.error is not None:
-        return _broken(name, threshold, example, outcome.error)
+        return _errored_score(name, threshold, example, outcome.error)
     fault = why_not_a_score(outcome.value)
     if fault is not None:
         return Score.errored(name, threshold, f"the scorer {name!r} {fault}")
@@ -68,23 +69,25 @@ def _score_of(scorer: Scorer, example: Example, outcome: Outcome, timeout: float
     return score
 
 
-def _broken(name: str, threshold: float, example: Example, error: BaseException) -> Score:
-    """What we raise on purpose says all in its text; anything else keeps its traceback."""
+def _errored_score(name: str, threshold: float, example: Example, error: BaseException) -> Score:
+    """Return an exception's errored score; errors of agenttrace itself need no traceback."""
     if isinstance(error, ExpectationError):
-        return Score.errored(name, threshold, f"the expectation cannot be used: {_placed(error, example)}")
+        return Score.errored(
+            name, threshold, f"the expectation cannot be used: {_with_source(error, example)}"
+        )
     if isinstance(error, AgentTraceError):
         return Score.errored(name, threshold, str(error))
     return Score.errored(name, threshold, users_traceback(error), last_line(error))
 
 
-def _placed(error: ExpectationError, example: Example) -> str:
-    """What the error says, after the ``file:line`` of the example where it has one."""
+def _with_source(error: ExpectationError, example: Example) -> str:
+    """Return the error's text, after the ``file:line`` of the example where it has one."""
     text, source = str(error), example.source
     return text if source is None or text.startswith(source) else f"{source}: {text}"
 
 
 def why_not_a_score(value: Any) -> str | None:
-    """What is wrong with a scorer's return value, or None: it is a usable score."""
+    """Return what is wrong with a scorer's return value, or None if it is a usable score."""
     if not isinstance(value, Score):
         return (
             f"returned {type(value).__name__} {_brief(value)}; a scorer returns a Score, "
@@ -94,9 +97,9 @@ def why_not_a_score(value: Any) -> str | None:
         return f"returned a Score with the outcome {value.outcome!r}; known: {', '.join(OUTCOMES)}"
     unfit = unfit_field(value)
     if unfit is not None:
-        field, held, wanted = unfit
-        text = f"returned a Score whose {field} is {type(held).__name__} {_brief(held)}"
-        return f"{text.rstrip()}; wanted {wanted}"
+        field, content, kind = unfit
+        text = f"returned a Score whose {field} is {type(content).__name__} {_brief(content)}"
+        return f"{text.rstrip()}; wanted {kind}"
     if value.outcome in ("skipped", "errored"):
         return (
             None
@@ -112,7 +115,7 @@ def why_not_a_score(value: Any) -> str | None:
 
 
 def _brief(value: Any) -> str:
-    """A scalar's text; other values' own code is left alone."""
+    """Return a scalar's text; for any other value "", so that none of its own code runs."""
     return repr(value)[:80] if isinstance(value, str | int | float | bool | None) else ""
 
 
@@ -121,20 +124,20 @@ _OURS = tuple(str(Path(__file__).parents[1] / room) + os.sep for room in _ROOMS)
 
 
 def users_traceback(error: BaseException) -> str:
-    """The traceback without our own frames; causes, contexts and the parts of groups included."""
-    told = traceback.TracebackException.from_exception(error)
-    shown: set[int] = set()
-    pending = [told]
+    """Return the traceback without frames of agenttrace, in causes, contexts and groups, too."""
+    outermost = traceback.TracebackException.from_exception(error)
+    part_ids: set[int] = set()
+    pending = [outermost]
     while pending:
         part = pending.pop()
-        if id(part) in shown:
+        if id(part) in part_ids:
             continue
-        shown.add(id(part))
+        part_ids.add(id(part))
         part.stack = traceback.StackSummary.from_list(
             [(f.filename, f.lineno or 0, f.name, f.line) for f in part.stack if not _is_ours(f.filename)]
         )
         pending += [p for p in (part.__cause__, part.__context__, *(part.exceptions or ())) if p is not None]
-    return "".join(told.format()).rstrip("\n")
+    return "".join(outermost.format()).rstrip("\n")
 
 
 def _is_ours(filename: str) -> bool:
@@ -142,17 +145,17 @@ def _is_ours(filename: str) -> bool:
 
 
 def last_line(error: BaseException) -> str:
-    """The error's type and text, also where its own ``__str__`` fails."""
+    """Return the error's type and text, also where its own ``__str__`` fails."""
     return traceback.format_exception_only(error)[-1].strip()
 
 
 def copied_input(value: Any) -> Any:
-    """An input for one run of the agent: a deep copy, but for what cannot be copied (a client, a lock).
+    """Return a deep copy of an input for one run of the agent, but for values that cannot be copied (a lock).
 
     Where one value of a mapping cannot be copied, the others still are.
 
     Raises:
-        KeyboardInterrupt: a value's own code raised it; anything else means that it cannot be copied.
+        KeyboardInterrupt: a value's own code raised it. Any other exception means that it cannot be copied.
     """
     if value is None or type(value) is str:
         return value
@@ -167,10 +170,10 @@ def copied_input(value: Any) -> Any:
 
 
 def copied_example(example: Example) -> Example:
-    """An example for one scorer: the same values in dicts, lists and sets of its own.
+    """Return an example for one scorer: the same values in new dicts, lists and sets.
 
-    Other objects are shared, matchers and outputs of the user's own types among them: they are few that
-    change, and some are large. What is nested too deep to be copied is shared whole.
+    Other objects are shared, such as matchers and outputs of the user's own types: few of them change, and
+    some are large. An example that is nested too deeply to be copied is shared as a whole.
     """
     fields = {key: value for key, value in example.__dict__.items() if type(value) in _COPIES}
     copies: dict[int, Any] = {}
@@ -181,25 +184,25 @@ def copied_example(example: Example) -> Example:
 
 
 def _contents(value: Any, copies: dict[int, Any]) -> Any:
-    """The value with its containers copied; one that stands twice is copied once, also within itself."""
+    """Return the value with its containers copied; a container that occurs twice is copied once."""
     kind = type(value)
     if kind not in _COPIES:
         return value
-    known = copies.get(id(value))
-    if known is not None:
-        return known
+    earlier = copies.get(id(value))
+    if earlier is not None:
+        return earlier
     if kind is tuple:
         return tuple([_contents(item, copies) for item in value])
-    found: Any = kind()
-    copies[id(value)] = found
+    container: Any = kind()
+    copies[id(value)] = container
     if kind is dict:
         for key, item in value.items():
-            found[key] = _contents(item, copies) if type(item) in _COPIES else item
+            container[key] = _contents(item, copies) if type(item) in _COPIES else item
     elif kind is list:
-        found.extend([_contents(item, copies) if type(item) in _COPIES else item for item in value])
+        container.extend([_contents(item, copies) if type(item) in _COPIES else item for item in value])
     else:
-        found.update(value)
-    return found
+        container.update(value)
+    return container
 
 
 _COPIES = frozenset({dict, list, tuple, set})

@@ -1,4 +1,4 @@
-"""Whether scorers can be asked, whether their scores can be kept: told at once."""
+"""Checks of scorers before they are asked, and of their scores before they are stored."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from agenttrace.core.score import Score
 
 
 def checked_scorers(scorers: Any, model: str | ChatModel | None = None) -> tuple[Scorer, ...]:
-    """The scorers of a list, each given `model` where it takes one.
+    """Return the scorers of a list, with `model` set on those that take one.
 
     Raises:
-        ConfigError: none at all, or one scorer instead of a list.
-        ScorerError: something that is not a scorer, such as its class.
+        ConfigError: there are none, or it is one scorer instead of a list.
+        ScorerError: it holds something that is not a scorer, such as its class.
     """
     if isinstance(scorers, str) or not isinstance(scorers, Iterable):
         raise ConfigError(f"scorers is a list, got {described(scorers)}; write scorers=[…]")
-    checked = tuple([_checked_scorer(scorer) for scorer in scorers])
-    if not checked:
+    usable = tuple([_checked_scorer(scorer) for scorer in scorers])
+    if not usable:
         raise ConfigError("there are no scorers: without one, nothing is compared")
-    return checked if model is None else tuple([_with_model(scorer, model) for scorer in checked])
+    return usable if model is None else tuple([_with_model(scorer, model) for scorer in usable])
 
 
 def _checked_scorer(scorer: Any) -> Scorer:
@@ -39,8 +39,8 @@ def _checked_scorer(scorer: Any) -> Scorer:
         raise ScorerError(f"the scorer {described(scorer)} needs a name, a text; got {name!r}")
     if isinstance(threshold, bool) or not isinstance(threshold, int | float) or math.isnan(threshold):
         raise ScorerError(f"the scorer {name!r} needs a threshold, a number; got {threshold!r}")
-    checked: Scorer = scorer
-    return checked
+    usable: Scorer = scorer
+    return usable
 
 
 def _with_model(scorer: Scorer, model: str | ChatModel) -> Scorer:
@@ -49,7 +49,7 @@ def _with_model(scorer: Scorer, model: str | ChatModel) -> Scorer:
 
 
 def described(value: Any) -> str:
-    """What a message calls a value: a scalar's text, else its kind; no code of the value's own is run."""
+    """Return a message's text for a value: a scalar itself, else its type; its own code is not run."""
     scalar = isinstance(value, str | int | float | bool | None)
     return repr(value) if scalar else with_article(type(value).__name__)
 
@@ -72,7 +72,7 @@ def checked_request(scorers: Any, model: str | ChatModel | None = None) -> tuple
 
 
 def check_rate(sample_rate: Any) -> None:
-    """Raise ConfigError for a rate that is not one."""
+    """Raise ConfigError where a sample rate is not a number from 0 to 1."""
     if isinstance(sample_rate, bool) or not isinstance(sample_rate, int | float) or not 0 <= sample_rate <= 1:
         raise ConfigError(f"sample_rate is a number from 0 to 1, got {sample_rate!r}")
 
@@ -105,7 +105,7 @@ def fields_of(example: Any, beside: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def checked_alerts(alerts: Any) -> tuple[Any, ...]:
-    """Alerts as a tuple. Raises ConfigError where they are no list of functions."""
+    """Return alerts as a tuple. Raises ConfigError if they are not a list of functions."""
     if isinstance(alerts, str) or not isinstance(alerts, Sequence) or not all(map(callable, alerts)):
         raise ConfigError(
             f"alerts are a list of functions of a LowScore, such as [log_alert]; got {alerts!r}"
@@ -114,7 +114,7 @@ def checked_alerts(alerts: Any) -> tuple[Any, ...]:
 
 
 def _is_number(value: Any) -> bool:
-    """Finite, no bool, no Decimal, an int of 64 bits at most."""
+    """Return True for a finite int or float; not for a bool, a Decimal, or an int of more than 64 bits."""
     return isinstance(value, int | float) and not isinstance(value, bool) and -(2**63) < value < 2**63
 
 
@@ -146,13 +146,13 @@ _OPTIONAL: Mapping[str, tuple[Callable[[Any], bool], str]] = {
 
 
 def unfit_field(score: Score) -> tuple[str, Any, str] | None:
-    """The first field that no store could keep, what it holds, what was wanted; None where all are fit.
+    """Return the first field that no store could hold, its content, what it should be; None if all fit.
 
-    `value` and `outcome` are looked at elsewhere; `duration` is the engine's own.
+    `value` and `outcome` are checked in `apply`; the engine itself sets `duration`.
     """
     for fields, may_be_none in ((_NEEDED, False), (_OPTIONAL, True)):
-        for name, (fits, wanted) in fields.items():
-            held = getattr(score, name)
-            if not (may_be_none and held is None) and not fits(held):
-                return name, held, wanted
+        for name, (fits, kind) in fields.items():
+            content = getattr(score, name)
+            if not (may_be_none and content is None) and not fits(content):
+                return name, content, kind
     return None

@@ -1,8 +1,8 @@
-"""Run the user's code where it can be given up on.
+"""Run the user's code on threads and a loop that the engine can abandon after a timeout.
 
 A plain function runs on a daemon thread, a coroutine on an event loop of its own daemon thread. Neither can
-hold up the engine: when the time is over the call is left behind, and the next one gets another thread, or
-another loop where the old one no longer answers. A daemon thread that never ends does not keep the process.
+block the engine: after the timeout the call is abandoned, and the next one gets another thread, or another
+loop where the old one no longer answers. A daemon thread that never ends does not keep the process alive.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from agenttrace.core.errors import ConfigError
 from agenttrace.process.loop_thread import LoopThread
 
 ANSWER_WITHIN = 1.0
-"""Seconds in which the event loop of the user's coroutines must answer after a timeout, or it is blocked."""
+"""Seconds in which the loop of the user's coroutines must answer after a timeout; else it is blocked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ LATE: Final = Outcome(timed_out=True)
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """What to run: `function` with its arguments, in `context`."""
+    """One call to run: `function` with its arguments, in `context`."""
 
     function: Callable[..., Any]
     args: tuple[Any, ...]
@@ -54,21 +54,21 @@ class Call:
 
 
 class Interrupted(Exception):
-    """The user's code raised KeyboardInterrupt: the run stops.
+    """The user's code raised KeyboardInterrupt, so the evaluation stops.
 
-    KeyboardInterrupt itself would tear down the event loop of the engine instead of ending its tasks.
+    KeyboardInterrupt itself would break the engine's event loop instead of ending its tasks.
     """
 
 
 class Refused(ConfigError):
-    """The executor that was given cannot run a call, which says nothing about what was to be called."""
+    """The user's executor cannot run a call. That says nothing about the function of the call."""
 
 
 class Isolation:
     """The threads and the loop of one evaluation. Used from the engine's loop only.
 
-    Plain functions run on `executor`, or on threads of ours; `of_loop` is what coroutines find as their
-    loop's default executor.
+    Plain functions run on `executor`, or on new daemon threads; `of_loop` is the default executor of the loop
+    that coroutines run on.
     """
 
     def __init__(
@@ -80,24 +80,24 @@ class Isolation:
         self._loop: LoopThread | None = None
 
     async def run(self, call: Call, timeout: float | None) -> Outcome:
-        """Run a plain or async callable, drain what it yields, never raise what it raises.
+        """Run a plain or async callable and return its outcome, also where it raises.
 
-        A generator's value is the list of what it yielded.
+        The value of a generator is the list of the items that it yields.
 
         Raises:
-            Interrupted: it raised KeyboardInterrupt.
+            Interrupted: the callable raised KeyboardInterrupt.
         """
-        started = time.perf_counter()
+        start = time.perf_counter()
         if is_async(call.function):
             outcome = await self._on_loop(call, timeout)
         else:
             outcome = await self._on_thread(call, timeout)
             if isinstance(outcome.value, Awaitable | AsyncGenerator):
-                left = None if timeout is None else max(timeout - (time.perf_counter() - started), 0.0)
-                outcome = await self._on_loop(Call(_itself, (outcome.value,), {}, call.context), left)
+                remaining = None if timeout is None else max(timeout - (time.perf_counter() - start), 0.0)
+                outcome = await self._on_loop(Call(_itself, (outcome.value,), {}, call.context), remaining)
         if isinstance(outcome.error, KeyboardInterrupt):
             raise Interrupted
-        return replace(outcome, duration=time.perf_counter() - started)
+        return replace(outcome, duration=time.perf_counter() - start)
 
     async def _on_thread(self, call: Call, timeout: float | None) -> Outcome:
         job = _Job(call, asyncio.get_running_loop())
@@ -112,7 +112,7 @@ class Isolation:
             outcome = await _in_time(job.future, timeout)
         finally:
             if outcome is LATE:
-                job.given_up = True
+                job.abandoned = True
             if worker is not None and outcome is LATE:
                 worker.jobs.put(None)
             elif worker is not None:
@@ -122,24 +122,24 @@ class Isolation:
     async def _on_loop(self, call: Call, timeout: float | None) -> Outcome:
         if self._loop is None or not self._loop.alive:
             self._loop = LoopThread("agenttrace-async", self._of_loop)
-        lane = self._loop
+        loop = self._loop
         future: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
-        task = lane.start(lambda: _consume(call), call.context, lambda outcome: _settle(future, outcome))
+        task = loop.start(lambda: _consume(call), call.context, lambda outcome: _settle(future, outcome))
         outcome = LATE
         try:
             outcome = await _in_time(future, timeout)
         finally:
             if outcome is LATE:
-                lane.cancel(task)
-        if outcome is LATE and (lane.blocked or not await lane.answers(ANSWER_WITHIN)):
-            lane.blocked = True
-            if self._loop is lane:
+                loop.cancel(task)
+        if outcome is LATE and (loop.blocked or not await loop.answers(ANSWER_WITHIN)):
+            loop.blocked = True
+            if self._loop is loop:
                 self._loop = None  # something blocks it: later calls get a fresh one
-            return replace(LATE, blocked_by_other=not lane.runs(task))
+            return replace(LATE, blocked_by_other=not loop.runs(task))
         return outcome
 
     def close(self) -> None:
-        """Let idle threads end and cancel what is left on the loop."""
+        """End the idle threads, and cancel the calls that still run on the loop."""
         for worker in self._idle:
             worker.jobs.put(None)
         self._idle.clear()
@@ -148,27 +148,27 @@ class Isolation:
 
 
 class _Job:
-    """One call on a thread, and where its outcome goes."""
+    """One call on a thread, with the future that gets its outcome."""
 
     def __init__(self, call: Call, loop: asyncio.AbstractEventLoop) -> None:
         self.call = call
         self.loop = loop
         self.future: asyncio.Future[Outcome] = loop.create_future()
-        self.given_up = False
+        self.abandoned = False
 
     def submit(self, executor: Executor) -> None:
-        """Run on an executor; where that cannot, the outcome says so at once."""
+        """Run the call on an executor; where the executor cannot, the outcome says so at once."""
         try:
             executor.submit(self.run).add_done_callback(self._undone)
         except RuntimeError as error:  # it was shut down meanwhile
-            self._refused(error)
+            self._refuse(error)
 
-    def _undone(self, done: Future[None]) -> None:
-        error = CancelledError("the call was cancelled") if done.cancelled() else done.exception()
+    def _undone(self, future: Future[None]) -> None:
+        error = CancelledError("the call was cancelled") if future.cancelled() else future.exception()
         if error is not None:  # `run` itself never raises: this call never began
-            self._refused(error)
+            self._refuse(error)
 
-    def _refused(self, error: BaseException) -> None:
+    def _refuse(self, error: BaseException) -> None:
         text = f"the executor could not run the call: {error or type(error).__name__}; give one of threads"
         _settle(self.future, Outcome(error=Refused(text)))
 
@@ -186,7 +186,7 @@ class _Job:
             return value
         items: list[Any] = []
         for item in value:
-            if self.given_up:
+            if self.abandoned:
                 value.close()
                 break
             items.append(item)
@@ -194,7 +194,7 @@ class _Job:
 
 
 class _Worker:
-    """A daemon thread that runs jobs one after another, until it is told None."""
+    """A daemon thread that runs jobs one after another, until it gets None."""
 
     def __init__(self) -> None:
         self.jobs: SimpleQueue[_Job | None] = SimpleQueue()
@@ -206,10 +206,10 @@ class _Worker:
 
 
 def _settle(future: asyncio.Future[Outcome], outcome: Outcome) -> None:
-    """Hand an outcome to the engine from another thread; drop it where nobody waits any more."""
+    """Give an outcome to the engine from another thread; drop it where nothing waits for it any more."""
     try:
         future.get_loop().call_soon_threadsafe(_set_once, future, outcome)
-    except RuntimeError:  # the engine's loop is closed: this call was given up on long ago
+    except RuntimeError:  # the engine's loop is closed: this call was abandoned long ago
         pass
 
 
@@ -219,7 +219,7 @@ def _set_once(future: asyncio.Future[Outcome], outcome: Outcome) -> None:
 
 
 async def _in_time(future: asyncio.Future[Outcome], timeout: float | None) -> Outcome:
-    """The outcome, or `LATE`; cheaper than `asyncio.wait_for`, and nothing is cancelled."""
+    """Return the outcome, or `LATE`. Cheaper than `asyncio.wait_for`, and nothing is cancelled."""
     if timeout is None:
         return await future
     timer = future.get_loop().call_later(timeout, _set_once, future, LATE)
@@ -244,7 +244,7 @@ def _itself(value: Any) -> Any:
 
 
 def is_async(function: Callable[..., Any]) -> bool:
-    """Whether a call of it gives a coroutine or an async generator, seen through `__call__`."""
+    """Return True if a call of it makes a coroutine or an async generator; `__call__` is looked at, too."""
     if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
         return True
     if isinstance(function, FunctionType | MethodType | type):

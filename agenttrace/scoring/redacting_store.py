@@ -1,22 +1,39 @@
-"""The store as evaluations see it: what is written is redacted first."""
+"""Evaluations without secrets: what they store is redacted first, by the rules of spans.
+
+What stands in a span under its own name (a parameter, an item of metadata, the output) stands deeper in an
+example: the user's own rule sees it under the same name.
+"""
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+from agenttrace.core.jsonable import clean, clean_text, jsonable, to_json
 from agenttrace.core.protocols import Store
-from agenttrace.core.report import EvaluationReport
+from agenttrace.core.report import EvaluationReport, ScoringResult
 from agenttrace.core.score import Score
-from agenttrace.scoring.redacted_report import redacted_example, redacted_report
+from agenttrace.core.span import Span, SpanError
+from agenttrace.core.trace import Trace
 from agenttrace.tracing.redaction import Redaction
+
+_OUTPUTS = frozenset({"actual_output", "expected_output"})
+_BY_NAME = frozenset({"input", "additional_metadata"})
+_CALLS = frozenset({"tools_called", "expected_tools"})
+"""Fields of an example by kind: outputs, mappings that are redacted item by item, tool calls."""
+
+_TOOL_NAMES = frozenset({"name", "tool_name"})
+_PATTERNS = frozenset({"path", "opt", "many"})
+"""The keys of a pattern whose values are patterns themselves."""
 
 
 class RedactingStore:
-    """Redacts reports, scores and pending evaluations by the rules of spans; everything else is the store's.
+    """A store that redacts reports, scores and pending evaluations; everything else it passes on.
 
-    An example holds what the agent was given and what it answered, a judge's reason may quote both: neither
-    passes a span on its way.
+    An example holds the agent's input and output, and a judge's reason may quote both. Neither passes through
+    a span, where secrets are taken out otherwise.
     """
 
     def __init__(self, store: Store, redaction: Redaction) -> None:
@@ -24,23 +41,114 @@ class RedactingStore:
         self._redaction = redaction
 
     def write_report(self, report: EvaluationReport) -> str:
-        """Keep a finished run, redacted; the report given stays as it is."""
+        """Store a finished run, redacted; the report itself stays as it is."""
         return self._store.write_report(redacted_report(report, self._redaction))
 
     def write_scores(self, scores: Sequence[tuple[str, str | None, Score]]) -> None:
-        """Keep scores, redacted."""
+        """Store scores, redacted."""
         self._store.write_scores(
             [(trace_id, span_id, self.redacted(score)) for trace_id, span_id, score in scores]
         )
 
     def redacted(self, score: Score) -> Score:
-        """A score as it may leave the process."""
+        """Return a score as it may leave the process: without secrets."""
         return self._redaction.score(score)
 
     def save_pending_evaluations(self, project: str, requests: Sequence[Mapping[str, Any]]) -> None:
-        """Keep what waits, redacted; a later process judges the redacted example."""
+        """Store pending evaluations, redacted; a later process scores the redacted examples."""
         redacted = [{**one, "example": redacted_example(one["example"], self._redaction)} for one in requests]
         self._store.save_pending_evaluations(project, redacted)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._store, name)
+
+
+def redacted_report(report: EvaluationReport, redaction: Redaction) -> EvaluationReport:
+    """Return a copy of a report without secrets; the report itself stays as it is.
+
+    The project's name is not redacted, so that results stand beside the traces of the same project.
+    """
+    return replace(
+        report,
+        results=tuple(_result(result, redaction) for result in report.results),
+        name=redaction.inside(clean(report.name)),
+        model=redaction.inside(clean(report.model)),
+        metadata=redaction.fields(jsonable(dict(report.metadata))),
+    )
+
+
+def redacted_example(fields: Mapping[str, Any], redaction: Redaction) -> dict[str, Any]:
+    """Return the redacted fields of an example; `fields` are those of `Example.to_dict`."""
+    redacted = {name: _field(name, value, redaction) for name, value in clean(dict(fields)).items()}
+    name = redacted.get("name")
+    if name is not None and not isinstance(name, str):  # the user's own rule may return anything
+        redacted["name"] = to_json(name)
+    return redacted
+
+
+def _result(result: ScoringResult, redaction: Redaction) -> ScoringResult:
+    # No validation: a redacted date is no date, and is stored all the same.
+    example = result.example.model_copy(update=redacted_example(result.example.to_dict(), redaction))
+    example._source = redaction.inside(clean(example.source))
+    return replace(
+        result,
+        example=example,
+        scores=tuple(redaction.score(score) for score in result.scores),
+        trace=_trace(result.trace, redaction),
+        error=None if result.error is None else redaction.text("error", clean_text(result.error)),
+        source=redaction.inside(clean(result.source)),
+    )
+
+
+def _field(name: str, value: Any, redaction: Redaction) -> Any:
+    if value is None:
+        return None
+    if redaction.is_secret(name):
+        return redaction.value(name, value)
+    if name in _BY_NAME and type(value) is dict:
+        return redaction.fields(value)
+    if name in _CALLS:
+        return _calls(value, redaction)
+    return redaction.value("output" if name in _OUTPUTS else name, value)
+
+
+def _calls(value: Any, redaction: Redaction) -> Any:
+    """Redact tool calls, recorded or expected, in whatever lists and mappings they are written."""
+    if type(value) is list:
+        return [_calls(item, redaction) for item in value]
+    if type(value) is dict:
+        return {redaction.key(key): _entry(key, item, redaction) for key, item in value.items()}
+    return redaction.inside(value)
+
+
+def _entry(key: str, item: Any, redaction: Redaction) -> Any:
+    """Redact one entry of a mapping that stands for a tool call, or for a pattern of several."""
+    if key in _TOOL_NAMES:  # like a span's name, which the user's own rule does not see
+        return redaction.inside(item)
+    if key in ("output", "error") or redaction.is_secret(key):
+        return redaction.value(key, item)
+    if type(item) is list or key in _PATTERNS:
+        return _calls(item, redaction)
+    if type(item) is dict:  # the arguments, under any key
+        return redaction.fields(item)
+    return redaction.value(key, item)
+
+
+def _trace(trace: Trace | None, redaction: Redaction) -> Trace | None:
+    """Redact a run that was read from an example; one that was recorded live is redacted already."""
+    if trace is None or not trace.is_recorded_run:
+        return trace
+    spans = [_span(span, redaction) for span in trace.spans]
+    return Trace(spans, trace_key=trace.trace_key, tools=trace.tools)
+
+
+def _span(span: Span, redaction: Redaction) -> Span:
+    redacted = copy.copy(span)
+    redacted.name = redaction.inside(clean_text(span.name))
+    redacted.input = None if span.input is None else redaction.fields(span.input)
+    redacted.output = None if span.output is None else redaction.value("output", span.output)
+    redacted.attributes = redaction.fields(span.attributes)
+    if span.error is not None:
+        message = redaction.text("error", clean_text(span.error.message))
+        redacted.error = SpanError(span.error.type, message, span.error.frames)
+    return redacted

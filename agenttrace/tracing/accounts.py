@@ -71,9 +71,9 @@ class StoreAccount:
 
     def _now(self) -> Shortfall | None:
         """What the store says of its file; None where it has none, or does not say."""
-        telling = optional(self._store, TellsHealth)
+        reporting = optional(self._store, TellsHealth)
         try:
-            health = None if telling is None else telling.health()
+            health = None if reporting is None else reporting.health()
             if health is None or optional(health, HasPath) is None:
                 return None
             return Shortfall(health.waiting, health.quarantined, health.dropped, health.mode != "memory")

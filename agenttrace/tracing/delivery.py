@@ -119,28 +119,31 @@ class Delivery:
 
     def export(self) -> bool:
         """Hand the pending spans over; true when the store took them."""
-        spans = self.pending
-        if spans:
-            if not self._handed_over:
-                # First: a process that is killed in between has put more into an outbox than into the store,
-                # never less.
-                self._handed_over = True
-                self._export_to(self._delivering, spans)
-            try:
-                self.store.export(spans)
-            except BaseException as error:  # choke-point: a store in trouble must not reach the agent
-                pass_on_interruption(error)
-                if isinstance(error, _OF_A_SPAN):
-                    return self._export_singly(spans)
-                self._not_yet(error)
-                return False
-            self.taken += len(spans)
-            self.pending = []
-            self._handed_over = False
-            self._write_tools(spans[0].project)
-            self._export_to(self._others, spans)
+        if self.pending and not self._export(self.pending):
+            return False
         self._write_scores()
         self._tell()
+        return True
+
+    def _export(self, spans: list[Span]) -> bool:
+        if not self._handed_over:
+            # First: a process that is killed in between has put more into an outbox than into the store,
+            # never less.
+            self._handed_over = True
+            self._export_to(self._delivering, spans)
+        try:
+            self.store.export(spans)
+        except BaseException as error:  # choke-point: a store in trouble must not reach the agent
+            pass_on_interruption(error)
+            if isinstance(error, _OF_A_SPAN):
+                return self._export_singly(spans)
+            self._not_yet(error)
+            return False
+        self.taken += len(spans)
+        self.pending = []
+        self._handed_over = False
+        self._write_tools(spans[0].project)
+        self._export_to(self._others, spans)
         return True
 
     def _export_singly(self, spans: list[Span]) -> bool:

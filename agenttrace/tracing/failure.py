@@ -66,7 +66,7 @@ def _own_text(error: BaseException) -> str | None:
         Exception,
         SystemExit,
         GeneratorExit,
-    ) as trouble:  # it may look at values of the user's
+    ) as trouble:  # choke-point: it may look at values of the user's
         if thrown_in(trouble):
             raise
         return ""

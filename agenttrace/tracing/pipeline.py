@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import time
 import weakref
-from _thread import allocate_lock
 from collections import deque
 from collections.abc import Sequence
 from gc import get_referrers
@@ -17,7 +16,7 @@ from agenttrace.core.interruptions import pass_on_interruption
 from agenttrace.core.protocols import BeginsAnew, Delivering, Exporter, SpanSink, optional
 from agenttrace.process.counter import Counter
 from agenttrace.process.fork_and_exit import at_end_of_child, at_exit, at_fork
-from agenttrace.process.plain_thread import AtOnce, Barrier, PlainThread
+from agenttrace.process.plain_thread import AtOnce, Barrier, PlainThread, Turn
 from agenttrace.tracing.accounts import FlushResult, Shortfall
 from agenttrace.tracing.context import current
 from agenttrace.tracing.delivery import Delivery
@@ -73,8 +72,8 @@ class Pipeline:
         self.foreign_contexts = Counter()
         self._delivery = Delivery(self.store, self.exporters, self.redaction, since)
         self._wake: SimpleQueue[None] = SimpleQueue()
-        self._starting = allocate_lock()
-        self._storing = allocate_lock()
+        self._starting = Turn()
+        self._storing = Turn()
         self._worker: PlainThread | None = None
         self._stopping = False
 
@@ -85,16 +84,17 @@ class Pipeline:
         worker = self._worker
         if worker is not None and worker.alive:
             return
-        if self.closed or self._stopping or not self._starting.acquire(blocking=False):
+        if self.closed or self._stopping:
             return
+        me = object()
         try:
-            if self._worker is None or not self._worker.alive:
+            if self._starting.take(me) and (self._worker is None or not self._worker.alive):
                 self._worker = PlainThread(self._run)
                 flush_when_a_child_process_ends(self)
         except RuntimeError:  # no new thread: limit reached, or the interpreter is going down
             self.store_here()
         finally:
-            self._starting.release()
+            self._starting.give_back(me)
 
     def weigh(self, value: Frozen) -> Any:
         """Admit a heavy value, or return the mark that takes its place."""
@@ -112,7 +112,7 @@ class Pipeline:
 
     def _run(self) -> None:
         current.set(OFF)  # what a store or an exporter does is never recorded itself
-        pause, ready = 0.0, False
+        pause, ready, me = 0.0, False, object()
         while True:
             try:
                 if not ready:
@@ -122,19 +122,20 @@ class Pipeline:
                     self._wake.get(timeout=pause)
                 except Empty:
                     pass
-                pause = self._store()
+                pause = self._store(me)
                 if self._stopping and not self.queue:
                     return
             except BaseException as error:  # choke-point: the worker outlives whatever is thrown into it
+                self._storing.give_back(me)
                 self._delivery.warn("worker", "the writer goes on after an exception", error)
 
-    def _store(self) -> float:
+    def _store(self, me: object) -> float:
         """Store until the queue is empty or the store refuses; return the seconds until the next look."""
         delivery, queue = self._delivery, self.queue
         busy = bool(queue) or bool(delivery.pending)
-        if not self._storing.acquire(blocking=False):
-            return POLL_SECONDS
         try:
+            if not self._storing.take(me):
+                return POLL_SECONDS
             follow_clock()
             while queue or delivery.pending:
                 if not delivery.pending:
@@ -145,17 +146,18 @@ class Pipeline:
                     queue.popleft().open()
             self.weight = 0
         finally:
-            self._storing.release()
+            self._storing.give_back(me)
         return POLL_SECONDS if busy else IDLE_SECONDS
 
     def store_here(self) -> None:
         """Store what waits on this thread, without a worker. Never raises."""
         if sys.is_finalizing():  # modules are being taken apart: nothing can be stored any more
             return
-        token = current.set(OFF)
+        token, me = current.set(OFF), object()
         try:
-            self._store()
+            self._store(me)
         except BaseException as error:  # choke-point: the agent's own thread
+            self._storing.give_back(me)
             pass_on_interruption(error)
             self.recording_errors.add()
         finally:

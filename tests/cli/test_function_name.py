@@ -3,7 +3,7 @@ import sys
 import click
 import pytest
 
-from agenttrace.cli.function_name import load_function
+from agenttrace.cli.loading import load_function
 
 
 @pytest.fixture(autouse=True)

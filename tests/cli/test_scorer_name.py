@@ -1,7 +1,7 @@
 import click
 import pytest
 
-from agenttrace.cli.scorer_name import load_scorer
+from agenttrace.cli.loading import load_scorer
 from agenttrace.judges import FaithfulnessScorer
 from agenttrace.scorers import ExecutionOrderScorer, ToolOrderScorer
 

@@ -4,7 +4,7 @@ import json
 import math
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agenttrace.core.jsonable import clean, clean_text, jsonable, to_json
@@ -107,7 +107,6 @@ plans = st.recursive(
 )
 
 
-@settings(max_examples=300, deadline=None)
 @given(plans)
 def test_whatever_the_value_the_text_is_strict_json_within_the_limit(plan):
     """Scenario 24, the value alone."""
@@ -116,7 +115,6 @@ def test_whatever_the_value_the_text_is_strict_json_within_the_limit(plan):
     assert len(text) < 7 * MAX_VALUE_SIZE  # a control character is six characters of JSON
 
 
-@settings(max_examples=200, deadline=None)
 @given(plans)
 def test_what_is_json_safe_already_is_not_changed_again(plan):
     once = jsonable(build(plan))

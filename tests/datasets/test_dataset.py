@@ -106,7 +106,7 @@ def _same(one: Example, other: Example) -> bool:
 
 
 @pytest.mark.parametrize("name", FORMATS)
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(suppress_health_check=list(HealthCheck))
 @given(examples=st.lists(EXAMPLES, min_size=1, max_size=3))
 def test_a_round_trip_loses_nothing(tmp_path: Path, name: str, examples: list[Example]) -> None:
     saved = EvalDataset(examples=examples).save_as(name, tmp_path, "round")

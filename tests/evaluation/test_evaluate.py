@@ -7,10 +7,11 @@ from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPool
 
 import pytest
 
-from agenttrace.core.errors import ConfigError, ScorerError
+from agenttrace.core.errors import ConfigError, ExpectationError, ScorerError
 from agenttrace.core.example import Example
 from agenttrace.core.score import Score
 from agenttrace.evaluation import run_evaluation
+from agenttrace.judges import AnswerRelevancyScorer
 from agenttrace.scorers import ToolOrderScorer
 from tests.evaluation.evaluation_fakes import Answer, Calls, Does, MemoryResults, scored
 
@@ -560,6 +561,24 @@ def test_a_scorer_without_the_field_it_needs_stops_before_any_agent_is_run(trace
     with pytest.raises(ScorerError, match=r"example 2 \('bare'\): Answer needs expected_output"):
         run_evaluation(examples, [NeedsExpectation()], function=calls.append, tracer=tracer)
     assert calls == []
+
+
+def test_a_judge_without_a_model_is_the_same_error_here_as_in_production(tracer, monkeypatch):
+    monkeypatch.delenv("AGENTTRACE_JUDGE_MODEL", raising=False)
+    examples = [Example(input="a", actual_output="b")]
+    with pytest.raises(ConfigError, match=r"example 1: .*no model to ask"):
+        run_evaluation(examples, [AnswerRelevancyScorer()], tracer=tracer)
+    with pytest.raises(ConfigError, match="no model to ask"):
+        tracer.async_evaluate([AnswerRelevancyScorer()], input="a", actual_output="b")
+
+
+def test_an_expectation_that_cannot_be_understood_is_the_same_error_as_from_the_scorer(tracer):
+    class Refuses(Answer):
+        def check(self, example):
+            raise ExpectationError("cannot be understood")
+
+    with pytest.raises(ExpectationError, match=r"example 1.*cannot be understood"):
+        run_evaluation(doubles(1), [Refuses()], function=double, tracer=tracer)
 
 
 @pytest.mark.parametrize(

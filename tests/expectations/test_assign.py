@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import permutations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agenttrace.expectations.assign import Assignment, best_pairs
@@ -28,7 +28,6 @@ def brute_force(places: int, calls: list[dict[int, int]]) -> int:
 
 
 @given(TABLES)
-@settings(max_examples=150, deadline=None)
 def test_it_is_optimal_after_every_call(table: tuple[int, list[dict[int, int]]]) -> None:
     places, calls = table
     assignment = Assignment(places)
@@ -42,7 +41,6 @@ def test_it_is_optimal_after_every_call(table: tuple[int, list[dict[int, int]]])
 @given(
     st.lists(st.lists(st.sampled_from([0, 0.25, 0.5, 1.0]), min_size=3, max_size=3), min_size=1, max_size=4)
 )
-@settings(max_examples=150, deadline=None)
 def test_a_matrix_is_paired_as_well_as_brute_force_pairs_it(matrix: list[list[float]]) -> None:
     pairs = best_pairs(matrix)
     best = max(

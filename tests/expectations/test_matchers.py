@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agenttrace.core.errors import ExpectationError, ScorerError
@@ -202,7 +202,6 @@ MATCHERS = st.recursive(
 
 
 @given(MATCHERS, PLAIN)
-@settings(max_examples=200, deadline=None)
 def test_what_is_written_and_read_back_is_the_same_and_judges_the_same(expected, actual) -> None:  # type: ignore[no-untyped-def]
     back = read_value(write_value(expected))
     assert back == expected

@@ -6,7 +6,7 @@ import textwrap
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agenttrace.core.errors import ExpectationError
@@ -107,7 +107,6 @@ def test_the_yaml_twin_says_what_python_says() -> None:
     terms(arguments=True),
     st.sampled_from([{}, {"never": ["x"], "mode": "exact"}, {"max_calls": 50, "turn": 2}]),
 )
-@settings(max_examples=150, deadline=None)
 def test_what_is_written_and_read_back_is_the_same(term, constraints) -> None:  # type: ignore[no-untyped-def]
     said = expect(term, **constraints)
     data = said.to_data()

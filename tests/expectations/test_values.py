@@ -11,7 +11,7 @@ from decimal import Decimal
 import pydantic
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agenttrace.core.errors import ExpectationError
@@ -149,7 +149,6 @@ def test_a_value_inside_itself_does_not_hang() -> None:
 
 
 @given(JSON, JSON, st.sampled_from(["exact", "listed"]))
-@settings(max_examples=200, deadline=None)
 def test_agreement_is_one_exactly_where_nothing_differs(expected, actual, mode) -> None:  # type: ignore[no-untyped-def]
     weight = agreement(expected, actual, mode)
     assert 0.0 <= weight <= 1.0
@@ -157,12 +156,10 @@ def test_agreement_is_one_exactly_where_nothing_differs(expected, actual, mode) 
 
 
 @given(JSON)
-@settings(max_examples=100, deadline=None)
 def test_every_value_agrees_with_its_own_snapshot(value) -> None:  # type: ignore[no-untyped-def]
     assert agreement(value, snapshot(value)[0]) == 1.0
 
 
 @given(JSON, JSON)
-@settings(max_examples=200, deadline=None)
 def test_keys_are_equal_exactly_where_values_agree(one, other) -> None:  # type: ignore[no-untyped-def]
     assert (value_key(one) == value_key(other)) == (agreement(one, other) == 1.0)

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 from any_json import mappings, spans, texts
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agenttrace.core.errors import MissingDependency
@@ -78,7 +78,6 @@ def values(entries):
     return {entry.key: getattr(entry.value, entry.value.WhichOneof("value")) for entry in entries}
 
 
-@settings(deadline=None)
 @given(st.lists(spans, max_size=3), mappings, st.booleans())
 def test_whatever_spans_hold_both_protocols_say_the_same(several, resource, content):
     message = written("traces", trace_request(several, resource=resource, content=content))
@@ -88,7 +87,6 @@ def test_whatever_spans_hold_both_protocols_say_the_same(several, resource, cont
     )
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(texts, st.none() | texts, scores), max_size=3), texts, mappings, st.booleans())
 def test_whatever_scores_hold_both_protocols_say_the_same(several, project, resource, content):
     request = log_request(several, project=project, resource=resource, now_ns=7, content=content)

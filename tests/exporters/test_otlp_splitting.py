@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agenttrace.core.protocols import Parcel
@@ -34,7 +34,6 @@ def names_in(parcel):
 
 
 @pytest.mark.parametrize("protocol", list(TYPES))
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.sampled_from("abc"), min_size=2, max_size=12))
 def test_two_halves_hold_what_the_whole_held_in_its_order(protocol, projects):
     whole = parcel_of(projects, protocol)
@@ -45,7 +44,6 @@ def test_two_halves_hold_what_the_whole_held_in_its_order(protocol, projects):
 
 
 @pytest.mark.parametrize("protocol", list(TYPES))
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.lists(st.sampled_from("ab"), min_size=1, max_size=4), min_size=1, max_size=5))
 def test_requests_joined_hold_what_each_held(protocol, groups):
     parcels = [parcel_of(projects, protocol, key=number + 1) for number, projects in enumerate(groups)]

@@ -125,13 +125,15 @@ print(*sorted(call.arguments["number"] for call in tracer.store.trace(trace.trac
 
 def test_a_child_forked_while_the_writer_imports_does_not_wait_for_its_parents_import(tmp_path):
     """Scenario 64: the lock of a module that is being imported is never released in the child."""
-    environment = {**os.environ, "AGENTTRACE_STORE": str(tmp_path / "traces.db")}
+    environment = {**os.environ, "AGENTTRACE_STORE": str(tmp_path / "traces.db"), **QUIET}
     done = subprocess.run(
         [sys.executable, "-c", SLOW_IMPORT], env=environment, capture_output=True, text=True, timeout=60
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == ["0", "0", "1", "2"], done.stderr
 
+
+QUIET = {"PYTHONWARNINGS": "ignore:This process:DeprecationWarning"}  # that it forks while threads run
 
 EARLY_FORKS = """
 import os, sys
@@ -156,7 +158,7 @@ print(*main())
 
 def test_children_forked_as_soon_as_the_first_trace_begins_lose_nothing(tmp_path):
     """Scenario 64, while the writer imports and opens the store."""
-    environment = {**os.environ, "AGENTTRACE_STORE": str(tmp_path / "traces.db")}
+    environment = {**os.environ, "AGENTTRACE_STORE": str(tmp_path / "traces.db"), **QUIET}
     done = subprocess.run(
         [sys.executable, "-c", EARLY_FORKS], env=environment, capture_output=True, text=True, timeout=60
     )

@@ -16,7 +16,7 @@ from agenttrace.integrations.uipath import (
     ToolCallOrderEvaluator,
     ToolCallOutputEvaluator,
 )
-from agenttrace.integrations.uipath_spans import trace_of_spans
+from agenttrace.integrations.uipath_shapes import trace_of_spans
 from agenttrace.judges.models.fake import FakeChatModel
 
 

@@ -11,7 +11,7 @@ import pytest
 from pydantic import BaseModel
 
 from agenttrace.core.errors import ConfigError
-from agenttrace.integrations import wrap_client
+from agenttrace.integrations import wrap as wrap_module
 from agenttrace.integrations.wrap import wrap
 from agenttrace.store import open_store
 from agenttrace.tracer import Tracer
@@ -354,11 +354,11 @@ def test_the_error_of_a_call_is_the_very_error_that_was_raised(client, model):
 def test_a_reply_that_cannot_be_read_reaches_the_user_and_is_counted(client, model, tracer, monkeypatch):
     model.answers(completion())
 
-    class Bad(wrap_client.ChatReader):
+    class Bad(wrap_module.ChatReader):
         def reply(self, reply):
             raise ValueError("unreadable")
 
-    monkeypatch.setitem(wrap_client._READERS, ("openai", "chat/completions"), Bad)
+    monkeypatch.setitem(wrap_module._READERS, ("openai", "chat/completions"), Bad)
     wrapped = wrap(client, tracer=tracer)
     assert wrapped.chat.completions.create(**ASK).id == "c1"
     assert tracer.stats()["recording_errors"] == 1

@@ -92,7 +92,7 @@ def agree(row: dict[str, Any], score: Any) -> None:
 
 @pytest.mark.shared
 @pytest.mark.parametrize("scorer", ITEMISED)
-def test_itemised_scorers_give_judgevals_values(scorer: str) -> None:
+def test_scorers_of_items_give_judgevals_values(scorer: str) -> None:
     for row in rows(scorer):
         words = row["actual"]["verdicts"]
         script = [{"items": [f"item {n}" for n, _ in enumerate(words)]}, replies(words)]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agenttrace import judges
-from agenttrace.core.errors import ConfigError, ScorerError
+from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
 from agenttrace.core.trace import Trace
 from agenttrace.judges.models.fake import FakeChatModel
@@ -296,10 +296,10 @@ def test_a_comparison_needs_its_respect() -> None:
     assert "in one respect only: tone." in task
     assert "How warm it is." in task
     for bad in ("", "  ", None, ["tone"]):
-        with pytest.raises(ConfigError, match="in which respect"):
+        with pytest.raises(ScorerError, match="in which respect"):
             judges.ComparisonScorer(criteria=bad)  # type: ignore[arg-type]
 
 
 def test_questions_are_a_list() -> None:
-    with pytest.raises(ConfigError, match="questions is a list"):
+    with pytest.raises(ScorerError, match="questions is a list"):
         judges.SummarizationScorer(questions="Is it so?")

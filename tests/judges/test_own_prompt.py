@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agenttrace.core.errors import ConfigError
+from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
 from agenttrace.judges.classifier import ClassifierScorer
 from agenttrace.judges.models.fake import FakeChatModel
@@ -81,7 +81,7 @@ def test_a_name_becomes_the_slug() -> None:
     ],
 )
 def test_options_that_cannot_work_are_an_error(options: Any, message: str) -> None:
-    with pytest.raises(ConfigError, match=message):
+    with pytest.raises(ScorerError, match=message):
         ClassifierScorer("S", prompt="x", options=options)
 
 
@@ -100,9 +100,9 @@ def test_options_that_cannot_work_are_an_error(options: Any, message: str) -> No
     ],
 )
 def test_a_prompt_that_cannot_work_is_an_error_when_it_is_made(arguments: Any, message: str) -> None:
-    with pytest.raises(ConfigError, match=message):
+    with pytest.raises(ScorerError, match=message):
         PromptScorer("Own", **arguments)
-    with pytest.raises(ConfigError, match=message):
+    with pytest.raises(ScorerError, match=message):
         ClassifierScorer("Own", options=OPTIONS, **arguments)
 
 
@@ -110,7 +110,7 @@ def test_a_prompt_that_cannot_work_is_an_error_when_it_is_made(arguments: Any, m
     "make", [PromptScorer, lambda name, prompt: ClassifierScorer(name, prompt=prompt, options=OPTIONS)]
 )
 def test_a_scorer_of_ones_own_needs_a_name(make: Any) -> None:
-    with pytest.raises(ConfigError, match="needs a name"):
+    with pytest.raises(ScorerError, match="needs a name"):
         make("", "x")
 
 

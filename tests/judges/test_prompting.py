@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agenttrace.core.errors import ConfigError
+from agenttrace.core.errors import ScorerError
 from agenttrace.judges.prompting import fill, load_prompt, nonce_of, placeholders, pose, read_blocks
 
 SCHEMA = {"type": "object"}
@@ -81,12 +81,12 @@ def test_placeholders_are_filled_once_and_values_are_not_read() -> None:
     ["{{actual_outptu}}", "{{ a.b }}", "{{ a|upper }}", "{{}}", "{{ 1+1 }}", "{{ ''.__class__ }}"],
 )
 def test_anything_but_a_known_name_is_an_error(template: str) -> None:
-    with pytest.raises(ConfigError, match="which is not known"):
+    with pytest.raises(ScorerError, match="which is not known"):
         fill(template, {"actual_output": "x", "input": "y"})
 
 
 def test_a_template_tag_is_an_error() -> None:
-    with pytest.raises(ConfigError, match="holds a template tag"):
+    with pytest.raises(ScorerError, match="holds a template tag"):
         fill("{% for x in y %}", {})
 
 

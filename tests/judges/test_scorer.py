@@ -161,13 +161,13 @@ def test_the_score_names_the_prompts_and_what_was_cut() -> None:
 
 @pytest.mark.parametrize("threshold", [-0.1, 1.1, True, "0.5", None, float("nan")])
 def test_a_threshold_outside_its_range_is_an_error(threshold: Any) -> None:
-    with pytest.raises(ConfigError, match="threshold is a number from 0 to 1"):
+    with pytest.raises(ScorerError, match="threshold is a number from 0 to 1"):
         FaithfulnessScorer(threshold)
 
 
 @pytest.mark.parametrize("votes", [0, -1, True, 1.5, "3"])
 def test_a_number_of_votes_below_one_is_an_error(votes: Any) -> None:
-    with pytest.raises(ConfigError, match="votes is a whole number"):
+    with pytest.raises(ScorerError, match="votes is a whole number"):
         FaithfulnessScorer(votes=votes)
 
 

@@ -7,7 +7,7 @@ import json
 from typing import Any, Literal
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import create_model
 
@@ -183,7 +183,6 @@ SCORERS = [
 ]
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.sampled_from(SCORERS), _replies)
 def test_a_fuzzed_reply_is_a_value_only_if_an_independent_reader_agrees(scorer: Any, reply: str) -> None:
     def answer(request: FakeRequest) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agenttrace.core.errors import ExpectationError
@@ -24,8 +24,6 @@ from tests.expectations.strategies import (
     trace_of,
     words,
 )
-
-BRIEF = settings(max_examples=120, deadline=None)
 
 
 def weights(
@@ -54,7 +52,6 @@ def legal(term: Pattern, run: list[dict[str, object]], ordered: bool):  # type: 
 
 
 @given(ordered_terms(4), actual_runs(4))
-@settings(max_examples=250, deadline=None)
 def test_the_total_agreement_equals_that_of_brute_force(term: Pattern, run: list[dict[str, object]]) -> None:
     count = len(list(term.calls()))
     for mode, ordered in (("in_order", True), ("contains", False)):
@@ -64,7 +61,6 @@ def test_the_total_agreement_equals_that_of_brute_force(term: Pattern, run: list
 
 
 @given(ordered_terms(4), actual_runs(4))
-@BRIEF
 def test_with_full_credit_the_number_of_full_matches_equals_that_of_brute_force(
     term: Pattern, run: list[dict[str, object]]
 ) -> None:
@@ -74,7 +70,6 @@ def test_with_full_credit_the_number_of_full_matches_equals_that_of_brute_force(
 
 
 @given(terms())
-@settings(max_examples=60, deadline=None)
 def test_exact_mode_accepts_just_the_language_of_the_term(term: Pattern) -> None:
     accepted = language(term, 4)
     for word in words(4, "ab"):
@@ -82,7 +77,6 @@ def test_exact_mode_accepts_just_the_language_of_the_term(term: Pattern) -> None
 
 
 @given(terms())
-@settings(max_examples=60, deadline=None)
 def test_in_order_accepts_a_run_that_contains_a_word_of_the_language(term: Pattern) -> None:
     accepted = language(term, 4)
     for word in words(4, "ab"):
@@ -91,7 +85,6 @@ def test_in_order_accepts_a_run_that_contains_a_word_of_the_language(term: Patte
 
 
 @given(terms())
-@settings(max_examples=40, deadline=None)
 def test_any_order_accepts_every_permutation_of_a_word_of_the_language(term: Pattern) -> None:
     accepted = {order for word in language(term, 3) for order in multiset_words(word)}
     for word in words(3, "ab"):
@@ -102,7 +95,6 @@ def test_any_order_accepts_every_permutation_of_a_word_of_the_language(term: Pat
 
 
 @given(terms(arguments=True), st.data())
-@BRIEF
 def test_a_trajectory_of_the_expectation_itself_scores_one(term: Pattern, data: st.DataObject) -> None:
     run = data.draw(own_run(term))
     comparison = compare(expect(term, mode="exact"), trace_of(run))
@@ -141,7 +133,6 @@ def own_run(term: Pattern) -> st.SearchStrategy[list[dict[str, object]]]:
 @given(
     st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 1), st.integers(0, 1)), max_size=5), st.randoms()
 )
-@BRIEF
 def test_the_order_in_which_an_unordered_group_is_listed_changes_nothing(drawn, random) -> None:  # type: ignore[no-untyped-def]
     expected = [call(name, {"x": x, "y": y}) for name, x, y in drawn] or [call("a")]
     shuffled = list(expected)
@@ -154,7 +145,6 @@ def test_the_order_in_which_an_unordered_group_is_listed_changes_nothing(drawn, 
 
 
 @given(ordered_terms(4), actual_runs(5), st.integers(0, 5))
-@BRIEF
 def test_an_unrelated_extra_call_never_raises_precision(
     term: Pattern, run: list[dict[str, object]], at: int
 ) -> None:
@@ -165,7 +155,6 @@ def test_an_unrelated_extra_call_never_raises_precision(
 
 
 @given(st.lists(st.sampled_from("abcd"), max_size=7), st.lists(st.sampled_from("abcd"), max_size=7))
-@BRIEF
 def test_order_is_the_share_of_the_longest_common_subsequence(e: list[str], a: list[str]) -> None:
     table = [[0] * (len(e) + 1) for _ in range(len(a) + 1)]
     for i, got in enumerate(a):
@@ -278,7 +267,6 @@ FAILING = st.lists(st.tuples(st.sampled_from("ab"), st.booleans()), max_size=5)
 
 
 @given(ordered_terms(4, arguments=False), FAILING)
-@settings(max_examples=250, deadline=None)
 def test_among_equal_alignments_one_with_the_most_calls_that_succeeded_is_taken(
     term: Pattern, made: list[tuple[str, bool]]
 ) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agenttrace.core.trace import Trace
@@ -16,7 +16,6 @@ ARGUMENTS = st.dictionaries(st.sampled_from("xyz"), VALUES, max_size=3)
 
 
 @given(ARGUMENTS, st.lists(ARGUMENTS, min_size=16, max_size=24), st.sampled_from(["exact", "listed"]))
-@settings(max_examples=150, deadline=None)
 def test_the_index_agrees_with_weighing_each_pair(expected, runs, mode) -> None:  # type: ignore[no-untyped-def]
     trace = Trace.from_calls([{"name": "f", "arguments": arguments} for arguments in runs])
     wanted = call("f", expected)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agenttrace.matching.lcs import earliest_lcs_pairs, lcs_length, lcs_pairs
@@ -34,14 +34,12 @@ def walk_back(e: list[str], a: list[str]) -> list[tuple[int, int]]:
 
 
 @given(SEQUENCES, SEQUENCES)
-@settings(max_examples=400, deadline=None)
 def test_length_and_subsequence_are_those_of_the_plain_table(e: list[str], a: list[str]) -> None:
     assert lcs_length(e, a) == table(e, a)[-1][-1]
     assert lcs_pairs(e, a) == walk_back(e, a)
 
 
 @given(SEQUENCES, SEQUENCES)
-@settings(max_examples=200, deadline=None)
 def test_the_earliest_subsequence_is_as_long_and_mirrors_the_walk(e: list[str], a: list[str]) -> None:
     pairs = earliest_lcs_pairs(e, a)
     assert len(pairs) == lcs_length(e, a)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agenttrace.expectations import call, expect, par, seq
@@ -15,7 +15,6 @@ from tests.expectations.strategies import trace_of
 
 Drawn = tuple[str, int, int]
 CALLS = st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 1), st.integers(0, 1)), max_size=7)
-THOROUGH = settings(max_examples=150, deadline=None)
 
 
 def agreement(expected: Drawn, actual: Drawn) -> float:
@@ -63,14 +62,12 @@ def made(drawn: list[Drawn]) -> list[dict[str, object]]:
 
 
 @given(CALLS.filter(bool), CALLS)
-@THOROUGH
 def test_a_sequence_is_paired_as_well_as_can_be(expected: list[Drawn], actual: list[Drawn]) -> None:
     comparison = compare(expect(seq(*written(expected))), trace_of(made(actual)))
     assert comparison.coverage * len(expected) == pytest.approx(best_in_order(expected, actual))
 
 
 @given(CALLS.filter(bool), CALLS)
-@THOROUGH
 def test_an_unordered_group_is_paired_as_well_as_can_be(expected: list[Drawn], actual: list[Drawn]) -> None:
     comparison = compare(expect(par(*written(expected))), trace_of(made(actual)))
     weights = [[agreement(e, a) for a in actual] for e in expected]
@@ -78,7 +75,6 @@ def test_an_unordered_group_is_paired_as_well_as_can_be(expected: list[Drawn], a
 
 
 @given(CALLS)
-@THOROUGH
 def test_a_run_compared_with_itself_agrees_wholly(drawn: list[Drawn]) -> None:
     for expected in (written(drawn), expect(par(*written(drawn))) if drawn else []):
         comparison = compare(expected, trace_of(made(drawn)))
@@ -93,7 +89,6 @@ def test_a_run_compared_with_itself_agrees_wholly(drawn: list[Drawn]) -> None:
         ).map(lambda calls: (places, calls))
     )
 )
-@THOROUGH
 def test_seven_places_are_filled_as_well_as_can_be(table: tuple[int, list[dict[int, int]]]) -> None:
     places, calls = table
     assignment = Assignment(places)

@@ -8,7 +8,7 @@ import threading
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agenttrace.core.errors import ScorerError
@@ -79,7 +79,6 @@ pieces = st.recursive(
 texts = st.text(st.sampled_from("ab é\n\ud800\udc00\U00010000"), max_size=8)
 
 
-@settings(deadline=None)
 @given(pieces, texts, st.sampled_from(["search", "fullmatch"]), st.booleans())
 def test_the_child_process_finds_what_re_finds(pattern, text, method, ignore_case):
     ready = re.compile(pattern, re.IGNORECASE if ignore_case else 0)
@@ -96,7 +95,6 @@ ungrouped = st.lists(
 ).map("".join)
 
 
-@settings(deadline=None)
 @given(ungrouped, st.sampled_from(["a", "ab", "b"]), st.booleans())
 def test_what_is_searched_on_the_spot_never_takes_long(pattern, letters, ignore_case):
     """The longest text of its kind that is taken to be short for the pattern, and that does not match."""

@@ -169,3 +169,9 @@ def test_a_function_that_breaks_makes_an_errored_score_and_not_a_failed_one():
     (score,) = report[0].scores
     assert (score.outcome, score.value) == ("errored", None)
     assert "RuntimeError: oh" in score.reason
+
+
+@pytest.mark.parametrize("returned", [2, "high"], ids=str)
+def test_whatever_a_function_returns_instead_of_a_score_is_the_same_error(returned):
+    with pytest.raises(ScorerError, match=r"'x' returned .* wanted a number from 0 to 1"):
+        scorer(name="x")(lambda: returned).score(EXAMPLE, RUN)

@@ -3,7 +3,7 @@ import json
 
 import jsonschema
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
@@ -107,7 +107,6 @@ def _more(inner):
 SCHEMAS = st.recursive(st.just({}), _more, max_leaves=8)
 
 
-@settings(deadline=None)
 @given(SCHEMAS, VALUES, st.sampled_from(DIALECTS), st.booleans())
 def test_patterns_mean_what_they_mean_to_jsonschema(schema, value, dialect, recursive):
     schema = {**schema, "$schema": dialect}

@@ -18,7 +18,7 @@ from agenttrace.scorers import (
 
 @pytest.fixture
 def _own_registry(monkeypatch):
-    monkeypatch.setattr(registry, "_registered", dict(registry._registered))
+    monkeypatch.setattr(registry, "_scorers", dict(registry._scorers))
 
 
 def test_every_scorer_of_the_room_is_known_by_its_name():

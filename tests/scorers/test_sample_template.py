@@ -3,7 +3,7 @@ import pytest
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
 from agenttrace.scorers import FunctionCallCoverageScorer
-from agenttrace.scorers.function_call_coverage import rendering
+from agenttrace.scorers.function_call_coverage import json_renderer
 
 SAMPLE = Example(
     input={"n": 2},
@@ -23,7 +23,7 @@ SAMPLE = Example(
     ],
 )
 def test_json_or_a_template_over_the_example(text, value):
-    assert rendering("Coverage", text)(SAMPLE) == value
+    assert json_renderer("Coverage", text)(SAMPLE) == value
 
 
 @pytest.mark.parametrize("text", ["{{ sample.", "{% if %}", "a, b", ""])
@@ -43,7 +43,7 @@ def test_what_can_never_be_read_is_refused_when_built(text):
     ],
 )
 def test_a_template_that_cannot_be_rendered_says_why(text, said):
-    render = rendering("Coverage", text)
+    render = json_renderer("Coverage", text)
     with pytest.raises(ScorerError, match=said):
         render(SAMPLE)
 

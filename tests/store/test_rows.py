@@ -21,7 +21,7 @@ def test_an_id_survives_sqlites_signed_integers(key):
     assert unsigned(signed(key)) == key
 
 
-@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     span=keys,
     parent=st.none() | keys,

@@ -11,7 +11,7 @@ import uuid
 
 import pydantic
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agenttrace.core.snapshot import MAX_VALUE_SIZE, StandIn, snapshot
@@ -51,13 +51,11 @@ class Refuses:
     __reduce__ = __reduce_ex__ = __getstate__ = __getnewargs__ = _refuse
 
 
-@settings(max_examples=300, deadline=None)
 @given(plain)
 def test_what_is_thawed_is_the_snapshot_of_the_value(value):
     assert snapshot(thaw(freeze(value)))[0] == snapshot(value)[0]
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(plain, min_size=1))
 def test_later_changes_do_not_reach_it(value):
     """Scenario 20."""

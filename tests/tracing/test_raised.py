@@ -2,6 +2,7 @@
 
 import logging
 import signal
+import sys
 import time
 
 import pytest
@@ -12,6 +13,7 @@ from agenttrace.tracer import Tracer
 from agenttrace.tracing import delivery
 from agenttrace.tracing.decorator import observe_with
 from agenttrace.tracing.observed import ObserveOptions
+from agenttrace.tracing.pipeline import Pipeline
 from agenttrace.tracing.redaction import Redaction
 from agenttrace.tracing.secrets import REDACTED
 
@@ -270,3 +272,66 @@ def test_a_capture_goes_on_whatever_redact_raises(sink):
 def test_a_score_that_is_told_whatever_redact_raises_says_nothing():
     redaction = Redaction(call=raises(SystemExit))
     assert redaction.score(Score.of("quality", 1.0, 0.5, reason="secret")).reason == REDACTED
+
+
+class ThrownAt:
+    """Throws a `Panic` into this thread after so many steps of the interpreter in some functions, once."""
+
+    def __init__(self, steps, *functions):
+        self.left = steps
+        self.codes = [function.__code__ for function in functions]
+
+    def __enter__(self):
+        self.before = sys.gettrace()
+        sys.settrace(self.trace)
+        return self
+
+    def __exit__(self, kind, error, trace):
+        sys.settrace(self.before)
+        return kind is Panic
+
+    def trace(self, frame, event, argument):
+        if not any(frame.f_code is code for code in self.codes):
+            return None
+        frame.f_trace_opcodes = True
+        if event in ("opcode", "line"):  # Python 3.12 may tell of lines alone
+            self.left -= 1
+            if self.left == 0:
+                raise Panic
+        return self.trace
+
+
+def test_what_is_thrown_in_while_a_thread_stores_leaves_its_turn_to_the_next(sink, monkeypatch):
+    def refuse(*_):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr("agenttrace.process.plain_thread.start_new_thread", refuse)
+    steps = 1
+    while True:
+        tracer = Tracer("test", store=sink)
+        with ThrownAt(steps, Pipeline._store, Pipeline.ensure_worker) as thrown:
+            recorded(tracer, 1)
+        sink.spans.clear()
+        recorded(tracer, 1)
+        assert tracer.flush(5), steps
+        assert numbers(sink)[-1:] == [0], steps
+        tracer.shutdown()
+        if thrown.left > 0:
+            break
+        steps += 1
+    assert steps > 10
+
+
+def test_what_is_thrown_in_while_a_thread_starts_the_writer_keeps_no_later_call_from_it(sink):
+    steps = 1
+    while True:
+        tracer = Tracer("test", store=sink)
+        with ThrownAt(steps, Pipeline.ensure_worker) as thrown:
+            recorded(tracer, 1)
+        recorded(tracer, 1)
+        assert tracer._pipeline._worker.alive, steps
+        tracer.shutdown()
+        if thrown.left > 0:
+            break
+        steps += 1
+    assert steps > 5

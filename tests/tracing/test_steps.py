@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from stored import Sink
 
 from agenttrace.core.jsonable import to_json
@@ -46,7 +46,6 @@ def result_of(coroutine):
         return done.value
 
 
-@settings(max_examples=60, deadline=None)
 @given(plans)
 def test_any_value_may_pass_in_and_out(plan):
     """Scenario 24: identity kept, nothing raised, every span strict JSON within the limit."""

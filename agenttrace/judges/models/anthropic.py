@@ -21,7 +21,7 @@ class AnthropicModel:
     model understands. `timeout` is in seconds, for a request with its retries; `max_tokens` bounds the reply.
 
     Raises:
-        ConfigError: a key or an address that cannot work.
+        ConfigError: the key or the address cannot work.
     """
 
     def __init__(
@@ -46,17 +46,17 @@ class AnthropicModel:
 
     @property
     def identity(self) -> str:
-        """What distinguishes this model's replies from another's, for a cache. Holds no key."""
+        """The text by which a cache tells this model's replies from another's; it holds no key."""
         settings = [self.temperature, self.max_tokens, self.extra]
         return to_json([self.base_url, "messages", self.name, settings])
 
     async def complete(
         self, messages: Sequence[Mapping[str, Any]], schema: Mapping[str, Any] | None = None
     ) -> ChatReply:
-        """One reply to a list of messages.
+        """Return one reply to a list of messages.
 
         Raises:
-            JudgeError: no usable answer from the endpoint.
+            JudgeError: the endpoint gives no usable answer.
         """
         headers = {"x-api-key": self._key.reveal(), "anthropic-version": API_VERSION}
         answer = await ask(

@@ -1,4 +1,4 @@
-"""Judge replies kept on disk, by request."""
+"""A cache of judge replies on disk."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ log = logging.getLogger("agenttrace")
 
 
 class CachedModel:
-    """A model whose usable replies are kept in a directory and given again for the same request.
+    """A model whose usable replies are stored in a directory and returned again for the same request.
 
-    Only what the judge has accepted is kept (`keep`): no failure, no unreadable reply. A reply from disk is
-    marked `cached`, costs nothing, and says nothing new: the votes of one score are different requests,
-    and a second trial that hits the cache is marked so in the score's metadata. Files are private to the
-    user; a broken one is a miss, and one that cannot be written is warned of once and not kept.
+    Only replies that the judge has accepted are stored (`keep`): no failure, no unreadable reply. A reply
+    from disk is marked `cached`, costs nothing, and is not an independent opinion. The votes of one score are
+    different requests; a second trial that hits the cache is marked in the score's metadata. Files are
+    private to the user. A broken file is a miss; one that cannot be written is logged once and not stored.
 
     Raises:
-        ConfigError: the model does not say its `identity`, so its replies cannot be told from another's.
+        ConfigError: the model has no `identity`, by which its replies are told from another model's.
     """
 
     def __init__(self, model: ChatModel, directory: str | Path) -> None:
@@ -53,14 +53,14 @@ class CachedModel:
     async def complete(
         self, messages: Sequence[Mapping[str, Any]], schema: Mapping[str, Any] | None = None
     ) -> Any:
-        """The kept reply to this request, or the model's."""
-        kept = self._read(self._path(messages, schema))
-        return kept if kept is not None else await self.model.complete(messages, schema)
+        """Return the stored reply to this request, or else the model's."""
+        reply = self._read(self._path(messages, schema))
+        return reply if reply is not None else await self.model.complete(messages, schema)
 
     def keep(
         self, messages: Sequence[Mapping[str, Any]], schema: Mapping[str, Any] | None, reply: ChatReply
     ) -> None:
-        """Keep a reply that the judge could read; a full disk costs the next time, never this verdict."""
+        """Store a reply that the judge could read. Where the disk is full, this verdict still counts."""
         if reply.cached:
             return
         document = {"format": _FORMAT, "reply": asdict(reply)}
@@ -89,16 +89,16 @@ class CachedModel:
         return replace(reply, cached=True, cost=0.0) if isinstance(reply.text, str) else None
 
     def _secret(self) -> bytes:
-        """What the fences of cached requests are derived from: stable here, unknown to what is judged."""
+        """Return the secret that fences of cached requests derive from; judged texts cannot know it."""
         path = self.directory / "secret"
         for _ in range(2):
             try:
-                found = path.read_bytes()
+                secret = path.read_bytes()
             except FileNotFoundError:
                 self._begin(path)
             else:
-                if len(found) == 32:
-                    return found
+                if len(secret) == 32:
+                    return secret
                 break
         try:
             return path.read_bytes() if path.stat().st_size == 32 else self._broken(path)

@@ -1,4 +1,4 @@
-"""A judge that needs no network: what it says is written beforehand."""
+"""A fake model with scripted replies, for tests without a network."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ an exception to raise."""
 
 @dataclass(frozen=True, slots=True)
 class FakeRequest:
-    """What a judge was asked.
+    """One request to a fake model.
 
     `blocks` are the fenced texts under judgement by label, `nonce` what the reply must echo (``""`` where
     the messages are not a judge's question).
@@ -41,7 +41,7 @@ class FakeChatModel:
     """A model with scripted replies, for tests without a key or a network.
 
     `replies` is one reply for every request, a list of replies used up one by one (asking for more is a
-    `JudgeError`), or a function of the `FakeRequest`, sync or async. `requests` records what was asked. ::
+    `JudgeError`), or a function of the `FakeRequest`, sync or async. `requests` holds all requests so far. ::
 
         yes = {"reason": "as stated", "verdict": "yes"}
         judge = FakeChatModel([{"items": ["Returns are free."]}, {"verdicts": [yes]}])
@@ -69,7 +69,7 @@ class FakeChatModel:
     async def complete(
         self, messages: Sequence[Mapping[str, Any]], schema: Mapping[str, Any] | None = None
     ) -> ChatReply:
-        """The next scripted reply.
+        """Return the next scripted reply.
 
         Raises:
             JudgeError: the script has no more replies.

@@ -13,7 +13,7 @@ from agenttrace.judges.models.reading import ChatReply, ask, read_answer, reply_
 Structured = Literal["json_schema", "json_object", "prompt"]
 """How the shape of the reply is asked for: by JSON schema, as any JSON object, or in the prompt alone."""
 
-# Families that refuse a temperature with an error, so that model="gpt-5" would never work otherwise.
+# Families that refuse a temperature with an error: with one, model="gpt-5" would never work.
 _FIXED_TEMPERATURE = ("o1", "o3", "o4", "gpt-5")
 
 
@@ -25,7 +25,7 @@ class OpenAICompatibleModel:
     refuse one, or with `temperature=None`.
 
     Raises:
-        ConfigError: a key or an address that cannot work.
+        ConfigError: the key or the address cannot work.
     """
 
     def __init__(
@@ -52,17 +52,17 @@ class OpenAICompatibleModel:
 
     @property
     def identity(self) -> str:
-        """What distinguishes this model's replies from another's, for a cache. Holds no key."""
+        """The text by which a cache tells this model's replies from another's; it holds no key."""
         settings = [self.structured, self.temperature, self.extra]
         return to_json([self.base_url, self.api, self.name, settings])
 
     async def complete(
         self, messages: Sequence[Mapping[str, Any]], schema: Mapping[str, Any] | None = None
     ) -> ChatReply:
-        """One reply to a list of messages.
+        """Return one reply to a list of messages.
 
         Raises:
-            JudgeError: no usable answer from the endpoint.
+            JudgeError: the endpoint gives no usable answer.
         """
         headers = {"authorization": f"Bearer {self._key.reveal()}"} if self._key else {}
         chat = self.api == "chat"
@@ -83,8 +83,8 @@ class OpenAICompatibleModel:
     def _chat_payload(self, messages: Sequence[Mapping[str, Any]], schema: Mapping[str, Any] | None) -> Any:
         payload = {**self._settings(), "messages": list(messages)}
         if schema is not None and self.structured == "json_schema":
-            named = {"name": "reply", "schema": schema, "strict": True}
-            payload["response_format"] = {"type": "json_schema", "json_schema": named}
+            json_schema = {"name": "reply", "schema": schema, "strict": True}
+            payload["response_format"] = {"type": "json_schema", "json_schema": json_schema}
         elif schema is not None and self.structured == "json_object":
             payload["response_format"] = {"type": "json_object"}
         return {**payload, **self.extra}
@@ -107,9 +107,9 @@ class OpenAICompatibleModel:
         choice = choice if isinstance(choice, Mapping) else {}
         message = choice.get("message")
         message = message if isinstance(message, Mapping) else {}
-        refused = isinstance(message.get("refusal"), str) and bool(message["refusal"])
-        text = message["refusal"] if refused else message.get("content")
-        finish = "refusal" if refused else choice.get("finish_reason")
+        is_refusal = isinstance(message.get("refusal"), str) and bool(message["refusal"])
+        text = message["refusal"] if is_refusal else message.get("content")
+        finish = "refusal" if is_refusal else choice.get("finish_reason")
         return self._reply(body, text, finish, "prompt_tokens", "completion_tokens")
 
     def _responses_reply(self, body: Mapping[str, Any]) -> ChatReply:
@@ -129,8 +129,10 @@ class OpenAICompatibleModel:
         finish = "stop" if body.get("status") == "completed" else body.get("status")
         return self._reply(body, "".join(texts), finish, "input_tokens", "output_tokens")
 
-    def _reply(self, body: Mapping[str, Any], text: Any, finish: Any, sent: str, received: str) -> ChatReply:
-        return reply_of(self.name, text, finish, body.get("usage"), sent, received)
+    def _reply(
+        self, body: Mapping[str, Any], text: Any, finish: Any, input_key: str, output_key: str
+    ) -> ChatReply:
+        return reply_of(self.name, text, finish, body.get("usage"), input_key, output_key)
 
     def __repr__(self) -> str:
         return f"<OpenAICompatibleModel {self.name!r} at {self.base_url}>"

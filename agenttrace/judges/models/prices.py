@@ -1,4 +1,4 @@
-"""What a model's tokens cost, in US dollars."""
+"""The list prices of models, in US dollars for a million tokens."""
 
 from __future__ import annotations
 
@@ -46,19 +46,20 @@ _RELEASE = re.compile(r"-(latest|\d{8}|\d{4}-\d{2}-\d{2})$")
 
 
 def set_price(model: str, *, input: float, output: float) -> None:  # noqa: A002 - the field's own word
-    """Say what a model costs in this process: US dollars for a million tokens, 0 for a model of your own.
+    """Set a model's price in this process: US dollars for a million tokens, 0 for a model of your own.
 
     Raises:
-        ConfigError: a price that is negative or not finite.
+        ConfigError: a price is not a number, or negative, or not finite.
     """
     for value in (input, output):
-        if not 0 <= value < float("inf"):
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not number or not 0 <= value < float("inf"):
             raise ConfigError(f"the price of {model!r} must be 0 or more dollars, got {value!r}")
     _PRICES[model] = Price(input, output)
 
 
 def price_of(model: str) -> Price | None:
-    """The price of a model by its exact name, or by its name without a release date; None where unknown.
+    """Return the price of a model by its exact name, or by its name without a release date; None if unknown.
 
     ``gpt-4.1-2025-04-14`` is ``gpt-4.1``; ``gpt-4.1-turbo`` is not known.
     """
@@ -66,7 +67,7 @@ def price_of(model: str) -> Price | None:
 
 
 def cost_of(model: str, input_tokens: int | None, output_tokens: int | None) -> float | None:
-    """US dollars, or None where the price or the usage is not known."""
+    """Return the cost in US dollars, or None where the price or the usage is not known."""
     price = price_of(model)
     if price is None or input_tokens is None or output_tokens is None:
         return None

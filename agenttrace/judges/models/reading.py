@@ -1,4 +1,4 @@
-"""What an endpoint answered: a reply, or a sentence on why there is none."""
+"""From an endpoint's HTTP answer to a `ChatReply`, or to an error that says why there is none."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ async def ask(transport: Transport, url: str, headers: Mapping[str, str], payloa
     """Post JSON to a model's endpoint.
 
     Raises:
-        JudgeError: no complete reply in time, none at all, one that is too long, or a redirect.
+        JudgeError: there is no complete reply in time, or it is too long or a redirect.
     """
     body = to_json(payload).encode("utf-8", "replace")
     outcome = await transport.post(url, {"content-type": "application/json", **headers}, body)
@@ -30,11 +30,11 @@ async def ask(transport: Transport, url: str, headers: Mapping[str, str], payloa
 
 
 def read_answer(answer: Answer, *, model: str, key: ApiKey | None) -> Mapping[str, Any]:
-    """The JSON object of a 200 answer.
+    """Return the JSON object of an answer with status 200.
 
     Raises:
-        JudgeError: another status, or a body that is not one strict JSON object. A refused key is reported
-            by the name of its source, without the endpoint's text, which often repeats the key.
+        JudgeError: it has another status, or its body is not one strict JSON object. A refused key is
+            reported by the name of its source, without the endpoint's text, which often repeats the key.
     """
     if answer.status in (401, 403):
         if key is None:
@@ -55,14 +55,14 @@ def read_answer(answer: Answer, *, model: str, key: ApiKey | None) -> Mapping[st
     return body
 
 
-def reply_of(model: str, text: Any, finish: Any, usage: Any, sent: str, received: str) -> ChatReply:
-    """The reply that an answer holds.
+def reply_of(model: str, text: Any, finish: Any, usage: Any, input_key: str, output_key: str) -> ChatReply:
+    """Return the reply that an answer holds.
 
-    `usage` is the endpoint's account of tokens, `sent` and `received` its names for those of the request and
-    of the reply. What is not of the kind it should be is left out, and so is the cost then.
+    `usage` is the endpoint's mapping of token counts, `input_key` and `output_key` are its names for those of
+    the request and of the reply. A value of a wrong type is left out, and then the cost, too.
     """
     usage = usage if isinstance(usage, Mapping) else {}
-    tokens_in, tokens_out = _count(usage.get(sent)), _count(usage.get(received))
+    tokens_in, tokens_out = _count(usage.get(input_key)), _count(usage.get(output_key))
     return ChatReply(
         text=text if isinstance(text, str) else "",
         model=model,
@@ -74,12 +74,12 @@ def reply_of(model: str, text: Any, finish: Any, usage: Any, sent: str, received
 
 
 def _count(value: Any) -> int | None:
-    """A number of tokens, or None where an endpoint sent something else."""
+    """Return a number of tokens, or None where the endpoint sent something else."""
     return value if type(value) is int and value >= 0 else None
 
 
 def _excerpt(answer: Answer, body: Any, key: ApiKey | None) -> str:
-    """The endpoint's own words about an error, cut, on one line, without the key."""
+    """Return the endpoint's own text about an error: short, on one line, without the key."""
     text = answer.body.decode("utf-8", "replace")
     if isinstance(body, Mapping):
         error = body.get("error")
@@ -93,7 +93,7 @@ def _excerpt(answer: Answer, body: Any, key: ApiKey | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ChatReply:
-    """What a language model answered, with what it cost.
+    """The answer of a language model, with its cost.
 
     `cost` is in US dollars, None where the model's price is not known. `finish` is the endpoint's own word
     for why the text ends (``"stop"``, ``"length"``, ``"refusal"`` …). `cached` replies came from disk: they

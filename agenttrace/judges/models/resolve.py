@@ -1,4 +1,4 @@
-"""From a model's name to the endpoint that serves it."""
+"""From a model's name to the model: its provider, address and key."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DEFAULT_MODEL_VARIABLE = "AGENTTRACE_JUDGE_MODEL"
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """Where a provider's models are, and which environment variables hold its key and its address."""
+    """A provider's address, and the environment variables that hold its key and another address."""
 
     base_url: str
     key_variable: str | None
@@ -62,13 +62,13 @@ PROVIDERS: dict[str, Provider] = {
     "xai": Provider("https://api.x.ai/v1", "XAI_API_KEY", "XAI_BASE_URL", ("grok-",)),
 }
 
-_resolved: dict[tuple[str, str, str | None], ChatModel] = {}
+_models: dict[tuple[str, str, str | None], ChatModel] = {}
 
 
 def resolve_model(
     model: str | ChatModel, *, base_url: str | None = None, api_key: str | None = None, **options: Any
 ) -> ChatModel:
-    """The model that a name stands for; a model object is returned as it is.
+    """Return the model that a name stands for; a model object is returned as it is.
 
     A name is ``"provider/model"``, or a bare one whose beginning says the provider (``gpt-4.1``,
     ``claude-sonnet-4-5``); with `base_url` or ``OPENAI_BASE_URL`` any bare name is a model of that
@@ -77,7 +77,8 @@ def resolve_model(
     `options` go to the model's class (`timeout`, `temperature`, `api` …).
 
     Raises:
-        ConfigError: an unknown provider or model, no key, or a key or an address that cannot work.
+        ConfigError: the provider or the model is unknown, there is no key, or the key or the address cannot
+            work.
     """
     if not isinstance(model, str):
         if not callable(getattr(model, "complete", None)):
@@ -89,21 +90,21 @@ def resolve_model(
     url = base_url or os.environ.get(settings.url_variable) or settings.base_url
     key = _key(model, settings, api_key, custom=base_url is not None)
     memo = (f"{provider}/{name}", url, None if key is None else key.reveal())
-    if not options and memo in _resolved:
-        return _resolved[memo]
-    found = _build(settings, name, url, key, source, options)
+    if not options and memo in _models:
+        return _models[memo]
+    chat_model = _build(settings, name, url, key, source, options)
     if not options:
-        _resolved[memo] = found
-    return found
+        _models[memo] = chat_model
+    return chat_model
 
 
 def default_model() -> str | None:
-    """The judge's name in ``AGENTTRACE_JUDGE_MODEL``, or None."""
+    """Return the model's name in ``AGENTTRACE_JUDGE_MODEL``, or None."""
     return os.environ.get(DEFAULT_MODEL_VARIABLE, "").strip() or None
 
 
 def _split(model: str, base_url: str | None) -> tuple[str, str]:
-    """The provider and its own name for the model."""
+    """Return the provider and its own name for the model."""
     provider, slash, name = model.strip().partition("/")
     if slash and name and provider in PROVIDERS:
         return provider, name
@@ -114,9 +115,9 @@ def _split(model: str, base_url: str | None) -> tuple[str, str]:
         if "known:" not in hint:
             hint += f" (known: {', '.join(sorted(PROVIDERS))})"
         raise ConfigError(f"unknown provider {provider!r} in the model {model!r}{hint}")
-    for known, settings in PROVIDERS.items():
+    for candidate, settings in PROVIDERS.items():
         if settings.prefixes and provider.startswith(settings.prefixes):
-            return known, provider
+            return candidate, provider
     if provider and os.environ.get("OPENAI_BASE_URL"):
         return "openai", provider
     raise ConfigError(
@@ -132,19 +133,19 @@ def _key(model: str, settings: Provider, api_key: str | None, *, custom: bool) -
     # A key from the environment belongs to the environment's endpoint, not to an address given in code.
     if variable is None or custom:
         return None
-    found = os.environ.get(variable)
-    if not found:
+    key = os.environ.get(variable)
+    if not key:
         raise ConfigError(f"the model {model!r} needs a key: set {variable}, or pass api_key=")
-    return ApiKey(found, variable)
+    return ApiKey(key, variable)
 
 
 def _build(
     settings: Provider, name: str, url: str, key: ApiKey | None, source: str, options: dict[str, Any]
 ) -> ChatModel:
-    checked = checked_base_url(url, source)
+    base_url = checked_base_url(url, source)
     if settings.api == "messages":
         if key is None:
             raise ConfigError("Anthropic's API needs a key: pass api_key= along with base_url=")
-        return AnthropicModel(name, api_key=key, base_url=checked, **options)
+        return AnthropicModel(name, api_key=key, base_url=base_url, **options)
     options = {"structured": settings.structured, **options}
-    return OpenAICompatibleModel(name, base_url=checked, api_key=key, **options)
+    return OpenAICompatibleModel(name, base_url=base_url, api_key=key, **options)

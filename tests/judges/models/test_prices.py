@@ -28,6 +28,6 @@ def test_a_price_can_be_set(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(prices, "_PRICES", dict(prices._PRICES))
     prices.set_price("my-model", input=1, output=2)
     assert prices.cost_of("my-model", 1_000_000, 1_000_000) == 3
-    for bad in (-1, float("nan"), float("inf")):
+    for bad in (-1, float("nan"), float("inf"), "1", None, True):
         with pytest.raises(ConfigError, match="0 or more dollars"):
             prices.set_price("my-model", input=bad, output=1)
