@@ -4,22 +4,30 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from agenttrace.core.errors import ConfigError
-from agenttrace.core.protocols import Delivering, Exporter, Store
+from agenttrace.core.protocols import Delivering, Exporter, Store, TakesScores, optional
 from agenttrace.core.score import Score
 from agenttrace.core.span import Span
-from agenttrace.scoring.checks import check_alerts, check_rate, fields_of
+from agenttrace.scoring.checks import check_rate, checked_alerts, fields_of
 from agenttrace.store import open_store
 from agenttrace.tracing.accounts import FlushResult
 from agenttrace.tracing.capture import Capture
 from agenttrace.tracing.context import running
-from agenttrace.tracing.decorator import check_options, enabled_by_environment, observe_methods, observe_with
+from agenttrace.tracing.decorator import (
+    check_span_type,
+    checked_options,
+    enabled_by_environment,
+    observe_methods,
+    observe_with,
+)
 from agenttrace.tracing.default_recorder import offer_recorder, withdraw_recorder
 from agenttrace.tracing.live_span import LiveSpan, add_to
 from agenttrace.tracing.live_trace import LiveTrace, running_trace
+from agenttrace.tracing.observed import ObserveOptions
 from agenttrace.tracing.pipeline import Pipeline
 from agenttrace.tracing.record import Recorder
 from agenttrace.tracing.redaction import RedactCall, Redaction, redaction_of
@@ -29,12 +37,13 @@ from agenttrace.tracing.span_block import SpanBlock
 from agenttrace.tracing.threads import follow_threads
 
 if TYPE_CHECKING:
-    from agenttrace.core.example import Example
-    from agenttrace.core.protocols import Scorer
+    from agenttrace.core.example import Example, ExpectedTools
+    from agenttrace.core.protocols import ChatModel, Scorer
+    from agenttrace.core.tool_call import ToolCall
     from agenttrace.online.alerts import Alert
     from agenttrace.online.evaluator import OnlineEvaluator
     from agenttrace.online.handle import EvaluationHandle
-    from agenttrace.online.request import Wishes
+    from agenttrace.online.request import OnResult
 
 F = TypeVar("F")
 C = TypeVar("C", bound=type)
@@ -84,13 +93,11 @@ class Tracer:
             raise ConfigError(f"queue_limit is a positive number of spans, got {queue_limit!r}")
         if isinstance(drain_seconds, bool) or not isinstance(drain_seconds, int | float) or drain_seconds < 0:
             raise ConfigError(f"drain_seconds is a number from 0, got {drain_seconds!r}")
-        if alerts:
-            check_alerts(alerts)
         self.project_name = project_name
         if not isinstance(enabled, bool):
             raise ConfigError(f"enabled is True or False, got {enabled!r}")
         self.enabled = enabled and enabled_by_environment()
-        if store is not None and not isinstance(store, str | Path) and not hasattr(store, "write_scores"):
+        if store is not None and not isinstance(store, str | Path) and optional(store, TakesScores) is None:
             raise ConfigError(f"store is a path, 'memory' or a Store, got {store!r}")
         self.store: Store = open_store(store) if store is None or isinstance(store, str | Path) else store
         if not isinstance(exporters, Sequence):
@@ -102,7 +109,7 @@ class Tracer:
         )
         self._recorder = Recorder(project_name, self._resolve, sampler(sample_rate))
         self._recorder.owner = self
-        self._alerts = tuple(alerts)
+        self._alerts = checked_alerts(alerts)
         self._drain_seconds = drain_seconds
         self._online: OnlineEvaluator | None = None
         self._exporters = tuple(exporters)
@@ -138,9 +145,14 @@ class Tracer:
         self,
         function: Any = None,
         *,
+        span_type: str = "function",
+        name: str | None = None,
+        capture_input: bool = True,
+        capture_output: bool = True,
+        metadata: Mapping[str, Any] | None = None,
+        tags: Iterable[str] = (),
         scorers: Sequence[Scorer] = (),
         sample_rate: float = 1.0,
-        **options: Any,
     ) -> Any:
         """Record every call of a function, method, generator, callable object or class.
 
@@ -164,15 +176,22 @@ class Tracer:
         Raises:
             ConfigError: something that cannot be called, or an option that cannot work.
         """
-        check_options(**options)
+        options = checked_options(
+            span_type=span_type,
+            name=name,
+            capture_input=capture_input,
+            capture_output=capture_output,
+            metadata=metadata,
+            tags=tags,
+        )
         if not self.enabled:
             return function if function is not None else lambda untouched: untouched
         check_rate(sample_rate)
         if scorers:
-            options["on_end"] = self._evaluate_each(scorers, sample_rate)
+            options = replace(options, on_end=self._evaluate_each(scorers, sample_rate))
         if function is None:
-            return lambda given: observe_with(self._recorder, given, **options)
-        return observe_with(self._recorder, function, **options)
+            return lambda decorated: observe_with(self._recorder, decorated, options)
+        return observe_with(self._recorder, function, options)
 
     @overload
     def observe_tools(self, cls: C) -> C: ...
@@ -193,7 +212,7 @@ class Tracer:
             return observe_methods(
                 self._recorder,
                 given,
-                options={"span_type": "tool"},
+                options=ObserveOptions("tool"),
                 exclude=exclude,
                 include_private=include_private,
             )
@@ -210,7 +229,7 @@ class Tracer:
         """A span for a block: ``with tracer.span("plan", span_type="chain") as span: …``."""
         if not isinstance(name, str) or not name:
             raise ConfigError(f"a span's name is a non-empty string, got {name!r}")
-        check_options(span_type=span_type)
+        check_span_type(span_type)
         if input is not None and not isinstance(input, Mapping):
             raise ConfigError(f"a span's input is a mapping of names to values, got {input!r}")
         return SpanBlock(self._recorder, name, span_type, None if input is None else dict(input))
@@ -270,13 +289,30 @@ class Tracer:
         LiveSpan(running()).add_score(Score.of(name, value, threshold, reason=reason))
 
     def async_evaluate(
-        self, scorers: Sequence[Scorer], example: Example | None = None, **wishes: Unpack[Wishes]
+        self,
+        scorers: Sequence[Scorer],
+        example: Example | None = None,
+        *,
+        input: str | dict[str, Any] | None = None,  # noqa: A002
+        actual_output: Any = None,
+        expected_output: Any = None,
+        context: list[str] | None = None,
+        retrieval_context: list[str] | None = None,
+        tools_called: Sequence[str | Mapping[str, Any] | ToolCall] | None = None,
+        expected_tools: ExpectedTools | None = None,
+        additional_metadata: dict[str, Any] | None = None,
+        model: str | ChatModel | None = None,
+        sample_rate: float | None = None,
+        span_id: str | None = None,
+        timeout: float | None = None,
+        on_result: OnResult | None = None,
+        alerts: Sequence[Alert] | None = None,
     ) -> EvaluationHandle:
         """Score an example in the background; the scores land on the running span. Returns at once.
 
         Give an `Example`, or its fields. What is given is copied now; scorers that look at the trace see the
         span and what is below it, once it has ended. Up to 10,000 evaluations wait; what comes beyond is
-        dropped, counted in `stats`. The returned handle may be ignored.
+        dropped, counted in `stats`. The returned handle may be ignored. What is None counts as not given.
 
         Args:
             scorers: What to ask, deterministic scorers or judges.
@@ -293,11 +329,28 @@ class Tracer:
             ConfigError: no scorers, an example and fields, a model that cannot be reached as configured.
             ScorerError: something that is not a scorer.
         """
-        fields = None if example is None else fields_of(example)
-        if not self.enabled:
-            wishes["sample_rate"] = 0.0
+        fields: dict[str, Any] = {
+            "input": input,
+            "actual_output": actual_output,
+            "expected_output": expected_output,
+            "context": context,
+            "retrieval_context": retrieval_context,
+            "tools_called": tools_called,
+            "expected_tools": expected_tools,
+            "additional_metadata": additional_metadata,
+        }
         online = self._online or self._begin_online()
-        return online.ask(scorers, fields, running(), wishes, self._alerts)
+        return online.ask(
+            scorers,
+            fields if example is None else fields_of(example, fields),
+            running(),
+            model=model,
+            sample_rate=0.0 if not self.enabled else 1.0 if sample_rate is None else sample_rate,
+            span_id=span_id,
+            timeout=timeout,
+            on_result=on_result,
+            alerts=self._alerts if alerts is None else (*self._alerts, *checked_alerts(alerts)),
+        )
 
     def wait_for_evaluations(self, timeout: float | None = None) -> bool:
         """Wait, at most `timeout` seconds, until every evaluation has ended and is stored; whether so.

@@ -1,11 +1,16 @@
-"""Every extension point on one page."""
+"""Every extension point on one page.
+
+A class of one's own need not inherit from anything here: having the methods is enough. What must be there
+stands in `Scorer`, `Exporter`, `Store`, `ChatModel`. What may be there, and is then used, is an *optional
+hook*: a protocol of one member each, below what it belongs to. `optional` tells whether something has one.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, cast, runtime_checkable
 
 from agenttrace.core.summary import RunSummary, TraceSummary
 
@@ -43,6 +48,36 @@ class Scorer(Protocol):
         ...
 
 
+class ChecksExamples(Protocol):
+    """Optional hook of a scorer: looks at what the user wrote before any agent is run."""
+
+    def check(self, example: Example) -> None:
+        """Raise where the example lacks an expectation that the scorer needs. What a run fills in
+        (`actual_output`, `tools_called`) is not there yet."""
+        ...
+
+
+class TakesModel(Protocol):
+    """Optional hook of a scorer that asks a model: takes the one that the evaluation was given."""
+
+    def with_model(self, model: str | ChatModel) -> Scorer:
+        """The scorer to ask instead; itself where it has a model of its own, which is the nearer wish.
+
+        Raises:
+            ConfigError: the model cannot be reached as configured.
+        """
+        ...
+
+
+class ChecksModel(Protocol):
+    """Optional hook of a scorer that asks a model: asked by `async_evaluate`, on the agent's thread."""
+
+    def check_model(self) -> None:
+        """Raise ConfigError where there is no model to ask, or it cannot be reached as configured. Quick: no
+        request is made."""
+        ...
+
+
 class Exporter(Protocol):
     """Where finished spans go.
 
@@ -63,6 +98,14 @@ class Exporter(Protocol):
 
     def close(self) -> None:
         """Release everything. Called once, by the tracer's `shutdown`."""
+        ...
+
+
+class TakesScores(Protocol):
+    """Optional hook of an exporter, part of every store: scores go there, too."""
+
+    def write_scores(self, scores: Sequence[tuple[str, str | None, Score]]) -> None:
+        """Keep or send scores, each with its trace id and span id (None: the whole trace)."""
         ...
 
 
@@ -90,19 +133,84 @@ class Delivering(ABC):
         """In a forked child: begin anew, leaving what the parent has yet to deliver to the parent."""
 
 
-class SpanSink(Exporter, Protocol):
-    """An exporter that keeps scores too: all that recording needs of a store.
+class SpanSink(Exporter, TakesScores, Protocol):
+    """An exporter that keeps scores too: all that recording needs of a store."""
 
-    One that has a ``get_ready()`` is told, on the writer's thread, that the first trace has begun, so that it
-    can open what it needs before there is anything to keep.
-    """
 
-    def write_scores(self, scores: Sequence[tuple[str, str | None, Score]]) -> None:
-        """Keep scores, each with its trace id and span id (None: the whole trace)."""
+class GetsReady(Protocol):
+    """Optional hook of a store: opens what it needs before there is anything to keep."""
+
+    def get_ready(self) -> None:
+        """Told, on the writer's thread, that the first trace has begun. What it raises is logged."""
         ...
 
 
-class Store(SpanSink, Protocol):
+class TakesTools(Protocol):
+    """Optional hook of a `SpanSink`, part of every `Store`: keeps which tools there are."""
+
+    def write_tools(self, project: str, tools: Sequence[ToolDefinition]) -> None:
+        """Keep the definitions of a project's tools, called or not, so that `trace` can give them."""
+        ...
+
+
+class BeginsAnew(Protocol):
+    """Optional hook of a `SpanSink`, part of every `Store`: it is told of forks."""
+
+    def after_fork(self) -> None:
+        """In a forked child: begin anew, leaving what the parent has yet to store to the parent."""
+        ...
+
+
+class HasPath(Protocol):
+    """Optional attribute of a store, and of its health: the file that two of them may share."""
+
+    @property
+    def path(self) -> str | None:
+        """Where the file is; None, or no such attribute, where there is none."""
+        ...
+
+
+class Health(HasPath, Protocol):
+    """What recording wants to know of a store that has a file: counts of spans since the store was made."""
+
+    @property
+    def mode(self) -> str:
+        """``"memory"`` while the file cannot be written; any other word where all is well."""
+        ...
+
+    @property
+    def waiting(self) -> int:
+        """Spans that are kept in memory until the file can be written again."""
+        ...
+
+    @property
+    def quarantined(self) -> int:
+        """Spans that could not be stored as they are."""
+        ...
+
+    @property
+    def dropped(self) -> int:
+        """Spans for which memory had no room."""
+        ...
+
+
+class TellsHealth(Protocol):
+    """Optional hook of a store: `flush` and `stats` then know what is not in its file."""
+
+    def health(self) -> Health:
+        """How the store is now. One that has no hook is believed what its `flush` returns."""
+        ...
+
+
+class KeepsOutbox(Protocol):
+    """Optional hook of a store: what exporters have yet to send outlives the process there."""
+
+    def outbox(self, destination: str) -> Outbox:
+        """The outbox of one destination, the same for all who ask."""
+        ...
+
+
+class Store(SpanSink, TakesTools, BeginsAnew, Protocol):
     """An exporter that can be read back. Reading may happen on any thread.
 
     Raises:
@@ -112,10 +220,6 @@ class Store(SpanSink, Protocol):
 
     def write_report(self, report: EvaluationReport) -> str:
         """Keep a finished evaluation run, with the scores under their traces; returns the run's id."""
-        ...
-
-    def write_tools(self, project: str, tools: Sequence[ToolDefinition]) -> None:
-        """Keep the definitions of a project's tools, called or not, so that `trace` can give them."""
         ...
 
     def trace(self, trace_id: str) -> Trace | None:
@@ -187,10 +291,6 @@ class Store(SpanSink, Protocol):
         """Delete a trace by its whole id, with its scores; whether it was there."""
         ...
 
-    def after_fork(self) -> None:
-        """In a forked child: begin anew, leaving what the parent has yet to store to the parent."""
-        ...
-
 
 @dataclass(frozen=True, slots=True)
 class Parcel:
@@ -208,10 +308,7 @@ class Parcel:
 
 
 class Outbox(Protocol):
-    """Where an exporter keeps what it has yet to send to one destination. Any thread may use it.
-
-    A store that has a method ``outbox(destination)`` gives one that outlives the process.
-    """
+    """Where an exporter keeps what it has yet to send to one destination. Any thread may use it."""
 
     def put(self, parcels: Sequence[Parcel]) -> int:
         """Keep parcels; returns how many items had to go for them."""
@@ -255,14 +352,112 @@ class ChatModel(Protocol):
         ...
 
 
+class Named(Protocol):
+    """Optional attribute of a chat model: without it, reports call the model by its class."""
+
+    @property
+    def name(self) -> str:
+        """What reports call it."""
+        ...
+
+
+class Identified(Protocol):
+    """Optional attribute of a chat model, needed for its replies to be cached."""
+
+    @property
+    def identity(self) -> str:
+        """A text that no other model has, nor the same one with other settings."""
+        ...
+
+
+class FencesAlike(Protocol):
+    """Optional attribute of a chat model whose replies are cached: equal questions must be equal requests."""
+
+    @property
+    def fence_secret(self) -> bytes | None:
+        """What the marks round the text under judgement are derived from; None, or no such attribute, makes
+        them new for each question."""
+        ...
+
+
+class KeepsReplies(Protocol):
+    """Optional hook of a chat model: it learns which of its replies could be used."""
+
+    def keep(
+        self, messages: Sequence[Mapping[str, Any]], schema: Mapping[str, Any] | None, reply: Any
+    ) -> None:
+        """Told of each reply that the judge has read and accepted, with the request it answers."""
+        ...
+
+
+OPTIONAL_HOOKS: Mapping[type, str] = {
+    ChecksExamples: "check",
+    TakesModel: "with_model",
+    ChecksModel: "check_model",
+    TakesScores: "write_scores",
+    GetsReady: "get_ready",
+    TakesTools: "write_tools",
+    BeginsAnew: "after_fork",
+    HasPath: "path",
+    TellsHealth: "health",
+    KeepsOutbox: "outbox",
+    Named: "name",
+    Identified: "identity",
+    FencesAlike: "fence_secret",
+    KeepsReplies: "keep",
+}
+"""Each optional hook with the one method or attribute that makes it."""
+
+_METHODS = frozenset(hook for hook, member in OPTIONAL_HOOKS.items() if callable(getattr(hook, member)))
+
+Hook = TypeVar("Hook")
+
+
+def optional(thing: object, hook: type[Hook]) -> Hook | None:
+    """`thing` itself, typed as one that has an optional hook; None where it has not.
+
+    Unlike `isinstance` this sees what a wrapper passes on through ``__getattr__``, on every Python, and takes
+    no attribute for a method that happens to have its name.
+    """
+    member = getattr(thing, OPTIONAL_HOOKS[hook], None)
+    if member is None or (hook in _METHODS and not callable(member)):
+        return None
+    return cast(Hook, thing)
+
+
+def name_of_model(model: ChatModel) -> str:
+    """What reports call a model: its name, or the name of its class."""
+    named = optional(model, Named)
+    return type(model).__name__ if named is None else str(named.name)
+
+
 __all__ = [
+    "OPTIONAL_HOOKS",
+    "BeginsAnew",
     "ChatModel",
+    "ChecksExamples",
+    "ChecksModel",
     "Delivering",
     "Exporter",
+    "FencesAlike",
+    "GetsReady",
+    "HasPath",
+    "Health",
+    "Identified",
+    "KeepsOutbox",
+    "KeepsReplies",
+    "Named",
     "Outbox",
+    "Parcel",
     "RunSummary",
     "Scorer",
     "SpanSink",
     "Store",
+    "TakesModel",
+    "TakesScores",
+    "TakesTools",
+    "TellsHealth",
     "TraceSummary",
+    "name_of_model",
+    "optional",
 ]

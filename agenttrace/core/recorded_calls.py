@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
+from agenttrace.core import semconv
 from agenttrace.core.errors import DatasetError, did_you_mean
 from agenttrace.core.identity import new_span_key, new_trace_key
 from agenttrace.core.jsonable import jsonable
@@ -46,10 +47,10 @@ class RecordedCall:
     def attributes(self) -> dict[str, Any]:
         """What the trace reads the call's agent, turn and metadata from."""
         known = {
-            "gen_ai.agent.name": self.agent,
-            "agenttrace.turn": self.turn,
-            "agenttrace.arguments_error": self.arguments_error,
-            "agenttrace.call": jsonable(self.metadata, limit=None) or None,
+            semconv.AGENT_NAME: self.agent,
+            semconv.TURN: self.turn,
+            semconv.ARGUMENTS_ERROR: self.arguments_error,
+            semconv.CALL_METADATA: jsonable(self.metadata, limit=None) or None,
         }
         return {key: value for key, value in known.items() if value is not None}
 
@@ -207,7 +208,7 @@ def build(
         end_ns=2 * events[-1].moment + 2 if events else 0,
         input=None if first_input is None else {"input": first_input},
         output=jsonable(output, limit=None),
-        attributes={"agenttrace.recorded": True},
+        attributes={semconv.RECORDED: True},
     )
     below = [
         Span(
@@ -242,7 +243,7 @@ def _text_span(answer: RecordedText) -> dict[str, Any]:
         "span_type": "llm",
         "input": {"messages": answer.heard},
         "output": answer.text or None,
-        "attributes": {"agenttrace.turn": answer.turn},
+        "attributes": {semconv.TURN: answer.turn},
     }
 
 

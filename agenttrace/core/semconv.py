@@ -95,6 +95,25 @@ OTHER_USAGE = "agenttrace.usage."
 OTHER_INPUT = "agenttrace.input"
 """The parts of an input that have no name of their own, where the others have."""
 
+RECORDED = "agenttrace.recorded"
+"""True on the root of a run that was given as data: its calls have no durations, nor a root of their own."""
+TAGS = "agenttrace.tags"
+METADATA = "agenttrace.metadata"
+"""What was said of a trace, by name; on its root."""
+TURN = "agenttrace.turn"
+ATTEMPT = "agenttrace.attempt"
+ARGUMENTS_ERROR = "agenttrace.arguments_error"
+"""Why the arguments of a recorded call could not be read."""
+CALL_METADATA = "agenttrace.call"
+"""What was recorded of a call besides its arguments and output, by name."""
+ITEMS = "agenttrace.items"
+"""How many items a generator gave."""
+RETURNED = "agenttrace.returned"
+"""What a generator returned, besides its items."""
+LOGS = "agenttrace.logs"
+UNREADABLE = "agenttrace.unreadable"
+"""What the store holds of a span in another form than this version reads."""
+
 CONTENT = frozenset(
     {
         TOOL_ARGUMENTS,
@@ -116,11 +135,11 @@ CONTENT = frozenset(
         OTHER_INPUT,
         "gen_ai.prompt",
         "gen_ai.completion",
-        "agenttrace.arguments_error",
-        "agenttrace.call",
-        "agenttrace.logs",
-        "agenttrace.returned",
-        "agenttrace.unreadable",
+        ARGUMENTS_ERROR,
+        CALL_METADATA,
+        LOGS,
+        RETURNED,
+        UNREADABLE,
     }
 )
 """Attributes that hold what was asked, given, answered or raised, not only that it was."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
+from agenttrace.core import semconv
 from agenttrace.core.identity import new_trace_key, trace_id_text
 from agenttrace.core.span import Span, SpanError
 from agenttrace.core.tool import TOOL, ToolDefinition
@@ -118,31 +119,29 @@ class Trace:
     def is_recorded_run(self) -> bool:
         """Whether this was made of plain calls or messages. Then `tools` says what its calls' parameters are;
         in a live trace a call knows that itself, and a tool of the same name may be another project's."""
-        return bool(self.root and self.root.attributes.get("agenttrace.recorded"))
+        return bool(self.root and self.root.attributes.get(semconv.RECORDED))
 
     @property
     def tags(self) -> tuple[str, ...]:
         """The tags of all roots, each once."""
-        return tuple(
-            dict.fromkeys(tag for s in self.roots for tag in s.attributes.get("agenttrace.tags", ()))
-        )
+        return tuple(dict.fromkeys(tag for s in self.roots for tag in s.attributes.get(semconv.TAGS, ())))
 
     @property
     def customer_id(self) -> str | None:
         """What `tracer.set_customer_id` was given."""
-        return self._root_attribute("enduser.id")
+        return self._root_attribute(semconv.CUSTOMER_ID)
 
     @property
     def session_id(self) -> str | None:
         """What `tracer.set_session_id` was given."""
-        return self._root_attribute("session.id")
+        return self._root_attribute(semconv.SESSION_ID)
 
     @property
     def metadata(self) -> Mapping[str, Any]:
         """What `tracer.update_metadata` was given, all roots together."""
         merged: dict[str, Any] = {}
         for span in self.roots:
-            merged.update(span.attributes.get("agenttrace.metadata", {}))
+            merged.update(span.attributes.get(semconv.METADATA, {}))
         return merged
 
     def _root_attribute(self, name: str) -> str | None:
@@ -185,7 +184,7 @@ class Trace:
     def _tool_call(self, index: int, span: Span) -> ToolCall:
         above = self._ancestors(span)
         attributes = span.attributes
-        agents = [attributes["gen_ai.agent.name"]] if "gen_ai.agent.name" in attributes else []
+        agents = [attributes[semconv.AGENT_NAME]] if semconv.AGENT_NAME in attributes else []
         agents += [s.name for s in above if s.span_type == AGENT]
         return ToolCall(
             name=span.name,
@@ -200,10 +199,10 @@ class Trace:
             path=tuple(s.name for s in reversed(above)),
             parent_id=span.parent_id,
             span_id=span.span_id,
-            turn=attributes.get("agenttrace.turn"),
+            turn=attributes.get(semconv.TURN),
             tool=span.tool or (self.tools.get(span.name) if self.is_recorded_run else None),
-            arguments_error=attributes.get("agenttrace.arguments_error"),
-            metadata=attributes.get("agenttrace.call", {}),
+            arguments_error=attributes.get(semconv.ARGUMENTS_ERROR),
+            metadata=attributes.get(semconv.CALL_METADATA, {}),
         )
 
     def under(self, span_key: int) -> Trace:

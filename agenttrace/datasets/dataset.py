@@ -8,6 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, Self, overload
 
+from agenttrace.core import semconv
 from agenttrace.core.errors import DatasetError, did_you_mean
 from agenttrace.core.example import Example
 from agenttrace.core.file_form import strict, to_file_form
@@ -213,7 +214,7 @@ def example_from_trace(trace: Trace, expect: Expect = "nothing") -> Example:
     root = trace.root
     given: Any = None
     if root is not None and root.span_type != TOOL and root.input is not None:
-        recorded = root.attributes.get("agenttrace.recorded")
+        recorded = root.attributes.get(semconv.RECORDED)
         given = root.input["input"] if recorded else dict(root.input)
     origin = {
         "trace_id": trace.trace_id,

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from agenttrace.core.errors import ConfigError
-from agenttrace.core.protocols import Outbox, Parcel
+from agenttrace.core.protocols import HasPath, KeepsOutbox, Outbox, Parcel, optional
 from agenttrace.exporters.otlp_encoding import Protocol, encode, halves
 from agenttrace.exporters.otlp_http import Collector
 from agenttrace.exporters.otlp_settings import SignalSettings
@@ -47,11 +47,12 @@ class Signal:
         Raises:
             ConfigError: another exporter of this process sends there with other headers, or other content.
         """
-        make = getattr(store, "outbox", None)
-        if make is None:
+        keeping = optional(store, KeepsOutbox)
+        if keeping is None:
             return
         destination = f"{self.settings.url} {name}"
-        place = (str(getattr(store, "path", id(store))), destination)
+        with_file = optional(store, HasPath)
+        place = (str(id(store) if with_file is None else with_file.path), destination)
         other = _attached.get(place)
         mine = (self.settings.headers, self.content)
         if other is not None and (other.settings.headers, other.content) != mine:
@@ -60,7 +61,7 @@ class Signal:
                 "tell them apart: OTLPExporter(…, name=…)"
             )
         _attached[place] = self
-        self._durable = make(destination)
+        self._durable = keeping.outbox(destination)
 
     def _outboxes(self) -> list[Outbox]:
         return [self._memory] if self._durable is None else [self._memory, self._durable]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from agenttrace.core import semconv
 from agenttrace.core.trace import Trace
 
 _TOTAL = ("total_tokens",)
@@ -25,7 +26,7 @@ def spent_cost(trace: Trace) -> float | None:
 def spent_seconds(trace: Trace) -> float | None:
     """Seconds from the first start to the last end; None for a recorded run, whose clock is made up."""
     root = trace.root
-    if root is None or root.attributes.get("agenttrace.recorded"):
+    if root is None or root.attributes.get(semconv.RECORDED):
         return None
     return trace.duration_ns / 1e9
 

@@ -15,13 +15,14 @@ from agenttrace.online.alerts import Alert
 from agenttrace.online.backlog import Backlog
 from agenttrace.online.handle import EvaluationHandle
 from agenttrace.online.lifecycle import look_after, no_thread_at_the_end
-from agenttrace.online.request import Request, Wishes, check_wishes, make_request, take_fields
+from agenttrace.online.request import OnResult, Request, key_of_span, make_request
 from agenttrace.process.owner import owner_text
 from agenttrace.process.supervised_thread import SupervisedThread
-from agenttrace.scoring.checks import checked_request
+from agenttrace.scoring.checks import check_delivery, check_rate, checked_request
 from agenttrace.tracing.record import Record
 
 if TYPE_CHECKING:
+    from agenttrace.core.protocols import ChatModel
     from agenttrace.online.worker import OnlineWorker
 
 QUEUE_LIMIT = 10_000
@@ -37,8 +38,6 @@ _FORK_SECONDS = 5.0
 _STOP_SECONDS = 0.5
 _STORING_SECONDS = 30.0
 """How long who waits without a limit waits for spans that are to be evaluated to be stored."""
-
-_NONE: Wishes = {}
 
 _FULL = "the evaluation was dropped: the queue of evaluations is full"
 _SHUT = "the evaluation was dropped: the tracer was shut down"
@@ -94,35 +93,40 @@ class OnlineEvaluator:
     def ask(
         self,
         scorers: Sequence[Any],
-        fields: dict[str, Any] | None,
+        fields: dict[str, Any],
         record: Record | None = None,
-        wishes: Wishes = _NONE,
+        *,
+        model: str | ChatModel | None = None,
+        sample_rate: float = 1.0,
+        span_id: str | None = None,
+        timeout: float | None = None,
+        on_result: OnResult | None = None,
         alerts: Sequence[Alert] = (),
     ) -> EvaluationHandle:
-        """Check, copy, hand over. `fields` are those of an example, or None: `wishes` may hold them.
+        """Check, copy, hand over. `fields` are those of an example; they become the evaluator's.
 
         Raises only for wrong use; see `Tracer.async_evaluate`.
         """
-        if wishes:
-            fields = take_fields(wishes, fields)
-        if wishes:
-            check_wishes(wishes)
-            sample_rate = wishes.get("sample_rate", 1.0)
-            scorers = checked_request(scorers, wishes.get("model"), sample_rate)
-            if not _admitted(sample_rate):
-                return self._sampled_out()
-        else:
-            scorers = checked_request(scorers)
-        counts = self.counts
-        # `has_room`, whose call would be a twentieth of the agent's time here:
-        if len(self.inbox) + counts.waiting >= self.limit or counts.weight >= MAX_WEIGHT or self._closed:
+        if sample_rate != 1.0:
+            check_rate(sample_rate)
+        check_delivery(timeout, on_result)
+        scorers = checked_request(scorers, model)
+        if not _admitted(sample_rate):
+            return self._sampled_out()
+        if not self.has_room():
             return self._dropped(scorers)
-        request = make_request(scorers, fields or {}, record)
-        if alerts:
-            request.alerts = alerts
-        if wishes:
-            request.wish(wishes)
-        return self.submit(request)
+        return self.submit(
+            make_request(
+                scorers,
+                fields,
+                record,
+                span_key=None if span_id is None else key_of_span(span_id, record),
+                model=model,
+                timeout=timeout,
+                on_result=on_result,
+                alerts=alerts,
+            )
+        )
 
     def ask_for_span(
         self, scorers: Sequence[Any], fields: dict[str, Any], span: Span, *, alerts: Sequence[Alert]
@@ -131,9 +135,9 @@ class OnlineEvaluator:
         if not self._closed and not self.has_room():
             self._dropped(scorers)
             return
-        request = make_request(scorers, fields).about(span.trace_key, span.span_key)
-        request.alerts = alerts
-        self._take(request)
+        self._take(
+            make_request(scorers, fields, trace_key=span.trace_key, span_key=span.span_key, alerts=alerts)
+        )
         if self._closed:
             self._backlog.leave_inbox()
 
@@ -286,7 +290,7 @@ def each_span(
     online: OnlineEvaluator, scorers: Sequence[Any], sample_rate: float, alerts: Sequence[Alert]
 ) -> Callable[[Span], None]:
     """What evaluates the spans of one observed function: those that succeeded, `sample_rate` of them."""
-    scorers = checked_request(scorers, None, sample_rate)
+    scorers = checked_request(scorers)
 
     def evaluate(span: Span) -> None:
         if span.status == "ok" and _admitted(sample_rate):

@@ -9,7 +9,7 @@ from contextvars import copy_context
 from dataclasses import dataclass
 from typing import Any
 
-from agenttrace.core.protocols import Store
+from agenttrace.core.protocols import Store, TakesScores, optional
 from agenttrace.core.score import Score
 from agenttrace.online.alerts import LowScore
 from agenttrace.online.counts import Counts
@@ -67,7 +67,7 @@ class Results:
         self._store = store
         self._redacted: Callable[[Score], Score] = getattr(store, "redacted", _itself)
         self._project = project
-        self._exporters = [e for e in exporters if callable(getattr(e, "write_scores", None))]
+        self._exporters = [hook for one in exporters if (hook := optional(one, TakesScores)) is not None]
         self._counts = counts
         self._held = held
         self._isolation = isolation

@@ -52,10 +52,14 @@ def _asked_again(
         evaluator.store.drop_pending_evaluations([saved["key"]])
         reason = f"the evaluation cannot be finished from what the store kept of it: {why}"
         return EvaluationHandle.undone("scored", scorers, reason)
-    request = make_request(scorers, example).about(
-        None if saved["trace_id"] is None else int(saved["trace_id"], 16),
-        None if saved["span_id"] is None else int(saved["span_id"], 16),
+    request = make_request(
+        scorers,
+        example,
+        trace_key=None if saved["trace_id"] is None else int(saved["trace_id"], 16),
+        span_key=None if saved["span_id"] is None else int(saved["span_id"], 16),
+        model=saved["model"],
+        timeout=saved.get("timeout"),
+        alerts=alerts,
     )
-    request.model, request.timeout, request.alerts = saved["model"], saved.get("timeout"), alerts
     request.key, request.saved = saved["key"], True
     return evaluator.submit(request)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from contextvars import copy_context
 from typing import Any
 
-from agenttrace.core.protocols import Scorer, Store
+from agenttrace.core.protocols import Scorer, Store, TakesModel, optional
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
 from agenttrace.online.counts import Counts
@@ -182,9 +182,9 @@ class OnlineWorker:
         self, scorer: Scorer, request: Request, example: Any, trace: Trace, timeout: float
     ) -> Score:
         try:
-            take: Callable[[Any], Scorer] | None = getattr(scorer, "with_model", None)
-            if request.model is not None and take is not None:
-                scorer = take(request.model)
+            taking = optional(scorer, TakesModel)
+            if request.model is not None and taking is not None:
+                scorer = taking.with_model(request.model)
             return await apply_scorer(scorer, example, trace, self._isolation, timeout)
         except asyncio.CancelledError:
             raise

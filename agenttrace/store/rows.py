@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from agenttrace.core import semconv
 from agenttrace.core.errors import StoreError
 from agenttrace.core.jsonable import clean_text, jsonable, to_json
 from agenttrace.core.report import ScoringResult
@@ -147,7 +148,7 @@ def span_of(trace_key: int, row: Sequence[Any], tools: dict[tuple[str, str], Too
     span, parent, seq, name, span_type, project, definition, start, end, given, output, rest = row
     more: Any = EMPTY if rest is None else loaded(rest)
     if not isinstance(more, Mapping):
-        more = {"attributes": {"agenttrace.unreadable": more}}
+        more = {"attributes": {semconv.UNREADABLE: more}}
     error = more.get("error")
     return Span(
         trace_key=trace_key,

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from agenttrace.core.interruptions import pass_on_interruption
-from agenttrace.core.protocols import SpanSink
+from agenttrace.core.protocols import HasPath, SpanSink, TellsHealth, optional
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +71,10 @@ class StoreAccount:
 
     def _now(self) -> Shortfall | None:
         """What the store says of its file; None where it has none, or does not say."""
-        ask: Any = getattr(self._store, "health", None)
+        reporting = optional(self._store, TellsHealth)
         try:
-            health: Any = ask() if callable(ask) else None
-            if getattr(health, "path", None) is None:
+            health = None if reporting is None else reporting.health()
+            if health is None or optional(health, HasPath) is None:
                 return None
             return Shortfall(health.waiting, health.quarantined, health.dropped, health.mode != "memory")
         except BaseException as error:  # choke-point: a store of the user's, whose health is something else

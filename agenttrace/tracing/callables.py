@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy, deepcopy
+from dataclasses import replace
 from types import MethodType
 from typing import Any
 
 import wrapt
 
-Again = tuple[Callable[[Any, dict[str, Any]], Any], dict[str, Any]]
+from agenttrace.tracing.observed import ObserveOptions
+
+Again = tuple[Callable[[Any, ObserveOptions], Any], ObserveOptions]
 """How a copy is observed: a function that pickles by name, and the options to give it."""
 
 
@@ -41,7 +44,7 @@ class ObservedCallable(wrapt.CallableObjectProxy):  # type: ignore[type-arg,unus
     def __reduce_ex__(self, protocol: Any) -> Any:
         observe, options = self._self_again
         # What listens to the end of calls belongs to this process.
-        return observe, (self.__wrapped__, {**options, "on_end": None})
+        return observe, (self.__wrapped__, replace(options, on_end=None))
 
     def __reduce__(self) -> Any:
         return self.__reduce_ex__(2)

@@ -9,7 +9,15 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from agenttrace.core.interruptions import pass_on_interruption
-from agenttrace.core.protocols import Delivering, Exporter, SpanSink
+from agenttrace.core.protocols import (
+    Delivering,
+    Exporter,
+    GetsReady,
+    SpanSink,
+    TakesScores,
+    TakesTools,
+    optional,
+)
 from agenttrace.core.score import Score
 from agenttrace.core.span import Span
 from agenttrace.core.tool import ToolDefinition
@@ -60,9 +68,9 @@ class Delivery:
 
     def get_ready(self) -> None:
         """Let the store open its file, if it has one, before the first span has ended."""
-        get_ready = getattr(self.store, "get_ready", None)
-        if get_ready is not None:
-            self._call("store", "the store did not get ready", get_ready)
+        getting_ready = optional(self.store, GetsReady)
+        if getting_ready is not None:
+            self._call("store", "the store did not get ready", getting_ready.get_ready)
 
     def take(self, queue: deque[Any], stop: type) -> int:
         """Move up to `BATCH` records, or those before an item of type `stop`, from the queue to `pending`.
@@ -172,14 +180,14 @@ class Delivery:
     def _write_tools(self, project: str) -> None:
         """Keep which tools there are, called or not, so that a stored trace is judged like a live one."""
         tools = known_tools()
-        write = getattr(self.store, "write_tools", None)
-        if write is None or self._tools_written.get(project) == tools:
+        taking = optional(self.store, TakesTools)
+        if taking is None or self._tools_written.get(project) == tools:
             return
         self._tools_written[project] = tools
         self._call(
             "tools",
             "the tools were not stored",
-            lambda: write(project, [self.redaction.tool(tool) for tool in tools.values()]),
+            lambda: taking.write_tools(project, [self.redaction.tool(tool) for tool in tools.values()]),
         )
 
     def _write_scores(self) -> None:
@@ -195,9 +203,10 @@ class Delivery:
             self.warn("scores", f"{len(scores)} scores were not stored", error)
             return
         for exporter in self.exporters:
-            write = getattr(exporter, "write_scores", None)
-            if write is not None:
-                self._call("export", f"{len(scores)} scores were not exported", write, scores)
+            taking = optional(exporter, TakesScores)
+            if taking is not None:
+                failure = f"{len(scores)} scores were not exported"
+                self._call("export", failure, taking.write_scores, scores)
 
     def _tell(self) -> None:
         """Call what waits for the end of a span of an observed function, now that the span is stored."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from agenttrace.core import semconv
 from agenttrace.core.identity import SPAN_KEY_MASK
 from agenttrace.core.jsonable import clean, clean_text
 from agenttrace.core.score import Score
@@ -16,7 +17,6 @@ from agenttrace.tracing.record import (
     EXTRA,
     FAILURE,
     INDEX,
-    METADATA,
     OBSERVED,
     PARENT,
     SCOPE,
@@ -70,7 +70,8 @@ _new = object.__new__
 def _rules_for(observed: ObservedFunction, redaction: Redaction) -> RedactedNames:
     names = tuple(map(redaction.key, observed.names))
     by_name = redaction.call is not None or any(map(redaction.is_secret, observed.names))
-    return redaction, by_name, redaction.inside(observed.name), redaction.tool(observed.definition), names
+    definition = None if observed.definition is None else redaction.tool(observed.definition)
+    return redaction, by_name, redaction.inside(observed.name), definition, names
 
 
 def _inputs(
@@ -131,12 +132,12 @@ def _add_extra(
             if kind is dict or kind is list:  # and so may tags and metadata
                 value = value.copy()
             name = redaction.key(clean_text(key))
-            if key == METADATA and kind is dict:
+            if key == semconv.METADATA and kind is dict:
                 attributes[name] = redaction.fields(clean(value))
             else:
                 attributes[name] = _value(key, value, redaction)
     if "logs" in extra:
-        attributes["agenttrace.logs"] = [_log(entry, redaction) for entry in tuple(extra["logs"])]
+        attributes[semconv.LOGS] = [_log(entry, redaction) for entry in tuple(extra["logs"])]
     span.attributes = attributes
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from agenttrace.core import semconv
 from agenttrace.core.identity import span_id_text, trace_id_text
 from agenttrace.core.interruptions import thrown_in
 from agenttrace.core.score import Score
@@ -137,7 +138,7 @@ def add_to(
     if usage is not None:
         span.set_usage(usage)
     if model is not None:
-        span.set_attribute("gen_ai.request.model", model)
+        span.set_attribute(semconv.REQUEST_MODEL, model)
     for name, value in attributes.items():
         span.set_attribute(name, value)
 

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import Any
 
+from agenttrace.core import semconv
 from agenttrace.core.errors import ConfigError
 from agenttrace.core.identity import trace_id_text
 from agenttrace.tracing.context import current
 from agenttrace.tracing.live_span import as_text, plain_mapping
-from agenttrace.tracing.record import METADATA, SCOPE, Scope
+from agenttrace.tracing.record import SCOPE, Scope
 
 MAX_TAGS = 1_000
 """Tags that one trace keeps."""
@@ -33,24 +34,24 @@ class LiveTrace:
         """Add tags."""
         if isinstance(tags, str) or not isinstance(tags, Iterable):
             raise ConfigError(f"tags are a list of strings, got {tags!r}")
-        kept = self._attributes().setdefault("agenttrace.tags", [])
+        kept = self._attributes().setdefault(semconv.TAGS, [])
         for tag in islice(tags, MAX_TAGS):
             if as_text(tag) not in kept and len(kept) < MAX_TAGS:
                 kept.append(as_text(tag))
 
     def set_customer_id(self, customer_id: str) -> None:
         """Say for whom the agent runs."""
-        self._attributes()["enduser.id"] = as_text(customer_id)
+        self._attributes()[semconv.CUSTOMER_ID] = as_text(customer_id)
 
     def set_session_id(self, session_id: str) -> None:
         """Say to which conversation the trace belongs."""
-        self._attributes()["session.id"] = as_text(session_id)
+        self._attributes()[semconv.SESSION_ID] = as_text(session_id)
 
     def update_metadata(self, metadata: Mapping[str, Any]) -> None:
         """Add any values by name."""
         if not isinstance(metadata, Mapping):
             raise ConfigError(f"metadata is a mapping, got {type(metadata).__name__} {metadata!r}")
-        self._attributes().setdefault(METADATA, {}).update(plain_mapping(metadata) or {})
+        self._attributes().setdefault(semconv.METADATA, {}).update(plain_mapping(metadata) or {})
 
     def _attributes(self) -> dict[str, Any]:
         scope = self._scope

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, cast
 
 from agenttrace.core.jsonable import clean_text, jsonable
@@ -67,6 +68,20 @@ class ObservedFunction:
         self.wrapper: Callable[[], Any] | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class ObserveOptions:
+    """How calls are recorded: what `observe` was told of the function that it decorates."""
+
+    span_type: str = "function"
+    name: str | None = None
+    capture_input: bool = True
+    capture_output: bool = True
+    metadata: Mapping[str, Any] | None = None
+    tags: tuple[str, ...] = ()
+    on_end: OnEnd | None = None
+    """Gets each finished span, on the pipeline's worker."""
+
+
 MAX_TOOLS = 10_000
 
 _tools: dict[str, ToolDefinition] = {}
@@ -82,36 +97,30 @@ def describe_function(
     function: Callable[..., Any],
     recorded: Sequence[inspect.Parameter],
     known: Sequence[inspect.Parameter],
+    options: ObserveOptions,
     *,
     recorder: Recorder,
-    name: str | None,
-    span_type: str,
-    capture_input: bool,
-    capture_output: bool,
-    metadata: Mapping[str, Any] | None,
-    tags: tuple[str, ...],
-    on_end: OnEnd | None,
     rebinding: Rebinding | None = None,
 ) -> ObservedFunction:
     """Describe one observed function; a tool is entered in the list of known tools.
 
     `recorded` are the parameters whose values a record holds, `known` those that scorers see.
     """
-    span_name = clean_text(name or _name_of(function))
+    span_name = clean_text(options.name or _name_of(function))
     observed = ObservedFunction(
         name=span_name,
-        span_type=clean_text(span_type),
+        span_type=clean_text(options.span_type),
         recorder=recorder,
         names=tuple(p.name for p in recorded),
-        capture_input=capture_input,
-        capture_output=capture_output,
-        metadata=_names.inside(jsonable(dict(metadata))) if metadata else None,
+        capture_input=options.capture_input,
+        capture_output=options.capture_output,
+        metadata=_names.inside(jsonable(dict(options.metadata))) if options.metadata else None,
         function=function,
-        on_end=on_end,
+        on_end=options.on_end,
         rebinding=rebinding,
     )
-    if span_type == TOOL:
-        observed.definition = ToolDefinition(span_name, tuple(map(_parameter, known)), tags)
+    if options.span_type == TOOL:
+        observed.definition = ToolDefinition(span_name, tuple(map(_parameter, known)), options.tags)
         if len(_tools) < MAX_TOOLS or span_name in _tools:
             _tools[span_name] = observed.definition
     return observed

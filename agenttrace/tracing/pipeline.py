@@ -13,7 +13,7 @@ from typing import Any
 
 from agenttrace.core.identity import clock_jumps, follow_clock, monotonic_ns
 from agenttrace.core.interruptions import pass_on_interruption
-from agenttrace.core.protocols import Delivering, Exporter, SpanSink
+from agenttrace.core.protocols import BeginsAnew, Delivering, Exporter, SpanSink, optional
 from agenttrace.process.counter import Counter
 from agenttrace.process.fork_and_exit import at_end_of_child, at_exit, at_fork
 from agenttrace.process.plain_thread import AtOnce, Barrier, PlainThread, Turn
@@ -282,9 +282,9 @@ class Pipeline:
         """In a forked child: leave the parent's spans to the parent, those too that were running at the fork;
         start anew at the next root."""
         self.queue.clear()
-        forget = getattr(self.store, "after_fork", None)
-        if forget is not None:
-            forget()
+        beginning = optional(self.store, BeginsAnew)
+        if beginning is not None:
+            beginning.after_fork()
         self._begin(since=monotonic_ns())
         for exporter in self.exporters:
             if isinstance(exporter, Delivering):

@@ -25,9 +25,6 @@ PARENT, SCOPE, OBSERVED, INDEX, START, ARGUMENTS, END, OUTPUT, FAILURE, EXTRA = 
 """Fields of a record. OBSERVED is None in a *head*: the entry that stands above the roots of a trace.
 SCOPE is None in `OFF`: nothing under it is recorded. END 0 means the call still runs."""
 
-METADATA = "agenttrace.metadata"
-"""The attribute of a root that holds what was said of its trace, by name."""
-
 Record = list[Any]
 OnEnd = Callable[["Span"], None]
 

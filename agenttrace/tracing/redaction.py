@@ -106,9 +106,9 @@ class Redaction:
                 kept[name] = self.inside(jsonable(dict(getattr(score, name))))
         return replace(score, **kept)
 
-    def tool(self, tool: ToolDefinition | None) -> ToolDefinition | None:
+    def tool(self, tool: ToolDefinition) -> ToolDefinition:
         """A tool's definition without secrets among its defaults: for one definition always the same."""
-        if tool is None or not any(p.default is not REQUIRED for p in tool.parameters):
+        if not any(p.default is not REQUIRED for p in tool.parameters):
             return tool
         known = self._tools.get(id(tool))
         if known is None:

@@ -12,6 +12,7 @@ import sys
 from collections.abc import AsyncGenerator, Awaitable
 from typing import Any
 
+from agenttrace.core import semconv
 from agenttrace.core.identity import monotonic_ns
 from agenttrace.core.interruptions import thrown_in
 from agenttrace.tracing.failure import describe, status_of
@@ -200,12 +201,12 @@ def end_steps(
         if notes is None:
             notes = record[EXTRA] = {}
         attributes = notes.setdefault("attributes", {})
-        attributes["agenttrace.items"] = count
+        attributes[semconv.ITEMS] = count
         if record[OBSERVED].capture_output:
             gathered.size += LIGHT_SIZE * len(gathered.content)
             record[OUTPUT] = scope.pipeline.weigh(gathered)
             if returned is not None:
-                attributes["agenttrace.returned"] = freeze_one(scope, returned)
+                attributes[semconv.RETURNED] = freeze_one(scope, returned)
     except Exception as trouble:  # choke-point
         if thrown_in(trouble):
             raise

@@ -16,7 +16,8 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 CEILING = 400
 LONGER = {
-    "tracer.py": 450,  # one class is one idea: all that a tracer can do stands on one page
+    "tracer.py": 480,  # all that a tracer can do stands on one page, each parameter by its name
+    "core/protocols.py": 480,  # so does every extension point
 }
 FUNCTION_CEILING = 50
 """Lines of a function without its docstring."""

@@ -1,6 +1,7 @@
 """Online evaluation: fire and forget, bounded, honest."""
 
 import asyncio
+import inspect
 import logging
 import os
 import subprocess
@@ -218,10 +219,10 @@ def test_what_was_cancelled_in_time_is_never_evaluated():
         go.wait(10)
 
     evaluator = OnlineEvaluator(MemoryStore(), "p", flush_spans=slow_flush)
-    evaluator.submit(first := make_request([Length()], {}).about(1, None))
+    evaluator.submit(first := make_request([Length()], {}, trace_key=1))
     assert asked.wait(5)
     assert not first.handle.cancel()  # it has begun: its spans are being stored
-    evaluator.submit(second := make_request([Runs()], {}).about(1, None))
+    evaluator.submit(second := make_request([Runs()], {}, trace_key=1))
     assert second.handle.cancel()
     assert not second.handle.cancel()
     go.set()
@@ -482,18 +483,51 @@ def test_who_waits_inside_the_span_that_is_judged_gets_what_there_is_of_it(trace
             "additional_metadata",
         ),
         ({"scorers": [Length()], "example": Length()}, "got Length"),
-        ({"scorers": [Length()], "modle": "gpt-4.1"}, "no parameter 'modle'.*'model'"),
-        ({"scorers": [Length()], "example": Example(), "actual_ouput": "a"}, "no parameter 'actual_ouput'"),
         ({"scorers": [Length()], "span_id": "0123456789abcdef"}, "none runs"),
         ({"scorers": [Length()], "example": {"input": "a"}}, r"Example\(\*\*fields\)"),
         ({"scorers": [Length()], "timeout": -1}, "seconds above 0"),
         ({"scorers": [Length()], "on_result": 3}, "a function"),
         ({"scorers": [Length()], "alerts": "https://example.com"}, "list of functions"),
+        ({"scorers": [Length()], "alerts": [7]}, "list of functions"),
     ],
 )
 def test_wrong_use_is_an_error_at_the_call(tracer, wrong, message):
     with pytest.raises((ConfigError, ScorerError), match=message):
         tracer.async_evaluate(**wrong)
+
+
+@pytest.mark.parametrize("misspelt", ["modle", "actual_ouput"])
+def test_a_misspelt_parameter_is_pythons_own_error_at_the_call(tracer, misspelt):
+    with pytest.raises(TypeError, match=f"unexpected keyword argument '{misspelt}'"):
+        tracer.async_evaluate([Length()], Example(), **{misspelt: "a"})
+
+
+def test_every_parameter_has_a_name_that_an_editor_can_complete():
+    """The fields of an example under their own names, then how it is judged; nothing behind `**`."""
+    taken = inspect.signature(Tracer.async_evaluate).parameters
+    own = {"name", "example_id", "created_at"}
+    fields = [field for field in Example.model_fields if field not in own]
+    rules = ["model", "sample_rate", "span_id", "timeout", "on_result", "alerts"]
+    assert list(taken) == ["self", "scorers", "example", *fields, *rules]
+    assert all(taken[name].kind is inspect.Parameter.KEYWORD_ONLY for name in [*fields, *rules])
+
+
+def test_what_is_none_counts_as_not_given(tracer):
+    rules = ["model", "sample_rate", "span_id", "timeout", "on_result", "alerts"]
+    example = Example(actual_output="12345")
+    handle = tracer.async_evaluate([Length()], example, actual_output=None, **dict.fromkeys(rules))
+    assert handle.result(10.0)[0].passed
+
+
+def test_the_calls_alerts_are_told_besides_the_tracers_own():
+    told = []
+    tracer = Tracer("p", store=MemoryStore(), alerts=[lambda low: told.append("tracer")])
+    try:
+        tracer.async_evaluate([Length()], actual_output="", alerts=(lambda low: told.append("call"),))
+        assert tracer.wait_for_evaluations(10.0)
+    finally:
+        tracer.shutdown()
+    assert sorted(told) == ["call", "tracer"]
 
 
 @pytest.mark.parametrize(
@@ -581,7 +615,7 @@ def test_a_judge_that_was_good_and_gets_a_wrong_model_is_checked_again(tracer):
 
 
 @pytest.mark.parametrize("options", [{"alerts": "https://example.com"}, {"drain_seconds": "2"}])
-def test_a_tracer_refuses_wishes_that_cannot_work(options):
+def test_a_tracer_refuses_options_that_cannot_work(options):
     with pytest.raises(ConfigError):
         Tracer("p", store=MemoryStore(), **options)
 

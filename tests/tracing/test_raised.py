@@ -12,6 +12,7 @@ from agenttrace.core.score import Score
 from agenttrace.tracer import Tracer
 from agenttrace.tracing import delivery
 from agenttrace.tracing.decorator import observe_with
+from agenttrace.tracing.observed import ObserveOptions
 from agenttrace.tracing.pipeline import Pipeline
 from agenttrace.tracing.redaction import Redaction
 from agenttrace.tracing.secrets import REDACTED
@@ -36,7 +37,7 @@ def raises(kind):
 
 
 def recorded(tracer, count=5, **options):
-    work = observe_with(tracer._recorder, lambda n: n, **options)
+    work = observe_with(tracer._recorder, lambda n: n, ObserveOptions(**options))
     for n in range(count):
         work(n)
 
