@@ -84,13 +84,13 @@ def with_article(word: str) -> str:
     return f"{'an' if word[:1] in set('aeiouAEIO') else 'a'} {word}"
 
 
-def did_you_mean(got: str, known: Iterable[str]) -> str:
+def did_you_mean(word: str, candidates: Iterable[str]) -> str:
     """Return ``"; did you mean 'x'?"`` for the nearest known name, or ``"; known: a, b"``, or ``""``."""
-    names = sorted(set(known))
-    close = difflib.get_close_matches(got, names, n=1, cutoff=0.6)
+    names = sorted(set(candidates))
+    close = difflib.get_close_matches(word, names, n=1, cutoff=0.6)
     if close:
         return f"; did you mean {close[0]!r}?"
     if not names:
         return ""
-    shown = ", ".join(names[:20]) + (", …" if len(names) > 20 else "")
-    return f"; known: {shown}"
+    listing = ", ".join(names[:20]) + (", …" if len(names) > 20 else "")
+    return f"; known: {listing}"

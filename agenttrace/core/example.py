@@ -84,9 +84,9 @@ class Example(BaseModel):
                     raise DatasetError(
                         f"an Example has no field {key!r}" + did_you_mean(key, type(self).model_fields)
                     )
-            defaulted = {k for k in ("example_id", "created_at") if k in fields and fields[k] is None}
+            defaults = {k for k in ("example_id", "created_at") if k in fields and fields[k] is None}
             try:
-                super().__init__(**{k: v for k, v in fields.items() if k not in defaulted})
+                super().__init__(**{k: v for k, v in fields.items() if k not in defaults})
             except ValidationError as error:
                 raise _explained(error) from None
 
@@ -177,10 +177,10 @@ def _explained(error: ValidationError) -> DatasetError:
     field = "".join(f"[{part!r}]" if n else str(part) for n, part in enumerate(where))
     if isinstance(cause, AgentTraceError):
         return DatasetError(str(cause), field=field)
-    top, got = str(where[0]), first["input"]
-    wanted = "a string" if len(where) > 1 and _WANTED[top] is _STRINGS else _WANTED[top]
-    hint = f"; write [{got!r}]" if isinstance(got, str) and _WANTED[top].startswith("a list") else ""
-    return DatasetError(f"got {shown(got)}, wanted {wanted}{hint}", field=field)
+    top, value = str(where[0]), first["input"]
+    description = "a string" if len(where) > 1 and _WANTED[top] is _STRINGS else _WANTED[top]
+    hint = f"; write [{value!r}]" if isinstance(value, str) and _WANTED[top].startswith("a list") else ""
+    return DatasetError(f"got {shown(value)}, wanted {description}{hint}", field=field)
 
 
 class _Written(Protocol):
@@ -230,8 +230,8 @@ def _check_item(item: Any, place: str) -> None:
         )
     if isinstance(item, Mapping) and not ({"tool_name", "name"} & item.keys()):
         if not (_PATTERN_WORDS & item.keys()) and not _is_short_call(item):
-            known = {"tool_name", *_PATTERN_WORDS}
-            near = next((did_you_mean(str(key), known) for key in item), "; write {'tool_name': '…'}")
+            words = {"tool_name", *_PATTERN_WORDS}
+            near = next((did_you_mean(str(key), words) for key in item), "; write {'tool_name': '…'}")
             raise DatasetError(f"got {dict(item)!r}, wanted a mapping with 'tool_name'{near}", field=place)
     elif isinstance(item, str | Mapping):
         try:

@@ -46,8 +46,8 @@ def raised_by_signal(error: BaseException) -> bool:
         if trace is None:
             return False
         while trace.tb_next is not None:
-            interrupted, trace = trace.tb_frame, trace.tb_next
-            if _was_given(trace.tb_frame, interrupted):
+            interrupted_frame, trace = trace.tb_frame, trace.tb_next
+            if _was_given(trace.tb_frame, interrupted_frame):
                 return True
     except RecursionError:  # no stack left to look: then it is about the stack
         pass
@@ -63,11 +63,12 @@ def _starts_in_ours(error: BaseException) -> bool:
     return _is_ours(trace.tb_frame) and _is_foreign(type(error))
 
 
-def _was_given(frame: FrameType, interrupted: FrameType) -> bool:
+def _was_given(frame: FrameType, interrupted_frame: FrameType) -> bool:
     if not frame.f_code.co_flags & CO_OPTIMIZED:  # the body of a class or module: no function, no handler
         return False
     return any(
-        value is interrupted or (type(value) is tuple and any(item is interrupted for item in value))
+        value is interrupted_frame
+        or (type(value) is tuple and any(item is interrupted_frame for item in value))
         for value in frame.f_locals.values()
     )
 

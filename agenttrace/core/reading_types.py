@@ -95,8 +95,8 @@ _GETSET = type(_OWN)
 def find_handler(kind: type) -> Handler | None:
     """How a well-known immutable type of the standard library is written, or None."""
     for module, name, handler in _WELL_KNOWN:
-        loaded = sys.modules.get(module)
-        if loaded is not None and getattr(loaded, name, None) is kind:
+        library = sys.modules.get(module)
+        if library is not None and getattr(library, name, None) is kind:
             return handler
     enum = sys.modules.get("enum")
     if enum is not None and inherits(bases_of(kind), enum.Enum):

@@ -45,13 +45,13 @@ class RecordedCall:
 
     def attributes(self) -> dict[str, Any]:
         """What the trace reads the call's agent, turn and metadata from."""
-        known = {
+        facts = {
             "gen_ai.agent.name": self.agent,
             "agenttrace.turn": self.turn,
             "agenttrace.arguments_error": self.arguments_error,
             "agenttrace.call": jsonable(self.metadata, limit=None) or None,
         }
-        return {key: value for key, value in known.items() if value is not None}
+        return {key: value for key, value in facts.items() if value is not None}
 
 
 @dataclass
@@ -76,13 +76,13 @@ def spans_of_calls(calls: Sequence[Mapping[str, Any] | str | ToolCall], *, outpu
     Raises:
         DatasetError: an entry that is no such thing, a misspelt key; it names the position.
     """
-    read = read_calls(calls, "calls")
-    return build(read, (), first_input=None, output=output)
+    recorded_calls = read_calls(calls, "calls")
+    return build(recorded_calls, (), first_input=None, output=output)
 
 
 def written_call(call: ToolCall) -> dict[str, Any]:
     """A call as the mapping that reads back as it: what it was, not when, and without where it stood."""
-    told = {
+    fields = {
         "name": call.name,
         "arguments": dict(call.arguments),
         "arguments_error": call.arguments_error,
@@ -92,8 +92,8 @@ def written_call(call: ToolCall) -> dict[str, Any]:
         "turn": call.turn,
     }
     if call.error is not None:
-        told["error"] = {"type": call.error.type, "message": call.error.message}
-    return {**call.metadata, **{key: value for key, value in told.items() if value is not None}}
+        fields["error"] = {"type": call.error.type, "message": call.error.message}
+    return {**call.metadata, **{key: value for key, value in fields.items() if value is not None}}
 
 
 def check_calls(calls: Sequence[Any], place: str) -> None:
@@ -120,10 +120,10 @@ def _read_call(entry: Any, place: str, moment: int) -> RecordedCall:
         near = "" if name is not None else next((did_you_mean(str(k), _READ) for k in entry), "")
         raise DatasetError(f"got {shown(dict(entry))}, wanted a 'name' that is text{near}", field=place)
     _refuse_misspelt(entry, place)
-    given = _one_of(entry, _ARGUMENTS, place)
-    if given is not None and not isinstance(given, str | Mapping):
-        raise DatasetError(f"got {shown(given)}, wanted arguments by name", field=place)
-    arguments, arguments_error = read_arguments(given)
+    raw_arguments = _one_of(entry, _ARGUMENTS, place)
+    if raw_arguments is not None and not isinstance(raw_arguments, str | Mapping):
+        raise DatasetError(f"got {shown(raw_arguments)}, wanted arguments by name", field=place)
+    arguments, arguments_error = read_arguments(raw_arguments)
     arguments_error = arguments_error or entry.get("arguments_error")
     agent, turn = entry.get("agent"), entry.get("turn")
     if agent is not None and not isinstance(agent, str):
@@ -145,10 +145,10 @@ def _read_call(entry: Any, place: str, moment: int) -> RecordedCall:
 
 def _refuse_misspelt(entry: Mapping[str, Any], place: str) -> None:
     for key in entry:
-        meant = None if key in _READ else _nearly(str(key))
-        same = next((keys for keys in (_NAMES, _ARGUMENTS) if meant in keys), (meant,))
-        if meant is not None and not any(word in entry for word in same):
-            raise DatasetError(f"unknown key {key!r}; did you mean {meant!r}?", field=place)
+        near_key = None if key in _READ else _nearly(str(key))
+        same = next((keys for keys in (_NAMES, _ARGUMENTS) if near_key in keys), (near_key,))
+        if near_key is not None and not any(word in entry for word in same):
+            raise DatasetError(f"unknown key {key!r}; did you mean {near_key!r}?", field=place)
 
 
 @lru_cache(maxsize=256)
@@ -158,39 +158,37 @@ def _nearly(key: str) -> str | None:
 
 
 def _one_of(entry: Mapping[str, Any], keys: Sequence[str], place: str) -> Any:
-    found = [key for key in keys if entry.get(key) is not None]
-    if len(found) > 1:
-        raise DatasetError(f"got both {found[0]!r} and {found[1]!r}, wanted one of them", field=place)
-    return entry[found[0]] if found else None
+    present = [key for key in keys if entry.get(key) is not None]
+    if len(present) > 1:
+        raise DatasetError(f"got both {present[0]!r} and {present[1]!r}, wanted one of them", field=place)
+    return entry[present[0]] if present else None
 
 
-def read_arguments(given: Any) -> tuple[Mapping[str, Any], str | None]:
+def read_arguments(raw: Any) -> tuple[Mapping[str, Any], str | None]:
     """Return arguments by name, or none of them and why what was recorded could not be read."""
-    if given is None or given == "":
+    if raw is None or raw == "":
         return {}, None
-    if isinstance(given, str):
+    if isinstance(raw, str):
         try:
-            value = json.loads(given)
+            value = json.loads(raw)
         except (ValueError, RecursionError) as error:
-            return {}, f"the arguments are not JSON ({error}): {given[:500]}"
+            return {}, f"the arguments are not JSON ({error}): {raw[:500]}"
     else:
-        value = given
+        value = raw
     if not isinstance(value, Mapping):
-        return {}, f"the arguments are not a mapping of names to values: {str(given)[:500]}"
+        return {}, f"the arguments are not a mapping of names to values: {str(raw)[:500]}"
     return jsonable(dict(value), limit=None), None
 
 
-def read_error(given: Any) -> SpanError | None:
+def read_error(raw: Any) -> SpanError | None:
     """Read an error as recorded: text, a mapping with ``type`` and ``message``, an exception, or a flag."""
-    if given is None or given is False or given == "":
+    if raw is None or raw is False or raw == "":
         return None
-    if isinstance(given, Mapping):
-        return SpanError(
-            str(given.get("type") or "ToolError"), str(given.get("message", jsonable(dict(given))))
-        )
-    if isinstance(given, BaseException):
-        return SpanError(type(given).__name__, str(given))
-    return SpanError("ToolError", "" if given is True else str(given))
+    if isinstance(raw, Mapping):
+        return SpanError(str(raw.get("type") or "ToolError"), str(raw.get("message", jsonable(dict(raw)))))
+    if isinstance(raw, BaseException):
+        return SpanError(type(raw).__name__, str(raw))
+    return SpanError("ToolError", "" if raw is True else str(raw))
 
 
 def build(

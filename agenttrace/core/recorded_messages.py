@@ -90,31 +90,33 @@ class _Reader:
         elif role in _ROLES:
             self._message(entry, _ROLES[role], place)
         else:
-            known = f"unknown role {role!r}{did_you_mean(str(role), _ROLES)}" if role else "no 'role'"
-            raise DatasetError(f"got {shown(dict(entry))}, wanted a message: {known}", field=place)
+            problem = f"unknown role {role!r}{did_you_mean(str(role), _ROLES)}" if role else "no 'role'"
+            raise DatasetError(f"got {shown(dict(entry))}, wanted a message: {problem}", field=place)
 
     def _item(self, item: Mapping[str, Any], kind: str, place: str) -> None:
         """One item of a Responses list that is not a message."""
         if kind.endswith("_call"):
             name = item.get("name") or kind.removesuffix("_call")
-            given = item.get("arguments", item.get("input"))
-            if given is None:
-                given = {k: v for k, v in item.items() if k not in _CALL_KEYS}
-            call = self._call(name, given, item.get("call_id") or item.get("id"), place, item)
+            arguments = item.get("arguments", item.get("input"))
+            if arguments is None:
+                arguments = {k: v for k, v in item.items() if k not in _CALL_KEYS}
+            call = self._call(name, arguments, item.get("call_id") or item.get("id"), place, item)
             call.output = jsonable(item.get("output"), limit=None)
             if item.get("error"):
                 call.error = SpanError("ToolError", _text(item["error"]))
         elif kind.endswith("_call_output"):
             self._result(item.get("call_id"), item.get("output"), failed=False, place=place)
         elif kind not in _SILENT_ITEMS:
-            known = {"function_call", "function_call_output", "message", *_SILENT_ITEMS}
-            raise DatasetError(f"unknown type {kind!r}{did_you_mean(kind, known)}", field=place)
+            kinds = {"function_call", "function_call_output", "message", *_SILENT_ITEMS}
+            raise DatasetError(f"unknown type {kind!r}{did_you_mean(kind, kinds)}", field=place)
 
     def _message(self, message: Mapping[str, Any], role: str, place: str) -> None:
         if role == "tool":
             failed = message.get("status") == "error" or message.get("is_error") is True
-            called = message.get("tool_call_id")
-            self._result(called, message.get("content"), failed=failed, place=place, name=message.get("name"))
+            call_id = message.get("tool_call_id")
+            self._result(
+                call_id, message.get("content"), failed=failed, place=place, name=message.get("name")
+            )
             return
         text = _text(message.get("content"))
         if role == "assistant":
@@ -142,10 +144,10 @@ class _Reader:
         self.heard, self.user_spoke = [], False
         self.moment += 1
         self.output = text or None
-        for asked in _list(message.get("tool_calls"), f"{place}.tool_calls"):
-            self._asked(asked, place)
-        for broken in _list(message.get("invalid_tool_calls"), f"{place}.invalid_tool_calls"):
-            self._asked(broken, place)
+        for tool_call in _list(message.get("tool_calls"), f"{place}.tool_calls"):
+            self._asked(tool_call, place)
+        for invalid_call in _list(message.get("invalid_tool_calls"), f"{place}.invalid_tool_calls"):
+            self._asked(invalid_call, place)
         legacy = _mapping(message.get("function_call"))
         if legacy is not None:
             self._call(legacy.get("name"), legacy.get("arguments"), None, place, {})
@@ -156,22 +158,24 @@ class _Reader:
             elif kind.endswith("tool_result"):  # a tool that ran on the provider's side
                 self._block_result(block, place)
 
-    def _asked(self, asked: Any, place: str) -> None:
-        entry = _mapping(asked)
+    def _asked(self, tool_call: Any, place: str) -> None:
+        entry = _mapping(tool_call)
         if entry is None:
-            raise DatasetError(f"got {shown(asked)}, wanted a tool call", field=f"{place}.tool_calls")
+            raise DatasetError(f"got {shown(tool_call)}, wanted a tool call", field=f"{place}.tool_calls")
         inner = _mapping(entry.get("function")) or _mapping(entry.get("custom")) or entry
-        given = next(
+        arguments = next(
             (inner[key] for key in ("arguments", "args", "input") if inner.get(key) is not None), None
         )
-        self._call(inner.get("name"), given, entry.get("id"), place, entry)
+        self._call(inner.get("name"), arguments, entry.get("id"), place, entry)
 
-    def _call(self, name: Any, given: Any, key: Any, place: str, entry: Mapping[str, Any]) -> RecordedCall:
+    def _call(
+        self, name: Any, raw_arguments: Any, key: Any, place: str, entry: Mapping[str, Any]
+    ) -> RecordedCall:
         if not isinstance(name, str) or not name:
             raise DatasetError(f"got {shown(dict(entry))}, wanted a tool call with a 'name'", field=place)
-        if entry.get("type") in ("custom", "custom_tool_call") and isinstance(given, str):
-            given = {"input": given}  # a custom tool takes plain text, not JSON
-        arguments, arguments_error = read_arguments(given)
+        if entry.get("type") in ("custom", "custom_tool_call") and isinstance(raw_arguments, str):
+            raw_arguments = {"input": raw_arguments}  # a custom tool takes plain text, not JSON
+        arguments, arguments_error = read_arguments(raw_arguments)
         metadata = {k: v for k, v in entry.items() if k not in _CALL_KEYS and k != "custom" and v is not None}
         if key is not None:
             metadata["id"] = key
@@ -189,16 +193,16 @@ class _Reader:
 
     def _result(self, key: Any, output: Any, *, failed: bool, place: str, name: Any = None) -> None:
         """Give the earliest waiting call of this id (or name, where results have none) its answer."""
-        for position, (asked, call) in enumerate(self.waiting):
-            if asked == key if key is not None else call.name == name:
+        for position, (call_id, call) in enumerate(self.waiting):
+            if call_id == key if key is not None else call.name == name:
                 del self.waiting[position]
                 call.output = _output(output)
                 call.error = SpanError("ToolError", _text(output)) if failed else call.error
                 self.moment += 1
                 return
-        wanted = f"the id {key!r}" if key is not None else f"the name {name!r}"
+        key_text = f"the id {key!r}" if key is not None else f"the name {name!r}"
         raise DatasetError(
-            f"got a tool's result, but no call before it waits for one with {wanted}", field=place
+            f"got a tool's result, but no call before it waits for one with {key_text}", field=place
         )
 
 
@@ -206,8 +210,8 @@ def _mapping(value: Any) -> Mapping[str, Any] | None:
     if isinstance(value, Mapping):
         return value
     dump = getattr(value, "model_dump", None)
-    dumped = dump() if callable(dump) else None
-    return dumped if isinstance(dumped, Mapping) else None
+    fields = dump() if callable(dump) else None
+    return fields if isinstance(fields, Mapping) else None
 
 
 def _list(value: Any, place: str) -> Sequence[Any]:

@@ -160,7 +160,7 @@ class EvaluationReport(Sequence[ScoringResult]):
             for score in result.scores:
                 if score.value is not None:
                     values.setdefault(score.name, []).append(score.value)
-        return {name: sum(found) / len(found) for name, found in values.items()}
+        return {name: sum(scorer_values) / len(scorer_values) for name, scorer_values in values.items()}
 
     def __str__(self) -> str:
         """The counts and a line for each result; `agenttrace.reports.report_text` has the diffs too."""

@@ -119,9 +119,9 @@ class _Budget:
         if size <= self.left:
             self.left -= size + 2
             return text
-        kept = max(self.left, 0)
-        self.left -= kept + 16
-        return f"{text[:kept]}…[+{size - kept} chars]"
+        room = max(self.left, 0)
+        self.left -= room + 16
+        return f"{text[:room]}…[+{size - room} chars]"
 
     def _container(self, value: Any, kind: type, depth: int) -> Any:
         if kind is dict:
@@ -198,7 +198,7 @@ class _Budget:
             copy["$truncated"] = size - len(copy) + _left_out_before(last)
         return copy
 
-    def _key(self, key: Any, taken: dict[str, Any], depth: int) -> str:
+    def _key(self, key: Any, entries: dict[str, Any], depth: int) -> str:
         if type(key) is str:
             text = self._text(key)
         elif type(key) is int:
@@ -210,7 +210,7 @@ class _Budget:
         else:
             kind = key.kind if type(key) is StandIn else type_name(type(key))
             text = self._text(f"{kind} {self.walk(key, depth)!r}")
-        while text in taken:
+        while text in entries:
             text += f" ({type_name(type(key))})"
         return text
 

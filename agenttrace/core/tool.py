@@ -54,18 +54,18 @@ class ToolDefinition:
         Raises:
             ExpectationError: an argument that the tool does not have.
         """
-        named = {p.name: p for p in self.parameters}
+        by_name = {p.name: p for p in self.parameters}
         rest = next((p.name for p in self.parameters if p.kind == "var_keyword"), None)
         bound: dict[str, Any] = {}
         extra: dict[str, Any] = {}
         for name, value in arguments.items():
-            if name in named:
+            if name in by_name:
                 bound[name] = value
             elif rest is not None:
                 extra[name] = value
             else:
                 raise ExpectationError(
-                    f"the tool {self.name!r} has no parameter {name!r}" + did_you_mean(name, named)
+                    f"the tool {self.name!r} has no parameter {name!r}" + did_you_mean(name, by_name)
                 )
         for parameter in self.parameters:
             if parameter.name not in bound:

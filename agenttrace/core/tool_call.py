@@ -172,11 +172,11 @@ class ExpectedToolCall:
 
     def to_data(self) -> dict[str, Any]:
         """The mapping that `of` reads back, without what is not constrained. Values are left as they are."""
-        told: dict[str, Any] = {"tool_name": self.name}
+        data: dict[str, Any] = {"tool_name": self.name}
         if self.arguments is not ANY:
-            told["parameters"] = self.arguments
+            data["parameters"] = self.arguments
         if self.output is not ANY:
-            told["output"] = self.output
+            data["output"] = self.output
         rest = {
             "agent_name": self.agent,
             "turn": self.turn,
@@ -187,4 +187,4 @@ class ExpectedToolCall:
             "action_dependencies": list(self.action_dependencies) or None,
             "require_all": None if self.require_all else False,
         }
-        return told | {key: value for key, value in rest.items() if value is not None}
+        return data | {key: value for key, value in rest.items() if value is not None}
