@@ -63,9 +63,9 @@ class OTLPExporter(Delivering):
         if not isinstance(scores, bool):
             raise ConfigError(f"scores is True or False, got {scores!r}")
         self._signals: dict[Kind, Signal] = {}
-        wanted: tuple[Kind, ...] = ("traces", "logs") if scores else ("traces",)
-        for kind in wanted:
-            found = signal_settings(
+        kinds: tuple[Kind, ...] = ("traces", "logs") if scores else ("traces",)
+        for kind in kinds:
+            settings = signal_settings(
                 kind,
                 endpoint,
                 headers=headers,
@@ -73,9 +73,9 @@ class OTLPExporter(Delivering):
                 compression=compression,
                 timeout=timeout,
             )
-            if found is not None:
-                encode(kind, {}, found.protocol)  # a missing library is an error here, not on a thread
-                self._signals[kind] = Signal(found, self._content)
+            if settings is not None:
+                encode(kind, {}, settings.protocol)  # a missing library is an error here, not on a thread
+                self._signals[kind] = Signal(settings, self._content)
         self._resource = resource_from_environment()
         self._name = name
         self._project: str | None = None
@@ -129,8 +129,8 @@ class OTLPExporter(Delivering):
         False at once while the collector is in trouble or another process sends: nothing waits for them.
         """
         deadline = time.monotonic() + timeout
-        sent = [signal.flush(max(deadline - time.monotonic(), 0.0)) for signal in self._signals.values()]
-        return all(sent)
+        results = [signal.flush(max(deadline - time.monotonic(), 0.0)) for signal in self._signals.values()]
+        return all(results)
 
     def resend(self) -> int:
         """Send again what the collector refused; returns how many items that are.

@@ -103,15 +103,15 @@ def _camel_case(name: str) -> str:
 
 
 def _rejected_json(kind: Kind, body: bytes) -> tuple[int, str]:
-    told = json.loads(body)["partialSuccess"]
-    count = told.get("rejectedSpans" if kind == "traces" else "rejectedLogRecords", 0)
-    return max(int(count), 0), str(told.get("errorMessage") or "")
+    reply = json.loads(body)["partialSuccess"]
+    count = reply.get("rejectedSpans" if kind == "traces" else "rejectedLogRecords", 0)
+    return max(int(count), 0), str(reply.get("errorMessage") or "")
 
 
 def _rejected_protobuf(kind: Kind, body: bytes) -> tuple[int, str]:
-    told = _messages(kind)[1].FromString(body).partial_success
-    count = told.rejected_spans if kind == "traces" else told.rejected_log_records
-    return max(count, 0), told.error_message
+    reply = _messages(kind)[1].FromString(body).partial_success
+    count = reply.rejected_spans if kind == "traces" else reply.rejected_log_records
+    return max(count, 0), reply.error_message
 
 
 _LEVELS = {
@@ -126,8 +126,8 @@ _JSON_LEVELS = {
 
 def halves(parcel: Parcel) -> tuple[Parcel, Parcel]:
     """The first half of a parcel's items as a parcel, and the rest."""
-    cut = parcel.items // 2
-    return _part(parcel, 0, cut, cut), _part(parcel, cut, None, parcel.items - cut)
+    middle = parcel.items // 2
+    return _part(parcel, 0, middle, middle), _part(parcel, middle, None, parcel.items - middle)
 
 
 def _part(parcel: Parcel, start: int, stop: int | None, items: int) -> Parcel:
@@ -145,27 +145,27 @@ def _part(parcel: Parcel, start: int, stop: int | None, items: int) -> Parcel:
 def _keep(top: Any, inner: Any, levels: tuple[str, str, str], start: int, stop: int | None) -> None:
     """Delete, in place, every record but those from `start` to `stop`, counted over all groups."""
     of_resource, of_scope, of_record = levels
-    seen = 0
+    position = 0
     for group in top(of_resource) or ():
         for scope in inner(group, of_scope) or ():
             records = inner(scope, of_record)
             count = len(records)
             if stop is not None:
-                del records[max(stop - seen, 0) :]
-            del records[: max(start - seen, 0)]
-            seen += count
+                del records[max(stop - position, 0) :]
+            del records[: max(start - position, 0)]
+            position += count
 
 
 def joined(parcels: Sequence[Parcel]) -> tuple[Parcel, list[int]]:
     """As many of the first parcels as go into one request: those of one protocol, with their keys."""
     first = parcels[0]
-    taken = list(takewhile(lambda parcel: parcel.content_type == first.content_type, parcels))
-    if len(taken) == 1:
+    group = list(takewhile(lambda parcel: parcel.content_type == first.content_type, parcels))
+    if len(group) == 1:
         return first, [first.key]
-    bodies = [parcel.body for parcel in taken]
+    bodies = [parcel.body for parcel in group]
     if "json" in first.content_type:
         start = f'{{"{_JSON_LEVELS[first.kind][0]}":['.encode()  # as `encode` and `halves` begin
         body = start + b",".join(body.removeprefix(start).removesuffix(b"]}") for body in bodies) + b"]}"
     else:
         body = b"".join(bodies)  # a message of protobuf after another is both
-    return replace(first, items=sum(p.items for p in taken), body=body), [p.key for p in taken]
+    return replace(first, items=sum(p.items for p in group), body=body), [p.key for p in group]

@@ -84,20 +84,20 @@ class Collector:
                 receipt.trouble = SendFailure(answer.problem, slow=True)
                 return
             answer = Answer(answer.status, b"")  # it was taken, or not: only what was said of that is lost
-        said = self._said(answer)
+        answer_text = self._said(answer)
         if 200 <= answer.status < 300:
             self._accept(parcel, answer, receipt)
         elif answer.status in LATER:
-            receipt.trouble = SendFailure(said, retry_after_seconds(answer.retry_after))
+            receipt.trouble = SendFailure(answer_text, retry_after_seconds(answer.retry_after))
         elif answer.status in WRONG_KEY:
-            receipt.trouble = SendFailure(said, final=True)
+            receipt.trouble = SendFailure(answer_text, final=True)
         elif answer.status in WRONG_PLACE:
-            receipt.trouble = SendFailure(said, retry_after=SELDOM)
+            receipt.trouble = SendFailure(answer_text, retry_after=SELDOM)
         elif answer.status in TOO_LARGE_OR_BAD and parcel.items > 1:
             await self._take_halves(parcel, max_bytes, receipt)
         else:
             receipt.bad += 1
-            receipt.refused.append((parcel, said))
+            receipt.refused.append((parcel, answer_text))
 
     async def _take_halves(self, parcel: Parcel, max_bytes: int, receipt: Receipt) -> None:
         for half in halves(parcel):
@@ -109,14 +109,14 @@ class Collector:
                 return
 
     def _accept(self, parcel: Parcel, answer: Answer, receipt: Receipt) -> None:
-        rejected, message = rejected_of(parcel.kind, answer.body, parcel.content_type)
-        rejected = min(rejected, parcel.items)
-        receipt.sent += parcel.items - rejected
+        rejections, message = rejected_of(parcel.kind, answer.body, parcel.content_type)
+        rejections = min(rejections, parcel.items)
+        receipt.sent += parcel.items - rejections
         receipt.bad = 0
-        if rejected:
+        if rejections:
             # Which ones, OTLP has no way to say: all of it is set aside, as so many items as were rejected.
             reason = f"rejected by the collector: {self._shown(message)}"
-            receipt.refused.append((replace(parcel, items=rejected), reason))
+            receipt.refused.append((replace(parcel, items=rejections), reason))
 
     async def _post(self, parcel: Parcel) -> Answer | Failure:
         settings = self._settings
@@ -131,8 +131,8 @@ class Collector:
 
     def _said(self, answer: Answer) -> str:
         phrase = _PHRASES.get(answer.status, "")
-        shown = self._shown(answer.body.decode("utf-8", "replace"))
-        return f"answered {answer.status} {phrase}".strip() + (f": {shown}" if shown else "")
+        text = self._shown(answer.body.decode("utf-8", "replace"))
+        return f"answered {answer.status} {phrase}".strip() + (f": {text}" if text else "")
 
     def _shown(self, text: str) -> str:
         """A collector's words, fit for a log: one line, cut, without the key; nothing where they are none."""

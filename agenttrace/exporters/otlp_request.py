@@ -37,8 +37,8 @@ def trace_request(spans: Sequence[Span], *, resource: Mapping[str, Any], content
         by_project.setdefault(span.project, []).append(_span(span, content))
     return {
         "resource_spans": [
-            {"resource": _resource(project, resource), "scope_spans": [{"scope": _SCOPE, "spans": told}]}
-            for project, told in by_project.items()
+            {"resource": _resource(project, resource), "scope_spans": [{"scope": _SCOPE, "spans": records}]}
+            for project, records in by_project.items()
         ]
     }
 
@@ -55,8 +55,10 @@ def log_request(
 
     `scores` come with the trace id and the span id in hex; None for a score of the whole trace.
     """
-    told = [_event(score, trace_id, span_id, _time(now_ns), content) for trace_id, span_id, score in scores]
-    scope_logs = [{"scope": _SCOPE, "log_records": told}]
+    records = [
+        _event(score, trace_id, span_id, _time(now_ns), content) for trace_id, span_id, score in scores
+    ]
+    scope_logs = [{"scope": _SCOPE, "log_records": records}]
     return {"resource_logs": [{"resource": _resource(project, resource), "scope_logs": scope_logs}]}
 
 
@@ -93,7 +95,7 @@ def _resource(project: str, resource: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _span(span: Span, content: bool) -> dict[str, Any]:
-    told: dict[str, Any] = {
+    record: dict[str, Any] = {
         "trace_id": span.trace_key.to_bytes(16, "big"),
         "span_id": span.span_key.to_bytes(8, "big"),
         "name": wire_text(wire_name(span)),
@@ -103,15 +105,15 @@ def _span(span: Span, content: bool) -> dict[str, Any]:
         "attributes": key_values(attributes_of(span, content=content)),
     }
     if span.parent_key is not None:
-        told["parent_span_id"] = span.parent_key.to_bytes(8, "big")
+        record["parent_span_id"] = span.parent_key.to_bytes(8, "big")
     if span.status == "ok":
-        told["status"] = {"code": _OK}  # said, so that a cancelled call, of which nothing is, is no success
+        record["status"] = {"code": _OK}  # said, so that a cancelled call, of which nothing is, is no success
     elif span.status == "error":
         message = span.error.message if span.error and content else ""
-        told["status"] = {"code": _ERROR, "message": wire_text(message)}
+        record["status"] = {"code": _ERROR, "message": wire_text(message)}
     if span.error is not None:
-        told["events"] = [_exception(span.error, _time(span.end_ns), content)]
-    return told
+        record["events"] = [_exception(span.error, _time(span.end_ns), content)]
+    return record
 
 
 def _exception(error: SpanError, time: int, content: bool) -> dict[str, Any]:
@@ -138,14 +140,14 @@ def _event(score: Score, trace_id: str, span_id: str | None, time: int, content:
         semconv.EVALUATION_EXPLANATION: score.reason or None if content else None,
         semconv.ERROR_TYPE: _error_type(score) if errored else None,
     }
-    told = score.outcome if score.value is None else f"{score.outcome} {score.value:g}"
+    result_text = score.outcome if score.value is None else f"{score.outcome} {score.value:g}"
     return {
         "time_unix_nano": time,
         "observed_time_unix_nano": time,
         "severity_number": _WARN if errored else _INFO,
         "severity_text": "WARN" if errored else "INFO",
         "event_name": semconv.EVALUATION_RESULT,
-        "body": {"string_value": wire_text(f"{score.name}: {told}")},
+        "body": {"string_value": wire_text(f"{score.name}: {result_text}")},
         "attributes": key_values(attributes),
         "trace_id": _id(trace_id, 16),
         "span_id": _id(span_id or "", 8),
@@ -154,8 +156,8 @@ def _event(score: Score, trace_id: str, span_id: str | None, time: int, content:
 
 def _error_type(score: Score) -> str:
     """The type with which a broken scorer's reason begins, where an exception broke it."""
-    found = _TYPE_NAME.match(score.reason) if "Traceback" in (score.error or "") else None
-    return found[0] if found else semconv.OTHER_ERROR
+    match = _TYPE_NAME.match(score.reason) if "Traceback" in (score.error or "") else None
+    return match[0] if match else semconv.OTHER_ERROR
 
 
 def _id(text: str, size: int) -> bytes:

@@ -80,11 +80,11 @@ class Sender:
         """
         if self._gave_up or self._closing or time.monotonic() < self._again_at:
             return False
-        self._hurried = asked = self._tick()
+        self._hurried = tick = self._tick()
         self.notice()
         deadline = time.monotonic() + timeout
-        while self._done < asked:
-            if self._failed > asked or time.monotonic() >= deadline or self._thread is None:
+        while self._done < tick:
+            if self._failed > tick or time.monotonic() >= deadline or self._thread is None:
                 return False
             time.sleep(0.005)
         return True
@@ -105,10 +105,10 @@ class Sender:
             return
         try:
             if self._thread is None or not self._thread.is_alive():
-                made = threading.Thread(target=self._serve, name="agenttrace-otlp", daemon=True)
-                made.agenttrace_internal = True  # type: ignore[attr-defined] # seen by the thread patch
-                made.start()
-                self._thread = made
+                new_thread = threading.Thread(target=self._serve, name="agenttrace-otlp", daemon=True)
+                new_thread.agenttrace_internal = True  # type: ignore[attr-defined] # seen by the thread patch
+                new_thread.start()
+                self._thread = new_thread
         except RuntimeError:  # no new thread: limit reached, or the interpreter is going down
             pass
         finally:
@@ -138,13 +138,13 @@ class Sender:
 
     def _wait(self) -> None:
         """Until there is something to send, others have had time to join it, and no pause is on."""
-        while not self._closing and (left := self._again_at - time.monotonic()) > 0:
-            self._ring(left)
+        while not self._closing and (seconds := self._again_at - time.monotonic()) > 0:
+            self._ring(seconds)
         if self.trouble is None and not self._is_urgent():
             self._ring(_LOOK_SECONDS)
             ends = time.monotonic() + LINGER_SECONDS
-            while not self._is_urgent() and (left := ends - time.monotonic()) > 0:
-                self._ring(left)
+            while not self._is_urgent() and (seconds := ends - time.monotonic()) > 0:
+                self._ring(seconds)
 
     def _is_urgent(self) -> bool:
         return self._closing or self._hurried > self._begun
@@ -168,20 +168,20 @@ class Sender:
 
     async def _empty(self, outbox: Outbox) -> SendFailure | None:
         """Send what waits now; what comes meanwhile is the next pass's, so that this one ends."""
-        left = outbox.counts()[0]
-        if not left:
+        remaining = outbox.counts()[0]
+        if not remaining:
             return None
         if not self._lease(outbox):
             return _ELSEWHERE
         try:
-            while left > 0 and (parcels := outbox.oldest(self._max_bytes)):
+            while remaining > 0 and (parcels := outbox.oldest(self._max_bytes)):
                 parcel, keys = joined(parcels)
                 receipt = await self._take(parcel, outbox)
                 if receipt.trouble is not None:
                     return receipt.trouble
                 self._max_bytes = MAX_BYTES
                 self._book(outbox, keys, receipt)
-                left -= parcel.items
+                remaining -= parcel.items
                 if not self._lease(outbox):
                     return _ELSEWHERE
         finally:
@@ -206,8 +206,8 @@ class Sender:
             taking.cancel()
 
     def _book(self, outbox: Outbox, keys: list[int], receipt: Receipt) -> None:
-        forgotten = outbox.settle(keys, receipt.refused)
-        self.sent += min(receipt.sent, forgotten)
+        item_count = outbox.settle(keys, receipt.refused)
+        self.sent += min(receipt.sent, item_count)
         if receipt.refused:
             count = sum(parcel.items for parcel, _ in receipt.refused)
             self._say(
@@ -236,7 +236,7 @@ class Sender:
             return FIRST_PAUSE
         self._failures += 1
         return pause_before(
-            self._failures, first=FIRST_PAUSE, longest=LONGEST_PAUSE, asked=trouble.retry_after
+            self._failures, first=FIRST_PAUSE, longest=LONGEST_PAUSE, retry_after=trouble.retry_after
         )
 
     def _say(self, level: int, what: str) -> None:

@@ -76,9 +76,9 @@ class Signal:
                 waiting += reversed(halves(parcel))
             else:
                 parcels.append(parcel)
-        gone = self._kept(parcels)
+        drop_count = self._kept(parcels)
         with self._counting:
-            self._dropped += gone
+            self._dropped += drop_count
         self._sender.notice()
 
     def _kept(self, parcels: Sequence[Parcel]) -> int:
@@ -159,10 +159,10 @@ class MemoryOutbox:
         self._bytes += len(parcel.body)
 
     def _make_room(self) -> int:
-        gone = 0
+        drop_count = 0
         while self._bytes > self._max_bytes and (place := self._refused or self._waiting):
-            gone += self._take(place, next(iter(place)))
-        return gone
+            drop_count += self._take(place, next(iter(place)))
+        return drop_count
 
     def _take(self, place: dict[int, Parcel], key: int) -> int:
         parcel = place.pop(key, None)
@@ -174,28 +174,28 @@ class MemoryOutbox:
     def oldest(self, max_bytes: int) -> list[Parcel]:
         """The parcels that have waited longest, without the refused ones: as many as fit, at least one."""
         with self._alone:
-            found: list[Parcel] = []
+            parcels: list[Parcel] = []
             for parcel in self._waiting.values():
                 max_bytes -= len(parcel.body)
-                if found and max_bytes < 0:
+                if parcels and max_bytes < 0:
                     break
-                found.append(parcel)
-            return found
+                parcels.append(parcel)
+            return parcels
 
     def settle(self, keys: Sequence[int], refused: Sequence[tuple[Parcel, str]] = ()) -> int:
         """Forget what was delivered, keep what was refused of it; returns how many items were forgotten."""
         with self._alone:
-            forgotten = sum(self._take(self._waiting, key) for key in keys)
-            for parcel, _ in refused if forgotten else ():
+            item_count = sum(self._take(self._waiting, key) for key in keys)
+            for parcel, _ in refused if item_count else ():
                 self._keep(self._refused, parcel)
-            return forgotten
+            return item_count
 
     def readmit(self) -> int:
         """Let the refused ones wait again; returns how many items they hold."""
         with self._alone:
-            readmitted, self._refused = self._refused, {}
-            self._waiting.update(readmitted)
-            return sum(parcel.items for parcel in readmitted.values())
+            parcels, self._refused = self._refused, {}
+            self._waiting.update(parcels)
+            return sum(parcel.items for parcel in parcels.values())
 
     def counts(self) -> tuple[int, int]:
         """How many items wait, how many were refused."""

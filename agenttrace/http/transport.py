@@ -112,8 +112,10 @@ class Transport:
             problem = _retryable_problem(outcome)
             if problem is None or attempt >= self.attempts:
                 return outcome
-            asked = retry_after_seconds(outcome.retry_after) if isinstance(outcome, Answer) else None
-            pause = pause_before(attempt, first=self.first_pause, longest=self.longest_pause, asked=asked)
+            retry_after = retry_after_seconds(outcome.retry_after) if isinstance(outcome, Answer) else None
+            pause = pause_before(
+                attempt, first=self.first_pause, longest=self.longest_pause, retry_after=retry_after
+            )
             if pause >= ends - time.monotonic():
                 return Failure(f"{problem}; no time left to try again after {pause:.1f} s")
             note(problem)
@@ -144,8 +146,8 @@ class Transport:
             return Failure(f"cannot connect ({type(error).__name__})", retryable=True)
         except httpx.RemoteProtocolError as error:
             # A kept connection that the endpoint closed meanwhile: nothing was answered.
-            unanswered = "without sending a response" in str(error)
-            return Failure("the connection was closed before the reply was complete", retryable=unanswered)
+            no_reply = "without sending a response" in str(error)
+            return Failure("the connection was closed before the reply was complete", retryable=no_reply)
         except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
             return Failure(f"the connection broke ({type(error).__name__})")
         finally:
@@ -153,17 +155,17 @@ class Transport:
 
     async def _client(self) -> httpx.AsyncClient:
         loop = asyncio.get_running_loop()
-        known = self._clients.get(loop)
-        if known is None:
+        connection = self._clients.get(loop)
+        if connection is None:
             keeper = _open_client()
-            known = self._clients[loop] = (await anext(keeper), keeper)
-        return known[0]
+            connection = self._clients[loop] = (await anext(keeper), keeper)
+        return connection[0]
 
     async def aclose(self) -> None:
         """Close this loop's connections now; `asyncio.run` does it at its end."""
-        known = self._clients.pop(asyncio.get_running_loop(), None)
-        if known is not None:
-            await known[1].aclose()
+        connection = self._clients.pop(asyncio.get_running_loop(), None)
+        if connection is not None:
+            await connection[1].aclose()
 
 
 class _ForbiddenPeer(Exception):
@@ -276,14 +278,14 @@ async def read_body(response: httpx.Response, limit: int) -> bytes:
     return bytes(body)
 
 
-def pause_before(attempt: int, *, first: float, longest: float, asked: float | None = None) -> float:
+def pause_before(attempt: int, *, first: float, longest: float, retry_after: float | None = None) -> float:
     """Seconds before attempt number `attempt` (from 1) is repeated.
 
     From `first`, doubling, with jitter, on top of what the endpoint asked for; never more than `longest`.
     """
     backoff = min(longest, first * 2.0 ** min(attempt - 1, 30))
     backoff *= random.uniform(0.5, 1.0)  # noqa: S311 - spreads retries, guards nothing
-    return min(longest, (asked or 0.0) + backoff)
+    return min(longest, (retry_after or 0.0) + backoff)
 
 
 def retry_after_seconds(text: str | None) -> float | None:
