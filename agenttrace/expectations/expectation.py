@@ -182,18 +182,18 @@ def check_options(mode: Mode, match: ArgumentMode) -> None:
         raise ScorerError(_unknown("how parameters are compared (parameters=, match=)", match, _MATCHES))
 
 
-def _unknown(word: str, value: object, known: Sequence[str]) -> str:
+def _unknown(word: str, value: object, choices: Sequence[str]) -> str:
     text = str(value)
-    hint = _WORDS_ELSEWHERE.get(text, "") if known is MODES else ""
-    return f"{word} is one of {', '.join(known)}, got {value!r}{hint or did_you_mean(text, known)}"
+    hint = _WORDS_ELSEWHERE.get(text, "") if choices is MODES else ""
+    return f"{word} is one of {', '.join(choices)}, got {value!r}{hint or did_you_mean(text, choices)}"
 
 
-def _mapping(given: Mapping[str, Any] | None, word: str) -> dict[str, Any]:
-    if given is not None and (
-        not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given)
+def _mapping(value: Mapping[str, Any] | None, word: str) -> dict[str, Any]:
+    if value is not None and (
+        not isinstance(value, Mapping) or not all(isinstance(name, str) for name in value)
     ):
-        raise ExpectationError(f"{word} is a mapping of names, got {given!r}")
-    return dict(given or {})
+        raise ExpectationError(f"{word} is a mapping of names, got {value!r}")
+    return dict(value or {})
 
 
 def _is_unsaid(item: Field[Any], value: Any) -> bool:
@@ -201,83 +201,93 @@ def _is_unsaid(item: Field[Any], value: Any) -> bool:
     return type(value) is type(default) and bool(value == default)
 
 
-def _names(given: str | Sequence[str], word: str) -> tuple[str, ...]:
-    names: Any = (given,) if isinstance(given, str) else given
+def _names(value: str | Sequence[str], word: str) -> tuple[str, ...]:
+    names: Any = (value,) if isinstance(value, str) else value
     if not isinstance(names, list | tuple | set | frozenset) or not all(
         isinstance(name, str) and name for name in names
     ):
-        raise ExpectationError(f"{word} is a tool's name or a list of names, got {given!r}")
+        raise ExpectationError(f"{word} is a tool's name or a list of names, got {value!r}")
     return tuple(sorted(names) if isinstance(names, set | frozenset) else names)
 
 
-def _pairs(given: Any) -> list[tuple[str, str]]:
-    if isinstance(given, list | tuple) and len(given) == 2 and all(isinstance(name, str) for name in given):
-        given = [given]
-    good = isinstance(given, list | tuple) and all(
+def _pairs(value: Any) -> list[tuple[str, str]]:
+    if isinstance(value, list | tuple) and len(value) == 2 and all(isinstance(name, str) for name in value):
+        value = [value]
+    good = isinstance(value, list | tuple) and all(
         isinstance(pair, list | tuple) and len(pair) == 2 and all(isinstance(name, str) for name in pair)
-        for pair in given
+        for pair in value
     )
     if not good:
-        raise ExpectationError(f"before is a list of pairs of tools' names, got {given!r}")
-    return [(pair[0], pair[1]) for pair in given]
+        raise ExpectationError(f"before is a list of pairs of tools' names, got {value!r}")
+    return [(pair[0], pair[1]) for pair in value]
 
 
-def _check_words(said: Expectation) -> None:
-    for word, value, known in (
-        ("mode", said.mode, MODES),
-        ("match", said.match, _MATCHES),
-        ("attempts", said.attempts, ATTEMPTS),
+def _check_words(expectation: Expectation) -> None:
+    for word, value, choices in (
+        ("mode", expectation.mode, MODES),
+        ("match", expectation.match, _MATCHES),
+        ("attempts", expectation.attempts, ATTEMPTS),
     ):
-        if value is not None and value not in known:
-            raise ExpectationError(_unknown(word, value, known))
-    severities = {"": said.severity} if isinstance(said.severity, str) else said.severity
+        if value is not None and value not in choices:
+            raise ExpectationError(_unknown(word, value, choices))
+    severities = {"": expectation.severity} if isinstance(expectation.severity, str) else expectation.severity
     for check, severity in severities.items():
         if check and check not in CHECKS:
             raise ExpectationError(f"severity: no check is called {check!r}{did_you_mean(check, CHECKS)}")
         if severity not in get_args(Severity):
             raise ExpectationError(f"severity is 'fail' or 'warn', got {severity!r}")
-    if said.agent is not None and not isinstance(said.agent, str):
-        raise ExpectationError(f"agent is an agent's name, got {said.agent!r}")
-    if not isinstance(said.no_repeats, bool):
-        raise ExpectationError(f"no_repeats is true or false, got {said.no_repeats!r}")
-    if said.mode is not None and said.path is None:
-        raise ExpectationError(f"mode={said.mode!r} says how a path is compared, and there is no path")
+    if expectation.agent is not None and not isinstance(expectation.agent, str):
+        raise ExpectationError(f"agent is an agent's name, got {expectation.agent!r}")
+    if not isinstance(expectation.no_repeats, bool):
+        raise ExpectationError(f"no_repeats is true or false, got {expectation.no_repeats!r}")
+    if expectation.mode is not None and expectation.path is None:
+        raise ExpectationError(f"mode={expectation.mode!r} says how a path is compared, and there is no path")
 
 
-def _check_numbers(said: Expectation) -> None:
-    counts = {"max_calls": said.max_calls, "tool_errors": said.tool_errors, "turn": said.turn}
+def _check_numbers(expectation: Expectation) -> None:
+    counts = {
+        "max_calls": expectation.max_calls,
+        "tool_errors": expectation.tool_errors,
+        "turn": expectation.turn,
+    }
     for word in ("at_most", "at_least"):
-        counts.update({f"{word}[{name!r}]": number for name, number in getattr(said, word).items()})
+        counts.update({f"{word}[{name!r}]": number for name, number in getattr(expectation, word).items()})
     for word, number in counts.items():
         if number is not None and (isinstance(number, bool) or not isinstance(number, int) or number < 0):
             raise ExpectationError(f"{word} is a whole number of 0 or more, got {number!r}")
     for word in ("tokens", "seconds", "cost"):
-        amount = getattr(said, word)
+        amount = getattr(expectation, word)
         if amount is not None and (
             isinstance(amount, bool) or not isinstance(amount, int | float) or not amount >= 0
         ):
             raise ExpectationError(f"{word} is a number of 0 or more, got {amount!r}")
 
 
-def _check_reach(said: Expectation, counted: LeastCalls) -> None:
+def _check_reach(expectation: Expectation, needs: LeastCalls) -> None:
     """Refuse what no run could ever fulfil."""
-    for name in counted.names:
-        for glob in said.never:
+    for name in needs.names:
+        for glob in expectation.never:
             if fnmatchcase(name, glob):
                 raise ExpectationError(f"the path expects {name!r}, which never={glob!r} forbids")
-        if said.only is not None and not any(fnmatchcase(name, glob) for glob in said.only):
-            raise ExpectationError(f"the path expects {name!r}, which only={list(said.only)!r} leaves out")
-    if said.mode == "only":
-        return
-    if said.max_calls is not None and counted.least > said.max_calls:
-        raise ExpectationError(f"the path needs {counted.least} calls, and max_calls is {said.max_calls}")
-    for name, limit in said.at_most.items():
-        if counted.least_of.get(name, 0) > limit:
+        if expectation.only is not None and not any(fnmatchcase(name, glob) for glob in expectation.only):
             raise ExpectationError(
-                f"the path needs {counted.least_of[name]} calls of {name!r}, at_most is {limit}"
+                f"the path expects {name!r}, which only={list(expectation.only)!r} leaves out"
             )
-        if said.at_least.get(name, 0) > limit:
-            raise ExpectationError(f"at_least of {name!r} is {said.at_least[name]}, at_most is {limit}")
+    if expectation.mode == "only":
+        return
+    if expectation.max_calls is not None and needs.least > expectation.max_calls:
+        raise ExpectationError(
+            f"the path needs {needs.least} calls, and max_calls is {expectation.max_calls}"
+        )
+    for name, limit in expectation.at_most.items():
+        if needs.least_of.get(name, 0) > limit:
+            raise ExpectationError(
+                f"the path needs {needs.least_of[name]} calls of {name!r}, at_most is {limit}"
+            )
+        if expectation.at_least.get(name, 0) > limit:
+            raise ExpectationError(
+                f"at_least of {name!r} is {expectation.at_least[name]}, at_most is {limit}"
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,10 +313,10 @@ def least_calls(pattern: Pattern | None) -> LeastCalls:
     parts = [least_calls(part) for part in pattern.parts]
     names = tuple(dict.fromkeys(name for part in parts for name in part.names))
     if isinstance(pattern, AnyOf):
-        shared = parts[0].least_of
+        common = parts[0].least_of
         for part in parts[1:]:
-            shared &= part.least_of
-        return LeastCalls(min(part.least for part in parts), shared, names)
+            common &= part.least_of
+        return LeastCalls(min(part.least for part in parts), common, names)
     total: Counter[str] = Counter()
     for part in parts:
         total += part.least_of

@@ -81,8 +81,8 @@ class Length(Matcher):
             raise ExpectationError(f"length takes a number of 0 or more, or a matcher, got {self.size!r}")
 
     def weigh(self, actual: Any, context: Context) -> float:
-        sized = isinstance(actual, str | list | tuple | Mapping | set | frozenset)
-        return weigh(self.size, len(actual), context) if sized else 0.0
+        has_size = isinstance(actual, str | list | tuple | Mapping | set | frozenset)
+        return weigh(self.size, len(actual), context) if has_size else 0.0
 
     def to_data(self) -> dict[str, Any]:
         return {"$len": write_value(self.size)}

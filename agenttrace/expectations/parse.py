@@ -94,9 +94,9 @@ def parse_expectation(raw: Any, source: str | None = None) -> Expectation:
     if isinstance(raw, Expectation):
         return raw if source is None or raw.source is not None else replace(raw, source=source)
     key = _READ.key((raw, source))
-    known = _READ.get(key)
-    if known is not None:
-        return known
+    cached = _READ.get(key)
+    if cached is not None:
+        return cached
     try:
         parsed = replace(_parse(raw), source=source) if source is not None else _parse(raw)
     except ExpectationError as error:
@@ -132,9 +132,9 @@ def _parse(raw: Any) -> Expectation:
         for key in raw:
             if key not in _FIELDS:
                 raise ExpectationError(f"an expectation has no {key!r}{did_you_mean(str(key), _FIELDS)}")
-        given = {key: value for key, value in raw.items() if value is not None}
-        path = parse_pattern(given.pop("path")) if "path" in given else None
-        return expect(path, **given)
+        fields = {key: value for key, value in raw.items() if value is not None}
+        path = parse_pattern(fields.pop("path")) if "path" in fields else None
+        return expect(path, **fields)
     if isinstance(raw, Mapping) and not _is_item(raw) and len(raw) > 1:
         key = next(
             (key for key in raw if did_you_mean(str(key), _FIELDS).startswith("; did")), next(iter(raw))
@@ -152,13 +152,13 @@ def _parse_mapping(raw: Mapping[Any, Any]) -> Pattern:
         return _parse_call(raw)
     if "tool_name" in raw or "name" in raw:
         return as_call(ExpectedToolCall.of(raw))
-    for word, read in _GROUPS.items():
+    for word, read_group in _GROUPS.items():
         if word in raw:
-            allowed = {word, "times"} if word == "many" else {word}
+            keys = {word, "times"} if word == "many" else {word}
             for key in raw:
-                if key not in allowed:
+                if key not in keys:
                     raise ExpectationError(f"{word!r} stands alone in its mapping, got {key!r} beside it")
-            return read(raw[word], raw)
+            return read_group(raw[word], raw)
     if len(raw) == 1:
         name, arguments = next(iter(raw.items()))
         if isinstance(name, str) and (arguments is None or isinstance(arguments, Mapping)):
@@ -174,9 +174,9 @@ def _parse_call(raw: Mapping[Any, Any]) -> Pattern:
         if key == "times":
             continue
         if key not in _CALL_KEYS:
-            known = {*_CALL_KEYS, "times"}
+            keys = {*_CALL_KEYS, "times"}
             raise ExpectationError(
-                f"unknown key {key!r} in the call {dict(raw)!r}{did_you_mean(str(key), known)}"
+                f"unknown key {key!r} in the call {dict(raw)!r}{did_you_mean(str(key), keys)}"
             )
         flat[_CALL_KEYS[key]] = value
     one: Call = as_call(ExpectedToolCall.of(flat))

@@ -70,21 +70,21 @@ class Call(ExpectedToolCall, Pattern):
         return self.name if len(data) == 1 else data
 
     def __repr__(self) -> str:
-        said = [repr(self.name)]
+        parts = [repr(self.name)]
         if isinstance(self.arguments, Mapping):
             plain = self.arguments and all(key.isidentifier() and key not in _WORDS for key in self.arguments)
-            said += (
+            parts += (
                 [f"{key}={value!r}" for key, value in self.arguments.items()]
                 if plain
                 else [repr(dict(self.arguments))]
             )
         words = {"match": self.mode, "agent": self.agent, "turn": self.turn, "as_": self.label}
-        said += [f"{key}={value!r}" for key, value in words.items() if value is not None]
+        parts += [f"{key}={value!r}" for key, value in words.items() if value is not None]
         if self.output is not ANY:
-            said.append(f"output={self.output!r}")
+            parts.append(f"output={self.output!r}")
         if self.ignore:
-            said.append(f"ignore={list(self.ignore)!r}")
-        return f"call({', '.join(said)})"
+            parts.append(f"ignore={list(self.ignore)!r}")
+        return f"call({', '.join(parts)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,9 +180,9 @@ def call(
     """
     if arguments is not None and parameters:
         raise ExpectationError(f"call({name!r}, …): give the arguments as a mapping or as keywords, not both")
-    given = arguments if arguments is not None else (parameters or ANY)
+    values = arguments if arguments is not None else (parameters or ANY)
     plain = ExpectedToolCall(
-        name=name, arguments=given, output=output, agent=agent, turn=turn, mode=match,
+        name=name, arguments=values, output=output, agent=agent, turn=turn, mode=match,
         ignore=(ignore,) if isinstance(ignore, str) else tuple(ignore), label=as_,
     )  # fmt: skip
     return as_call(plain)

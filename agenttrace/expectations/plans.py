@@ -40,10 +40,10 @@ class Group:
     @cached_property
     def places(self) -> tuple[Place, ...]:
         """Every place, in the order written."""
-        found: list[Place] = []
+        places: list[Place] = []
         for part in self.parts:
-            found.extend((part,) if isinstance(part, Place) else part.places)
-        return tuple(found)
+            places.extend((part,) if isinstance(part, Place) else part.places)
+        return tuple(places)
 
     @cached_property
     def required(self) -> int:
@@ -84,9 +84,9 @@ class Expansion:
         assert isinstance(pattern, AnyOf)
         calls = _single_calls(pattern)
         if calls is not None:
-            kept = tuple(call for call in calls if self.keeps(call.name))
-            left_out: list[Plan] = [EMPTY] if len(kept) < len(calls) else []
-            return ([Place(kept, role)] if kept else []) + left_out
+            options = tuple(call for call in calls if self.keeps(call.name))
+            left_out: list[Plan] = [EMPTY] if len(options) < len(calls) else []
+            return ([Place(options, role)] if options else []) + left_out
         return _capped([plan for part in pattern.parts for plan in self._expand(part, role)])
 
     def _repeat(self, pattern: Many, role: Role) -> list[Plan]:
@@ -127,9 +127,9 @@ def _single_calls(pattern: Pattern) -> tuple[Call, ...] | None:
     if isinstance(pattern, Seq) and len(pattern.parts) == 1:
         return _single_calls(pattern.parts[0])
     if isinstance(pattern, AnyOf):
-        found = [_single_calls(part) for part in pattern.parts]
-        if all(calls is not None for calls in found):
-            return tuple(call for calls in found if calls is not None for call in calls)
+        branches = [_single_calls(part) for part in pattern.parts]
+        if all(calls is not None for calls in branches):
+            return tuple(call for calls in branches if calls is not None for call in calls)
     return None
 
 

@@ -48,7 +48,9 @@ class Ref(Matcher):
         _, side, steps = split_path(self.path)
         for call in self._sources(context):
             value = call.output if side == "output" else call.arguments
-            if any(weigh(prepare(found), actual, PLAIN) == 1.0 for found in _select(value, steps)):
+            if any(
+                weigh(prepare(source_value), actual, PLAIN) == 1.0 for source_value in _select(value, steps)
+            ):
                 return 1.0
         return 0.0
 

@@ -119,10 +119,10 @@ class Approx(Matcher):
         return {"$approx": self.value, **{key: bound for key, bound in bounds.items() if bound is not None}}
 
     def __repr__(self) -> str:
-        said = [repr(self.value)]
-        said += [] if self.abs is None else [f"abs={self.abs!r}"]
-        said += [] if self.rel is None else [f"rel={self.rel!r}"]
-        return f"approx({', '.join(said)})"
+        parts = [repr(self.value)]
+        parts += [] if self.abs is None else [f"abs={self.abs!r}"]
+        parts += [] if self.rel is None else [f"rel={self.rel!r}"]
+        return f"approx({', '.join(parts)})"
 
 
 @dataclass(frozen=True, slots=True)

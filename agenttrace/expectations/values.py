@@ -89,8 +89,8 @@ def prepare(expected: Any, depth: int = 0) -> Any:
     if isinstance(expected, Mapping):
         return _prepare_mapping(expected, depth)
     if kind is list or kind is tuple:
-        kept = [prepare(item, depth + 1) for item in expected[:MAX_ITEMS]]
-        return kept if len(kept) == len(expected) else [*kept, {"$truncated": len(expected) - len(kept)}]
+        items = [prepare(item, depth + 1) for item in expected[:MAX_ITEMS]]
+        return items if len(items) == len(expected) else [*items, {"$truncated": len(expected) - len(items)}]
     if kind is set or kind is frozenset:
         return Unordered(tuple(prepare(item, depth + 1) for item in expected))
     if isinstance(expected, type):
@@ -101,14 +101,14 @@ def prepare(expected: Any, depth: int = 0) -> Any:
 
 
 def _prepare_mapping(expected: Mapping[Any, Any], depth: int) -> dict[str, Any]:
-    kept: dict[str, Any] = {}
+    items: dict[str, Any] = {}
     for key, item in expected.items():
-        if len(kept) == MAX_ITEMS:
-            kept["$truncated"] = len(expected) - MAX_ITEMS
+        if len(items) == MAX_ITEMS:
+            items["$truncated"] = len(expected) - MAX_ITEMS
             break
         text = key if type(key) is str else next(iter(jsonable({key: None})))
-        kept[text] = prepare(item, depth + 1)
-    return kept
+        items[text] = prepare(item, depth + 1)
+    return items
 
 
 def agreement(expected: Any, actual: Any, mode: ArgumentMode = "exact") -> float:
@@ -118,10 +118,10 @@ def agreement(expected: Any, actual: Any, mode: ArgumentMode = "exact") -> float
 
 def differences(expected: Any, actual: Any, mode: ArgumentMode = "exact") -> list[Difference]:
     """Where two values part; empty exactly where `agreement` is 1."""
-    found: list[Difference] = []
+    places: list[Difference] = []
     if mode != "ignore":
-        weigh(prepare(expected), actual, Context(mode=mode), "", found)
-    return found
+        weigh(prepare(expected), actual, Context(mode=mode), "", places)
+    return places
 
 
 def weigh(
@@ -170,11 +170,11 @@ def _same(expected: Any, actual: Any) -> bool:
 
 def _same_cut(expected: str, actual: str) -> bool:
     """A text that was cut when it was recorded is compared by the part that was kept, and by its length."""
-    cut = _CUT.search(actual) if actual.endswith(" chars]") else None
-    if cut is None:
+    mark = _CUT.search(actual) if actual.endswith(" chars]") else None
+    if mark is None:
         return False
-    kept = actual[: cut.start()]
-    return len(expected) == len(kept) + int(cut.group(1)) and expected.startswith(kept)
+    head = actual[: mark.start()]
+    return len(expected) == len(head) + int(mark.group(1)) and expected.startswith(head)
 
 
 def _weigh_mapping(
@@ -187,14 +187,14 @@ def _weigh_mapping(
     total = 0.0
     for key, item in expected.items():
         if key in actual:
-            got = actual[key]
+            value = actual[key]
             kind = type(item)
-            if kind is type(got) and kind in _EXACT and (item == got or into is None):
+            if kind is type(value) and kind in _EXACT and (item == value or into is None):
                 # The loop of large comparisons: scalars of one type need no more than this.
-                if item == got or (kind is str and _same_cut(item, got)):
+                if item == value or (kind is str and _same_cut(item, value)):
                     total += 1.0
             else:
-                total += weigh(item, got, context, f"{path}.{key}" if path else key, into)
+                total += weigh(item, value, context, f"{path}.{key}" if path else key, into)
         elif isinstance(item, Matcher) and item.accepts_absence:
             total += 1.0
         elif into is not None:
@@ -217,12 +217,12 @@ def _weigh_list(
     into: list[Difference] | None,
 ) -> float:
     total = 0.0
-    known = 0 if into is None else len(into)
-    for index, (item, got) in enumerate(zip(expected, actual, strict=False)):
-        total += weigh(item, got, context, f"{path}[{index}]", into)
+    count_before = 0 if into is None else len(into)
+    for index, (item, value) in enumerate(zip(expected, actual, strict=False)):
+        total += weigh(item, value, context, f"{path}[{index}]", into)
     longer = max(len(expected), len(actual))
     if into is not None and total < longer and _is_reordered(expected, actual, context):
-        into[known:] = [Difference(path, expected, actual, note="the same items in another order")]
+        into[count_before:] = [Difference(path, expected, actual, note="the same items in another order")]
     elif into is not None:
         for index in range(len(actual), len(expected)):
             into.append(Difference(f"{path}[{index}]", expected[index], None, "missing"))
@@ -242,10 +242,10 @@ def _weigh_unordered(
     expected: Unordered, actual: Any, context: Context, path: str, into: list[Difference] | None
 ) -> float:
     if isinstance(actual, set | frozenset | list | tuple):
-        got = list(actual)
-        weights = [[weigh(item, other, context) for other in got] for item in expected.members]
+        items = list(actual)
+        weights = [[weigh(item, other, context) for other in items] for item in expected.members]
         total = sum(weights[e][a] for e, a in best_pairs(weights))
-        longer = max(len(got), len(expected.members))
+        longer = max(len(items), len(expected.members))
         weight = total / longer if longer else 1.0
     else:
         weight = 0.0
