@@ -74,7 +74,7 @@ class CallAgreement:
         comparators: Comparators | None = None,
         answers: Answerer | None = None,
         selection: Selection | None = None,
-        labelled: Sequence[Call] = (),
+        expected_calls: Sequence[Call] = (),
     ) -> None:
         self.calls = calls
         self.selection = selection or Selection()
@@ -82,7 +82,7 @@ class CallAgreement:
         self._known = tools or {}
         self._comparators = comparators or {}
         self._answers = answers
-        self._labelled = labelled
+        self._labelled = expected_calls
         self._flat: dict[str, FlatIndex] = {}
         self._wanted: dict[tuple[int, int], _Wanted] = {}
         self._weights: dict[tuple[int, int], float] = {}
@@ -92,28 +92,28 @@ class CallAgreement:
     @cached_property
     def _at(self) -> Mapping[str, list[int]]:
         """The positions of the calls, by name."""
-        found: dict[str, list[int]] = {}
+        positions: dict[str, list[int]] = {}
         for position, call in enumerate(self.calls):
-            found.setdefault(call.name, []).append(position)
-        return found
+            positions.setdefault(call.name, []).append(position)
+        return positions
 
     def _definitions(self, expected: Call) -> Sequence[ToolDefinition]:
         """The tools of that name: those of the calls (several may share it), then the given one."""
         name = self.name(expected)
-        given = [self.calls[position].tool for position in self._at.get(name, ())]
-        found: list[ToolDefinition] = []
-        for tool in (*given, self._known.get(name), self._known.get(expected.name)):
-            if tool is not None and not any(tool is other or tool == other for other in found):
-                found.append(tool)
-        return found
+        called_tools = [self.calls[position].tool for position in self._at.get(name, ())]
+        definitions: list[ToolDefinition] = []
+        for tool in (*called_tools, self._known.get(name), self._known.get(expected.name)):
+            if tool is not None and not any(tool is other or tool == other for other in definitions):
+                definitions.append(tool)
+        return definitions
 
     @cached_property
     def _contexts(self) -> Mapping[ArgumentMode, Context]:
-        named: dict[str, list[Call]] = {}
+        by_label: dict[str, list[Call]] = {}
         for expected in self._labelled:
             if expected.label is not None:
-                named.setdefault(expected.label, []).append(expected)
-        labels = {label: self._fits(same) for label, same in named.items()}
+                by_label.setdefault(expected.label, []).append(expected)
+        labels = {label: self._fits(same) for label, same in by_label.items()}
         modes: tuple[ArgumentMode, ...] = get_args(ArgumentMode)
         return {how: Context(how, self.calls, labels=labels, answers=self._answers) for how in modes}
 
@@ -125,14 +125,14 @@ class CallAgreement:
     @cached_property
     def retried(self) -> frozenset[str]:
         """The names of the calls that failed before one that did not."""
-        succeeded: set[str] = set()
-        found: set[str] = set()
+        successes: set[str] = set()
+        names: set[str] = set()
         for call in reversed(self.calls):
             if not call.failed:
-                succeeded.add(call.name)
-            elif call.name in succeeded:
-                found.add(call.name)
-        return frozenset(found)
+                successes.add(call.name)
+            elif call.name in successes:
+                names.add(call.name)
+        return frozenset(names)
 
     def name(self, expected: Call) -> str:
         """The tool's name, aliases resolved."""
@@ -150,12 +150,12 @@ class CallAgreement:
 
     def candidates(self, expected: Call) -> list[int]:
         """The positions of the calls that fit at all, ascending."""
-        found = self._at.get(self.name(expected), [])
+        positions = self._at.get(self.name(expected), [])
         if expected.agent is not None:
-            found = [at for at in found if agent_matches(expected.agent, self.calls[at].agent)]
+            positions = [at for at in positions if agent_matches(expected.agent, self.calls[at].agent)]
         if expected.turn is not None:
-            found = [at for at in found if self.calls[at].turn == expected.turn]
-        return found
+            positions = [at for at in positions if self.calls[at].turn == expected.turn]
+        return positions
 
     def weigh_all(self, expected: Call) -> Mapping[int, float]:
         """Agreement with each of its candidates, by position."""
@@ -173,20 +173,20 @@ class CallAgreement:
         index = self._flat.get(name)
         if index is None:
             index = self._flat[name] = FlatIndex(self.calls, self._at[name])
-        found = index.agreements(flat, set(arguments), listed=mode == "listed")
+        agreements = index.agreements(flat, set(arguments), listed=mode == "listed")
         for position in index.rest:
-            found[position] = self.weigh(expected, position)
-        if len(found) > len(positions):
-            return {position: found[position] for position in positions}
-        return found
+            agreements[position] = self.weigh(expected, position)
+        if len(agreements) > len(positions):
+            return {position: agreements[position] for position in positions}
+        return agreements
 
     def weigh(self, expected: Call, position: int) -> float:
         """Agreement of an expected call with the call at a position, which is one of its candidates."""
         key = (id(expected), position)
-        known = self._weights.get(key)
-        if known is None:
-            known = self._weights[key] = self._weigh(expected, position, None)
-        return known
+        agreement = self._weights.get(key)
+        if agreement is None:
+            agreement = self._weights[key] = self._weigh(expected, position, None)
+        return agreement
 
     def agrees(self, expected: Call, position: int) -> bool:
         """Whether the call at a position, which has the expected name, fits and agrees fully."""
@@ -201,30 +201,37 @@ class CallAgreement:
 
     def _is_the_same(self, expected: Call, call: ToolCall) -> bool:
         """Whether the arguments are so plainly the same scalars that they agree however they are weighed."""
-        wanted: Any = expected.arguments
-        got = call.arguments
-        if wanted != got or self._comparators or expected.ignore or call.arguments_error is not None:
+        expected_arguments: Any = expected.arguments
+        actual_arguments = call.arguments
+        if (
+            expected_arguments != actual_arguments
+            or self._comparators
+            or expected.ignore
+            or call.arguments_error is not None
+        ):
             return False
         tool = call.tool or self._known.get(call.name)
-        if tool is not None and not states_all(tool, wanted):
+        if tool is not None and not states_all(tool, expected_arguments):
             return False
-        for key, value in wanted.items():
+        for key, value in expected_arguments.items():
             kind = type(value)
-            if kind not in LEAVES or type(got[key]) is not kind:  # 1 == True, and ANY equals everything
+            if (
+                kind not in LEAVES or type(actual_arguments[key]) is not kind
+            ):  # 1 == True, and ANY equals everything
                 return False
         return True
 
     def differences(self, expected: Call, position: int) -> list[Difference]:
         """Where they part; empty exactly where `weigh` is 1."""
-        found: list[Difference] = []
-        self._weigh(expected, position, found)
-        return found
+        places: list[Difference] = []
+        self._weigh(expected, position, places)
+        return places
 
     def _weigh(self, expected: Call, position: int, into: list[Difference] | None) -> float:
         actual = self.calls[position]
         tool = actual.tool
-        wanted = self._wanted.get((id(expected), id(tool))) or self._prepared(expected, tool)
-        _, _, arguments, output, mode = wanted
+        prepared = self._wanted.get((id(expected), id(tool))) or self._prepared(expected, tool)
+        _, _, arguments, output, mode = prepared
         context = self._contexts[mode]
         # One context for all pairs; a `ref` may weigh another pair while this one is looked at.
         before, context.position = context.position, position
@@ -243,13 +250,13 @@ class CallAgreement:
     def _prepared(self, expected: Call, tool: ToolDefinition | None) -> _Wanted:
         """What is compared with calls of a tool; both are kept with it, so that their ids stay their own."""
         key = (id(expected), id(tool))
-        known = self._wanted.get(key)
-        if known is None:
+        prepared = self._wanted.get(key)
+        if prepared is None:
             mode: ArgumentMode = expected.mode or self._mode
             bare = mode == "ignore" or expected.arguments is ANY
             arguments = ANY if bare else self._bound(expected, tool, mode)
-            known = self._wanted[key] = (expected, tool, arguments, expected.output, mode)
-        return known
+            prepared = self._wanted[key] = (expected, tool, arguments, expected.output, mode)
+        return prepared
 
     def _bound(self, expected: Call, tool: ToolDefinition | None, mode: ArgumentMode) -> Any:
         name = self.name(expected)
@@ -258,23 +265,23 @@ class CallAgreement:
         compare = self._comparators.get(name) or self._comparators.get(expected.name)
         if tool is None and compare is None and not expected.ignore:
             return expected.arguments
-        given = {**expected.arguments} if isinstance(expected.arguments, Mapping) else {}
+        arguments = {**expected.arguments} if isinstance(expected.arguments, Mapping) else {}
         if tool is not None:
-            given = bound_arguments(tool, definitions, expected, mode)
-        given = {key: value for key, value in given.items() if key not in expected.ignore}
+            arguments = bound_arguments(tool, definitions, expected, mode)
+        arguments = {key: value for key, value in arguments.items() if key not in expected.ignore}
         if callable(compare):
-            return Compared(given, compare)
+            return Compared(arguments, compare)
         if compare:
-            given = {k: Compared(v, compare[k]) if k in compare else v for k, v in given.items()}
-        return prepare(given)
+            arguments = {k: Compared(v, compare[k]) if k in compare else v for k, v in arguments.items()}
+        return prepare(arguments)
 
-    def _fits(self, labelled: Sequence[Call]) -> Callable[[int], bool]:
+    def _fits(self, same_label: Sequence[Call]) -> Callable[[int], bool]:
         """Whether a call fits any of the expected calls with one label: alternatives may share it."""
 
         def fits(position: int) -> bool:
             return any(
                 position in self.candidates(expected) and self.weigh(expected, position) == 1.0
-                for expected in labelled
+                for expected in same_label
             )
 
         return fits
@@ -288,8 +295,8 @@ def _weigh_unusual(
         if into is not None:
             into.append(Difference("", arguments, None, note=actual.arguments_error))
         return 0.0
-    got = {key: value for key, value in actual.arguments.items() if key not in expected.ignore}
-    return weigh(arguments, got, context, "", into)
+    actual_arguments = {key: value for key, value in actual.arguments.items() if key not in expected.ignore}
+    return weigh(arguments, actual_arguments, context, "", into)
 
 
 def states_all(tool: ToolDefinition, arguments: Mapping[str, Any]) -> bool:
@@ -309,22 +316,22 @@ def bound_arguments(
     Raises:
         ExpectationError: no tool of that name has such a parameter.
     """
-    given = {**expected.arguments} if isinstance(expected.arguments, Mapping) else {}
+    arguments = {**expected.arguments} if isinstance(expected.arguments, Mapping) else {}
     try:
-        bound = tool.bind(given)
+        bound = tool.bind(arguments)
     except ExpectationError as error:
-        if any(_fits(other, given) for other in same_name):
-            return given
+        if any(_fits(other, arguments) for other in same_name):
+            return arguments
         raise ExpectationError(f"{expected.source}: {error}" if expected.source else str(error)) from None
     if mode == "exact":
         return bound
     rest = next((p.name for p in tool.parameters if p.kind == "var_keyword"), None)
-    return {key: value for key, value in bound.items() if key in given or (key == rest and value)}
+    return {key: value for key, value in bound.items() if key in arguments or (key == rest and value)}
 
 
-def _fits(tool: ToolDefinition, given: Mapping[str, Any]) -> bool:
+def _fits(tool: ToolDefinition, arguments: Mapping[str, Any]) -> bool:
     try:
-        tool.bind(given)
+        tool.bind(arguments)
     except ExpectationError:
         return False
     return True

@@ -34,13 +34,13 @@ class Chain:
 
     def pairs(self) -> list[tuple[int, int]]:
         """(place, call) of the best alignment; among equals the one that ends earliest."""
-        found: list[tuple[int, int]] = []
+        pairs: list[tuple[int, int]] = []
         link = self._links[-1]
         while link is not None:
             before, places, calls = link
-            found.extend((place, call) for place, call in zip(places, calls, strict=True) if call >= 0)
+            pairs.extend((place, call) for place, call in zip(places, calls, strict=True) if call >= 0)
             link = before
-        return sorted(found)
+        return sorted(pairs)
 
     def append_place(self, place: int, worths: Worths) -> None:
         """Append one place."""

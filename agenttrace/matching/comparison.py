@@ -58,11 +58,11 @@ class Comparison:
         """The places, by number from 0, that are needed and found no call of their name."""
         if self.matched == self.required:
             return ()
-        paired = {pair.place for pair in self.pairs}
+        paired_places = {pair.place for pair in self.pairs}
         return tuple(
             number
             for number, place in enumerate(self.alignment.places)
-            if place.role == "required" and number not in paired
+            if place.role == "required" and number not in paired_places
         )
 
     @property
@@ -70,8 +70,8 @@ class Comparison:
         """The actual calls that no expected call was paired with."""
         if len(self.pairs) == len(self.calls):
             return ()
-        paired = {pair.position for pair in self.pairs}
-        return tuple(call for position, call in enumerate(self.calls) if position not in paired)
+        paired_positions = {pair.position for pair in self.pairs}
+        return tuple(call for position, call in enumerate(self.calls) if position not in paired_positions)
 
     @property
     def coverage(self) -> float:
@@ -83,10 +83,10 @@ class Comparison:
         """Agreement by the number of actual calls; without any, 1 where none is needed, else 0."""
         if not self.calls:
             return 0.0 if self.required else 1.0
-        agreed = (
+        agreements = (
             float(pair.agreement == 1.0) if self.credit == "full" else pair.agreement for pair in self.pairs
         )
-        return sum(agreed) / len(self.calls)
+        return sum(agreements) / len(self.calls)
 
     @property
     def f1(self) -> float:
@@ -105,11 +105,11 @@ class Comparison:
     @property
     def arguments(self) -> float:
         """The mean agreement of the needed calls that found a call of their name; 1 where none is needed."""
-        found = [
+        agreements = [
             pair.agreement for pair in self.pairs if self.alignment.places[pair.place].role == "required"
         ]
-        if found:
-            return sum(found) / len(found)
+        if agreements:
+            return sum(agreements) / len(agreements)
         return 0.0 if self.required else 1.0
 
     @property

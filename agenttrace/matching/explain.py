@@ -76,9 +76,9 @@ class _Layout:
     @classmethod
     def of(cls, rows: Sequence[Row], width: int, digits: int) -> _Layout:
         room = max(width - len(_INDENT) - digits - 4, 20)
-        said = [len(_word(row)) for row in rows if row.kind != "differs"]
+        lengths = [len(_word(row)) for row in rows if row.kind != "differs"]
         # A note that would take more than half of the room goes below; it does not push the calls aside.
-        words = max((length for length in said if length <= room // 2), default=0)
+        words = max((length for length in lengths if length <= room // 2), default=0)
         most = room - words - len(_GAP) if words else room
         texts = [len(_first(row, most)) for row in rows if row.kind != "matched"]
         return cls(width, digits, room, min(max(texts, default=0), most))
@@ -120,22 +120,24 @@ def _row_lines(row: Row, layout: _Layout) -> Iterator[Line]:
 
 def _differing_lines(row: Row, actual: ToolCall, head: str, layout: _Layout) -> Iterator[Line]:
     """Expected, actual and differences in one line where that fits, else one under the other."""
-    told = [difference_text(difference) for difference in row.differences[:MOST_DIFFERENCES]]
+    differences = [difference_text(difference) for difference in row.differences[:MOST_DIFFERENCES]]
     more = len(row.differences) - MOST_DIFFERENCES
-    said = [f"… {more} more difference{'s' if more > 1 else ''}"] if more > 0 else []
-    said += [row.note] if row.note else []
-    expected, got = _first(row, layout.room), actual_text(actual, 10 * layout.room)
-    one_line = f"{head}{expected:<{layout.column}}{_GAP}{got}{_GAP}{'; '.join(told + said)}"
+    notes = [f"… {more} more difference{'s' if more > 1 else ''}"] if more > 0 else []
+    notes += [row.note] if row.note else []
+    expected_side, actual_side = _first(row, layout.room), actual_text(actual, 10 * layout.room)
+    one_line = (
+        f"{head}{expected_side:<{layout.column}}{_GAP}{actual_side}{_GAP}{'; '.join(differences + notes)}"
+    )
     if len(one_line) <= layout.width:
         yield Line(row.kind, one_line)
         return
-    yield Line(row.kind, head + expected)
+    yield Line(row.kind, head + expected_side)
     below = " " * len(head)
     yield Line(row.kind, f"{below}got {actual_text(actual, layout.room - 4)}")
     for difference in row.differences[:MOST_DIFFERENCES]:
         for text in _difference_lines(difference, layout.room):
             yield Line(row.kind, shortened(below + text, layout.width))
-    for text in said:
+    for text in notes:
         yield Line(row.kind, shortened(below + text, layout.width))
 
 
@@ -159,12 +161,12 @@ def _check_line(check: Check, width: int) -> Line:
 def _folded(rows: Sequence[Row], context: int) -> Iterator[Row | str]:
     """The rows, with what is far from anything wrong folded into a count."""
     wrong = [at for at, row in enumerate(rows) if row.kind not in ("matched", "extra") or row.note]
-    shown = {at for hit in wrong for at in range(hit - context, hit + context + 1)}
-    shown.update(range(context), range(len(rows) - context, len(rows)))
+    visible = {at for center in wrong for at in range(center - context, center + context + 1)}
+    visible.update(range(context), range(len(rows) - context, len(rows)))
     at = 0
     while at < len(rows):
         stop = at
-        while stop < len(rows) and stop not in shown:
+        while stop < len(rows) and stop not in visible:
             stop += 1
         if stop - at > 2:
             yield _counted(rows[at:stop])
@@ -175,10 +177,10 @@ def _folded(rows: Sequence[Row], context: int) -> Iterator[Row | str]:
 
 
 def _counted(rows: Sequence[Row]) -> str:
-    matched = sum(row.kind == "matched" for row in rows)
-    extra = len(rows) - matched
+    matches = sum(row.kind == "matched" for row in rows)
+    extra = len(rows) - matches
     parts = [f"{count} {word} calls" if count > 1 else f"1 {word} call"
-             for count, word in ((matched, "matching"), (extra, "extra")) if count]  # fmt: skip
+             for count, word in ((matches, "matching"), (extra, "extra")) if count]  # fmt: skip
     return " and ".join(parts) + " …"
 
 
@@ -220,12 +222,12 @@ def _text(value: Any) -> str:
     return _write(jsonable(value))
 
 
-def _requoted(quoted: re.Match[str]) -> str:
+def _requoted(match: re.Match[str]) -> str:
     """A text inside a matcher, in the quotes in which values are shown."""
     try:
-        return _write(literal_eval(quoted[0]))
+        return _write(literal_eval(match[0]))
     except (ValueError, SyntaxError):  # no text of Python's, for example in a name of the user's
-        return quoted[0]
+        return match[0]
 
 
 def expected_text(expected: ExpectedToolCall, most: int) -> str:
@@ -246,26 +248,26 @@ def actual_text(call: ToolCall, most: int) -> str:
 def _call_text(name: str, arguments: Mapping[str, Any], most: int) -> str:
     """A call in so many characters: with its values in full, or cut, the longest ones first."""
     texts = {key: _text(value) for key, value in arguments.items()}
-    said = ""
+    listing = ""
     for each in (most, *_CUTS):
-        said = ", ".join(f"{key}={shortened(text, each)}" for key, text in texts.items())
-        if len(name) + len(said) + 2 <= most:
+        listing = ", ".join(f"{key}={shortened(text, each)}" for key, text in texts.items())
+        if len(name) + len(listing) + 2 <= most:
             break
-    return shortened(f"{name}({said})", most)
+    return shortened(f"{name}({listing})", most)
 
 
 def difference_text(difference: Difference, most: int = 3 * MOST_VALUE) -> str:
     """A difference as ``amount: expected 12.0, got 12.5``; long texts from where they part."""
     place = f"{difference.path}: " if difference.path else ""
     each = min(max((most - len(place) - 15) // 2, 12), MOST_VALUE)
-    expected, got = _text(difference.expected), _text(difference.got)
+    expected, actual = _text(difference.expected), _text(difference.got)
     if difference.kind == "missing":
         text = f"{place}expected {shortened(expected, each)}, not given"
     elif difference.kind == "unexpected":
-        text = f"{place}not expected, got {shortened(got, each)}"
+        text = f"{place}not expected, got {shortened(actual, each)}"
     else:
-        start = _parting(expected, got, each)
-        text = f"{place}expected {_from(expected, start, each)}, got {_from(got, start, each)}"
+        start = _parting(expected, actual, each)
+        text = f"{place}expected {_from(expected, start, each)}, got {_from(actual, start, each)}"
     return f"{text} ({difference.note})" if difference.note else text
 
 

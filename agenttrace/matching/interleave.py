@@ -35,8 +35,8 @@ def best_interleaving(plan: Group, worths: Sequence[Mapping[int, int]]) -> list[
                 if closed >> place & 1:
                     continue
                 after = closed | closes[place]
-                known = states.get(after)
-                if known is None or known[0] < total + value:
+                rival = states.get(after)
+                if rival is None or rival[0] < total + value:
                     states[after] = (total + value, (link, place, call))
         if len(states) > MAX_STATES:
             raise ExpectationError(

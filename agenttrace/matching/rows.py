@@ -63,9 +63,9 @@ def rows_of(
     """Rows in the order of the run; a missing call stands after the one that was expected before it."""
     notes = _notes(checks)
     pair_of = {pair.place: pair for pair in alignment.pairs}
-    taken = {pair.position for pair in alignment.pairs}
-    left = [position for position in range(len(calls)) if position not in taken]
-    placed: list[tuple[int, int, Row]] = []
+    paired_positions = {pair.position for pair in alignment.pairs}
+    free_positions = [position for position in range(len(calls)) if position not in paired_positions]
+    rows: list[tuple[int, int, Row]] = []
     after = -1
     for number, place in enumerate(alignment.places):
         pair = pair_of.get(number)
@@ -73,29 +73,29 @@ def rows_of(
             after = max(after, pair.position)
             actual = calls[pair.position]
             kind: RowKind = "matched"
-            found: tuple[Difference, ...] = ()
+            differences: tuple[Difference, ...] = ()
             if pair.agreement < 1.0:
-                kind, found = "differs", tuple(call_agreement.differences(pair.expected, pair.position))
+                kind, differences = "differs", tuple(call_agreement.differences(pair.expected, pair.position))
             note = _note(actual, notes, attempts, paired=True)
             nearest = None
             if kind == "differs":
-                nearest = _right_one(place, left, calls, call_agreement)
-                told = f"the right one is call {nearest.index + 1}, out of order" if nearest else ""
-                note = "; ".join(filter(None, (told, note)))
-            row = Row(kind, number + 1, pair.expected, actual, pair.agreement, found, nearest, note)
-            placed.append((pair.position, 0, row))
+                nearest = _right_one(place, free_positions, calls, call_agreement)
+                hint = f"the right one is call {nearest.index + 1}, out of order" if nearest else ""
+                note = "; ".join(filter(None, (hint, note)))
+            row = Row(kind, number + 1, pair.expected, actual, pair.agreement, differences, nearest, note)
+            rows.append((pair.position, 0, row))
         elif place.role == "required":
-            placed.append((after, 1, _missing(number, place, left, calls, call_agreement)))
-    for position in left:
+            rows.append((after, 1, _missing(number, place, free_positions, calls, call_agreement)))
+    for position in free_positions:
         actual = calls[position]
         forbids = any(
             check.fails and check.name in ("never", "only") and actual.index in check.broken_by
             for check in checks
         )
         note = _note(actual, notes, attempts, paired=False)
-        placed.append((position, 0, Row("forbidden" if forbids else "extra", actual=actual, note=note)))
-    placed.sort(key=lambda item: item[:2])
-    return tuple(row for _, _, row in placed)
+        rows.append((position, 0, Row("forbidden" if forbids else "extra", actual=actual, note=note)))
+    rows.sort(key=lambda item: item[:2])
+    return tuple(row for _, _, row in rows)
 
 
 _BOUNDS = frozenset({"max_calls", "at_most"})
@@ -118,48 +118,52 @@ def _note(
     actual: ToolCall, notes: Mapping[int, list[Check]], attempts: Mapping[int, int], *, paired: bool
 ) -> str:
     """What is said of a call; that there are too many is not said of one that is expected."""
-    said = [
+    parts = [
         f"{_BROKEN[check.name] if check.fails else 'warning'}: {check.wanted}"
         for check in notes.get(actual.index, ())
         if not (paired and check.name in _BOUNDS)
     ]
     if actual.error is not None:
-        said.append(f"failed with {actual.error}".splitlines()[0])
+        parts.append(f"failed with {actual.error}".splitlines()[0])
     if actual.index in attempts:
-        said.append(f"{attempts[actual.index]} attempts")
-    return "; ".join(said)
+        parts.append(f"{attempts[actual.index]} attempts")
+    return "; ".join(parts)
 
 
 def _right_one(
-    place: Place, left: Sequence[int], calls: Sequence[ToolCall], call_agreement: CallAgreement
+    place: Place, free_positions: Sequence[int], calls: Sequence[ToolCall], call_agreement: CallAgreement
 ) -> ToolCall | None:
     """The first call without a pair that agrees fully: it stands where the order does not allow it."""
     agreeing = [
         position
         for option in place.options
         for position in call_agreement.candidates(option)
-        if position in left and call_agreement.weigh(option, position) == 1.0
+        if position in free_positions and call_agreement.weigh(option, position) == 1.0
     ]
     return calls[min(agreeing)] if agreeing else None
 
 
 def _missing(
-    number: int, place: Place, left: Sequence[int], calls: Sequence[ToolCall], call_agreement: CallAgreement
+    number: int,
+    place: Place,
+    free_positions: Sequence[int],
+    calls: Sequence[ToolCall],
+    call_agreement: CallAgreement,
 ) -> Row:
     expected = place.options[0]
     same = [
         (call_agreement.weigh(option, position), -position, option)
         for option in place.options
         for position in call_agreement.candidates(option)
-        if position in left
+        if position in free_positions
     ]
     if same:
         agreement, position, expected = max(same, key=lambda item: item[:2])
         nearest = calls[-position]
-        found = tuple(call_agreement.differences(expected, -position))
+        differences = tuple(call_agreement.differences(expected, -position))
         note = f"out of order: it is call {nearest.index + 1}"
-        return Row("missing", number + 1, expected, None, agreement, found, nearest, note)
-    names = {calls[position].name: position for position in reversed(left)}
+        return Row("missing", number + 1, expected, None, agreement, differences, nearest, note)
+    names = {calls[position].name: position for position in reversed(free_positions)}
     close = get_close_matches(expected.name, names, n=1, cutoff=0.8)
     if close:
         nearest = calls[names[close[0]]]

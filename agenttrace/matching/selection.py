@@ -40,10 +40,10 @@ class Selection:
 
     def __post_init__(self) -> None:
         if self.attempts not in get_args(Attempts):
-            known = get_args(Attempts)
+            choices = get_args(Attempts)
             raise ScorerError(
-                f"attempts is one of {', '.join(known)}, got {self.attempts!r}"
-                + did_you_mean(str(self.attempts), known)
+                f"attempts is one of {', '.join(choices)}, got {self.attempts!r}"
+                + did_you_mean(str(self.attempts), choices)
             )
         if self.tools is not None and not all(isinstance(tool, str) and tool for tool in self.tools):
             raise ScorerError(f"tools are names, globs or 'tag:…', got {self.tools!r}")
@@ -57,14 +57,14 @@ class Selection:
         tools: str | Sequence[str] | None = None,
     ) -> Selection:
         """The selection that a scorer's options ask for."""
-        chosen = (tools,) if isinstance(tools, str) else tools
-        made = cls(
+        globs = (tools,) if isinstance(tools, str) else tools
+        selection = cls(
             agent=agent,
             attempts=attempts,
             names=dict(names or {}),
-            tools=None if chosen is None else tuple(chosen),
+            tools=None if globs is None else tuple(globs),
         )
-        return EVERYTHING if made == EVERYTHING else made
+        return EVERYTHING if selection == EVERYTHING else selection
 
     @property
     def is_everything(self) -> bool:
@@ -79,9 +79,10 @@ class Selection:
         """The calls that are compared, in order, under their normal names, with all their attempts."""
         if self.is_everything:
             return calls
-        kept = [call for call in calls if self._has(call)]
+        own_calls = [call for call in calls if self._has(call)]
         return [
-            replace(call, name=self.names[call.name]) if call.name in self.names else call for call in kept
+            replace(call, name=self.names[call.name]) if call.name in self.names else call
+            for call in own_calls
         ]
 
     def counted(self, calls: Sequence[ToolCall]) -> tuple[Sequence[ToolCall], Mapping[int, int]]:
@@ -99,7 +100,9 @@ class Selection:
             return False
         return self.tools is None or any(_tool_matches(tool, call, self) for tool in self.tools)
 
-    def expects(self, name: str, calls: Iterable[ToolCall], known: Mapping[str, ToolDefinition]) -> bool:
+    def expects(
+        self, name: str, calls: Iterable[ToolCall], known_tools: Mapping[str, ToolDefinition]
+    ) -> bool:
         """Whether calls of the expected tool are among those that are compared.
 
         Raises:
@@ -113,23 +116,23 @@ class Selection:
         tags = {tool[len(TAG) :] for tool in self.tools if tool.startswith(TAG)}
         if not tags:
             return False
-        definition = known.get(name) or known.get(normal)
-        named = [call for call in calls if self.name_of(call.name) == normal]
-        if definition is None and not named:
+        definition = known_tools.get(name) or known_tools.get(normal)
+        namesakes = [call for call in calls if self.name_of(call.name) == normal]
+        if definition is None and not namesakes:
             raise ScorerError(
                 f"tools={list(self.tools)!r} chooses tools by tag, and nothing says which tags the expected "
                 f"tool {name!r} has: it is neither recorded nor called; choose it by name"
             )
-        found = set(definition.tags if definition else ()).union(*map(_tags, named))
-        return not tags.isdisjoint(found)
+        tool_tags = set(definition.tags if definition else ()).union(*map(_tags, namesakes))
+        return not tags.isdisjoint(tool_tags)
 
 
 EVERYTHING = Selection()
 
 
-def agent_matches(wanted: str, path: str) -> bool:
+def agent_matches(agent: str, path: str) -> bool:
     """Whether a call's agent path is, or ends with, the wanted agent; globs match against the whole path."""
-    return path == wanted or path.endswith(f"/{wanted}") or fnmatchcase(path, wanted)
+    return path == agent or path.endswith(f"/{agent}") or fnmatchcase(path, agent)
 
 
 def _tool_matches(tool: str, call: ToolCall, selection: Selection) -> bool:
@@ -145,19 +148,19 @@ def _tags(call: ToolCall) -> set[str]:
 
 
 def _collapse(calls: Sequence[ToolCall]) -> tuple[Sequence[ToolCall], Mapping[int, int]]:
-    kept: list[ToolCall] = []
+    last_attempts: list[ToolCall] = []
     attempts: dict[int, int] = {}
     waiting: dict[tuple[str, str], list[ToolCall]] = {}
-    merged: set[int] = set()
+    earlier_attempts: set[int] = set()
     for call in calls:
         key = (call.agent, call.name)
         if call.failed:
             waiting.setdefault(key, []).append(call)
         elif before := waiting.pop(key, None):
-            merged.update(id(attempt) for attempt in before)
+            earlier_attempts.update(id(attempt) for attempt in before)
             attempts[call.index] = len(before) + 1
-    kept = [call for call in calls if id(call) not in merged]
-    return kept, attempts
+    last_attempts = [call for call in calls if id(call) not in earlier_attempts]
+    return last_attempts, attempts
 
 
 def check_scored(example: Example, trace: Trace | None) -> None:

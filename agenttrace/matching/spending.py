@@ -32,14 +32,14 @@ def spent_seconds(trace: Trace) -> float | None:
 
 def _usages(trace: Trace) -> Iterator[Mapping[str, Any]]:
     """The usage of each span, but for spans that sum up what their descendants tell themselves."""
-    telling = {span.span_key for span in trace.spans if span.usage}
+    with_usage = {span.span_key for span in trace.spans if span.usage}
     summing: set[int] = set()
     for span in trace.spans:
         if span.usage:
-            key, seen = span.parent_key, {span.span_key}
-            while key is not None and key not in seen:
-                seen.add(key)
-                if key in telling:
+            key, visited = span.parent_key, {span.span_key}
+            while key is not None and key not in visited:
+                visited.add(key)
+                if key in with_usage:
                     summing.add(key)
                 parent = trace.by_key.get(key)
                 key = parent.parent_key if parent is not None else None
@@ -62,5 +62,5 @@ def _first(usage: Mapping[str, Any], names: Iterable[str]) -> float | None:
 
 
 def _sum(values: Iterable[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return sum(known) if known else None
+    amounts = [value for value in values if value is not None]
+    return sum(amounts) if amounts else None
