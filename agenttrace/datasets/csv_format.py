@@ -49,10 +49,10 @@ def read_csv(path: Path, header_mapping: Mapping[str, str] | None = None) -> Loa
     if "\0" in text:
         document.lines[()] = text.count("\n", 0, text.index("\0")) + 1
         raise document.error("there is a NUL character; save the file as UTF-8 text")
-    wanted = {column: field for field, column in (header_mapping or {}).items()}
-    rows = _rows(text, _delimiter(text, wanted or _FIELDS), document)
+    field_of = {column: field for field, column in (header_mapping or {}).items()}
+    rows = _rows(text, _delimiter(text, field_of or _FIELDS), document)
     header = [name.strip() for name in next(rows)[1]]
-    columns = _columns(header, wanted, document)
+    columns = _columns(header, field_of, document)
     examples = []
     for number, row in rows:
         if not any(row):
@@ -101,33 +101,33 @@ def _rows(text: str, delimiter: str, document: Document) -> Iterator[tuple[int, 
         yield number, row
 
 
-def _delimiter(text: str, known: Sequence[str] | Mapping[str, str]) -> str:
+def _delimiter(text: str, column_names: Sequence[str] | Mapping[str, str]) -> str:
     first = text[:100_000].splitlines()[0]
 
     def names(delimiter: str) -> int:
-        return sum(name.strip().strip('"') in known for name in first.split(delimiter))
+        return sum(name.strip().strip('"') in column_names for name in first.split(delimiter))
 
     return max(_DELIMITERS, key=names)
 
 
-def _columns(header: list[str], wanted: Mapping[str, str], document: Document) -> dict[str, int]:
+def _columns(header: list[str], field_of: Mapping[str, str], document: Document) -> dict[str, int]:
     """Where each field stands."""
-    found: dict[str, int] = {}
+    columns: dict[str, int] = {}
     if not any(header):
         raise document.error("the first row is blank, wanted names of Example fields", (1,), "row 1")
     for at, name in enumerate(header):
-        field = wanted.get(name) if wanted else name
+        field = field_of.get(name) if field_of else name
         if field is None:
             continue
         if field not in _FIELDS:
             raise document.error(f"unknown column {field!r}{did_you_mean(field, _FIELDS)}", (1,), "row 1")
-        if field in found:
+        if field in columns:
             raise document.error(f"the column {name!r} stands there twice", (1,), "row 1")
-        found[field] = at
-    missing = [column for column, field in wanted.items() if field not in found]
+        columns[field] = at
+    missing = [column for column, field in field_of.items() if field not in columns]
     if missing:
         raise document.error(f"no column {missing[0]!r}{did_you_mean(missing[0], header)}", (1,), "row 1")
-    return found
+    return columns
 
 
 def _value(text: str, document: Document, number: int, field: str) -> Any:

@@ -147,10 +147,10 @@ def _row(example: Example, position: int) -> dict[str, Any]:
 def _target(directory: Path, name: str | None, suffix: str) -> Path:
     if name is None:
         stem = datetime.now().astimezone().strftime("%Y%m%d_%H%M%S")
-        taken = (f"{stem}_{number}" for number in range(2, 10_000))
+        alternatives = (f"{stem}_{number}" for number in range(2, 10_000))
         name = stem
         while (directory / f"{name}{suffix}").exists():
-            name = next(taken)
+            name = next(alternatives)
     if name in ("", ".", "..") or {"/", "\\", "\0"} & set(name):
         raise DatasetError(
             f"got the name {name!r}, wanted a file name without a directory; give that as dir_path"
@@ -211,10 +211,10 @@ def example_from_trace(trace: Trace, expect: Expect = "nothing") -> Example:
     are in `additional_metadata`.
     """
     root = trace.root
-    given: Any = None
+    agent_input: Any = None
     if root is not None and root.span_type != TOOL and root.input is not None:
-        recorded = root.attributes.get("agenttrace.recorded")
-        given = root.input["input"] if recorded else dict(root.input)
+        is_recorded = root.attributes.get("agenttrace.recorded")
+        agent_input = root.input["input"] if is_recorded else dict(root.input)
     origin = {
         "trace_id": trace.trace_id,
         "customer_id": trace.customer_id,
@@ -222,7 +222,7 @@ def example_from_trace(trace: Trace, expect: Expect = "nothing") -> Example:
         "tags": list(trace.tags) or None,
     }
     return Example(
-        input=given,
+        input=agent_input,
         actual_output=trace.output,
         tools_called=[written_call(call) for call in trace.tool_calls],
         expected_tools=None if expect == "nothing" else expectation_of(trace, expect),

@@ -41,9 +41,9 @@ class Document:
             place = place[:-1]
         return self.lines.get(place)
 
-    def error(self, message: str, place: Place = (), shown: str | None = None) -> DatasetError:
+    def error(self, message: str, place: Place = (), field: str | None = None) -> DatasetError:
         """An error that says where in the file."""
-        return DatasetError(message, path=self.path, line=self.line(place), field=shown)
+        return DatasetError(message, path=self.path, line=self.line(place), field=field)
 
 
 @dataclass
@@ -78,12 +78,12 @@ def load_examples(document: Document, example_extras: Collection[str] = ()) -> L
         )
     for key in data:
         if key != "examples" and key not in PLATFORM_DATASET_KEYS:
-            known = {"examples", *PLATFORM_DATASET_KEYS}
-            raise document.error(f"unknown key {key!r} beside 'examples'{did_you_mean(key, known)}", (key,))
+            keys = {"examples", *PLATFORM_DATASET_KEYS}
+            raise document.error(f"unknown key {key!r} beside 'examples'{did_you_mean(key, keys)}", (key,))
     entries = data["examples"]
     if not isinstance(entries, list):
-        got = "nothing" if entries is None else with_article(type(entries).__name__)
-        raise document.error(f"'examples' holds {got}, wanted a list (``[]`` for none)", ("examples",))
+        kind = "nothing" if entries is None else with_article(type(entries).__name__)
+        raise document.error(f"'examples' holds {kind}, wanted a list (``[]`` for none)", ("examples",))
     examples = [
         load_example(document, entry, ("examples", index), f"examples[{index}]", example_extras)
         for index, entry in enumerate(entries)
@@ -92,12 +92,12 @@ def load_examples(document: Document, example_extras: Collection[str] = ()) -> L
 
 
 def load_example(
-    document: Document, entry: Any, place: Place, shown: str, extras: Collection[str] = ()
+    document: Document, entry: Any, place: Place, label: str, extras: Collection[str] = ()
 ) -> Example:
     """Read one example; `place` is where its lines are known by, `shown` what errors call it."""
     if not isinstance(entry, Mapping):
-        got = "nothing" if entry is None else f"{type(entry).__name__} {entry!r:.80}"
-        raise document.error(f"got {got}, wanted a mapping of Example fields", place, shown)
+        kind = "nothing" if entry is None else f"{type(entry).__name__} {entry!r:.80}"
+        raise document.error(f"got {kind}, wanted a mapping of Example fields", place, label)
     line = document.line(place)
     source = str(document.path) if line is None else f"{document.path}:{line}"
     try:
@@ -105,7 +105,7 @@ def load_example(
         _check_expectation(example.expected_tools)
         return example
     except DatasetError as error:
-        name = f"{shown}.{error.field}" if error.field and shown else error.field or shown
+        name = f"{label}.{error.field}" if error.field and label else error.field or label
         message = str(error).removeprefix(f"{error.field}: ")
         raise document.error(message, (*place, *_parts(error.field, entry)), name) from None
 
@@ -126,14 +126,17 @@ def _check_expectation(raw: Any) -> None:
 
 
 def _with_extras_kept(entry: Mapping[str, Any], extras: Collection[str]) -> Mapping[str, Any]:
-    found = {key: value for key, value in entry.items() if key in extras}
-    if not found:
+    extra_fields = {key: value for key, value in entry.items() if key in extras}
+    if not extra_fields:
         return entry
-    fields = {key: value for key, value in entry.items() if key not in found}
-    told = {key: value for key, value in found.items() if value is not None}
+    fields = {key: value for key, value in entry.items() if key not in extra_fields}
+    platform_fields = {key: value for key, value in extra_fields.items() if value is not None}
     metadata = fields.get("additional_metadata") or {}
-    if told and isinstance(metadata, Mapping):
-        fields["additional_metadata"] = {**metadata, "platform": {**told, **metadata.get("platform", {})}}
+    if platform_fields and isinstance(metadata, Mapping):
+        fields["additional_metadata"] = {
+            **metadata,
+            "platform": {**platform_fields, **metadata.get("platform", {})},
+        }
     return fields
 
 

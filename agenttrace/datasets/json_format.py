@@ -68,7 +68,7 @@ class _Scanner:
             raise self.document.error(str(refused)) from None
 
     def _object(self) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        entries: dict[str, Any] = {}
         self._take("{")
         while not self._sees("}"):
             self._space()
@@ -76,32 +76,32 @@ class _Scanner:
                 raise JSONRefused("wanted a key in double quotes", self.pos)
             line = self._line(self.pos)
             key = self._value()
-            if key in found:
+            if key in entries:
                 raise JSONRefused(f"the key {key!r} stands twice in one object", self.pos)
             self._space()
             self._take(":")
             self._space()
             self.document.lines[(key,)] = line
-            found[key] = self._list(key) if key == "examples" and self._sees("[") else self._value()
+            entries[key] = self._list(key) if key == "examples" and self._sees("[") else self._value()
             self._space()
             if not self._sees("}"):
                 self._take(",")
         self._take("}")
-        return found
+        return entries
 
     def _list(self, key: str) -> list[Any]:
-        found: list[Any] = []
+        items: list[Any] = []
         self._take("[")
         self._space()
         while not self._sees("]"):
             self._space()
-            self.document.lines[(key, len(found))] = self._line(self.pos)
-            found.append(self._value())
+            self.document.lines[(key, len(items))] = self._line(self.pos)
+            items.append(self._value())
             self._space()
             if not self._sees("]"):
                 self._take(",")
         self._take("]")
-        return found
+        return items
 
     def _value(self) -> Any:
         value, self.pos = decode_at(self.text, self.pos)
@@ -119,8 +119,8 @@ class _Scanner:
         self.pos += 1
 
     def _line(self, pos: int) -> int:
-        counted, line = self.counted if self.counted[0] <= pos else (0, 1)
-        line += self.text.count("\n", counted, pos)
+        start, line = self.counted if self.counted[0] <= pos else (0, 1)
+        line += self.text.count("\n", start, pos)
         self.counted = (pos, line)
         return line
 

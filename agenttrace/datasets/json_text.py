@@ -48,8 +48,8 @@ def decode_at(text: str, pos: int) -> tuple[Any, int]:
 
 def skip_space(text: str, pos: int) -> int:
     """The first position from `pos` that is not white space."""
-    found = _SPACE.match(text, pos)
-    return found.end() if found else pos
+    space = _SPACE.match(text, pos)
+    return space.end() if space else pos
 
 
 def without_comments(text: str) -> str:
@@ -57,8 +57,8 @@ def without_comments(text: str) -> str:
 
     Files kept by hand have them, and so does the export in the judgeval platform's documentation.
     """
-    text = _COMMENT.sub(lambda found: found[0] if found[0][0] == '"' else " " * len(found[0]), text)
-    return _COMMA.sub(lambda found: found[0] if found[0][0] == '"' else " ", text)
+    text = _COMMENT.sub(lambda match: match[0] if match[0][0] == '"' else " " * len(match[0]), text)
+    return _COMMA.sub(lambda match: match[0] if match[0][0] == '"' else " ", text)
 
 
 # A string that is never closed runs to the end of the text, so that scanning stays linear.
@@ -69,12 +69,12 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    entries = dict(pairs)
+    if len(entries) < len(pairs):
         keys = [key for key, _ in pairs]
         twice = next(key for key in keys if keys.count(key) > 1)
         raise JSONRefused(f"the key {twice!r} stands twice in one object")
-    return found
+    return entries
 
 
 def _constant(name: str) -> Any:

@@ -72,9 +72,9 @@ def parse_yaml(text: str, path: Path) -> Document:
         _Builder(yaml.parse(text, Loader=_LOADER), document).read()
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        said = " ".join(part for part in (error.context, error.problem) if part)
+        problem = " ".join(part for part in (error.context, error.problem) if part)
         line = mark.line + 1 if mark else None
-        raise DatasetError(f"this is not YAML: {said}", path=path, line=line) from None
+        raise DatasetError(f"this is not YAML: {problem}", path=path, line=line) from None
     except yaml.YAMLError as error:
         raise DatasetError(f"this is not YAML: {' '.join(str(error).split())}", path=path) from None
     return document
@@ -134,23 +134,23 @@ class _Builder:
             raise self._error(str(error), event) from None
 
     def _sequence(self, place: Place, depth: int) -> list[Any]:
-        found: list[Any] = []
+        items: list[Any] = []
         while not isinstance(event := next(self.events), yaml.SequenceEndEvent):
-            inner = (*place, len(found))
+            inner = (*place, len(items))
             self._note(inner, event)
-            found.append(self._node(event, inner, depth + 1))
-        return found
+            items.append(self._node(event, inner, depth + 1))
+        return items
 
     def _mapping(self, place: Place, depth: int) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        entries: dict[str, Any] = {}
         while not isinstance(event := next(self.events), yaml.MappingEndEvent):
             key = self._key(event)
-            if key in found:
+            if key in entries:
                 raise self._error(f"the key {key!r} stands twice in one mapping", event)
             inner = (*place, key)
             self._note(inner, event)
-            found[key] = self._node(next(self.events), inner, depth + 1)
-        return found
+            entries[key] = self._node(next(self.events), inner, depth + 1)
+        return entries
 
     def _key(self, event: Any) -> str:
         if not isinstance(event, yaml.ScalarEvent):

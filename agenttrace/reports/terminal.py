@@ -69,9 +69,9 @@ def _results(report: EvaluationReport) -> Iterator[Line]:
         last = result
     if last is not None and last.success:
         yield Line("")
-    hidden = len(report) - report.counts["passed"] - SHOWN_FAILURES
-    if hidden > 0:
-        yield Line(f"… {hidden} more did not pass; all of them are in the report's results", "dim")
+    more = len(report) - report.counts["passed"] - SHOWN_FAILURES
+    if more > 0:
+        yield Line(f"… {more} more did not pass; all of them are in the report's results", "dim")
         yield Line("")
     elif report.counts["passed"] > SHOWN_PASSES:
         yield Line(f"✓ {report.counts['passed']} passed, not listed", "green")
@@ -163,8 +163,8 @@ def _calls(result: ScoringResult) -> Iterator[Line]:
     yield Line("  Called until then:")
     for call in calls[:20]:
         arguments = ", ".join(f"{one_line(k, 40)}={value_text(v, 60)}" for k, v in call.arguments.items())
-        failed = f"  {one_line(str(call.error), 120)}" if call.error is not None else ""
-        yield Line(f"    {call.index + 1}  {one_line(call.name, 80)}({arguments}){failed}")
+        failure = f"  {one_line(str(call.error), 120)}" if call.error is not None else ""
+        yield Line(f"    {call.index + 1}  {one_line(call.name, 80)}({arguments}){failure}")
     if len(calls) > 20:
         yield Line(f"    … {len(calls) - 20} more calls", "dim")
 

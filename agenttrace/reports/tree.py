@@ -34,8 +34,8 @@ def trace_lines(trace: Trace, scores: SpanScores = (), *, value_length: int = 16
         yield _score_line(score, "")
     yield Line("")
     rails: list[str] = []
-    shown = list(zip(trace.walk(), range(MAX_SPANS), strict=False))
-    for (depth, span), _ in shown:
+    steps = list(zip(trace.walk(), range(MAX_SPANS), strict=False))
+    for (depth, span), _ in steps:
         level = min(depth, MAX_DEPTH)
         branch, below = _rails(trace, span, level, rails)
         yield _span_line(span, branch)
@@ -51,11 +51,11 @@ def _head(trace: Trace) -> Iterator[Line]:
     if root is None:
         yield Line(f"Trace {trace.trace_id}: no spans", "bold")
         return
-    started = datetime.fromtimestamp(trace.spans[0].start_ns / 1e9).astimezone()
+    start = datetime.fromtimestamp(trace.spans[0].start_ns / 1e9).astimezone()
     yield Line(f"Trace {trace.trace_id}", "bold")
     parts = [
         f"project {one_line(root.project, 80)}" if root.project else "",
-        f"{started:%Y-%m-%d %H:%M:%S}",
+        f"{start:%Y-%m-%d %H:%M:%S}",
         duration_text(trace.duration_ns),
         counted(len(trace), "span"),
         counted(len(trace.tool_calls), "tool call"),
