@@ -66,7 +66,7 @@ class Exporter(Protocol):
         ...
 
 
-class Delivering(ABC):
+class BackgroundExporter(ABC):
     """Subclassed by exporters that deliver later, from a thread of their own; the tracer tells them more."""
 
     @abstractmethod
@@ -193,7 +193,7 @@ class Store(SpanSink, Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Parcel:
+class Batch:
     """One request's body, encoded, not compressed.
 
     `kind` says to which of a collector's addresses it goes, `items` how many spans or scores it holds. `key`
@@ -213,22 +213,22 @@ class Outbox(Protocol):
     A store that has a method ``outbox(destination)`` gives one that outlives the process.
     """
 
-    def put(self, parcels: Sequence[Parcel]) -> int:
-        """Keep parcels; returns how many items had to go for them."""
+    def put(self, batches: Sequence[Batch]) -> int:
+        """Keep batches; returns how many items had to go for them."""
         ...
 
-    def oldest(self, max_bytes: int) -> list[Parcel]:
-        """The parcels that have waited longest, without the refused ones: as many as fit, at least one."""
+    def oldest(self, max_bytes: int) -> list[Batch]:
+        """The batches that have waited longest, without the refused ones: as many as fit, at least one."""
         ...
 
-    def settle(self, keys: Sequence[int], refused: Sequence[tuple[Parcel, str]] = ()) -> int:
+    def settle(self, keys: Sequence[int], refused: Sequence[tuple[Batch, str]] = ()) -> int:
         """Forget what was delivered, keep what was refused of it with the reason, in one step.
 
         Returns how many items were forgotten: fewer where some had to go in the meantime.
         """
         ...
 
-    def readmit(self) -> int:
+    def retry_refused(self) -> int:
         """Let the refused ones wait again; returns how many items they hold."""
         ...
 
@@ -256,8 +256,8 @@ class ChatModel(Protocol):
 
 
 __all__ = [
+    "BackgroundExporter",
     "ChatModel",
-    "Delivering",
     "Exporter",
     "Outbox",
     "RunSummary",

@@ -1,7 +1,4 @@
-"""What a span is called on the wire, with what it carries.
-
-Names are those of OpenTelemetry's GenAI conventions (`core.semconv`) where these have one.
-"""
+"""A span's name and attributes under OpenTelemetry's GenAI conventions (`core.semconv`)."""
 
 from __future__ import annotations
 
@@ -20,14 +17,16 @@ _OPERATIONS = {
     "retriever": ("retrieval", semconv.DATA_SOURCE_ID),
     "tool": ("execute_tool", semconv.TOOL_NAME),
 }
-"""What the conventions call the operation of a type of span, with the attribute that says on what."""
+"""For each span type: the conventions' name of the operation, and the attribute that names its subject."""
 
-_BEARS_THE_NAME = frozenset({semconv.AGENT_NAME, semconv.WORKFLOW_NAME, semconv.TOOL_NAME})
+_NAME_ATTRIBUTES = frozenset({semconv.AGENT_NAME, semconv.WORKFLOW_NAME, semconv.TOOL_NAME})
 
 
 def wire_name(span: Span) -> str:
-    """The operation with what it is on, as in ``execute_tool search``; the span's own name for types of which
-    the conventions say nothing, and for a call to a model that is not known."""
+    """The operation followed by its subject, as in ``execute_tool search``.
+
+    The span's own name where the conventions do not cover its type, or where the model is not known.
+    """
     if span.span_type not in _OPERATIONS:
         return span.name
     operation, subject = _OPERATIONS[span.span_type]
@@ -38,10 +37,10 @@ def wire_name(span: Span) -> str:
 
 
 def attributes_of(span: Span, *, content: bool) -> dict[str, Any]:
-    """The span's own attributes, and what it says otherwise under the names of the conventions.
+    """The span's own attributes, with its other fields added under the names of the conventions.
 
-    `content` false leaves out `semconv.CONTENT`: arguments, results, messages, what was raised. What the
-    user's own code said of a span or of the trace (attributes of other names, tags, metadata) is kept.
+    `content` false leaves out `semconv.CONTENT`: arguments, results, messages, error messages. What the
+    user's own code set on a span or on the trace (attributes of other names, tags, metadata) is kept.
     """
     attributes = dict(span.attributes)
     if not content:
@@ -54,7 +53,7 @@ def attributes_of(span: Span, *, content: bool) -> dict[str, Any]:
     if span.span_type in _OPERATIONS:
         operation, subject = _OPERATIONS[span.span_type]
         attributes.setdefault(semconv.OPERATION, operation)
-        if subject in _BEARS_THE_NAME:
+        if subject in _NAME_ATTRIBUTES:
             attributes.setdefault(subject, span.name)
     if span.status == "error":
         attributes.setdefault(semconv.ERROR_TYPE, span.error.type if span.error else semconv.OTHER_ERROR)
@@ -134,7 +133,7 @@ def _plain_output(output: Any) -> dict[str, Any]:
 
 
 def _other_input(rest: Mapping[str, Any], attributes: Mapping[str, Any]) -> dict[str, Any]:
-    """What has no name of its own, but for the settings that are attributes already."""
+    """The parameters that the conventions do not name, without the settings that are attributes already."""
     rest = {name: value for name, value in rest.items() if semconv.REQUEST.get(name) not in attributes}
     return {semconv.OTHER_INPUT: json_text(rest)} if rest else {}
 

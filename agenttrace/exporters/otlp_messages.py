@@ -1,9 +1,9 @@
 """Chat messages in the shape that OpenTelemetry's GenAI conventions give them.
 
-A message there is ``{"role", "parts"}``, a part has a ``type``: ``text``, ``reasoning``, ``tool_call``,
-``tool_call_response``, ``blob``, ``uri``. Read are what `wrap` and the LangGraph handler record, and lists of
-messages of the providers' own shapes. A block of a kind that is not known is a part as it is, which the
-conventions allow.
+A message there is ``{"role", "parts"}``, and each part has a ``type``: ``text``, ``reasoning``,
+``tool_call``, ``tool_call_response``, ``blob``, ``uri``. The input is what `wrap` and the LangGraph handler
+record, or a list of messages in a provider's own shape. A block of an unknown type becomes a part unchanged,
+which the conventions allow.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Message = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a model was asked: `rest` are the parameters that are none of the others."""
+    """The input of a model call; `rest` holds the remaining parameters."""
 
     messages: list[Message]
     instructions: list[Part]
@@ -123,7 +123,7 @@ def _part(block: Any) -> Part:
     if kind == "tool_result":
         return _response(block.get("tool_use_id"), block.get("content"))
     if kind == "thinking" or kind == "reasoning":
-        return _reasoning(_thought(block))
+        return _reasoning(_reasoning_text(block))
     if kind in _IMAGES:
         return _image(block)
     return {**block, "type": kind if isinstance(kind, str) else "unknown"}
@@ -137,7 +137,7 @@ def _reasoning(text: str) -> Part:
     return {"type": "reasoning", "content": text}
 
 
-def _thought(block: Mapping[str, Any]) -> str:
+def _reasoning_text(block: Mapping[str, Any]) -> str:
     """Anthropic's ``thinking``, LangChain's ``reasoning``, or the texts of OpenAI's ``summary``."""
     for name in ("thinking", "reasoning", "text"):
         if isinstance(block.get(name), str):

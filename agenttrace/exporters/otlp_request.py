@@ -1,7 +1,7 @@
-"""Spans or scores as the request that takes them to an OTLP receiver.
+"""Spans or scores as the OTLP request that carries them.
 
-Requests are plain dicts under protobuf's field names: ids are bytes, enums and times integers. What is wrong
-with one value never costs the rest of the batch.
+Requests are plain dicts under protobuf's field names: ids are bytes, enums and times integers. A bad value
+never costs the rest of the batch.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def log_request(
     now_ns: int,
     content: bool,
 ) -> dict[str, Any]:
-    """An ``ExportLogsServiceRequest``: each score as an event of the span that it is of.
+    """An ``ExportLogsServiceRequest``: each score as an event of the span that was scored.
 
     `scores` come with the trace id and the span id in hex; None for a score of the whole trace.
     """
@@ -63,8 +63,10 @@ def log_request(
 
 
 def resource_from_environment() -> dict[str, str]:
-    """The resource that ``OTEL_RESOURCE_ATTRIBUTES`` (``key=value,…``, percent-encoded) and
-    ``OTEL_SERVICE_NAME``, which comes first, describe. An entry that is no such pair is skipped."""
+    """The resource attributes from ``OTEL_RESOURCE_ATTRIBUTES`` (``key=value,…``, percent-encoded).
+
+    ``OTEL_SERVICE_NAME`` overrides the service's name. A malformed entry is skipped with a warning.
+    """
     resource, malformed = {}, []
     for entry in filter(str.strip, os.environ.get("OTEL_RESOURCE_ATTRIBUTES", "").split(",")):
         key, separator, value = (unquote(part.strip()) for part in entry.partition("="))
@@ -107,7 +109,7 @@ def _span(span: Span, content: bool) -> dict[str, Any]:
     if span.parent_key is not None:
         record["parent_span_id"] = span.parent_key.to_bytes(8, "big")
     if span.status == "ok":
-        record["status"] = {"code": _OK}  # said, so that a cancelled call, of which nothing is, is no success
+        record["status"] = {"code": _OK}  # explicit: a cancelled call has no status, and is no success
     elif span.status == "error":
         message = span.error.message if span.error and content else ""
         record["status"] = {"code": _ERROR, "message": wire_text(message)}
@@ -125,7 +127,7 @@ def _exception(error: SpanError, time: int, content: bool) -> dict[str, Any]:
 
 
 def _traceback(error: SpanError) -> str:
-    """The traceback as Python prints it, but for the lines of source."""
+    """The traceback as Python prints it, without the source lines."""
     frames = [f'  File "{frame.file}", line {frame.line}, in {frame.function}' for frame in error.frames]
     return "\n".join(["Traceback (most recent call last):", *frames, str(error)] if frames else [str(error)])
 
@@ -155,13 +157,13 @@ def _event(score: Score, trace_id: str, span_id: str | None, time: int, content:
 
 
 def _error_type(score: Score) -> str:
-    """The type with which a broken scorer's reason begins, where an exception broke it."""
+    """The exception's type that a broken scorer's reason begins with, or ``_OTHER`` where there is none."""
     match = _TYPE_NAME.match(score.reason) if "Traceback" in (score.error or "") else None
     return match[0] if match else semconv.OTHER_ERROR
 
 
 def _id(text: str, size: int) -> bytes:
-    """An id's bytes, none where it is no such id: a receiver would refuse all for one that is malformed."""
+    """An id's bytes; empty for a malformed id, because a receiver would reject the whole request for it."""
     try:
         key = bytes.fromhex(text)
     except ValueError:

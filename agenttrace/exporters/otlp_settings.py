@@ -1,4 +1,4 @@
-"""Where to, and how, OTLP is sent: arguments first, then OpenTelemetry's environment variables."""
+"""The settings of an OTLP exporter: its arguments, then OpenTelemetry's environment variables."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ _CONTENT = {
     "0": False,
     "no_content": False,
 }
-_OURS = frozenset(
+_RESERVED_HEADERS = frozenset(
     ("connection", "content-encoding", "content-length", "content-type", "host", "transfer-encoding")
 )
 _PREFIX = "OTEL_EXPORTER_OTLP_"
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-_SHORTEST_MASKED = 4
+_MIN_MASK_LENGTH = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +52,11 @@ class SignalSettings:
     compression: Compression
     timeout: float
 
-    def masked(self, text: str) -> str:
-        """The text without the headers' values, should a collector have echoed them."""
+    def mask(self, text: str) -> str:
+        """Replace the headers' values in a text by ``***``, in case a collector has echoed them."""
         for value in self.headers.values():
             for part in sorted({value, *value.split()}, key=len, reverse=True):
-                if len(part) >= _SHORTEST_MASKED:
+                if len(part) >= _MIN_MASK_LENGTH:
                     text = text.replace(part, "***")
         return text
 
@@ -70,9 +70,9 @@ def signal_settings(
     compression: Compression | None = None,
     timeout: float | None = None,
 ) -> SignalSettings | None:
-    """The settings that the arguments give, and where one is None the environment, or the default.
+    """Settings from the arguments; for each that is None from the environment, or the default.
 
-    None where the environment names an address for the other signal alone: nothing goes anywhere unasked.
+    Returns None where the environment names an address for the other signal alone: nothing is sent unasked.
 
     Raises:
         ConfigError: something that cannot work. The text never holds a header's value.
@@ -91,9 +91,10 @@ def signal_settings(
 
 
 def content_setting(content: bool | None) -> bool:
-    """Whether what was said is sent, too.
+    """Whether arguments, results and messages are sent.
 
-    Off by default in OpenTelemetry, where a library records unasked. Who adds an exporter has asked.
+    OpenTelemetry's default is no, because its libraries record unasked. Here it is yes: the user has added an
+    exporter.
     """
     if content is not None:
         if not isinstance(content, bool):
@@ -146,7 +147,7 @@ def _headers(kind: Kind, entries: Mapping[str, str] | None) -> dict[str, str]:
     for name, value in entries.items():
         if not isinstance(name, str) or not _HEADER_NAME.fullmatch(name):
             raise ConfigError(f"{source} holds a name that no header has; write name: value pairs")
-        if name.lower() in _OURS:
+        if name.lower() in _RESERVED_HEADERS:
             raise ConfigError(f"{source} holds {name!r}, which the exporter itself sets; leave it out")
         text = value.strip() if isinstance(value, str) else "\n"
         if not all(" " <= char <= "~" for char in text):

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from agenttrace.core.interruptions import pass_on_interruption
-from agenttrace.core.protocols import Delivering, Exporter, SpanSink
+from agenttrace.core.protocols import BackgroundExporter, Exporter, SpanSink
 from agenttrace.core.score import Score
 from agenttrace.core.span import Span
 from agenttrace.core.tool import ToolDefinition
@@ -41,8 +41,8 @@ class Delivery:
     ) -> None:
         self.store = store
         self.exporters = tuple(exporters)
-        self._delivering = [one for one in exporters if isinstance(one, Delivering)]
-        self._others = [one for one in exporters if not isinstance(one, Delivering)]
+        self._delivering = [one for one in exporters if isinstance(one, BackgroundExporter)]
+        self._others = [one for one in exporters if not isinstance(one, BackgroundExporter)]
         self._handed_over = False
         self.redaction = redaction
         self.since = since

@@ -188,7 +188,7 @@ def test_a_status_that_passes_is_tried_again(endpoint, respond, exporting, caplo
 
 
 @pytest.mark.parametrize("status", [500, 501, 409])
-def test_a_status_that_does_not_pass_sets_the_parcel_aside(endpoint, respond, exporting, status):
+def test_a_status_that_does_not_pass_sets_the_batch_aside(endpoint, respond, exporting, status):
     """Scenario 89: OTLP allows no other status to be tried again; what was refused is kept and counted."""
     server = endpoint(lambda _: respond({}, status if len(server.requests) == 1 else 200))
     tracer, exporter = exporting(server.url)
@@ -290,7 +290,7 @@ def test_a_deadline_holds_and_the_spans_arrive_later(endpoint, respond, exportin
 
 
 def test_a_span_whose_receipt_is_lost_six_times_is_one_row(endpoint, respond, exporting):
-    """Scenario 91: OTLP has no receipt but the answer, so it is sent again, the same to the byte."""
+    """Scenario 91: OTLP has no result but the answer, so it is sent again, the same to the byte."""
     server = endpoint(lambda _: [b""] if len(server.requests) <= 6 else respond({}))
     tracer, exporter = exporting(server.url)
     record(tracer, "once")
@@ -528,7 +528,7 @@ def test_a_flush_ends_though_others_go_on_exporting(endpoint, respond, exporting
         thread.join()
 
 
-def test_of_a_parcel_that_is_all_bad_not_every_span_is_tried(endpoint, respond, exporting, caplog):
+def test_of_a_batch_that_is_all_bad_not_every_span_is_tried(endpoint, respond, exporting, caplog):
     server = endpoint(lambda _: respond({}, 400))
     tracer, exporter = exporting(server.url, timeout=5.0)
     record_at_once(tracer, 500)
