@@ -1,4 +1,4 @@
-"""A tool: its name, its parameters, its tags."""
+"""`ToolDefinition`: a tool's name, parameters, tags."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class ToolDefinition:
     tags: tuple[str, ...] = ()
 
     def bind(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Give expected arguments the shape in which a call of this tool is recorded.
+        """Bring expected arguments into the shape in which a call of this tool is recorded.
 
         Defaults are filled in; names that the tool takes through ``**options`` are moved under that
         parameter's own name.

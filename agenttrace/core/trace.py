@@ -1,4 +1,4 @@
-"""What happened in one run: its spans in start order."""
+"""`Trace`: what happened in one run, as spans in start order."""
 
 from __future__ import annotations
 
@@ -116,8 +116,11 @@ class Trace:
 
     @property
     def is_recorded_run(self) -> bool:
-        """Whether this was made of plain calls or messages. Then `tools` says what its calls' parameters are;
-        in a live trace a call knows that itself, and a tool of the same name may be another project's."""
+        """Whether this trace was made from plain calls or messages.
+
+        Then `tools` defines its calls' parameters. In a live trace each call has its own definition, and a
+        tool of the same name in `tools` may belong to another project.
+        """
         return bool(self.root and self.root.attributes.get("agenttrace.recorded"))
 
     @property
@@ -129,17 +132,17 @@ class Trace:
 
     @property
     def customer_id(self) -> str | None:
-        """What `tracer.set_customer_id` was given."""
+        """The id that `tracer.set_customer_id` set, or None."""
         return self._root_attribute("enduser.id")
 
     @property
     def session_id(self) -> str | None:
-        """What `tracer.set_session_id` was given."""
+        """The id that `tracer.set_session_id` set, or None."""
         return self._root_attribute("session.id")
 
     @property
     def metadata(self) -> Mapping[str, Any]:
-        """What `tracer.update_metadata` was given, all roots together."""
+        """The metadata that `tracer.update_metadata` set, of all roots together."""
         metadata: dict[str, Any] = {}
         for span in self.roots:
             metadata.update(span.attributes.get("agenttrace.metadata", {}))
@@ -207,7 +210,7 @@ class Trace:
         )
 
     def under(self, span_key: int) -> Trace:
-        """The span with this integer id and what is below it, also while the span itself has not ended."""
+        """The span with this integer id and all spans below it, also while the span itself has not ended."""
         subtree: dict[int, Span] = {}
         span = self.by_key.get(span_key)
         stack = [span] if span is not None else [top for top in self.roots if top.parent_key == span_key]

@@ -1,4 +1,4 @@
-"""The one-to-one pairing of greatest total weight.
+"""`Assignment`: the one-to-one pairing of calls with places that has the greatest total weight.
 
 Successive shortest augmenting paths with potentials (Jonker and Volgenant 1987), as a maximum: calls arrive
 one at a time, each costs one search of O(places²), and the pairing is optimal after each arrival. A call
@@ -50,7 +50,7 @@ class Assignment:
         return self._augment(call, profit[call])
 
     def _augment(self, call: int, before: int) -> int:
-        """Search the shortest augmenting path from a new call; `before` is its profit, the most to be won."""
+        """Search the shortest augmenting path from a new call; `before` is its profit, an upper bound."""
         price, profit = self._price, self._profit
         slack: dict[int, int] = {}
         reached_from: dict[int, int] = {}

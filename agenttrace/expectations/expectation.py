@@ -1,4 +1,4 @@
-"""A whole expectation: a path, with constraints beside it."""
+"""`expect` makes an `Expectation`: a path of expected calls, with constraints beside it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ out where a later call of the same tool succeeded, and stand for themselves wher
 MODES: tuple[Mode, ...] = get_args(Mode)
 ATTEMPTS: tuple[Attempts, ...] = get_args(Attempts)
 _MATCHES: tuple[ArgumentMode, ...] = get_args(ArgumentMode)
-_WORDS_ELSEWHERE = {
+_WORDS_OF_OTHER_LIBRARIES = {
     "subset": "; 'only' allows no call outside the expected ones, 'contains' wants at least those",
     "superset": "; 'contains' wants at least the expected calls",
     "strict": "; did you mean 'exact'?",
@@ -45,8 +45,8 @@ CHECKS = (
 class Expectation:
     """A path of expected calls, with constraints beside it. Made by `expect` or `parse_expectation`.
 
-    `path` None says nothing of the calls; an empty path says that there are none. `mode`, `match` and
-    `attempts` None mean the scorer's own.
+    `path` None leaves the calls free; an empty path expects no calls. `mode`, `match` and `attempts` None
+    mean the scorer's own.
     """
 
     path: Seq | None = None
@@ -72,7 +72,7 @@ class Expectation:
     def __post_init__(self) -> None:
         _check_words(self)
         _check_numbers(self)
-        _check_reach(self, least_calls(self.path))
+        _check_feasible(self, least_calls(self.path))
 
     def severity_of(self, check: str) -> Severity:
         """Whether a constraint that does not hold fails the example."""
@@ -87,20 +87,22 @@ class Expectation:
 
     @cached_property
     def fixed_plans(self) -> list[Group] | None:
-        """The ways to fulfil the path, where they are the same for every run."""
+        """The ways to fulfil the path, or None where they depend on the run."""
         return [EMPTY] if self.path is None else fixed_plans(self.path)
 
     @cached_property
     def is_path_only(self) -> bool:
         """Whether there are no constraints beside the path."""
-        return all(_is_unsaid(item, getattr(self, item.name)) for item in fields(self) if item.name in CHECKS)
+        return all(
+            _is_default(item, getattr(self, item.name)) for item in fields(self) if item.name in CHECKS
+        )
 
     def to_data(self) -> Any:
         """The expectation as plain data: a list where there is only a path, else a mapping."""
         data: dict[str, Any] = {}
         for item in fields(self):
             value = getattr(self, item.name)
-            if item.name in ("path", "source") or _is_unsaid(item, value):
+            if item.name in ("path", "source") or _is_default(item, value):
                 continue
             if isinstance(value, tuple):
                 value = [list(pair) if isinstance(pair, tuple) else pair for pair in value]
@@ -141,11 +143,10 @@ def expect(
     run. `agent` and `turn` look at the calls of one sub-agent, of one turn, only. `severity` is for all
     constraints, or one for each check by its name; a *warn* is reported and does not fail.
 
-    Without a path or a constraint it says nothing, and holds for every run (written ``{}``); that there are
-    no calls is ``expect([])``.
+    Without a path and constraints it holds for every run (written ``{}``); ``expect([])`` expects no calls.
 
     Raises:
-        ExpectationError: something that cannot be understood, or that can never hold.
+        ExpectationError: an argument that cannot be understood, or an expectation that can never hold.
     """
     return Expectation(
         path=None if path is None else seq(path),
@@ -156,7 +157,7 @@ def expect(
         max_calls=max_calls,
         at_most=_mapping(at_most, "at_most"),
         at_least=_mapping(at_least, "at_least"),
-        before=tuple((first, then) for first, then in _pairs(before)),
+        before=tuple((first, second) for first, second in _pairs(before)),
         tool_errors=tool_errors,
         no_repeats=no_repeats,
         tokens=tokens,
@@ -171,10 +172,10 @@ def expect(
 
 
 def check_options(mode: Mode, match: ArgumentMode) -> None:
-    """Refuse a mode or a way to compare arguments that is none.
+    """Refuse an unknown mode, or an unknown way to compare arguments.
 
     Raises:
-        ScorerError: it lists those that are, and says what a word of other libraries is here.
+        ScorerError: it lists the known ones, and translates words of other libraries.
     """
     if mode not in MODES:
         raise ScorerError(_unknown("mode", mode, MODES))
@@ -184,7 +185,7 @@ def check_options(mode: Mode, match: ArgumentMode) -> None:
 
 def _unknown(word: str, value: object, choices: Sequence[str]) -> str:
     text = str(value)
-    hint = _WORDS_ELSEWHERE.get(text, "") if choices is MODES else ""
+    hint = _WORDS_OF_OTHER_LIBRARIES.get(text, "") if choices is MODES else ""
     return f"{word} is one of {', '.join(choices)}, got {value!r}{hint or did_you_mean(text, choices)}"
 
 
@@ -196,7 +197,7 @@ def _mapping(value: Mapping[str, Any] | None, word: str) -> dict[str, Any]:
     return dict(value or {})
 
 
-def _is_unsaid(item: Field[Any], value: Any) -> bool:
+def _is_default(item: Field[Any], value: Any) -> bool:
     default = item.default if item.default is not MISSING else {}
     return type(value) is type(default) and bool(value == default)
 
@@ -263,7 +264,7 @@ def _check_numbers(expectation: Expectation) -> None:
             raise ExpectationError(f"{word} is a number of 0 or more, got {amount!r}")
 
 
-def _check_reach(expectation: Expectation, needs: LeastCalls) -> None:
+def _check_feasible(expectation: Expectation, needs: LeastCalls) -> None:
     """Refuse what no run could ever fulfil."""
     for name in needs.names:
         for glob in expectation.never:
@@ -292,7 +293,7 @@ def _check_reach(expectation: Expectation, needs: LeastCalls) -> None:
 
 @dataclass(frozen=True, slots=True)
 class LeastCalls:
-    """`least` calls in all, `least_of` each tool, of all the tools that are mentioned."""
+    """The least number of calls that a pattern needs: in all (`least`), of each tool (`least_of`)."""
 
     least: int = 0
     least_of: Counter[str] = field(default_factory=Counter)
@@ -300,7 +301,7 @@ class LeastCalls:
 
 
 def least_calls(pattern: Pattern | None) -> LeastCalls:
-    """Count what a pattern needs; an alternative needs what its cheapest branch needs, tool by tool."""
+    """Count what a pattern needs; alternatives need the least that any branch needs, tool by tool."""
     if pattern is None:
         return LeastCalls()
     if isinstance(pattern, Call):

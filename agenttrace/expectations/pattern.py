@@ -1,5 +1,5 @@
 # ruff: noqa: D102 - overridden methods are described once, in Pattern
-"""The algebra of expected calls: one after the other, in any order, perhaps, either, repeatedly.
+"""Patterns of expected calls: `call`, `seq`, `par`, `opt`, `any_of`, `many`.
 
 ::
 
@@ -72,7 +72,9 @@ class Call(ExpectedToolCall, Pattern):
     def __repr__(self) -> str:
         parts = [repr(self.name)]
         if isinstance(self.arguments, Mapping):
-            plain = self.arguments and all(key.isidentifier() and key not in _WORDS for key in self.arguments)
+            plain = self.arguments and all(
+                key.isidentifier() and key not in _RESERVED_NAMES for key in self.arguments
+            )
             parts += (
                 [f"{key}={value!r}" for key, value in self.arguments.items()]
                 if plain
@@ -88,7 +90,7 @@ class Call(ExpectedToolCall, Pattern):
 
 
 @dataclass(frozen=True, slots=True)
-class _Several(Pattern):
+class _Composite(Pattern):
     parts: tuple[Pattern, ...]
 
     def calls(self) -> Iterator[Call]:
@@ -97,7 +99,7 @@ class _Several(Pattern):
 
 
 @dataclass(frozen=True, slots=True)
-class Seq(_Several):
+class Seq(_Composite):
     """One after the other."""
 
     def to_data(self) -> Any:
@@ -108,8 +110,8 @@ class Seq(_Several):
 
 
 @dataclass(frozen=True, slots=True)
-class Par(_Several):
-    """All, in any order, also interleaved."""
+class Par(_Composite):
+    """All parts, in any order, also interleaved."""
 
     def to_data(self) -> Any:
         return {"par": [part.to_data() for part in self.parts]}
@@ -119,7 +121,7 @@ class Par(_Several):
 
 
 @dataclass(frozen=True, slots=True)
-class AnyOf(_Several):
+class AnyOf(_Composite):
     """One of several alternatives."""
 
     def to_data(self) -> Any:
@@ -131,7 +133,7 @@ class AnyOf(_Several):
 
 @dataclass(frozen=True, slots=True)
 class Many(Pattern):
-    """Again and again: at least `least` times, at most `most` (None: as often as one likes)."""
+    """A repetition: at least `least` times, at most `most` (None: without limit)."""
 
     part: Pattern
     least: int
@@ -151,7 +153,7 @@ class Many(Pattern):
         return f"many({self.part!r}, {self.least}, {self.most})"
 
 
-_WORDS = frozenset({"arguments", "match", "ignore", "agent", "turn", "output", "as_"})
+_RESERVED_NAMES = frozenset({"arguments", "match", "ignore", "agent", "turn", "output", "as_"})
 _MODES: tuple[ArgumentMode, ...] = ("exact", "listed", "ignore")
 
 
@@ -189,7 +191,7 @@ def call(
 
 
 def as_call(expected: ExpectedToolCall) -> Call:
-    """The expected call as a pattern: checked, its ``$`` operators read, its values in the form of `prepare`.
+    """Check an expected call and make it a pattern: ``$`` operators become matchers, values are prepared.
 
     Raises:
         ExpectationError: an empty name, an unknown mode, a bad operator, a class in place of a value.
@@ -254,7 +256,7 @@ def any_of(*items: Item) -> AnyOf:
     """One of the alternatives: the one that fits best, the first among equals.
 
     Raises:
-        ExpectationError: none, or one that stands twice and so can never be chosen.
+        ExpectationError: no alternative, or one that stands twice and so can never be chosen.
     """
     branches = tuple(map(as_pattern, items))
     if not branches:
@@ -266,10 +268,10 @@ def any_of(*items: Item) -> AnyOf:
 
 
 def many(item: Item, least: int = 1, most: int | None = None) -> Many:
-    """At least `least` and at most `most` times, None: without limit.
+    """At least `least` and at most `most` times (None: without limit).
 
     Raises:
-        ExpectationError: numbers that cannot be, or that allow no call at all.
+        ExpectationError: impossible numbers, or numbers that allow no call at all.
     """
     for number in (least, most):
         if number is not None and (isinstance(number, bool) or not isinstance(number, int) or number < 0):

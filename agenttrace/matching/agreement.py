@@ -1,5 +1,5 @@
 # ruff: noqa: D102 - overridden methods are described once, in Matcher
-"""How far an actual call fits an expected one.
+"""`CallAgreement`: how far actual calls agree with expected ones, from 0 to 1.
 
 The tool's name, and the agent and turn where they are stated, decide whether a call fits at all. Then
 agreement is that of the arguments, of the output, or the mean of both where both are stated, and 1 where
@@ -20,12 +20,12 @@ from agenttrace.core.tool import ToolDefinition
 from agenttrace.core.tool_call import ANY, ArgumentMode, ToolCall
 from agenttrace.expectations.matcher import Answerer, Context, Matcher
 from agenttrace.expectations.pattern import Call
-from agenttrace.expectations.values import Difference, prepare, weigh
+from agenttrace.expectations.values import Difference, agree, prepare
 from agenttrace.matching.flat_arguments import FlatIndex, flat_arguments
 from agenttrace.matching.selection import Selection, agent_matches
 
 Compare = Callable[[Any, Any], bool | float]
-"""Takes what was expected and what was got; a bool, or an agreement from 0 to 1."""
+"""Takes the expected and the actual value; returns a bool, or an agreement from 0 to 1."""
 
 Comparators = Mapping[str, Compare | Mapping[str, Compare]]
 """For a tool, what compares its arguments as a whole (two mappings), or single parameters by name."""
@@ -33,12 +33,12 @@ Comparators = Mapping[str, Compare | Mapping[str, Compare]]
 
 @dataclass(frozen=True, slots=True)
 class Compared(Matcher):
-    """An expected value that a comparator of the user's compares."""
+    """An expected value that a user's comparator compares."""
 
     value: Any
     compare: Compare
 
-    def weigh(self, actual: Any, context: Context) -> float:
+    def agree(self, actual: Any, context: Context) -> float:
         result = self.compare(self.value, actual)
         if isinstance(result, bool):
             return float(result)
@@ -56,14 +56,14 @@ class Compared(Matcher):
         return repr(self.value)
 
 
-_MANY = 16
-"""From so many candidates on, an index pays."""
+_INDEX_FROM = 16
+"""The number of candidates from which an index is faster."""
 
-_Wanted = tuple[Call, ToolDefinition | None, Any, Any, ArgumentMode]
+_Prepared = tuple[Call, ToolDefinition | None, Any, Any, ArgumentMode]
 
 
 class CallAgreement:
-    """Weighs expected calls against the calls of one trace. Each pair is weighed once."""
+    """The agreement of expected calls with the calls of one trace. Each pair is compared once."""
 
     def __init__(
         self,
@@ -79,18 +79,18 @@ class CallAgreement:
         self.calls = calls
         self.selection = selection or Selection()
         self._mode: ArgumentMode = mode
-        self._known = tools or {}
+        self._tools = tools or {}
         self._comparators = comparators or {}
         self._answers = answers
-        self._labelled = expected_calls
+        self._expected_calls = expected_calls
         self._flat: dict[str, FlatIndex] = {}
-        self._wanted: dict[tuple[int, int], _Wanted] = {}
-        self._weights: dict[tuple[int, int], float] = {}
+        self._prepared: dict[tuple[int, int], _Prepared] = {}
+        self._agreements: dict[tuple[int, int], float] = {}
 
-    # What follows is made when it is needed: a run that goes just as expected needs none of it.
+    # Made on first use: a run that goes just as expected needs none of it.
 
     @cached_property
-    def _at(self) -> Mapping[str, list[int]]:
+    def _positions(self) -> Mapping[str, list[int]]:
         """The positions of the calls, by name."""
         positions: dict[str, list[int]] = {}
         for position, call in enumerate(self.calls):
@@ -98,11 +98,11 @@ class CallAgreement:
         return positions
 
     def _definitions(self, expected: Call) -> Sequence[ToolDefinition]:
-        """The tools of that name: those of the calls (several may share it), then the given one."""
+        """The definitions of the tool: those of the calls (several may share a name), then the known one."""
         name = self.name(expected)
-        called_tools = [self.calls[position].tool for position in self._at.get(name, ())]
+        called_tools = [self.calls[position].tool for position in self._positions.get(name, ())]
         definitions: list[ToolDefinition] = []
-        for tool in (*called_tools, self._known.get(name), self._known.get(expected.name)):
+        for tool in (*called_tools, self._tools.get(name), self._tools.get(expected.name)):
             if tool is not None and not any(tool is other or tool == other for other in definitions):
                 definitions.append(tool)
         return definitions
@@ -110,7 +110,7 @@ class CallAgreement:
     @cached_property
     def _contexts(self) -> Mapping[ArgumentMode, Context]:
         by_label: dict[str, list[Call]] = {}
-        for expected in self._labelled:
+        for expected in self._expected_calls:
             if expected.label is not None:
                 by_label.setdefault(expected.label, []).append(expected)
         labels = {label: self._fits(same) for label, same in by_label.items()}
@@ -150,42 +150,42 @@ class CallAgreement:
 
     def candidates(self, expected: Call) -> list[int]:
         """The positions of the calls that fit at all, ascending."""
-        positions = self._at.get(self.name(expected), [])
+        positions = self._positions.get(self.name(expected), [])
         if expected.agent is not None:
             positions = [at for at in positions if agent_matches(expected.agent, self.calls[at].agent)]
         if expected.turn is not None:
             positions = [at for at in positions if self.calls[at].turn == expected.turn]
         return positions
 
-    def weigh_all(self, expected: Call) -> Mapping[int, float]:
+    def agreements(self, expected: Call) -> Mapping[int, float]:
         """Agreement with each of its candidates, by position."""
         positions = self.candidates(expected)
-        if len(positions) < _MANY:
-            return {position: self.weigh(expected, position) for position in positions}
+        if len(positions) < _INDEX_FROM:
+            return {position: self.agreement(expected, position) for position in positions}
         definitions = self._definitions(expected)
-        _, _, arguments, output, mode = self._prepared(expected, definitions[0] if definitions else None)
+        _, _, arguments, output, mode = self._prepare(expected, definitions[0] if definitions else None)
         flat = None
         if output is ANY and type(arguments) is dict and not expected.ignore and len(definitions) < 2:
             flat = flat_arguments(arguments)
         if flat is None:
-            return {position: self.weigh(expected, position) for position in positions}
+            return {position: self.agreement(expected, position) for position in positions}
         name = self.name(expected)
         index = self._flat.get(name)
         if index is None:
-            index = self._flat[name] = FlatIndex(self.calls, self._at[name])
+            index = self._flat[name] = FlatIndex(self.calls, self._positions[name])
         agreements = index.agreements(flat, set(arguments), listed=mode == "listed")
         for position in index.rest:
-            agreements[position] = self.weigh(expected, position)
+            agreements[position] = self.agreement(expected, position)
         if len(agreements) > len(positions):
             return {position: agreements[position] for position in positions}
         return agreements
 
-    def weigh(self, expected: Call, position: int) -> float:
+    def agreement(self, expected: Call, position: int) -> float:
         """Agreement of an expected call with the call at a position, which is one of its candidates."""
         key = (id(expected), position)
-        agreement = self._weights.get(key)
+        agreement = self._agreements.get(key)
         if agreement is None:
-            agreement = self._weights[key] = self._weigh(expected, position, None)
+            agreement = self._agreements[key] = self._agree(expected, position, None)
         return agreement
 
     def agrees(self, expected: Call, position: int) -> bool:
@@ -197,10 +197,10 @@ class CallAgreement:
             return False
         if expected.output is ANY and (expected.arguments is ANY or self._is_the_same(expected, call)):
             return True
-        return self._weigh(expected, position, None) == 1.0
+        return self._agree(expected, position, None) == 1.0
 
     def _is_the_same(self, expected: Call, call: ToolCall) -> bool:
-        """Whether the arguments are so plainly the same scalars that they agree however they are weighed."""
+        """Whether the arguments are plainly the same scalars, so that they agree in every mode."""
         expected_arguments: Any = expected.arguments
         actual_arguments = call.arguments
         if (
@@ -210,7 +210,7 @@ class CallAgreement:
             or call.arguments_error is not None
         ):
             return False
-        tool = call.tool or self._known.get(call.name)
+        tool = call.tool or self._tools.get(call.name)
         if tool is not None and not states_all(tool, expected_arguments):
             return False
         for key, value in expected_arguments.items():
@@ -222,43 +222,43 @@ class CallAgreement:
         return True
 
     def differences(self, expected: Call, position: int) -> list[Difference]:
-        """Where they part; empty exactly where `weigh` is 1."""
+        """Where they part; empty exactly where `agreement` is 1."""
         places: list[Difference] = []
-        self._weigh(expected, position, places)
+        self._agree(expected, position, places)
         return places
 
-    def _weigh(self, expected: Call, position: int, into: list[Difference] | None) -> float:
+    def _agree(self, expected: Call, position: int, into: list[Difference] | None) -> float:
         actual = self.calls[position]
         tool = actual.tool
-        prepared = self._wanted.get((id(expected), id(tool))) or self._prepared(expected, tool)
+        prepared = self._prepared.get((id(expected), id(tool))) or self._prepare(expected, tool)
         _, _, arguments, output, mode = prepared
         context = self._contexts[mode]
-        # One context for all pairs; a `ref` may weigh another pair while this one is looked at.
+        # One context for all pairs; a `ref` may compare another pair while this one is compared.
         before, context.position = context.position, position
         if arguments is ANY:
-            weight = 1.0 if output is ANY else weigh(output, actual.output, context, "output", into)
+            value = 1.0 if output is ANY else agree(output, actual.output, context, "output", into)
         else:
             if actual.arguments_error is None and not expected.ignore:
-                weight = weigh(arguments, actual.arguments, context, "", into)
+                value = agree(arguments, actual.arguments, context, "", into)
             else:
-                weight = _weigh_unusual(expected, arguments, actual, context, into)
+                value = _agree_unusual(expected, arguments, actual, context, into)
             if output is not ANY:
-                weight = (weight + weigh(output, actual.output, context, "output", into)) / 2
+                value = (value + agree(output, actual.output, context, "output", into)) / 2
         context.position = before
-        return weight
+        return value
 
-    def _prepared(self, expected: Call, tool: ToolDefinition | None) -> _Wanted:
-        """What is compared with calls of a tool; both are kept with it, so that their ids stay their own."""
+    def _prepare(self, expected: Call, tool: ToolDefinition | None) -> _Prepared:
+        """What is compared with calls of a tool; kept with both, so that their ids are not reused."""
         key = (id(expected), id(tool))
-        prepared = self._wanted.get(key)
+        prepared = self._prepared.get(key)
         if prepared is None:
             mode: ArgumentMode = expected.mode or self._mode
             bare = mode == "ignore" or expected.arguments is ANY
-            arguments = ANY if bare else self._bound(expected, tool, mode)
-            prepared = self._wanted[key] = (expected, tool, arguments, expected.output, mode)
+            arguments = ANY if bare else self._bound_arguments(expected, tool, mode)
+            prepared = self._prepared[key] = (expected, tool, arguments, expected.output, mode)
         return prepared
 
-    def _bound(self, expected: Call, tool: ToolDefinition | None, mode: ArgumentMode) -> Any:
+    def _bound_arguments(self, expected: Call, tool: ToolDefinition | None, mode: ArgumentMode) -> Any:
         name = self.name(expected)
         definitions = self._definitions(expected)
         tool = tool or (definitions[0] if definitions else None)
@@ -280,23 +280,23 @@ class CallAgreement:
 
         def fits(position: int) -> bool:
             return any(
-                position in self.candidates(expected) and self.weigh(expected, position) == 1.0
+                position in self.candidates(expected) and self.agreement(expected, position) == 1.0
                 for expected in same_label
             )
 
         return fits
 
 
-def _weigh_unusual(
+def _agree_unusual(
     expected: Call, arguments: Any, actual: ToolCall, context: Context, into: list[Difference] | None
 ) -> float:
-    """Weigh arguments that could not be read, or of which some are ignored."""
+    """Compare arguments that could not be read, or of which some are ignored."""
     if actual.arguments_error is not None:
         if into is not None:
             into.append(Difference("", arguments, None, note=actual.arguments_error))
         return 0.0
     actual_arguments = {key: value for key, value in actual.arguments.items() if key not in expected.ignore}
-    return weigh(arguments, actual_arguments, context, "", into)
+    return agree(arguments, actual_arguments, context, "", into)
 
 
 def states_all(tool: ToolDefinition, arguments: Mapping[str, Any]) -> bool:

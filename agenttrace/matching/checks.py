@@ -1,4 +1,4 @@
-"""The constraints of an expectation, each checked on its own."""
+"""Check the constraints of an expectation (never, only, limits, order, cost), each on its own."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ from agenttrace.matching.spending import spent_cost, spent_seconds, spent_tokens
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One check: whether it held, what was wanted, what was found, which calls broke it (by index).
+    """The result of one constraint: whether it held, what was wanted and found, the calls that broke it.
 
-    *vacuous*: it held because it could not fail: no tool that is recorded has the name that it guards.
+    `broken_by` are the calls' indexes. *vacuous*: it could not fail, because no recorded tool has the name
+    that it guards.
     """
 
     name: str
@@ -34,7 +35,7 @@ class Check:
 
     @property
     def fails(self) -> bool:
-        """Whether the example fails by it."""
+        """Whether the example fails because of it."""
         return not self.held and self.severity == "fail"
 
     def to_dict(self) -> dict[str, Any]:
@@ -52,7 +53,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What the constraints look at: all attempts in scope, those that count, the trace, the known tools."""
+    """What the constraints examine: all attempts in scope, those that count, the trace, the known tools."""
 
     attempts: Sequence[ToolCall]
     calls: Sequence[ToolCall]
@@ -64,17 +65,17 @@ def check_constraints(expectation: Expectation, subject: Subject) -> tuple[Check
     """Every constraint that the expectation states, in a fixed order.
 
     Raises:
-        ScorerError: tokens, seconds or cost are bounded, and nothing says how much was spent.
+        ScorerError: tokens, seconds or cost are limited, and the trace does not say how much was spent.
     """
     return tuple(check for constraint in _CONSTRAINTS for check in constraint(expectation, subject))
 
 
-def _listed(calls: Sequence[ToolCall]) -> str:
+def _call_list(calls: Sequence[ToolCall]) -> str:
     listing = ", ".join(f"{call.name} (call {call.index + 1})" for call in calls[:5])
     return listing + (f", … {len(calls) - 5} more" if len(calls) > 5 else "")
 
 
-def _breaking(
+def _violation(
     expectation: Expectation,
     name: str,
     requirement: str,
@@ -82,7 +83,7 @@ def _breaking(
     *,
     vacuous: bool = False,
 ) -> Check:
-    observation = f"called {_listed(offenders)}" if offenders else ""
+    observation = f"called {_call_list(offenders)}" if offenders else ""
     indexes = tuple(call.index for call in offenders)
     return Check(
         name,
@@ -96,14 +97,14 @@ def _breaking(
 
 
 def _is_unknown(globs: Sequence[str], subject: Subject) -> bool:
-    """Whether the tools are known and none of them has such a name."""
+    """Whether the known tools include none of such a name; False where no tools are known."""
     names = {*subject.tools, *(call.name for call in subject.attempts)}
     return bool(subject.tools) and not any(fnmatchcase(name, glob) for name in names for glob in globs)
 
 
 def _never(expectation: Expectation, subject: Subject) -> list[Check]:
     return [
-        _breaking(
+        _violation(
             expectation,
             "never",
             f"never {glob}",
@@ -119,7 +120,7 @@ def _only(expectation: Expectation, subject: Subject) -> list[Check]:
         return []
     globs = expectation.only
     offenders = [call for call in subject.attempts if not any(fnmatchcase(call.name, glob) for glob in globs)]
-    return [_breaking(expectation, "only", f"only {', '.join(globs) or 'no tool'}", offenders)]
+    return [_violation(expectation, "only", f"only {', '.join(globs) or 'no tool'}", offenders)]
 
 
 def _max_calls(expectation: Expectation, subject: Subject) -> list[Check]:
@@ -174,7 +175,7 @@ def _before(expectation: Expectation, subject: Subject) -> list[Check]:
             if fnmatchcase(call.name, second) and (start is None or n < start)
         ]
         vacuous = _is_unknown((second,), subject)
-        checks.append(_breaking(expectation, "before", f"{first} before {second}", early, vacuous=vacuous))
+        checks.append(_violation(expectation, "before", f"{first} before {second}", early, vacuous=vacuous))
     return checks
 
 
@@ -184,7 +185,7 @@ def _tool_errors(expectation: Expectation, subject: Subject) -> list[Check]:
     failures = [call for call in subject.attempts if call.failed]
     holds = len(failures) <= expectation.tool_errors
     beyond = () if holds else tuple(call.index for call in failures[expectation.tool_errors :])
-    observation = f"{len(failures)} failed" + (f": {_listed(failures)}" if failures else "")
+    observation = f"{len(failures)} failed" + (f": {_call_list(failures)}" if failures else "")
     requirement = f"at most {expectation.tool_errors} failed calls"
     return [
         Check(
@@ -208,7 +209,7 @@ def _no_repeats(expectation: Expectation, subject: Subject) -> list[Check]:
         if counts[key]:
             repeats.append(call)
         counts[key] += 1
-    return [_breaking(expectation, "no_repeats", "no call repeated with the same arguments", repeats)]
+    return [_violation(expectation, "no_repeats", "no call repeated with the same arguments", repeats)]
 
 
 def _spending(expectation: Expectation, subject: Subject) -> list[Check]:

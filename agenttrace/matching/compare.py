@@ -1,4 +1,4 @@
-"""Compare what should happen with what did."""
+"""`compare`: compare an expectation with a trace or its calls."""
 
 from __future__ import annotations
 
@@ -120,19 +120,19 @@ def _plans(
     if call_agreement.selection.tools is None and expectation.fixed_plans is not None:
         return expectation.fixed_plans
 
-    def keeps(name: str) -> bool:
+    def in_scope(name: str) -> bool:
         return call_agreement.selection.expects(name, all_calls, known_tools)
 
-    def room(expected: Call) -> int:
+    def count_candidates(expected: Call) -> int:
         return len(call_agreement.candidates(expected))
 
-    return Expansion(room, keeps).plans(expectation.path)
+    return Expansion(count_candidates, in_scope).plans(expectation.path)
 
 
 def _best(
     plans: Sequence[Group], mode: Mode, credit: Credit, call_agreement: CallAgreement
 ) -> tuple[Group, Alignment]:
-    """The way to fulfil the path that fits best: by coverage, then by calls explained, then as written."""
+    """The plan that fits best: by coverage, then by the number of calls it explains, then as written."""
     best: tuple[tuple[float, float], Group, Alignment] | None = None
     for plan in plans:
         alignment = align(unordered(plan) if mode in UNORDERED_MODES else plan, call_agreement, credit)
@@ -141,7 +141,7 @@ def _best(
         if not alignment.fits:
             continue
         required = alignment.required
-        coverage = alignment.agreed(credit) / required if required else 1.0
+        coverage = alignment.total_agreement(credit) / required if required else 1.0
         full = float(alignment.full)
         rank = (full, coverage) if mode == "only" else (coverage, full)
         if best is None or rank > best[0]:

@@ -1,7 +1,7 @@
-"""Agreement of one set of arguments with those of many calls at once, where all values are scalars.
+"""`FlatIndex`: fast agreement of scalar arguments with those of many calls at once.
 
-Calls are found through their single arguments, so the cost is that of what agrees, not of all pairs. The
-result is that of `weigh`, exactly.
+Calls are looked up by their single arguments, so the cost grows with the arguments that agree, not with all
+pairs. The result equals `CallAgreement.agreement` exactly.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Argument = tuple[str, Any]
 
 
 class FlatIndex:
-    """The calls of one tool by their single arguments. `rest` are the positions that it does not hold."""
+    """The calls of one tool by their single arguments; `rest` are the positions of all other calls."""
 
     def __init__(self, calls: Sequence[ToolCall], positions: Sequence[int]) -> None:
         self.rest: list[int] = []
@@ -52,7 +52,7 @@ class FlatIndex:
 
 
 def flat_arguments(arguments: Mapping[str, Any]) -> list[Argument] | None:
-    """Arguments as hashable things that are equal where the values agree; None where a value is no scalar."""
+    """Arguments as hashable keys that are equal where the values agree; None where one is no scalar."""
     items: list[Argument] = []
     for key, value in arguments.items():
         kind = type(value)

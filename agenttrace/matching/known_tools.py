@@ -1,4 +1,4 @@
-"""Whether the tools that an expectation names exist."""
+"""Check that the tools which an expectation names exist."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ def check_tools(
     selection: Selection,
     actual_calls: Iterable[ToolCall] = (),
 ) -> None:
-    """Refuse an expected tool, or the source of a `ref`, that nothing knows, where the tools are known.
+    """Refuse an unknown expected tool, or an unknown source of a `ref`, where all tools are known.
 
-    A call that was made of a tool without definition (a span of the user's, a framework's tool) shows that
-    the definitions are not all there are: then nothing is refused.
+    An actual call of a tool without definition (a user's span, a framework's tool) shows that not all tools
+    are known: then nothing is refused.
 
     Raises:
-        ExpectationError: it names the nearest tool.
+        ExpectationError: a tool is unknown; it names the nearest known one.
     """
     names = {*tools, *map(selection.name_of, tools)}
     if not tools or any(call.name not in names for call in actual_calls):

@@ -1,4 +1,4 @@
-"""The rows of an aligned diff, as data."""
+"""The rows of the aligned diff as data: matched, differing, missing, extra, forbidden calls."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ RowKind = Literal["matched", "differs", "missing", "extra", "forbidden"]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row: an expected call (`number` from 1), an actual call, or both, and what parts them.
+    """One row: an expected call (`number` from 1), an actual call, or both with their differences.
 
-    `nearest` is, for a missing call, the extra call that comes nearest to it; for one that was made with
+    `nearest` is, for a missing call, the extra call that agrees best with it; for a call that was made with
     other values, an extra call that agrees fully.
     """
 
@@ -41,11 +41,17 @@ class Row:
         return {
             "kind": self.kind,
             "number": self.number,
-            "expected": None if self.expected is None else _written(self.expected),
+            "expected": None if self.expected is None else _expected_data(self.expected),
             "actual": _actual_data(self.actual),
             "agreement": self.agreement,
             "differences": [
-                {"path": d.path, "expected": _shown(d.expected), "got": d.got, "kind": d.kind, "note": d.note}
+                {
+                    "path": d.path,
+                    "expected": _value_data(d.expected),
+                    "got": d.got,
+                    "kind": d.kind,
+                    "note": d.note,
+                }
                 for d in self.differences
             ],
             "nearest": _actual_data(self.nearest),
@@ -79,7 +85,7 @@ def rows_of(
             note = _note(actual, notes, attempts, paired=True)
             nearest = None
             if kind == "differs":
-                nearest = _right_one(place, free_positions, calls, call_agreement)
+                nearest = _call_out_of_order(place, free_positions, calls, call_agreement)
                 hint = f"the right one is call {nearest.index + 1}, out of order" if nearest else ""
                 note = "; ".join(filter(None, (hint, note)))
             row = Row(kind, number + 1, pair.expected, actual, pair.agreement, differences, nearest, note)
@@ -99,11 +105,11 @@ def rows_of(
 
 
 _BOUNDS = frozenset({"max_calls", "at_most"})
-_BROKEN = {
+_VIOLATION_WORDS = {
     "never": "forbidden", "only": "forbidden", "max_calls": "too many", "at_most": "too many",
     "before": "too early", "tool_errors": "too many", "no_repeats": "repeated",
 }  # fmt: skip
-"""What a call that breaks a constraint is; a warning, where that is its severity."""
+"""The word for a call that breaks a constraint, unless that is only a warning."""
 
 
 def _notes(checks: Sequence[Check]) -> dict[int, list[Check]]:
@@ -117,9 +123,9 @@ def _notes(checks: Sequence[Check]) -> dict[int, list[Check]]:
 def _note(
     actual: ToolCall, notes: Mapping[int, list[Check]], attempts: Mapping[int, int], *, paired: bool
 ) -> str:
-    """What is said of a call; that there are too many is not said of one that is expected."""
+    """The note beside a call; an expected call gets no note that there are too many calls."""
     parts = [
-        f"{_BROKEN[check.name] if check.fails else 'warning'}: {check.wanted}"
+        f"{_VIOLATION_WORDS[check.name] if check.fails else 'warning'}: {check.wanted}"
         for check in notes.get(actual.index, ())
         if not (paired and check.name in _BOUNDS)
     ]
@@ -130,15 +136,15 @@ def _note(
     return "; ".join(parts)
 
 
-def _right_one(
+def _call_out_of_order(
     place: Place, free_positions: Sequence[int], calls: Sequence[ToolCall], call_agreement: CallAgreement
 ) -> ToolCall | None:
-    """The first call without a pair that agrees fully: it stands where the order does not allow it."""
+    """The first unpaired call that agrees fully: the order did not allow pairing it. None without one."""
     agreeing = [
         position
         for option in place.options
         for position in call_agreement.candidates(option)
-        if position in free_positions and call_agreement.weigh(option, position) == 1.0
+        if position in free_positions and call_agreement.agreement(option, position) == 1.0
     ]
     return calls[min(agreeing)] if agreeing else None
 
@@ -152,7 +158,7 @@ def _missing(
 ) -> Row:
     expected = place.options[0]
     same = [
-        (call_agreement.weigh(option, position), -position, option)
+        (call_agreement.agreement(option, position), -position, option)
         for option in place.options
         for position in call_agreement.candidates(option)
         if position in free_positions
@@ -171,14 +177,14 @@ def _missing(
     return Row("missing", number + 1, expected)
 
 
-def _written(expected: Call) -> Any:
+def _expected_data(expected: Call) -> Any:
     try:
         return expected.to_data()
     except ValueError:  # a predicate has no written form
         return repr(expected)
 
 
-def _shown(expected: Any) -> Any:
+def _value_data(expected: Any) -> Any:
     try:
         return write_value(expected)
     except ValueError:

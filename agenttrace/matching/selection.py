@@ -1,4 +1,4 @@
-"""Which calls are compared: of which agent, turn and tools, and what counts as an attempt."""
+"""`Selection`: which calls are compared, by agent, turn, tool or attempt."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Selection:
     name, by glob, or as ``tag:write``: the tags of the tool, or the ``kind`` of a recorded call.
 
     Raises:
-        ScorerError: an unknown `attempts`, or `tools` that are no texts.
+        ScorerError: an unknown `attempts`, or a tool that is not a text.
     """
 
     agent: str | None = None
@@ -56,7 +56,7 @@ class Selection:
         names: Mapping[str, str] | None = None,
         tools: str | Sequence[str] | None = None,
     ) -> Selection:
-        """The selection that a scorer's options ask for."""
+        """Make the selection from a scorer's options."""
         globs = (tools,) if isinstance(tools, str) else tools
         selection = cls(
             agent=agent,
@@ -86,7 +86,7 @@ class Selection:
         ]
 
     def counted(self, calls: Sequence[ToolCall]) -> tuple[Sequence[ToolCall], Mapping[int, int]]:
-        """The calls that count, and how many attempts each of them that had several stands for, by index."""
+        """The calls that count, and for each that had several attempts their number, by index."""
         if self.attempts == "count":
             return calls, {}
         if self.attempts == "successes":
@@ -106,7 +106,7 @@ class Selection:
         """Whether calls of the expected tool are among those that are compared.
 
         Raises:
-            ScorerError: tools are chosen by a tag, and nothing says which tags this one has.
+            ScorerError: tools are chosen by a tag, and the tags of this one are unknown.
         """
         if self.tools is None:
             return True
@@ -131,7 +131,7 @@ EVERYTHING = Selection()
 
 
 def agent_matches(agent: str, path: str) -> bool:
-    """Whether a call's agent path is, or ends with, the wanted agent; globs match against the whole path."""
+    """Whether a call's agent path is, or ends with, this agent; globs match against the whole path."""
     return path == agent or path.endswith(f"/{agent}") or fnmatchcase(path, agent)
 
 
@@ -164,10 +164,10 @@ def _collapse(calls: Sequence[ToolCall]) -> tuple[Sequence[ToolCall], Mapping[in
 
 
 def check_scored(example: Example, trace: Trace | None) -> None:
-    """Refuse what is no example with a trace, such as the two in the other order.
+    """Check that `score` was called with an example and a trace, in this order.
 
     Raises:
-        ScorerError: it says how `score` is called.
+        ScorerError: they are something else; it says how `score` is called.
     """
     if not (trace is None or isinstance(trace, Trace)) or not hasattr(example, "expected_tools"):
         raise ScorerError(
@@ -177,7 +177,7 @@ def check_scored(example: Example, trace: Trace | None) -> None:
 
 
 def actual_calls(example: Example, trace: Trace | None) -> Trace:
-    """The trace to look at: the one that was recorded, else the example's own `tools_called`.
+    """The trace to compare: the recorded one, else one made of the example's own `tools_called`.
 
     Raises:
         ScorerError: there is neither, or they are something else.

@@ -13,17 +13,17 @@ _COST = ("cost", "total_cost")
 
 
 def spent_tokens(trace: Trace) -> float | None:
-    """Input and output tokens of all spans, or None where no span tells them."""
+    """Input and output tokens of all spans, or None where no span has them."""
     return _sum(_tokens(usage) for usage in _usages(trace))
 
 
 def spent_cost(trace: Trace) -> float | None:
-    """US dollars of all spans, or None where no span tells them."""
+    """US dollars of all spans, or None where no span has them."""
     return _sum(_first(usage, _COST) for usage in _usages(trace))
 
 
 def spent_seconds(trace: Trace) -> float | None:
-    """Seconds from the first start to the last end; None for a recorded run, whose clock is made up."""
+    """Seconds from the first start to the last end; None for a recorded run, whose clock is artificial."""
     root = trace.root
     if root is None or root.attributes.get("agenttrace.recorded"):
         return None
@@ -31,7 +31,7 @@ def spent_seconds(trace: Trace) -> float | None:
 
 
 def _usages(trace: Trace) -> Iterator[Mapping[str, Any]]:
-    """The usage of each span, but for spans that sum up what their descendants tell themselves."""
+    """The usage of each span, without spans that have descendants with a usage: those are totals."""
     with_usage = {span.span_key for span in trace.spans if span.usage}
     summing: set[int] = set()
     for span in trace.spans:
