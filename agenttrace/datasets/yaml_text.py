@@ -1,10 +1,9 @@
-"""YAML text read as data alone, within bounds.
+"""Safe YAML parsing: plain data only, within limits on size.
 
-Only the event stream of PyYAML is used: no tag is ever resolved, no object made. Scalars are typed as JSON
-types them (with YAML 1.2's other spellings of null, true and false): a date, ``no``, ``1:30``, ``012`` and
-``1_000`` are texts. Keys are texts. Merge keys, unknown tags, a key twice in one mapping, several
-documents, an alias to what is not finished are errors. Sizes are counted with aliases expanded, before
-anything is built from them.
+Only the event stream of PyYAML is used: no tag is ever resolved, no object made. Scalars are typed as in JSON
+(with YAML 1.2's other spellings of null, true and false): a date, ``no``, ``1:30``, ``012`` and ``1_000`` are
+texts. Keys are texts. Errors are: merge keys, unknown tags, a key twice in one mapping, several documents, an
+alias inside its own anchor. Sizes are counted with aliases expanded, before anything is built from them.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def plain_scalar(text: str) -> Any:
-    """What an unquoted scalar stands for.
+    """The value of an unquoted scalar.
 
     Raises:
         ValueError: a number too large for a double, or of more than 4,300 digits.
@@ -62,10 +61,10 @@ def plain_scalar(text: str) -> Any:
 
 
 def parse_yaml(text: str, path: Path) -> Document:
-    """Read one YAML document; None for an empty one.
+    """Read one YAML document; its data is None for an empty one.
 
     Raises:
-        DatasetError: not YAML, not data alone, or beyond the bounds; it names path and line.
+        DatasetError: the text is not YAML, not plain data, or exceeds the limits; it names path and line.
     """
     document = Document(path, None)
     try:
@@ -81,7 +80,7 @@ def parse_yaml(text: str, path: Path) -> Document:
 
 
 class _Builder:
-    """One pass over the events. A finished anchor's value is shared by its aliases, and counted again."""
+    """One pass over the events. Aliases share the value of their anchor, but count its size again."""
 
     def __init__(self, events: Iterator[Any], document: Document) -> None:
         self.events = events

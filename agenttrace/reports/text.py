@@ -1,8 +1,8 @@
-"""Recorded text made safe to print: one source of styled lines, plain or coloured, also as a table.
+"""Print recorded text safely: escaped, plain or coloured, also as a table.
 
 Recorded text comes from models, users and the web. Control characters in it could move the cursor, set the
-window's title or hide what follows, so they are written as escapes (``\\x1b``), also the characters that turn
-the direction of writing and lone surrogates.
+window's title or hide what follows, so they are written as escapes (``\\x1b``); so are lone surrogates and
+the characters that change the direction of writing.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Line:
 
 
 def safe(text: str, limit: int = 2_000) -> str:
-    """The text with control characters escaped; line breaks stay. Cut visibly after `limit` characters."""
+    """The text with control characters escaped, except line breaks; cut visibly after `limit` characters."""
     ending = f"…[+{len(text) - limit} chars]" if len(text) > limit else ""
     return _UNSAFE.sub(_escape, text[:limit]) + ending
 
