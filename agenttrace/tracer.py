@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from agenttrace.core.errors import ConfigError
-from agenttrace.core.protocols import Delivering, Exporter, Store, TakesScores, optional
+from agenttrace.core.protocols import BackgroundExporter, Exporter, Store, TakesScores, optional
 from agenttrace.core.score import Score
 from agenttrace.core.span import Span
 from agenttrace.scoring.checks import check_rate, checked_alerts, fields_of
@@ -122,7 +122,7 @@ class Tracer:
     def _attach(self, exporter: Exporter) -> None:
         if isinstance(exporter, type) or not callable(getattr(exporter, "export", None)):
             raise ConfigError(f"an exporter has export(spans), flush(timeout), close(); got {exporter!r}")
-        if isinstance(exporter, Delivering):
+        if isinstance(exporter, BackgroundExporter):
             exporter.attach(self.store, self.project_name)
 
     @overload
@@ -432,7 +432,7 @@ class Tracer:
     def stats(self) -> dict[str, Any]:
         """Counts: queued, written, sampled out, dropped by reason, and the like."""
         online = self._online
-        exporters = [exporter for exporter in self._exporters if isinstance(exporter, Delivering)]
+        exporters = [exporter for exporter in self._exporters if isinstance(exporter, BackgroundExporter)]
         return {
             **self._pipeline.stats(),
             "evaluations": online.stats() if online is not None else {},

@@ -1,4 +1,4 @@
-"""Every extension point on one page.
+"""The extension points: protocols for scorers, stores, exporters, judge models, with their optional hooks.
 
 A class of one's own need not inherit from anything here: having the methods is enough. What must be there
 stands in `Scorer`, `Exporter`, `Store`, `ChatModel`. What may be there, and is then used, is an *optional
@@ -28,13 +28,13 @@ class Scorer(Protocol):
     """Compares what should happen with what did.
 
     `score` is pure: the same example and trace give the same score, in a test, in production, from the
-    store. It may be ``def`` or ``async def``. It raises when it cannot tell; the caller turns that into an
-    *errored* score. It may run on any thread, several at once.
+    store. It may be ``def`` or ``async def``. It raises when it cannot give a value; the caller turns that
+    into an *errored* score. It may run on any thread, several at once.
     """
 
     @property
     def name(self) -> str:
-        """What reports call it."""
+        """The name in reports."""
         ...
 
     @property
@@ -43,8 +43,11 @@ class Scorer(Protocol):
         ...
 
     def score(self, example: Example, trace: Trace) -> Score | Awaitable[Score]:
-        """Compare. `trace` is None where nothing says what was called: an example with an output but neither
-        a recorded run nor `tools_called`."""
+        """Score one example.
+
+        `trace` is None where the calls are unknown: the example has an output, but neither a recorded run nor
+        `tools_called`.
+        """
         ...
 
 
@@ -81,19 +84,21 @@ class ChecksModel(Protocol):
 class Exporter(Protocol):
     """Where finished spans go.
 
-    `export` is called by one thread at a time: the pipeline's worker, or, where there is none (the process
-    ends, no thread is to be had), the thread that records. `flush` and `close` are called by whoever flushes
-    or shuts down, also while an `export` is under way.
+    `export` is called by one thread at a time: the pipeline's worker, or the recording thread where there is
+    no worker (the process ends, no thread can be started). `flush` and `close` may be called from any thread,
+    also during an `export`.
     """
 
     def export(self, spans: Sequence[Span]) -> None:
-        """Send or keep the spans. Raise on failure: a store is offered them again (but for a TypeError,
-        ValueError and the like, over which single spans are dropped), any other exporter is not; what is
-        dropped is counted."""
+        """Send or keep the spans. Raise on failure.
+
+        A store gets the spans again (except after a TypeError, ValueError and the like, where only the bad
+        spans are dropped); any other exporter does not. Dropped spans are counted.
+        """
         ...
 
     def flush(self, timeout: float) -> bool:
-        """Finish what is pending within `timeout` seconds; whether all of it was."""
+        """Finish what is pending within `timeout` seconds. Returns True if all of it was finished."""
         ...
 
     def close(self) -> None:
@@ -109,28 +114,28 @@ class TakesScores(Protocol):
         ...
 
 
-class Delivering(ABC):
-    """Subclassed by exporters that deliver later, from a thread of their own; the tracer tells them more."""
+class BackgroundExporter(ABC):
+    """The base of exporters that send later, on a thread of their own; the tracer calls these methods too."""
 
     @abstractmethod
     def attach(self, store: Any, project: str) -> None:
-        """Told once, by the tracer that it belongs to, where what is to be delivered can be kept.
+        """Take the store in which unsent data can be kept. Called once, by the exporter's tracer.
 
         Raises:
-            ConfigError: it belongs to a tracer already.
+            ConfigError: the exporter belongs to a tracer already.
         """
 
     @abstractmethod
     def stats(self) -> dict[str, Any]:
-        """What the tracer's own `stats` say of it."""
+        """The exporter's part of the tracer's own `stats`."""
 
     @abstractmethod
     def end(self) -> None:
-        """The process ends: let go of what other processes may want. What is exported later is kept."""
+        """Release what other processes may need, because the process ends. Later exports are still kept."""
 
     @abstractmethod
     def after_fork(self) -> None:
-        """In a forked child: begin anew, leaving what the parent has yet to deliver to the parent."""
+        """Start afresh in a forked child; what the parent has not sent yet stays the parent's."""
 
 
 class SpanSink(Exporter, TakesScores, Protocol):
@@ -245,28 +250,28 @@ class Store(SpanSink, TakesTools, BeginsAnew, Protocol):
         ...
 
     def run(self, run_id: str) -> dict[str, Any] | None:
-        """A run as `EvaluationReport.to_dict` gives it, with its ``run_id``, by id or unique prefix."""
+        """A run as `EvaluationReport.to_dict` returns it, with its ``run_id``, by id or unique prefix."""
         ...
 
     def save_pending_evaluations(self, project: str, requests: Sequence[Mapping[str, Any]]) -> None:
-        """Keep what online evaluation has not finished: JSON data, each with its ``key``."""
+        """Keep online evaluations that are not finished: JSON data, each with its ``key``."""
         ...
 
     def pending_evaluations(self, project: str) -> list[dict[str, Any]]:
-        """What was kept so and not dropped, oldest first."""
+        """The pending evaluations that were saved and not dropped, oldest first."""
         ...
 
     def claim_pending_evaluations(
         self, keys: Sequence[str], owner: str | None, *, held_by: str | None
     ) -> list[str]:
-        """Give those that `held_by` has as their ``owner`` to `owner`, noting the time as ``owned_at``.
+        """Make `owner` the owner of those whose ``owner`` is `held_by`, with the time as ``owned_at``.
 
-        Returns the keys of those given: of several processes that claim one at once, one gets it.
+        Returns the keys that changed hands: of several processes that claim one at once, only one gets it.
         """
         ...
 
     def drop_pending_evaluations(self, keys: Sequence[str]) -> None:
-        """Forget finished ones by their ``key``."""
+        """Forget finished evaluations by their ``key``."""
         ...
 
     def save_dataset(self, alias: str, project: str, content: Any) -> int:
@@ -288,16 +293,16 @@ class Store(SpanSink, TakesTools, BeginsAnew, Protocol):
         ...
 
     def delete_trace(self, trace_id: str) -> bool:
-        """Delete a trace by its whole id, with its scores; whether it was there."""
+        """Delete a trace by its whole id, with its scores. Returns True if there was one."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class Parcel:
-    """One request's body, encoded, not compressed.
+class Batch:
+    """The body of one request to a collector, encoded but not compressed.
 
-    `kind` says to which of a collector's addresses it goes, `items` how many spans or scores it holds. `key`
-    is its place in an outbox, 0 outside one.
+    `kind` selects the collector's address, `items` is the number of spans or scores in it. `key` is its
+    position in an outbox, 0 outside one.
     """
 
     kind: Literal["traces", "logs"]
@@ -308,33 +313,33 @@ class Parcel:
 
 
 class Outbox(Protocol):
-    """Where an exporter keeps what it has yet to send to one destination. Any thread may use it."""
+    """The queue of what an exporter has not sent yet to one destination. Any thread may use it."""
 
-    def put(self, parcels: Sequence[Parcel]) -> int:
-        """Keep parcels; returns how many items had to go for them."""
+    def put(self, batches: Sequence[Batch]) -> int:
+        """Keep batches. Returns how many items were dropped to make room."""
         ...
 
-    def oldest(self, max_bytes: int) -> list[Parcel]:
-        """The parcels that have waited longest, without the refused ones: as many as fit, at least one."""
+    def oldest(self, max_bytes: int) -> list[Batch]:
+        """The batches that have waited longest, not counting refused ones: as many as fit, at least one."""
         ...
 
-    def settle(self, keys: Sequence[int], refused: Sequence[tuple[Parcel, str]] = ()) -> int:
+    def settle(self, keys: Sequence[int], refused: Sequence[tuple[Batch, str]] = ()) -> int:
         """Forget what was delivered, keep what was refused of it with the reason, in one step.
 
-        Returns how many items were forgotten: fewer where some had to go in the meantime.
+        Returns how many items were forgotten: fewer where some had been dropped in the meantime.
         """
         ...
 
-    def readmit(self) -> int:
-        """Let the refused ones wait again; returns how many items they hold."""
+    def retry_refused(self) -> int:
+        """Queue the refused batches again. Returns how many items they hold."""
         ...
 
     def counts(self) -> tuple[int, int]:
-        """How many items wait, how many were refused."""
+        """How many items wait, and how many were refused."""
         ...
 
     def lease(self, holder: str, seconds: float) -> bool:
-        """Become, or stay, the only one who sends; whether nobody else is."""
+        """Become, or stay, the only sender. Returns False if another one holds the lease."""
         ...
 
     def release(self, holder: str) -> None:
@@ -433,11 +438,12 @@ def name_of_model(model: ChatModel) -> str:
 
 __all__ = [
     "OPTIONAL_HOOKS",
+    "BackgroundExporter",
+    "Batch",
     "BeginsAnew",
     "ChatModel",
     "ChecksExamples",
     "ChecksModel",
-    "Delivering",
     "Exporter",
     "FencesAlike",
     "GetsReady",
@@ -448,7 +454,6 @@ __all__ = [
     "KeepsReplies",
     "Named",
     "Outbox",
-    "Parcel",
     "RunSummary",
     "Scorer",
     "SpanSink",

@@ -1,4 +1,4 @@
-"""What happened in one run: its spans in start order."""
+"""`Trace`: what happened in one run, as spans in start order."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ class Trace:
         if trace_key is None:
             trace_key = self.spans[0].trace_key if self.spans else new_trace_key()
         self.trace_key = trace_key
-        known = {span.tool.name: span.tool for span in self.spans if span.tool is not None}
-        self.tools: Mapping[str, ToolDefinition] = {**(tools or {}), **known}
+        span_tools = {span.tool.name: span.tool for span in self.spans if span.tool is not None}
+        self.tools: Mapping[str, ToolDefinition] = {**(tools or {}), **span_tools}
         self._output = output
 
     @classmethod
@@ -117,8 +117,11 @@ class Trace:
 
     @property
     def is_recorded_run(self) -> bool:
-        """Whether this was made of plain calls or messages. Then `tools` says what its calls' parameters are;
-        in a live trace a call knows that itself, and a tool of the same name may be another project's."""
+        """Whether this trace was made from plain calls or messages.
+
+        Then `tools` defines its calls' parameters. In a live trace each call has its own definition, and a
+        tool of the same name in `tools` may belong to another project.
+        """
         return bool(self.root and self.root.attributes.get(semconv.RECORDED))
 
     @property
@@ -128,21 +131,21 @@ class Trace:
 
     @property
     def customer_id(self) -> str | None:
-        """What `tracer.set_customer_id` was given."""
+        """The id that `tracer.set_customer_id` set, or None."""
         return self._root_attribute(semconv.CUSTOMER_ID)
 
     @property
     def session_id(self) -> str | None:
-        """What `tracer.set_session_id` was given."""
+        """The id that `tracer.set_session_id` set, or None."""
         return self._root_attribute(semconv.SESSION_ID)
 
     @property
     def metadata(self) -> Mapping[str, Any]:
-        """What `tracer.update_metadata` was given, all roots together."""
-        merged: dict[str, Any] = {}
+        """The metadata that `tracer.update_metadata` set, of all roots together."""
+        metadata: dict[str, Any] = {}
         for span in self.roots:
-            merged.update(span.attributes.get(semconv.METADATA, {}))
-        return merged
+            metadata.update(span.attributes.get(semconv.METADATA, {}))
+        return metadata
 
     def _root_attribute(self, name: str) -> str | None:
         return next((span.attributes[name] for span in self.roots if name in span.attributes), None)
@@ -162,17 +165,17 @@ class Trace:
 
         Spans on a loop of parents come last, at depth 0.
         """
-        seen: set[int] = set()
+        visited: set[int] = set()
         stack = [(0, span) for span in reversed(self.roots)]
         while stack:
             depth, span = stack.pop()
-            if id(span) in seen:
+            if id(span) in visited:
                 continue
-            seen.add(id(span))
+            visited.add(id(span))
             yield depth, span
             stack.extend((depth + 1, child) for child in reversed(self.children.get(span.span_key, ())))
         for span in self.spans:
-            if id(span) not in seen:
+            if id(span) not in visited:
                 yield 0, span
 
     @cached_property
@@ -206,24 +209,24 @@ class Trace:
         )
 
     def under(self, span_key: int) -> Trace:
-        """The span with this integer id and what is below it, also while the span itself has not ended."""
-        kept: dict[int, Span] = {}
+        """The span with this integer id and all spans below it, also while the span itself has not ended."""
+        subtree: dict[int, Span] = {}
         span = self.by_key.get(span_key)
         stack = [span] if span is not None else [top for top in self.roots if top.parent_key == span_key]
         while stack:
             span = stack.pop()
-            if id(span) not in kept:
-                kept[id(span)] = span
+            if id(span) not in subtree:
+                subtree[id(span)] = span
                 stack.extend(self.children.get(span.span_key, ()))
-        return Trace(kept.values(), trace_key=self.trace_key, tools=self.tools)
+        return Trace(subtree.values(), trace_key=self.trace_key, tools=self.tools)
 
     def _ancestors(self, span: Span) -> list[Span]:
         """Parents, nearest first; stops at a loop."""
         above: list[Span] = []
-        seen = {span.span_key}
+        visited = {span.span_key}
         key = span.parent_key
-        while key is not None and key not in seen:
-            seen.add(key)
+        while key is not None and key not in visited:
+            visited.add(key)
             parent = self.by_key.get(key)
             if parent is None:
                 break

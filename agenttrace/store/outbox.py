@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeVar
 
 from agenttrace.core.jsonable import clean_text
-from agenttrace.core.protocols import Parcel
+from agenttrace.core.protocols import Batch
 
 T = TypeVar("T")
 
@@ -28,7 +28,7 @@ class _Read(Protocol):
 
 
 class SQLiteOutbox:
-    """The parcels for one destination, oldest first, for any number of processes.
+    """The batches for one destination, oldest first, for any number of processes.
 
     Every method raises StoreError where the file cannot be used.
     """
@@ -40,16 +40,16 @@ class SQLiteOutbox:
         self._max_bytes = max_bytes
         self._unmeasured: int | None = None  # bytes put since they were last counted: counting reads an index
 
-    def put(self, parcels: Sequence[Parcel]) -> int:
-        """Keep parcels; returns how many items had to go for them."""
+    def put(self, batches: Sequence[Batch]) -> int:
+        """Keep batches; returns how many items had to go for them."""
 
         def put(db: sqlite3.Connection, _: Any) -> int:
-            self._insert(db, [(parcel, None) for parcel in parcels])
-            return self._make_room(db, sum(len(parcel.body) for parcel in parcels))
+            self._insert(db, [(batch, None) for batch in batches])
+            return self._make_room(db, sum(len(batch.body) for batch in batches))
 
         return self._write(put)
 
-    def _insert(self, db: sqlite3.Connection, parcels: Sequence[tuple[Parcel, str | None]]) -> None:
+    def _insert(self, db: sqlite3.Connection, batches: Sequence[tuple[Batch, str | None]]) -> None:
         now = time.time_ns()
         db.executemany(
             "INSERT INTO outbox (destination, kind, content_type, items, bytes, body, refused, created_ns)"
@@ -57,15 +57,15 @@ class SQLiteOutbox:
             [
                 (
                     self._destination,
-                    parcel.kind,
-                    parcel.content_type,
-                    parcel.items,
-                    len(parcel.body),
-                    parcel.body,
+                    batch.kind,
+                    batch.content_type,
+                    batch.items,
+                    len(batch.body),
+                    batch.body,
                     None if refused is None else clean_text(refused),
                     now,
                 )
-                for parcel, refused in parcels
+                for batch, refused in batches
             ],
         )
 
@@ -95,28 +95,28 @@ class SQLiteOutbox:
             gone += items
         return gone
 
-    def oldest(self, max_bytes: int) -> list[Parcel]:
-        """The parcels that have waited longest, without the refused ones: as many as fit, at least one."""
+    def oldest(self, max_bytes: int) -> list[Batch]:
+        """The batches that have waited longest, without the refused ones: as many as fit, at least one."""
 
-        def query(db: sqlite3.Connection) -> list[Parcel]:
+        def query(db: sqlite3.Connection) -> list[Batch]:
             rows = db.execute(
                 "SELECT kind, content_type, items, body, id FROM outbox"
                 " WHERE destination = ? AND refused IS NULL ORDER BY id",
                 (self._destination,),
             )
-            found: list[Parcel] = []
+            found: list[Batch] = []
             room = max_bytes
             for row in rows:
-                parcel = Parcel(*row)
-                room -= len(parcel.body)
+                batch = Batch(*row)
+                room -= len(batch.body)
                 if found and room < 0:
                     break
-                found.append(parcel)
+                found.append(batch)
             return found
 
         return self._read(query, [])
 
-    def settle(self, keys: Sequence[int], refused: Sequence[tuple[Parcel, str]] = ()) -> int:
+    def settle(self, keys: Sequence[int], refused: Sequence[tuple[Batch, str]] = ()) -> int:
         """Forget what was delivered, keep what was refused of it; returns how many items were forgotten."""
 
         def settle(db: sqlite3.Connection, _: Any) -> int:
@@ -130,10 +130,10 @@ class SQLiteOutbox:
 
         return self._write(settle)
 
-    def readmit(self) -> int:
+    def retry_refused(self) -> int:
         """Let the refused ones wait again; returns how many items they hold."""
 
-        def readmit(db: sqlite3.Connection, _: Any) -> int:
+        def retry_refused(db: sqlite3.Connection, _: Any) -> int:
             found = db.execute(
                 "SELECT coalesce(sum(items), 0) FROM outbox WHERE destination = ? AND refused IS NOT NULL",
                 (self._destination,),
@@ -144,7 +144,7 @@ class SQLiteOutbox:
             )
             return int(found[0])
 
-        return self._write(readmit)
+        return self._write(retry_refused)
 
     def counts(self) -> tuple[int, int]:
         """How many items wait, how many were refused."""

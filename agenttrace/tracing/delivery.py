@@ -10,7 +10,7 @@ from typing import Any
 
 from agenttrace.core.interruptions import pass_on_interruption
 from agenttrace.core.protocols import (
-    Delivering,
+    BackgroundExporter,
     Exporter,
     GetsReady,
     SpanSink,
@@ -49,8 +49,8 @@ class Delivery:
     ) -> None:
         self.store = store
         self.exporters = tuple(exporters)
-        self._delivering = [one for one in exporters if isinstance(one, Delivering)]
-        self._others = [one for one in exporters if not isinstance(one, Delivering)]
+        self._delivering = [one for one in exporters if isinstance(one, BackgroundExporter)]
+        self._others = [one for one in exporters if not isinstance(one, BackgroundExporter)]
         self._handed_over = False
         self.redaction = redaction
         self.since = since

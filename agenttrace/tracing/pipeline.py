@@ -13,7 +13,7 @@ from typing import Any
 
 from agenttrace.core.identity import clock_jumps, follow_clock, monotonic_ns
 from agenttrace.core.interruptions import pass_on_interruption
-from agenttrace.core.protocols import BeginsAnew, Delivering, Exporter, SpanSink, optional
+from agenttrace.core.protocols import BackgroundExporter, BeginsAnew, Exporter, SpanSink, optional
 from agenttrace.process.counter import Counter
 from agenttrace.process.fork_and_exit import at_end_of_child, at_exit, at_fork
 from agenttrace.process.plain_thread import AtOnce, Barrier, PlainThread, Turn
@@ -287,7 +287,7 @@ class Pipeline:
             beginning.after_fork()
         self._begin(since=monotonic_ns())
         for exporter in self.exporters:
-            if isinstance(exporter, Delivering):
+            if isinstance(exporter, BackgroundExporter):
                 exporter.after_fork()
 
 
