@@ -13,18 +13,17 @@ from agenttrace.core.score import Score
 from agenttrace.core.span import Span
 from agenttrace.scoring.checks import check_alerts, check_rate, fields_of
 from agenttrace.store import open_store
-from agenttrace.tracing.accounts import FlushResult
 from agenttrace.tracing.capture import Capture
 from agenttrace.tracing.context import running
 from agenttrace.tracing.decorator import check_options, enabled_by_environment, observe_methods, observe_with
 from agenttrace.tracing.default_recorder import offer_recorder, withdraw_recorder
+from agenttrace.tracing.flush_result import FlushResult
 from agenttrace.tracing.live_span import LiveSpan, add_to
 from agenttrace.tracing.live_trace import LiveTrace, running_trace
 from agenttrace.tracing.pipeline import Pipeline
-from agenttrace.tracing.record import Recorder
+from agenttrace.tracing.record import Recorder, sampler
 from agenttrace.tracing.redaction import RedactCall, Redaction, redaction_of
 from agenttrace.tracing.remote import Continued, inject
-from agenttrace.tracing.sampling import sampler
 from agenttrace.tracing.span_block import SpanBlock
 from agenttrace.tracing.threads import follow_threads
 

@@ -14,12 +14,11 @@ from typing import Any
 from agenttrace.core.identity import clock_jumps, follow_clock, monotonic_ns
 from agenttrace.core.interruptions import pass_on_interruption
 from agenttrace.core.protocols import Delivering, Exporter, SpanSink
-from agenttrace.process.counter import Counter
 from agenttrace.process.fork_and_exit import at_end_of_child, at_exit, at_fork
-from agenttrace.process.plain_thread import AtOnce, Barrier, PlainThread, Turn
-from agenttrace.tracing.accounts import FlushResult, Shortfall
+from agenttrace.process.signal_safe import AtOnce, Barrier, Counter, PlainThread, Turn
 from agenttrace.tracing.context import current
 from agenttrace.tracing.delivery import Delivery
+from agenttrace.tracing.flush_result import FlushResult, NotStored
 from agenttrace.tracing.freeze import Frozen
 from agenttrace.tracing.record import OFF, Record, Scope
 from agenttrace.tracing.redaction import Redaction
@@ -232,11 +231,11 @@ class Pipeline:
         return worker is None or (not worker.is_current and worker.join(timeout))
 
     def _result(self, queued: int | None = None) -> FlushResult:
-        missing = self._delivery.account.shortfall()
-        pending = (self._waiting() if queued is None else queued) + missing.waiting
-        dropped = {reason: count for reason, count in self._dropped(missing).items() if count}
+        not_stored = self._delivery.store_check.not_stored()
+        pending = (self._waiting() if queued is None else queued) + not_stored.waiting
+        dropped = {reason: count for reason, count in self._dropped(not_stored).items() if count}
         return FlushResult(
-            self._delivery.stored(missing), pending if missing.complete else max(pending, 1), dropped
+            self._delivery.stored(not_stored), pending if not_stored.complete else max(pending, 1), dropped
         )
 
     def _waiting(self) -> int:
@@ -247,27 +246,27 @@ class Pipeline:
 
     def dropped(self) -> dict[str, int]:
         """How many spans were not kept, by reason."""
-        return self._dropped(self._delivery.account.shortfall())
+        return self._dropped(self._delivery.store_check.not_stored())
 
-    def _dropped(self, missing: Shortfall) -> dict[str, int]:
+    def _dropped(self, not_stored: NotStored) -> dict[str, int]:
         return {
             "queue_full": self.queue_full.value(),
             "unreadable": self._delivery.unreadable,
             "rejected": self._delivery.rejected,
-            "quarantined": missing.quarantined,
-            "memory_full": missing.memory_full,
+            "quarantined": not_stored.quarantined,
+            "memory_full": not_stored.memory_full,
             "after_shutdown": self.after_shutdown.value() + (self._queued() if self.closed else 0),
         }
 
     def stats(self) -> dict[str, Any]:
         """What waits, what was stored, what was not and why."""
-        missing = self._delivery.account.shortfall()
+        not_stored = self._delivery.store_check.not_stored()
         return {
             "queued": self._queued(),
-            "pending": len(self._delivery.pending) + missing.waiting,
+            "pending": len(self._delivery.pending) + not_stored.waiting,
             "queued_bytes": self.weight,
-            "written": self._delivery.stored(missing),
-            "not_exported": self._delivery.unexported,
+            "written": self._delivery.stored(not_stored),
+            "not_exported": self._delivery.not_exported,
             "values_dropped": self.values_dropped.value(),
             "redacted": self.redaction.redacted,
             "redaction_failed": self.redaction.failed,
@@ -275,7 +274,7 @@ class Pipeline:
             "recording_errors": self.recording_errors.value(),
             "foreign_contexts": self.foreign_contexts.value(),
             "clock_jumps": clock_jumps(),
-            "dropped": self._dropped(missing),
+            "dropped": self._dropped(not_stored),
         }
 
     def after_fork(self) -> None:

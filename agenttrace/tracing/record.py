@@ -13,12 +13,13 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
+from agenttrace.core.errors import ConfigError
 from agenttrace.core.identity import SPAN_KEY_MASK, anchor_ns, new_span_key, new_trace_key
 from agenttrace.tracing.freeze import Frozen
 
 if TYPE_CHECKING:
     from agenttrace.core.span import Span
-    from agenttrace.process.counter import Counter
+    from agenttrace.process.signal_safe import Counter
     from agenttrace.tracing.redaction import Redaction
 
 PARENT, SCOPE, OBSERVED, INDEX, START, ARGUMENTS, END, OUTPUT, FAILURE, EXTRA = range(10)
@@ -74,6 +75,24 @@ class Recorder:
         self.resolve = resolve
         self.admits = admits
         self.owner: Any = None
+
+
+def sampler(rate: float) -> Callable[[], bool] | None:
+    """The `admits` of a recorder that keeps this share of the traces; None where every trace is kept.
+
+    Raises:
+        ConfigError: `rate` is not a number from 0 to 1.
+    """
+    if isinstance(rate, bool) or not isinstance(rate, int | float) or not 0 <= rate <= 1:
+        raise ConfigError(f"sample_rate is a number from 0 (no trace) to 1 (every trace), got {rate!r}")
+    if rate == 1:
+        return None
+    limit = int(rate * _RANDOM_RANGE)
+    # os.urandom, not `random`: a user's seed must not choose our traces, nor forks repeat them.
+    return lambda: int.from_bytes(os.urandom(4), "big") < limit
+
+
+_RANDOM_RANGE = 1 << 32
 
 
 class Scope:
