@@ -1,4 +1,4 @@
-"""One project's recorder, with its store: what users hold."""
+"""`Tracer`: records one project's traces into its store."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ class Tracer:
         if scorers:
             options["on_end"] = self._evaluate_each(scorers, sample_rate)
         if function is None:
-            return lambda given: observe_with(self._recorder, given, **options)
+            return lambda target: observe_with(self._recorder, target, **options)
         return observe_with(self._recorder, function, **options)
 
     @overload
@@ -184,14 +184,14 @@ class Tracer:
     ) -> Any:
         """Make the public methods that a class defines tools, in place."""
 
-        def decorate(given: type) -> type:
-            if not isinstance(given, type):
-                raise ConfigError(f"observe_tools decorates a class, got {given!r}")
+        def decorate(target: type) -> type:
+            if not isinstance(target, type):
+                raise ConfigError(f"observe_tools decorates a class, got {target!r}")
             if not self.enabled:
-                return given
+                return target
             return observe_methods(
                 self._recorder,
-                given,
+                target,
                 options={"span_type": "tool"},
                 exclude=exclude,
                 include_private=include_private,
@@ -232,11 +232,11 @@ class Tracer:
         (running_trace() or LiveTrace(None)).set_tags(tags)
 
     def set_customer_id(self, customer_id: str) -> None:
-        """Say for whom the running trace is."""
+        """Set the customer of the running trace."""
         (running_trace() or LiveTrace(None)).set_customer_id(customer_id)
 
     def set_session_id(self, session_id: str) -> None:
-        """Say to which conversation the running trace belongs."""
+        """Set the conversation to which the running trace belongs."""
         (running_trace() or LiveTrace(None)).set_session_id(session_id)
 
     def update_metadata(self, metadata: Mapping[str, Any]) -> None:
@@ -244,7 +244,7 @@ class Tracer:
         (running_trace() or LiveTrace(None)).update_metadata(metadata)
 
     def log(self, message: str, *, label: str = "log", score: float | None = None) -> None:
-        """Keep a note, or feedback as a number, on the running span."""
+        """Add a log entry, or feedback as a number, to the running span."""
         LiveSpan(running()).log(message, label=label, score=score)
 
     def update_current_span(
@@ -255,7 +255,7 @@ class Tracer:
         model: str | None = None,
         attributes: Mapping[str, Any] | None = None,
     ) -> None:
-        """Add to the running span; what is None stays as it is."""
+        """Add to the running span. What is None stays as it is."""
         add_to(LiveSpan(running()), output, usage, model, attributes or {})
 
     def score_current_span(
@@ -269,7 +269,7 @@ class Tracer:
         LiveSpan(running()).add_score(Score.of(name, value, threshold, reason=reason))
 
     def async_evaluate(
-        self, scorers: Sequence[Scorer], example: Example | None = None, **wishes: Unpack[Wishes]
+        self, scorers: Sequence[Scorer], example: Example | None = None, **options: Unpack[Wishes]
     ) -> EvaluationHandle:
         """Score an example in the background; the scores land on the running span. Returns at once.
 
@@ -294,32 +294,32 @@ class Tracer:
         """
         fields = None if example is None else fields_of(example)
         if not self.enabled:
-            wishes["sample_rate"] = 0.0
+            options["sample_rate"] = 0.0
         online = self._online or self._begin_online()
-        return online.ask(scorers, fields, running(), wishes, self._alerts)
+        return online.ask(scorers, fields, running(), options, self._alerts)
 
     def wait_for_evaluations(self, timeout: float | None = None) -> bool:
-        """Wait, at most `timeout` seconds, until every evaluation has ended and is stored; whether so.
+        """Wait until every evaluation has ended and is stored. Returns False if `timeout` seconds passed.
 
-        Those of ``observe(scorers=…)`` count from the moment their call has ended, so that a script may wait
-        for them before it ends. What waits for the end of the very call that this is called in does not.
+        Evaluations of ``observe(scorers=…)`` count as soon as their call has ended, so that a script can wait
+        for them before it ends. Evaluations that wait for the end of the calling span itself do not count.
         """
         return self._online is None or self._online.wait(timeout)
 
     def resume_evaluations(self, scorers: Sequence[Scorer]) -> list[EvaluationHandle]:
         """Finish what an earlier process left pending, with scorers of the same names.
 
-        What a living process is at work on stays with it. The tracer's own alerts are told.
+        Evaluations of a process that still runs stay with it. The tracer's own alerts are called.
         """
         from agenttrace.online.resume import resume
 
         return resume(self._online or self._begin_online(), scorers, self._alerts)
 
     def _evaluate_each(self, scorers: Sequence[Scorer], sample_rate: float) -> Callable[[Span], None]:
-        """What the pipeline's worker does with each stored span of an observed function."""
+        """The function with which the worker evaluates each stored span of an observed function."""
         from agenttrace.online.evaluator import each_span
 
-        # Made now: at the end of a script, which may be when the first span is stored, it would be too late.
+        # Made now: the first span may be stored only at the end of the script, which is too late.
         online = self._online or self._begin_online()
         online.of_spans = True
         return each_span(online, scorers, sample_rate, self._alerts)
@@ -329,15 +329,15 @@ class Tracer:
         from agenttrace.scoring.redacting_store import RedactingStore
 
         redacting: Any = RedactingStore(self.store, self._redaction)
-        made = OnlineEvaluator(
+        evaluator = OnlineEvaluator(
             redacting,
             self.project_name,
             flush_spans=self._pipeline.store_all,
             exporters=self._exporters,
             drain_seconds=self._drain_seconds,
         )
-        # Two threads that come here together: the first one stored wins, the other was never used.
-        self._online = self._online or made
+        # If two threads come here together, the first evaluator is used, and the other one is dropped.
+        self._online = self._online or evaluator
         return self._online
 
     def inject(self, headers: MutableMapping[str, str]) -> MutableMapping[str, str]:
@@ -351,13 +351,12 @@ class Tracer:
     def flush(self, timeout: float = 5.0) -> FlushResult:
         """Wait, at most `timeout` seconds, until what has ended is stored; true if all of it is.
 
-        Stored is what is where it belongs: what a store keeps in memory, because its file cannot be written,
-        is pending.
+        Spans that a store keeps in memory, because its file cannot be written, are pending.
         """
         return self._pipeline.flush(timeout)
 
     def shutdown(self, timeout: float = 5.0) -> FlushResult:
-        """Flush, stop recording for good, close the store. What is called later is counted, not kept.
+        """Flush, stop recording for good, close the store. Later calls are counted but not recorded.
 
         All of it within `timeout` seconds: spans first, then evaluations for at most the drain time.
         """
@@ -369,7 +368,7 @@ class Tracer:
         return self._pipeline.shutdown(max(deadline - time.monotonic(), 0.0))
 
     def _close_online(self, seconds: float) -> None:
-        """Close within three quarters of what is left: the rest is for the spans, the store."""
+        """Close the evaluator within three quarters of the time; the rest is for the spans and the store."""
         online = self._online
         if online is not None:
             stop = min(0.5, max(seconds, 0.0) / 4)
@@ -387,7 +386,7 @@ class Tracer:
 
     @property
     def redaction(self) -> Redaction:
-        """What is taken out of all that is stored: of spans, of scores, of evaluations' reports."""
+        """The rules for removing secrets from spans, scores and evaluations' reports."""
         return self._redaction
 
     def _resolve(self) -> Pipeline | None:
@@ -399,7 +398,7 @@ class Tracer:
         return self._pipeline
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tracer:
-        """Itself: an agent that is copied goes on recording to the same place."""
+        """The tracer itself: a copied agent goes on recording to the same place."""
         return self
 
     def __copy__(self) -> Tracer:

@@ -15,8 +15,8 @@ T = TypeVar("T")
 logger = logging.getLogger("agenttrace")
 
 NOTICE = 0.1
-"""Seconds after which a waiting thread wakes, to handle signals: one that arrives just before the wait starts,
-or on Windows at any time, does not wake it."""
+"""Seconds after which a waiting thread wakes to handle signals: one that arrives just before the wait, or on
+Windows at any time, does not wake it."""
 
 WIND_UP = 5.0
 """Seconds that an interrupted evaluation gets to store its results."""

@@ -31,8 +31,8 @@ class SupervisedThread:
     """Runs one worker until it is stopped; `alive` until then.
 
     When a worker dies, another takes over its work; when that does not help, `give_up` is called with the
-    reason. If a process forks while a thread imports a module, the child has the lock of that module, and would
-    wait for it for ever. So `ready` is set when the imports are done, and a fork waits for that.
+    reason. If a process forks while a thread imports a module, the module's lock stays locked in the child,
+    which would wait for it for ever. So `ready` is set when the imports are done, and a fork waits for that.
     """
 
     def __init__(self, make: Callable[[], Worker], give_up: Callable[[str], None], *, name: str) -> None:
@@ -48,7 +48,7 @@ class SupervisedThread:
         self._thread.start()
 
     def stop(self, wait: float) -> bool:
-        """Ask the worker to write its results and end. Returns False if it has not ended after `wait` seconds."""
+        """Ask the worker to store what it has and end. Returns False if it runs on after `wait` seconds."""
         self._stopped.set()
         worker = self._worker
         if worker is not None:

@@ -23,8 +23,8 @@ MAX_CAPTURED = 1_000_000
 """Records that one capture keeps. Further ones are dropped and counted."""
 
 MAX_CAPTURED_WEIGHT = 64 * 1024 * 1024
-"""Bytes of heavy values that one capture keeps. Further ones are replaced by a mark in the captured trace, and
-counted; the store still gets them."""
+"""Bytes of heavy values that one capture keeps. Further ones are replaced by a mark in the captured trace,
+and counted; the store still gets them."""
 
 
 class _Tee(deque[Any]):

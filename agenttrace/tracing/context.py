@@ -36,10 +36,10 @@ def runs_inside(record: Record) -> bool:
 
 
 class Entered:
-    """Makes a record the running call, from now until `leave`.
+    """Makes a record the running call until `leave`.
 
-    A signal handler can raise between any two steps. If it raises in here, the running call is put back; if it
-    keeps a ``with`` block from calling `leave`, the finaliser of this object does so.
+    A signal handler can raise between any two steps. If it raises in here, the running call is put back. If
+    it keeps a ``with`` block from calling `leave`, the finaliser of this object puts the running call back.
     """
 
     __slots__ = ("_before", "_record", "_token")

@@ -165,7 +165,7 @@ def _texts(value: list[Any] | tuple[Any, ...]) -> Frozen:
 def _walk_limit(value: Any) -> int:
     """How large a copy to make by walking the value, or 0 if it is to be packed.
 
-    A value is walked if packing it would go far before it is stopped: if it holds a huge text or number, which
+    It is walked if packing it would go far before it is stopped: if it holds a huge text or number, which
     would be encoded as a whole, or very many items. Only the first containers and the first items of each are
     looked at, since a look at all of them would cost more than it saves. The depth of a larger value is
     measured, unless Python guards the stack itself.

@@ -83,7 +83,7 @@ texts = st.text(st.sampled_from("ab é\n\ud800\udc00\U00010000"), max_size=8)
 def test_the_child_process_finds_what_re_finds(pattern, text, method, ignore_case):
     ready = re.compile(pattern, re.IGNORECASE if ignore_case else 0)
     match = getattr(ready, method)(text)
-    assert searches._in_child(ready, text, method, 5.0) == (match and match.span())
+    assert searches._search_in_child(ready, text, method, 5.0) == (match and match.span())
 
 
 ungrouped = st.lists(
