@@ -1,4 +1,4 @@
-"""One project's recorder, with its store: what users hold."""
+"""`Tracer`: records one project's traces into its store."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from agenttrace.core.score import Score
 from agenttrace.core.span import Span
 from agenttrace.scoring.checks import check_rate, checked_alerts, fields_of
 from agenttrace.store import open_store
-from agenttrace.tracing.accounts import FlushResult
 from agenttrace.tracing.capture import Capture
 from agenttrace.tracing.context import running
 from agenttrace.tracing.decorator import (
@@ -25,14 +24,14 @@ from agenttrace.tracing.decorator import (
     observe_with,
 )
 from agenttrace.tracing.default_recorder import offer_recorder, withdraw_recorder
+from agenttrace.tracing.flush_result import FlushResult
 from agenttrace.tracing.live_span import LiveSpan, add_to
 from agenttrace.tracing.live_trace import LiveTrace, running_trace
 from agenttrace.tracing.observed import ObserveOptions
 from agenttrace.tracing.pipeline import Pipeline
-from agenttrace.tracing.record import Recorder
+from agenttrace.tracing.record import Recorder, sampler
 from agenttrace.tracing.redaction import RedactCall, Redaction, redaction_of
 from agenttrace.tracing.remote import Continued, inject
-from agenttrace.tracing.sampling import sampler
 from agenttrace.tracing.span_block import SpanBlock
 from agenttrace.tracing.threads import follow_threads
 
@@ -190,7 +189,7 @@ class Tracer:
         if scorers:
             options = replace(options, on_end=self._evaluate_each(scorers, sample_rate))
         if function is None:
-            return lambda decorated: observe_with(self._recorder, decorated, options)
+            return lambda target: observe_with(self._recorder, target, options)
         return observe_with(self._recorder, function, options)
 
     @overload
@@ -204,14 +203,14 @@ class Tracer:
     ) -> Any:
         """Make the public methods that a class defines tools, in place."""
 
-        def decorate(given: type) -> type:
-            if not isinstance(given, type):
-                raise ConfigError(f"observe_tools decorates a class, got {given!r}")
+        def decorate(target: type) -> type:
+            if not isinstance(target, type):
+                raise ConfigError(f"observe_tools decorates a class, got {target!r}")
             if not self.enabled:
-                return given
+                return target
             return observe_methods(
                 self._recorder,
-                given,
+                target,
                 options=ObserveOptions("tool"),
                 exclude=exclude,
                 include_private=include_private,
@@ -252,11 +251,11 @@ class Tracer:
         (running_trace() or LiveTrace(None)).set_tags(tags)
 
     def set_customer_id(self, customer_id: str) -> None:
-        """Say for whom the running trace is."""
+        """Set the customer of the running trace."""
         (running_trace() or LiveTrace(None)).set_customer_id(customer_id)
 
     def set_session_id(self, session_id: str) -> None:
-        """Say to which conversation the running trace belongs."""
+        """Set the conversation to which the running trace belongs."""
         (running_trace() or LiveTrace(None)).set_session_id(session_id)
 
     def update_metadata(self, metadata: Mapping[str, Any]) -> None:
@@ -264,7 +263,7 @@ class Tracer:
         (running_trace() or LiveTrace(None)).update_metadata(metadata)
 
     def log(self, message: str, *, label: str = "log", score: float | None = None) -> None:
-        """Keep a note, or feedback as a number, on the running span."""
+        """Add a log entry, or feedback as a number, to the running span."""
         LiveSpan(running()).log(message, label=label, score=score)
 
     def update_current_span(
@@ -275,7 +274,7 @@ class Tracer:
         model: str | None = None,
         attributes: Mapping[str, Any] | None = None,
     ) -> None:
-        """Add to the running span; what is None stays as it is."""
+        """Add to the running span. What is None stays as it is."""
         add_to(LiveSpan(running()), output, usage, model, attributes or {})
 
     def score_current_span(
@@ -353,27 +352,27 @@ class Tracer:
         )
 
     def wait_for_evaluations(self, timeout: float | None = None) -> bool:
-        """Wait, at most `timeout` seconds, until every evaluation has ended and is stored; whether so.
+        """Wait until every evaluation has ended and is stored. Returns False if `timeout` seconds passed.
 
-        Those of ``observe(scorers=…)`` count from the moment their call has ended, so that a script may wait
-        for them before it ends. What waits for the end of the very call that this is called in does not.
+        Evaluations of ``observe(scorers=…)`` count as soon as their call has ended, so that a script can wait
+        for them before it ends. Evaluations that wait for the end of the calling span itself do not count.
         """
         return self._online is None or self._online.wait(timeout)
 
     def resume_evaluations(self, scorers: Sequence[Scorer]) -> list[EvaluationHandle]:
         """Finish what an earlier process left pending, with scorers of the same names.
 
-        What a living process is at work on stays with it. The tracer's own alerts are told.
+        Evaluations of a process that still runs stay with it. The tracer's own alerts are called.
         """
         from agenttrace.online.resume import resume
 
         return resume(self._online or self._begin_online(), scorers, self._alerts)
 
     def _evaluate_each(self, scorers: Sequence[Scorer], sample_rate: float) -> Callable[[Span], None]:
-        """What the pipeline's worker does with each stored span of an observed function."""
+        """The function with which the worker evaluates each stored span of an observed function."""
         from agenttrace.online.evaluator import each_span
 
-        # Made now: at the end of a script, which may be when the first span is stored, it would be too late.
+        # Made now: the first span may be stored only at the end of the script, which is too late.
         online = self._online or self._begin_online()
         online.of_spans = True
         return each_span(online, scorers, sample_rate, self._alerts)
@@ -383,15 +382,15 @@ class Tracer:
         from agenttrace.scoring.redacting_store import RedactingStore
 
         redacting: Any = RedactingStore(self.store, self._redaction)
-        made = OnlineEvaluator(
+        evaluator = OnlineEvaluator(
             redacting,
             self.project_name,
             flush_spans=self._pipeline.store_all,
             exporters=self._exporters,
             drain_seconds=self._drain_seconds,
         )
-        # Two threads that come here together: the first one stored wins, the other was never used.
-        self._online = self._online or made
+        # If two threads come here together, the first evaluator is used, and the other one is dropped.
+        self._online = self._online or evaluator
         return self._online
 
     def inject(self, headers: MutableMapping[str, str]) -> MutableMapping[str, str]:
@@ -405,13 +404,12 @@ class Tracer:
     def flush(self, timeout: float = 5.0) -> FlushResult:
         """Wait, at most `timeout` seconds, until what has ended is stored; true if all of it is.
 
-        Stored is what is where it belongs: what a store keeps in memory, because its file cannot be written,
-        is pending.
+        Spans that a store keeps in memory, because its file cannot be written, are pending.
         """
         return self._pipeline.flush(timeout)
 
     def shutdown(self, timeout: float = 5.0) -> FlushResult:
-        """Flush, stop recording for good, close the store. What is called later is counted, not kept.
+        """Flush, stop recording for good, close the store. Later calls are counted but not recorded.
 
         All of it within `timeout` seconds: spans first, then evaluations for at most the drain time.
         """
@@ -423,7 +421,7 @@ class Tracer:
         return self._pipeline.shutdown(max(deadline - time.monotonic(), 0.0))
 
     def _close_online(self, seconds: float) -> None:
-        """Close within three quarters of what is left: the rest is for the spans, the store."""
+        """Close the evaluator within three quarters of the time; the rest is for the spans and the store."""
         online = self._online
         if online is not None:
             stop = min(0.5, max(seconds, 0.0) / 4)
@@ -441,7 +439,7 @@ class Tracer:
 
     @property
     def redaction(self) -> Redaction:
-        """What is taken out of all that is stored: of spans, of scores, of evaluations' reports."""
+        """The rules for removing secrets from spans, scores and evaluations' reports."""
         return self._redaction
 
     def _resolve(self) -> Pipeline | None:
@@ -453,7 +451,7 @@ class Tracer:
         return self._pipeline
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tracer:
-        """Itself: an agent that is copied goes on recording to the same place."""
+        """The tracer itself: a copied agent goes on recording to the same place."""
         return self
 
     def __copy__(self) -> Tracer:

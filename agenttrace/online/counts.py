@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agenttrace.process.counter import Counter
+from agenttrace.process.signal_safe import Counter
 
 
 class Counts:

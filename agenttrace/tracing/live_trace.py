@@ -1,4 +1,4 @@
-"""What is said of the whole trace while it runs: tags, customer, session, metadata."""
+"""`LiveTrace`: adds tags, customer, session and metadata to the whole trace while it runs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAX_TAGS = 1_000
 
 
 class LiveTrace:
-    """The trace that is being recorded here; what is said of it is stored with its root."""
+    """The trace that is being recorded here. What is added to it is stored with its root span."""
 
     __slots__ = ("_scope",)
 
@@ -34,21 +34,21 @@ class LiveTrace:
         """Add tags."""
         if isinstance(tags, str) or not isinstance(tags, Iterable):
             raise ConfigError(f"tags are a list of strings, got {tags!r}")
-        kept = self._attributes().setdefault(semconv.TAGS, [])
+        trace_tags = self._attributes().setdefault(semconv.TAGS, [])
         for tag in islice(tags, MAX_TAGS):
-            if as_text(tag) not in kept and len(kept) < MAX_TAGS:
-                kept.append(as_text(tag))
+            if as_text(tag) not in trace_tags and len(trace_tags) < MAX_TAGS:
+                trace_tags.append(as_text(tag))
 
     def set_customer_id(self, customer_id: str) -> None:
-        """Say for whom the agent runs."""
+        """Set the customer for whom the agent runs."""
         self._attributes()[semconv.CUSTOMER_ID] = as_text(customer_id)
 
     def set_session_id(self, session_id: str) -> None:
-        """Say to which conversation the trace belongs."""
+        """Set the conversation to which the trace belongs."""
         self._attributes()[semconv.SESSION_ID] = as_text(session_id)
 
     def update_metadata(self, metadata: Mapping[str, Any]) -> None:
-        """Add any values by name."""
+        """Add values of any kind, by name."""
         if not isinstance(metadata, Mapping):
             raise ConfigError(f"metadata is a mapping, got {type(metadata).__name__} {metadata!r}")
         self._attributes().setdefault(semconv.METADATA, {}).update(plain_mapping(metadata) or {})

@@ -122,7 +122,7 @@ class TestArguments:
     def test_may_have_any_name(self, tracer):
         """Scenario 37."""
 
-        def function(self, name, args, kwargs, span_type, func, wrapped, instance, cls, function, site):
+        def function(self, name, args, kwargs, span_type, func, wrapped, instance, cls, function, observed):
             return None
 
         names = list(inspect.signature(function).parameters)
