@@ -74,11 +74,11 @@ NAMES_LEFT = {
     "integrations": 19,
     "judges": 15,
     "matching": 35,
-    "online": 12,
+    "online": 8,
     "reports": 1,
     "scorers": 24,
     "scoring": 6,
-    "store": 36,
+    "store": 3,
     "tracer.py": 3,
     "tracing": 12,
 }
