@@ -69,9 +69,9 @@ NAMES_LEFT = {
     "expectations": 15,
     "exporters": 57,
     "matching": 35,
-    "online": 12,
+    "online": 8,
     "reports": 1,
-    "store": 36,
+    "store": 3,
     "tracer.py": 3,
     "tracing": 12,
 }
