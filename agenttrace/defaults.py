@@ -6,8 +6,9 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
+from agenttrace.scoring.checks import check_rate
 from agenttrace.tracer import Tracer
-from agenttrace.tracing.decorator import check_options, observe_with
+from agenttrace.tracing.decorator import checked_options, observe_with
 from agenttrace.tracing.default_recorder import default_recorder, set_default_factory
 from agenttrace.tracing.record import Recorder
 
@@ -51,18 +52,47 @@ def observe(
     scorers: Sequence[Scorer] = (),
     sample_rate: float = 1.0,
 ) -> Callable[[F], F]: ...
-def observe(function: Any = None, **options: Any) -> Any:
+def observe(
+    function: Any = None,
+    *,
+    span_type: str = "function",
+    name: str | None = None,
+    capture_input: bool = True,
+    capture_output: bool = True,
+    metadata: Mapping[str, Any] | None = None,
+    tags: Iterable[str] = (),
+    scorers: Sequence[Scorer] = (),
+    sample_rate: float = 1.0,
+) -> Any:
     """Record every call, as `Tracer.observe` does, for the first tracer of the process.
 
     Where there is none when the first trace starts, the default tracer is made then.
     """
-    if "scorers" in options:
-        return default_tracer().observe(function, **options)
-    check_options(**{name: value for name, value in options.items() if name != "sample_rate"})
+    if scorers:
+        return default_tracer().observe(
+            function,
+            span_type=span_type,
+            name=name,
+            capture_input=capture_input,
+            capture_output=capture_output,
+            metadata=metadata,
+            tags=tags,
+            scorers=scorers,
+            sample_rate=sample_rate,
+        )
+    options = checked_options(
+        span_type=span_type,
+        name=name,
+        capture_input=capture_input,
+        capture_output=capture_output,
+        metadata=metadata,
+        tags=tags,
+    )
+    check_rate(sample_rate)
     recorder = default_recorder()
     if function is None:
-        return lambda target: observe_with(recorder, target, **options)
-    return observe_with(recorder, function, **options)
+        return lambda target: observe_with(recorder, target, options)
+    return observe_with(recorder, function, options)
 
 
 def wrap(client: C, *, tracer: Spans | None = None, prices: Prices | None = None) -> C:

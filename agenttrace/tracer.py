@@ -1,40 +1,48 @@
-"""One project's recorder, with its store: what users hold."""
+"""`Tracer`: records one project's traces into its store."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from agenttrace.core.errors import ConfigError
-from agenttrace.core.protocols import Delivering, Exporter, Store
+from agenttrace.core.protocols import BackgroundExporter, Exporter, Store, TakesScores, optional
 from agenttrace.core.score import Score
 from agenttrace.core.span import Span
-from agenttrace.scoring.checks import check_alerts, check_rate, fields_of
+from agenttrace.scoring.checks import check_rate, checked_alerts, fields_of
 from agenttrace.store import open_store
-from agenttrace.tracing.accounts import FlushResult
 from agenttrace.tracing.capture import Capture
 from agenttrace.tracing.context import running
-from agenttrace.tracing.decorator import check_options, enabled_by_environment, observe_methods, observe_with
+from agenttrace.tracing.decorator import (
+    check_span_type,
+    checked_options,
+    enabled_by_environment,
+    observe_methods,
+    observe_with,
+)
 from agenttrace.tracing.default_recorder import offer_recorder, withdraw_recorder
+from agenttrace.tracing.flush_result import FlushResult
 from agenttrace.tracing.live_span import LiveSpan, add_to
 from agenttrace.tracing.live_trace import LiveTrace, running_trace
+from agenttrace.tracing.observed import ObserveOptions
 from agenttrace.tracing.pipeline import Pipeline
-from agenttrace.tracing.record import Recorder
+from agenttrace.tracing.record import Recorder, sampler
 from agenttrace.tracing.redaction import RedactCall, Redaction, redaction_of
 from agenttrace.tracing.remote import Continued, inject
-from agenttrace.tracing.sampling import sampler
 from agenttrace.tracing.span_block import SpanBlock
 from agenttrace.tracing.threads import follow_threads
 
 if TYPE_CHECKING:
-    from agenttrace.core.example import Example
-    from agenttrace.core.protocols import Scorer
+    from agenttrace.core.example import Example, ExpectedTools
+    from agenttrace.core.protocols import ChatModel, Scorer
+    from agenttrace.core.tool_call import ToolCall
     from agenttrace.online.alerts import Alert
     from agenttrace.online.evaluator import OnlineEvaluator
     from agenttrace.online.handle import EvaluationHandle
-    from agenttrace.online.request import Wishes
+    from agenttrace.online.request import OnResult
 
 F = TypeVar("F")
 C = TypeVar("C", bound=type)
@@ -84,13 +92,11 @@ class Tracer:
             raise ConfigError(f"queue_limit is a positive number of spans, got {queue_limit!r}")
         if isinstance(drain_seconds, bool) or not isinstance(drain_seconds, int | float) or drain_seconds < 0:
             raise ConfigError(f"drain_seconds is a number from 0, got {drain_seconds!r}")
-        if alerts:
-            check_alerts(alerts)
         self.project_name = project_name
         if not isinstance(enabled, bool):
             raise ConfigError(f"enabled is True or False, got {enabled!r}")
         self.enabled = enabled and enabled_by_environment()
-        if store is not None and not isinstance(store, str | Path) and not hasattr(store, "write_scores"):
+        if store is not None and not isinstance(store, str | Path) and optional(store, TakesScores) is None:
             raise ConfigError(f"store is a path, 'memory' or a Store, got {store!r}")
         self.store: Store = open_store(store) if store is None or isinstance(store, str | Path) else store
         if not isinstance(exporters, Sequence):
@@ -102,7 +108,7 @@ class Tracer:
         )
         self._recorder = Recorder(project_name, self._resolve, sampler(sample_rate))
         self._recorder.owner = self
-        self._alerts = tuple(alerts)
+        self._alerts = checked_alerts(alerts)
         self._drain_seconds = drain_seconds
         self._online: OnlineEvaluator | None = None
         self._exporters = tuple(exporters)
@@ -115,7 +121,7 @@ class Tracer:
     def _attach(self, exporter: Exporter) -> None:
         if isinstance(exporter, type) or not callable(getattr(exporter, "export", None)):
             raise ConfigError(f"an exporter has export(spans), flush(timeout), close(); got {exporter!r}")
-        if isinstance(exporter, Delivering):
+        if isinstance(exporter, BackgroundExporter):
             exporter.attach(self.store, self.project_name)
 
     @overload
@@ -138,9 +144,14 @@ class Tracer:
         self,
         function: Any = None,
         *,
+        span_type: str = "function",
+        name: str | None = None,
+        capture_input: bool = True,
+        capture_output: bool = True,
+        metadata: Mapping[str, Any] | None = None,
+        tags: Iterable[str] = (),
         scorers: Sequence[Scorer] = (),
         sample_rate: float = 1.0,
-        **options: Any,
     ) -> Any:
         """Record every call of a function, method, generator, callable object or class.
 
@@ -164,15 +175,22 @@ class Tracer:
         Raises:
             ConfigError: something that cannot be called, or an option that cannot work.
         """
-        check_options(**options)
+        options = checked_options(
+            span_type=span_type,
+            name=name,
+            capture_input=capture_input,
+            capture_output=capture_output,
+            metadata=metadata,
+            tags=tags,
+        )
         if not self.enabled:
             return function if function is not None else lambda untouched: untouched
         check_rate(sample_rate)
         if scorers:
-            options["on_end"] = self._evaluate_each(scorers, sample_rate)
+            options = replace(options, on_end=self._evaluate_each(scorers, sample_rate))
         if function is None:
-            return lambda given: observe_with(self._recorder, given, **options)
-        return observe_with(self._recorder, function, **options)
+            return lambda target: observe_with(self._recorder, target, options)
+        return observe_with(self._recorder, function, options)
 
     @overload
     def observe_tools(self, cls: C) -> C: ...
@@ -185,15 +203,15 @@ class Tracer:
     ) -> Any:
         """Make the public methods that a class defines tools, in place."""
 
-        def decorate(given: type) -> type:
-            if not isinstance(given, type):
-                raise ConfigError(f"observe_tools decorates a class, got {given!r}")
+        def decorate(target: type) -> type:
+            if not isinstance(target, type):
+                raise ConfigError(f"observe_tools decorates a class, got {target!r}")
             if not self.enabled:
-                return given
+                return target
             return observe_methods(
                 self._recorder,
-                given,
-                options={"span_type": "tool"},
+                target,
+                options=ObserveOptions("tool"),
                 exclude=exclude,
                 include_private=include_private,
             )
@@ -210,7 +228,7 @@ class Tracer:
         """A span for a block: ``with tracer.span("plan", span_type="chain") as span: …``."""
         if not isinstance(name, str) or not name:
             raise ConfigError(f"a span's name is a non-empty string, got {name!r}")
-        check_options(span_type=span_type)
+        check_span_type(span_type)
         if input is not None and not isinstance(input, Mapping):
             raise ConfigError(f"a span's input is a mapping of names to values, got {input!r}")
         return SpanBlock(self._recorder, name, span_type, None if input is None else dict(input))
@@ -233,11 +251,11 @@ class Tracer:
         (running_trace() or LiveTrace(None)).set_tags(tags)
 
     def set_customer_id(self, customer_id: str) -> None:
-        """Say for whom the running trace is."""
+        """Set the customer of the running trace."""
         (running_trace() or LiveTrace(None)).set_customer_id(customer_id)
 
     def set_session_id(self, session_id: str) -> None:
-        """Say to which conversation the running trace belongs."""
+        """Set the conversation to which the running trace belongs."""
         (running_trace() or LiveTrace(None)).set_session_id(session_id)
 
     def update_metadata(self, metadata: Mapping[str, Any]) -> None:
@@ -245,7 +263,7 @@ class Tracer:
         (running_trace() or LiveTrace(None)).update_metadata(metadata)
 
     def log(self, message: str, *, label: str = "log", score: float | None = None) -> None:
-        """Keep a note, or feedback as a number, on the running span."""
+        """Add a log entry, or feedback as a number, to the running span."""
         LiveSpan(running()).log(message, label=label, score=score)
 
     def update_current_span(
@@ -256,7 +274,7 @@ class Tracer:
         model: str | None = None,
         attributes: Mapping[str, Any] | None = None,
     ) -> None:
-        """Add to the running span; what is None stays as it is."""
+        """Add to the running span. What is None stays as it is."""
         add_to(LiveSpan(running()), output, usage, model, attributes or {})
 
     def score_current_span(
@@ -270,13 +288,30 @@ class Tracer:
         LiveSpan(running()).add_score(Score.of(name, value, threshold, reason=reason))
 
     def async_evaluate(
-        self, scorers: Sequence[Scorer], example: Example | None = None, **wishes: Unpack[Wishes]
+        self,
+        scorers: Sequence[Scorer],
+        example: Example | None = None,
+        *,
+        input: str | dict[str, Any] | None = None,  # noqa: A002
+        actual_output: Any = None,
+        expected_output: Any = None,
+        context: list[str] | None = None,
+        retrieval_context: list[str] | None = None,
+        tools_called: Sequence[str | Mapping[str, Any] | ToolCall] | None = None,
+        expected_tools: ExpectedTools | None = None,
+        additional_metadata: dict[str, Any] | None = None,
+        model: str | ChatModel | None = None,
+        sample_rate: float | None = None,
+        span_id: str | None = None,
+        timeout: float | None = None,
+        on_result: OnResult | None = None,
+        alerts: Sequence[Alert] | None = None,
     ) -> EvaluationHandle:
         """Score an example in the background; the scores land on the running span. Returns at once.
 
         Give an `Example`, or its fields. What is given is copied now; scorers that look at the trace see the
         span and what is below it, once it has ended. Up to 10,000 evaluations wait; what comes beyond is
-        dropped, counted in `stats`. The returned handle may be ignored.
+        dropped, counted in `stats`. The returned handle may be ignored. What is None counts as not given.
 
         Args:
             scorers: What to ask, deterministic scorers or judges.
@@ -293,34 +328,51 @@ class Tracer:
             ConfigError: no scorers, an example and fields, a model that cannot be reached as configured.
             ScorerError: something that is not a scorer.
         """
-        fields = None if example is None else fields_of(example)
-        if not self.enabled:
-            wishes["sample_rate"] = 0.0
+        fields: dict[str, Any] = {
+            "input": input,
+            "actual_output": actual_output,
+            "expected_output": expected_output,
+            "context": context,
+            "retrieval_context": retrieval_context,
+            "tools_called": tools_called,
+            "expected_tools": expected_tools,
+            "additional_metadata": additional_metadata,
+        }
         online = self._online or self._begin_online()
-        return online.ask(scorers, fields, running(), wishes, self._alerts)
+        return online.ask(
+            scorers,
+            fields if example is None else fields_of(example, fields),
+            running(),
+            model=model,
+            sample_rate=0.0 if not self.enabled else 1.0 if sample_rate is None else sample_rate,
+            span_id=span_id,
+            timeout=timeout,
+            on_result=on_result,
+            alerts=self._alerts if alerts is None else (*self._alerts, *checked_alerts(alerts)),
+        )
 
     def wait_for_evaluations(self, timeout: float | None = None) -> bool:
-        """Wait, at most `timeout` seconds, until every evaluation has ended and is stored; whether so.
+        """Wait until every evaluation has ended and is stored. Returns False if `timeout` seconds passed.
 
-        Those of ``observe(scorers=…)`` count from the moment their call has ended, so that a script may wait
-        for them before it ends. What waits for the end of the very call that this is called in does not.
+        Evaluations of ``observe(scorers=…)`` count as soon as their call has ended, so that a script can wait
+        for them before it ends. Evaluations that wait for the end of the calling span itself do not count.
         """
         return self._online is None or self._online.wait(timeout)
 
     def resume_evaluations(self, scorers: Sequence[Scorer]) -> list[EvaluationHandle]:
         """Finish what an earlier process left pending, with scorers of the same names.
 
-        What a living process is at work on stays with it. The tracer's own alerts are told.
+        Evaluations of a process that still runs stay with it. The tracer's own alerts are called.
         """
         from agenttrace.online.resume import resume
 
         return resume(self._online or self._begin_online(), scorers, self._alerts)
 
     def _evaluate_each(self, scorers: Sequence[Scorer], sample_rate: float) -> Callable[[Span], None]:
-        """What the pipeline's worker does with each stored span of an observed function."""
+        """The function with which the worker evaluates each stored span of an observed function."""
         from agenttrace.online.evaluator import each_span
 
-        # Made now: at the end of a script, which may be when the first span is stored, it would be too late.
+        # Made now: the first span may be stored only at the end of the script, which is too late.
         online = self._online or self._begin_online()
         online.of_spans = True
         return each_span(online, scorers, sample_rate, self._alerts)
@@ -330,15 +382,15 @@ class Tracer:
         from agenttrace.scoring.redacting_store import RedactingStore
 
         redacting: Any = RedactingStore(self.store, self._redaction)
-        made = OnlineEvaluator(
+        evaluator = OnlineEvaluator(
             redacting,
             self.project_name,
             flush_spans=self._pipeline.store_all,
             exporters=self._exporters,
             drain_seconds=self._drain_seconds,
         )
-        # Two threads that come here together: the first one stored wins, the other was never used.
-        self._online = self._online or made
+        # If two threads come here together, the first evaluator is used, and the other one is dropped.
+        self._online = self._online or evaluator
         return self._online
 
     def inject(self, headers: MutableMapping[str, str]) -> MutableMapping[str, str]:
@@ -352,13 +404,12 @@ class Tracer:
     def flush(self, timeout: float = 5.0) -> FlushResult:
         """Wait, at most `timeout` seconds, until what has ended is stored; true if all of it is.
 
-        Stored is what is where it belongs: what a store keeps in memory, because its file cannot be written,
-        is pending.
+        Spans that a store keeps in memory, because its file cannot be written, are pending.
         """
         return self._pipeline.flush(timeout)
 
     def shutdown(self, timeout: float = 5.0) -> FlushResult:
-        """Flush, stop recording for good, close the store. What is called later is counted, not kept.
+        """Flush, stop recording for good, close the store. Later calls are counted but not recorded.
 
         All of it within `timeout` seconds: spans first, then evaluations for at most the drain time.
         """
@@ -370,7 +421,7 @@ class Tracer:
         return self._pipeline.shutdown(max(deadline - time.monotonic(), 0.0))
 
     def _close_online(self, seconds: float) -> None:
-        """Close within three quarters of what is left: the rest is for the spans, the store."""
+        """Close the evaluator within three quarters of the time; the rest is for the spans and the store."""
         online = self._online
         if online is not None:
             stop = min(0.5, max(seconds, 0.0) / 4)
@@ -379,7 +430,7 @@ class Tracer:
     def stats(self) -> dict[str, Any]:
         """Counts: queued, written, sampled out, dropped by reason, and the like."""
         online = self._online
-        exporters = [exporter for exporter in self._exporters if isinstance(exporter, Delivering)]
+        exporters = [exporter for exporter in self._exporters if isinstance(exporter, BackgroundExporter)]
         return {
             **self._pipeline.stats(),
             "evaluations": online.stats() if online is not None else {},
@@ -388,7 +439,7 @@ class Tracer:
 
     @property
     def redaction(self) -> Redaction:
-        """What is taken out of all that is stored: of spans, of scores, of evaluations' reports."""
+        """The rules for removing secrets from spans, scores and evaluations' reports."""
         return self._redaction
 
     def _resolve(self) -> Pipeline | None:
@@ -400,7 +451,7 @@ class Tracer:
         return self._pipeline
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tracer:
-        """Itself: an agent that is copied goes on recording to the same place."""
+        """The tracer itself: a copied agent goes on recording to the same place."""
         return self
 
     def __copy__(self) -> Tracer:

@@ -80,17 +80,17 @@ class MissingDependency(AgentTraceError, ImportError):
 
 
 def with_article(word: str) -> str:
-    """``"an int"``, ``"a list"``: the name of a type as a message says it."""
+    """The word with its article, for a message: ``"an int"``, ``"a list"``."""
     return f"{'an' if word[:1] in set('aeiouAEIO') else 'a'} {word}"
 
 
-def did_you_mean(got: str, known: Iterable[str]) -> str:
-    """Return ``"; did you mean 'x'?"`` for the nearest known name, or ``"; known: a, b"``, or ``""``."""
-    names = sorted(set(known))
-    close = difflib.get_close_matches(got, names, n=1, cutoff=0.6)
+def did_you_mean(word: str, candidates: Iterable[str]) -> str:
+    """``"; did you mean 'x'?"`` for the nearest candidate, else ``"; known: a, b"``; ``""`` without any."""
+    names = sorted(set(candidates))
+    close = difflib.get_close_matches(word, names, n=1, cutoff=0.6)
     if close:
         return f"; did you mean {close[0]!r}?"
     if not names:
         return ""
-    shown = ", ".join(names[:20]) + (", …" if len(names) > 20 else "")
-    return f"; known: {shown}"
+    listing = ", ".join(names[:20]) + (", …" if len(names) > 20 else "")
+    return f"; known: {listing}"

@@ -1,4 +1,4 @@
-"""What should happen, as users write it and files hold it."""
+"""`Example`: an input with what is expected of the agent, as users write it."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError,
 
 from agenttrace.core.errors import AgentTraceError, DatasetError, did_you_mean
 from agenttrace.core.file_form import from_file_form, lossy, to_file_form
-from agenttrace.core.recorded_calls import check_calls, shown, written_call
-from agenttrace.core.tool_call import HAPPENED, ExpectedToolCall, ToolCall
+from agenttrace.core.recorded_calls import call_to_mapping, check_calls, short_repr
+from agenttrace.core.tool_call import ACTUAL_CALL_HINT, ExpectedToolCall, ToolCall
 from agenttrace.core.trace import Trace
 
 _STRINGS = "a list of strings"
-_WANTED = {
+_FIELD_VALUES = {
     "input": "a string (the one argument), a mapping of argument names to values, or nothing",
     "context": _STRINGS,
     "retrieval_context": _STRINGS,
@@ -84,11 +84,11 @@ class Example(BaseModel):
                     raise DatasetError(
                         f"an Example has no field {key!r}" + did_you_mean(key, type(self).model_fields)
                     )
-            defaulted = {k for k in ("example_id", "created_at") if k in fields and fields[k] is None}
+            defaults = {k for k in ("example_id", "created_at") if k in fields and fields[k] is None}
             try:
-                super().__init__(**{k: v for k, v in fields.items() if k not in defaulted})
+                super().__init__(**{k: v for k, v in fields.items() if k not in defaults})
             except ValidationError as error:
-                raise _explained(error) from None
+                raise _dataset_error(error) from None
 
         def __setattr__(self, name: str, value: Any) -> None:
             if not name.startswith("_") and name not in type(self).model_fields:
@@ -98,7 +98,7 @@ class Example(BaseModel):
             try:
                 super().__setattr__(name, value)
             except ValidationError as error:
-                raise _explained(error) from None
+                raise _dataset_error(error) from None
 
     @field_validator("context", "retrieval_context", "tools_called", mode="before")
     @classmethod
@@ -111,7 +111,7 @@ class Example(BaseModel):
         if value is None:
             return None
         check_calls(value, "tools_called")
-        return [written_call(call) if isinstance(call, ToolCall) else call for call in value]
+        return [call_to_mapping(call) if isinstance(call, ToolCall) else call for call in value]
 
     @field_validator("expected_tools")
     @classmethod
@@ -138,20 +138,20 @@ class Example(BaseModel):
     def to_dict(self) -> dict[str, Any]:
         """Every field under its name, None included, as JSON data that `from_dict` reads back.
 
-        Matchers and ``call(…)`` are written by their file form. An object that has no JSON form becomes
+        Matchers and ``call(…)`` are written in their file form. An object that has no JSON form becomes
         ``{"$type": …}``; saving a dataset refuses it instead.
         """
         return {field: to_file_form(getattr(self, field), lossy, field) for field in type(self).model_fields}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], *, source: str | None = None) -> Example:
-        """The example that `to_dict` wrote, or that a file holds.
+        """Make an example from what `to_dict` wrote, or from what a file holds.
 
         Raises:
-            DatasetError: not a mapping of known fields to values of their types.
+            DatasetError: `data` is not a mapping of known fields to values of their types.
         """
         if not isinstance(data, Mapping):
-            raise DatasetError(f"an example is a mapping of fields to values, got {shown(data)}")
+            raise DatasetError(f"an example is a mapping of fields to values, got {short_repr(data)}")
         example = cls(**{str(key): from_file_form(value, str(key)) for key, value in data.items()})
         example._source = source
         return example
@@ -167,8 +167,8 @@ class Example(BaseModel):
         return ((key, value) for key, value in super().__repr_args__() if value is not None)
 
 
-def _explained(error: ValidationError) -> DatasetError:
-    """Say a pydantic error in one line that names the field, what was got and what was wanted."""
+def _dataset_error(error: ValidationError) -> DatasetError:
+    """Turn a pydantic error into one line that names the field, the value got and what was wanted."""
     first = error.errors()[0]
     cause = first.get("ctx", {}).get("error")
     if isinstance(cause, DatasetError):
@@ -177,34 +177,36 @@ def _explained(error: ValidationError) -> DatasetError:
     field = "".join(f"[{part!r}]" if n else str(part) for n, part in enumerate(where))
     if isinstance(cause, AgentTraceError):
         return DatasetError(str(cause), field=field)
-    top, got = str(where[0]), first["input"]
-    wanted = "a string" if len(where) > 1 and _WANTED[top] is _STRINGS else _WANTED[top]
-    hint = f"; write [{got!r}]" if isinstance(got, str) and _WANTED[top].startswith("a list") else ""
-    return DatasetError(f"got {shown(got)}, wanted {wanted}{hint}", field=field)
+    top, value = str(where[0]), first["input"]
+    description = "a string" if len(where) > 1 and _FIELD_VALUES[top] is _STRINGS else _FIELD_VALUES[top]
+    hint = (
+        f"; write [{value!r}]" if isinstance(value, str) and _FIELD_VALUES[top].startswith("a list") else ""
+    )
+    return DatasetError(f"got {short_repr(value)}, wanted {description}{hint}", field=field)
 
 
-class _Written(Protocol):
-    """A pattern, an expected call, a whole expectation: what has a file form. A `ToolCall` has none."""
+class _HasFileForm(Protocol):
+    """A pattern, an expected call or a whole expectation. A `ToolCall` has no ``to_data``."""
 
     def to_data(self) -> Any: ...
 
 
-ExpectedTools: TypeAlias = _Written | Mapping[str, Any] | Sequence["str | ExpectedTools"]
-"""What can be written as expected tools, so far as type checkers can tell."""
+ExpectedTools: TypeAlias = _HasFileForm | Mapping[str, Any] | Sequence["str | ExpectedTools"]
+"""The type of `Example.expected_tools`, as far as type checkers can express it."""
 
 _PATTERN_WORDS = frozenset({"call", "seq", "par", "opt", "any_of", "many", "path"})
-"""What a mapping inside a list of expected tools says where it is not one flat tool."""
+"""The keys of a mapping in a list of expected tools that is not one flat tool."""
 
 
 def check_expected_tools(value: Any) -> None:
     """Check names and flat tools (``{"tool_name": …, "parameters": {…}}``), not the richer forms.
 
     Raises:
-        DatasetError: a string, number, set or trace in place of a list, a call that happened, an entry that
-            is nothing of the kind, an unknown key in an expected tool. It names the entry.
+        DatasetError: a string, number, set or trace in place of a list, an actual call, an entry of another
+            type, an unknown key in an expected tool. It names the entry.
     """
     if isinstance(value, Trace):
-        raise DatasetError(f"got a Trace, wanted expected calls{HAPPENED}", field="expected_tools")
+        raise DatasetError(f"got a Trace, wanted expected calls{ACTUAL_CALL_HINT}", field="expected_tools")
     if isinstance(value, str):
         raise DatasetError(
             f"got the string {value!r}, wanted a list; write [{value!r}]", field="expected_tools"
@@ -222,7 +224,9 @@ def check_expected_tools(value: Any) -> None:
 
 def _check_item(item: Any, place: str) -> None:
     if isinstance(item, ToolCall):
-        raise DatasetError(f"got a ToolCall of {item.name!r}, wanted an expected call{HAPPENED}", field=place)
+        raise DatasetError(
+            f"got a ToolCall of {item.name!r}, wanted an expected call{ACTUAL_CALL_HINT}", field=place
+        )
     if item is None or isinstance(item, bool | int | float | bytes):
         raise DatasetError(
             f"got {type(item).__name__} {item!r}, wanted a tool's name or a mapping with 'tool_name'",
@@ -230,8 +234,8 @@ def _check_item(item: Any, place: str) -> None:
         )
     if isinstance(item, Mapping) and not ({"tool_name", "name"} & item.keys()):
         if not (_PATTERN_WORDS & item.keys()) and not _is_short_call(item):
-            known = {"tool_name", *_PATTERN_WORDS}
-            near = next((did_you_mean(str(key), known) for key in item), "; write {'tool_name': '…'}")
+            words = {"tool_name", *_PATTERN_WORDS}
+            near = next((did_you_mean(str(key), words) for key in item), "; write {'tool_name': '…'}")
             raise DatasetError(f"got {dict(item)!r}, wanted a mapping with 'tool_name'{near}", field=place)
     elif isinstance(item, str | Mapping):
         try:

@@ -1,4 +1,4 @@
-"""Any value as JSON data that a file can hold and give back."""
+"""Any value as JSON data that a file can hold, so that reading gives an equal value."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from agenttrace.core.tool_call import ANY
 MAX_DEPTH = 64
 """Levels of lists and mappings in one value."""
 
-Foreign = Callable[[Any, str], Any]
-"""What to write for a value that is not JSON data, given the value and where it stands."""
+Fallback = Callable[[Any, str], Any]
+"""Takes a value that is not JSON data, and its place; returns what to write for it."""
 
 
 def lossy(value: Any, place: str) -> Any:
-    """Write what is not JSON data as a recorded call would: bounded, objects as ``{"$type": …}``."""
+    """Write a value as recorded calls do: bounded, objects as ``{"$type": …}``."""
     del place
     return jsonable(value)
 
@@ -27,7 +27,7 @@ def strict(value: Any, place: str) -> Any:
     """Write dates, enums, dataclasses and the like by their JSON form, and refuse what has none.
 
     Raises:
-        DatasetError: the value would not survive the way into a file.
+        DatasetError: reading the file would not give the value back.
     """
     data = jsonable(value)
     if isinstance(value, list | tuple | Mapping):
@@ -41,12 +41,12 @@ def strict(value: Any, place: str) -> Any:
     return data
 
 
-def to_file_form(value: Any, foreign: Foreign, place: str = "", depth: int = 0) -> Any:
+def to_file_form(value: Any, fallback: Fallback, place: str = "", depth: int = 0) -> Any:
     """Return the value as JSON data, without bounds on breadth and size.
 
     Objects with a ``to_data()`` (matchers, expectations) are written through it, `ANY` as
     ``{"$any": true}``, NaN and the infinities as ``{"$float": "NaN"}``, tuples as lists. Everything else
-    goes through `foreign`, and so does what lies deeper than `MAX_DEPTH`.
+    goes through `fallback`, and so does what lies deeper than `MAX_DEPTH`.
     """
     if value is ANY:
         return {"$any": True}
@@ -55,21 +55,21 @@ def to_file_form(value: Any, foreign: Foreign, place: str = "", depth: int = 0) 
     if type(value) is float:
         return value if math.isfinite(value) else jsonable(value)
     if depth > MAX_DEPTH:
-        return foreign(value, place)
+        return fallback(value, place)
     to_data = getattr(type(value), "to_data", None)
     if to_data is not None:
         try:
             data = to_data(value)
         except AgentTraceError:  # a matcher made of a function has no file form
-            return foreign(value, place)
-        return to_file_form(data, foreign, place, depth + 1)
+            return fallback(value, place)
+        return to_file_form(data, fallback, place, depth + 1)
     if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
         return {
-            str(key): to_file_form(item, foreign, f"{place}.{key}", depth + 1) for key, item in value.items()
+            str(key): to_file_form(item, fallback, f"{place}.{key}", depth + 1) for key, item in value.items()
         }
     if isinstance(value, list | tuple):
-        return [to_file_form(item, foreign, f"{place}[{n}]", depth + 1) for n, item in enumerate(value)]
-    return foreign(value, place)
+        return [to_file_form(item, fallback, f"{place}[{n}]", depth + 1) for n, item in enumerate(value)]
+    return fallback(value, place)
 
 
 def from_file_form(value: Any, place: str = "", depth: int = 0) -> Any:

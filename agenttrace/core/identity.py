@@ -1,4 +1,4 @@
-"""Ids as integers, their hex form, the clock that never runs backwards."""
+"""Trace ids, span ids, the monotonic clock of recorded calls."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ monotonic_ns = time.perf_counter_ns
 """The clock of every recorded call; `anchor_ns` makes its readings time since the epoch."""
 
 JUMP_NS = 1_000_000_000
-"""By how much the wall clock must have moved against the monotonic one to count as having been set."""
+"""Nanoseconds of drift from the monotonic clock after which the wall clock counts as having been set."""
 
 # The wall clock at the monotonic clock's zero. A trace takes it once, at its start, so that a wall clock set
 # back or forth inside it changes neither durations nor order. Forks inherit it: the clock is the machine's.
@@ -21,7 +21,7 @@ _jumps = 0
 
 
 def anchor_ns() -> int:
-    """What makes a reading of `monotonic_ns` nanoseconds since the Unix epoch, when added to it."""
+    """The nanoseconds that, added to a reading of `monotonic_ns`, give the time since the Unix epoch."""
     return _anchor_ns
 
 
@@ -31,8 +31,10 @@ def clock_drift_ns() -> int:
 
 
 def follow_clock() -> None:
-    """Let traces that start from now on follow a wall clock that was set, or that ran on while the machine
-    was asleep. To be called by one thread at a time."""
+    """Adjust the anchor to a wall clock that was set, or that ran on while the machine was asleep.
+
+    Traces that start from now on use it. Only one thread may call this at a time.
+    """
     global _anchor_ns, _jumps
     drift = clock_drift_ns()
     if abs(drift) > JUMP_NS:
@@ -45,7 +47,7 @@ def clock_jumps() -> int:
     return _jumps
 
 
-_AT_ONCE = 256
+_BLOCK_SIZE = 256
 _random: Iterator[int] = iter(())
 
 
@@ -57,20 +59,20 @@ def new_trace_key() -> int:
 def new_span_key() -> int:
     """A random non-zero 64-bit id.
 
-    Taken from the system's random numbers in blocks: each look there lets go of the interpreter's lock, for
-    which a busy thread of another's may be waiting.
+    The system's random numbers are read in blocks: each read releases the interpreter's lock, and getting it
+    back takes time while another thread is busy.
     """
     global _random
     for key in _random:  # taking the next one of an iterator is one step, for any number of threads
         if key:
             return key
-    first, *rest = memoryview(os.urandom(8 * _AT_ONCE)).cast("Q").tolist()
+    first, *rest = memoryview(os.urandom(8 * _BLOCK_SIZE)).cast("Q").tolist()
     _random = iter(rest)
     return first or 1
 
 
 def _forget_random() -> None:
-    """In a forked child: what is left of the block is the parent's."""
+    """Drop the block in a forked child: the parent uses the same numbers."""
     global _random
     _random = iter(())
 
@@ -80,10 +82,10 @@ if hasattr(os, "register_at_fork"):
 
 
 def trace_id_text(key: int) -> str:
-    """32 hex digits."""
+    """The trace id as 32 hex digits."""
     return f"{key:032x}"
 
 
 def span_id_text(key: int) -> str:
-    """16 hex digits."""
+    """The span id as 16 hex digits."""
     return f"{key:016x}"

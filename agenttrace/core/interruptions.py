@@ -1,9 +1,9 @@
-"""Exceptions that were thrown into our code from outside, and must reach the user.
+"""Recognise exceptions from outside our code (Control-C, time limits) that must reach the user.
 
 A signal handler (a soft time limit, an alarm) and `PyThreadState_SetAsyncExc` (a time limit for threads)
-raise wherever the program happens to be, inside recording too. A choke-point that swallows what our own code
-raises, or code of the user's that we call on the user's own thread (a ``redact``, a store, an exporter), lets
-these through: Control-C, a time limit, the SystemExit of a SIGTERM handler are meant for the agent.
+raise wherever the program happens to be, inside recording too. A choke-point swallows what our own code
+raises, or what user code raises that we call on the user's thread (a ``redact``, a store, an exporter). It
+must let these exceptions through: they are meant for the agent.
 """
 
 from __future__ import annotations
@@ -19,25 +19,25 @@ _module_of = type.__dict__["__module__"].__get__
 
 
 def pass_on_interruption(error: BaseException) -> None:
-    """Raise an exception again if a signal handler raised it; to be called where it was caught."""
+    """Raise an exception again if a signal handler raised it. Call it in the ``except`` block."""
     if raised_by_signal(error):
         raise error
 
 
 def thrown_in(error: BaseException) -> bool:
-    """Whether an exception, just caught, was raised by a signal handler or thrown in by another thread.
+    """Whether a caught exception was raised by a signal handler or thrown in by another thread.
 
-    Only for code that calls nothing but itself and the standard library: what another thread throws in starts
-    in a frame of ours, though its class belongs to neither.
+    Valid only for code that calls nothing but itself and the standard library: there, an exception of a
+    foreign class whose traceback ends in our own frame must have been thrown in.
     """
     return raised_by_signal(error) or _starts_in_ours(error)
 
 
 def raised_by_signal(error: BaseException) -> bool:
-    """Whether an exception, just caught, was raised by a signal handler. Runs no code of the user's.
+    """Whether a caught exception was raised by a signal handler. Runs no user code.
 
-    A handler is known by its argument: Python gives it the frame that it interrupts. One that is written in
-    C is not recognised, but for KeyboardInterrupt on the main thread.
+    A handler is recognised by its argument: Python passes it the frame that it interrupts. One written in C
+    is not recognised, except for KeyboardInterrupt on the main thread.
     """
     if issubclass(type(error), KeyboardInterrupt) and threading.get_ident() == threading.main_thread().ident:
         return True
@@ -46,10 +46,10 @@ def raised_by_signal(error: BaseException) -> bool:
         if trace is None:
             return False
         while trace.tb_next is not None:
-            interrupted, trace = trace.tb_frame, trace.tb_next
-            if _was_given(trace.tb_frame, interrupted):
+            interrupted_frame, trace = trace.tb_frame, trace.tb_next
+            if _received_frame(trace.tb_frame, interrupted_frame):
                 return True
-    except RecursionError:  # no stack left to look: then it is about the stack
+    except RecursionError:  # no stack left: then the exception is about the stack, not from a handler
         pass
     return False
 
@@ -63,11 +63,12 @@ def _starts_in_ours(error: BaseException) -> bool:
     return _is_ours(trace.tb_frame) and _is_foreign(type(error))
 
 
-def _was_given(frame: FrameType, interrupted: FrameType) -> bool:
+def _received_frame(frame: FrameType, interrupted_frame: FrameType) -> bool:
     if not frame.f_code.co_flags & CO_OPTIMIZED:  # the body of a class or module: no function, no handler
         return False
     return any(
-        value is interrupted or (type(value) is tuple and any(item is interrupted for item in value))
+        value is interrupted_frame
+        or (type(value) is tuple and any(item is interrupted_frame for item in value))
         for value in frame.f_locals.values()
     )
 

@@ -1,4 +1,4 @@
-"""Any value as strict JSON: the one form that is stored, exported, compared."""
+"""`jsonable`: any value as strict JSON data, the one form for storing, exporting, comparing."""
 
 from __future__ import annotations
 

@@ -1,11 +1,16 @@
-"""Every extension point on one page."""
+"""The extension points: protocols for scorers, stores, exporters, judge models, with their optional hooks.
+
+A class of one's own need not inherit from anything here: having the methods is enough. What must be there
+stands in `Scorer`, `Exporter`, `Store`, `ChatModel`. What may be there, and is then used, is an *optional
+hook*: a protocol of one member each, below what it belongs to. `optional` tells whether something has one.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, cast, runtime_checkable
 
 from agenttrace.core.summary import RunSummary, TraceSummary
 
@@ -23,13 +28,13 @@ class Scorer(Protocol):
     """Compares what should happen with what did.
 
     `score` is pure: the same example and trace give the same score, in a test, in production, from the
-    store. It may be ``def`` or ``async def``. It raises when it cannot tell; the caller turns that into an
-    *errored* score. It may run on any thread, several at once.
+    store. It may be ``def`` or ``async def``. It raises when it cannot give a value; the caller turns that
+    into an *errored* score. It may run on any thread, several at once.
     """
 
     @property
     def name(self) -> str:
-        """What reports call it."""
+        """The name in reports."""
         ...
 
     @property
@@ -38,27 +43,62 @@ class Scorer(Protocol):
         ...
 
     def score(self, example: Example, trace: Trace) -> Score | Awaitable[Score]:
-        """Compare. `trace` is None where nothing says what was called: an example with an output but neither
-        a recorded run nor `tools_called`."""
+        """Score one example.
+
+        `trace` is None where the calls are unknown: the example has an output, but neither a recorded run nor
+        `tools_called`.
+        """
+        ...
+
+
+class ChecksExamples(Protocol):
+    """Optional hook of a scorer: looks at what the user wrote before any agent is run."""
+
+    def check(self, example: Example) -> None:
+        """Raise where the example lacks an expectation that the scorer needs. What a run fills in
+        (`actual_output`, `tools_called`) is not there yet."""
+        ...
+
+
+class TakesModel(Protocol):
+    """Optional hook of a scorer that asks a model: takes the one that the evaluation was given."""
+
+    def with_model(self, model: str | ChatModel) -> Scorer:
+        """The scorer to ask instead; itself where it has a model of its own, which is the nearer wish.
+
+        Raises:
+            ConfigError: the model cannot be reached as configured.
+        """
+        ...
+
+
+class ChecksModel(Protocol):
+    """Optional hook of a scorer that asks a model: asked by `async_evaluate`, on the agent's thread."""
+
+    def check_model(self) -> None:
+        """Raise ConfigError where there is no model to ask, or it cannot be reached as configured. Quick: no
+        request is made."""
         ...
 
 
 class Exporter(Protocol):
     """Where finished spans go.
 
-    `export` is called by one thread at a time: the pipeline's worker, or, where there is none (the process
-    ends, no thread is to be had), the thread that records. `flush` and `close` are called by whoever flushes
-    or shuts down, also while an `export` is under way.
+    `export` is called by one thread at a time: the pipeline's worker, or the recording thread where there is
+    no worker (the process ends, no thread can be started). `flush` and `close` may be called from any thread,
+    also during an `export`.
     """
 
     def export(self, spans: Sequence[Span]) -> None:
-        """Send or keep the spans. Raise on failure: a store is offered them again (but for a TypeError,
-        ValueError and the like, over which single spans are dropped), any other exporter is not; what is
-        dropped is counted."""
+        """Send or keep the spans. Raise on failure.
+
+        A store gets the spans again (except after a TypeError, ValueError and the like, where only the bad
+        spans are dropped); any other exporter does not. Dropped spans are counted.
+        """
         ...
 
     def flush(self, timeout: float) -> bool:
-        """Finish what is pending within `timeout` seconds; whether all of it was."""
+        """Finish what is pending within `timeout` seconds. Returns True if all of it was finished."""
         ...
 
     def close(self) -> None:
@@ -66,43 +106,116 @@ class Exporter(Protocol):
         ...
 
 
-class Delivering(ABC):
-    """Subclassed by exporters that deliver later, from a thread of their own; the tracer tells them more."""
+class TakesScores(Protocol):
+    """Optional hook of an exporter, part of every store: scores go there, too."""
+
+    def write_scores(self, scores: Sequence[tuple[str, str | None, Score]]) -> None:
+        """Keep or send scores, each with its trace id and span id (None: the whole trace)."""
+        ...
+
+
+class BackgroundExporter(ABC):
+    """The base of exporters that send later, on a thread of their own; the tracer calls these methods too."""
 
     @abstractmethod
     def attach(self, store: Any, project: str) -> None:
-        """Told once, by the tracer that it belongs to, where what is to be delivered can be kept.
+        """Take the store in which unsent data can be kept. Called once, by the exporter's tracer.
 
         Raises:
-            ConfigError: it belongs to a tracer already.
+            ConfigError: the exporter belongs to a tracer already.
         """
 
     @abstractmethod
     def stats(self) -> dict[str, Any]:
-        """What the tracer's own `stats` say of it."""
+        """The exporter's part of the tracer's own `stats`."""
 
     @abstractmethod
     def end(self) -> None:
-        """The process ends: let go of what other processes may want. What is exported later is kept."""
+        """Release what other processes may need, because the process ends. Later exports are still kept."""
 
     @abstractmethod
     def after_fork(self) -> None:
-        """In a forked child: begin anew, leaving what the parent has yet to deliver to the parent."""
+        """Start afresh in a forked child; what the parent has not sent yet stays the parent's."""
 
 
-class SpanSink(Exporter, Protocol):
-    """An exporter that keeps scores too: all that recording needs of a store.
+class SpanSink(Exporter, TakesScores, Protocol):
+    """An exporter that keeps scores too: all that recording needs of a store."""
 
-    One that has a ``get_ready()`` is told, on the writer's thread, that the first trace has begun, so that it
-    can open what it needs before there is anything to keep.
-    """
 
-    def write_scores(self, scores: Sequence[tuple[str, str | None, Score]]) -> None:
-        """Keep scores, each with its trace id and span id (None: the whole trace)."""
+class GetsReady(Protocol):
+    """Optional hook of a store: opens what it needs before there is anything to keep."""
+
+    def get_ready(self) -> None:
+        """Told, on the writer's thread, that the first trace has begun. What it raises is logged."""
         ...
 
 
-class Store(SpanSink, Protocol):
+class TakesTools(Protocol):
+    """Optional hook of a `SpanSink`, part of every `Store`: keeps which tools there are."""
+
+    def write_tools(self, project: str, tools: Sequence[ToolDefinition]) -> None:
+        """Keep the definitions of a project's tools, called or not, so that `trace` can give them."""
+        ...
+
+
+class BeginsAnew(Protocol):
+    """Optional hook of a `SpanSink`, part of every `Store`: it is told of forks."""
+
+    def after_fork(self) -> None:
+        """In a forked child: begin anew, leaving what the parent has yet to store to the parent."""
+        ...
+
+
+class HasPath(Protocol):
+    """Optional attribute of a store, and of its health: the file that two of them may share."""
+
+    @property
+    def path(self) -> str | None:
+        """Where the file is; None, or no such attribute, where there is none."""
+        ...
+
+
+class Health(HasPath, Protocol):
+    """What recording wants to know of a store that has a file: counts of spans since the store was made."""
+
+    @property
+    def mode(self) -> str:
+        """``"memory"`` while the file cannot be written; any other word where all is well."""
+        ...
+
+    @property
+    def waiting(self) -> int:
+        """Spans that are kept in memory until the file can be written again."""
+        ...
+
+    @property
+    def quarantined(self) -> int:
+        """Spans that could not be stored as they are."""
+        ...
+
+    @property
+    def dropped(self) -> int:
+        """Spans for which memory had no room."""
+        ...
+
+
+class TellsHealth(Protocol):
+    """Optional hook of a store: `flush` and `stats` then know what is not in its file."""
+
+    def health(self) -> Health:
+        """How the store is now. One that has no hook is believed what its `flush` returns."""
+        ...
+
+
+class KeepsOutbox(Protocol):
+    """Optional hook of a store: what exporters have yet to send outlives the process there."""
+
+    def outbox(self, destination: str) -> Outbox:
+        """The outbox of one destination, the same for all who ask."""
+        ...
+
+
+class Store(SpanSink, TakesTools, BeginsAnew, Protocol):
     """An exporter that can be read back. Reading may happen on any thread.
 
     Raises:
@@ -112,10 +225,6 @@ class Store(SpanSink, Protocol):
 
     def write_report(self, report: EvaluationReport) -> str:
         """Keep a finished evaluation run, with the scores under their traces; returns the run's id."""
-        ...
-
-    def write_tools(self, project: str, tools: Sequence[ToolDefinition]) -> None:
-        """Keep the definitions of a project's tools, called or not, so that `trace` can give them."""
         ...
 
     def trace(self, trace_id: str) -> Trace | None:
@@ -141,28 +250,28 @@ class Store(SpanSink, Protocol):
         ...
 
     def run(self, run_id: str) -> dict[str, Any] | None:
-        """A run as `EvaluationReport.to_dict` gives it, with its ``run_id``, by id or unique prefix."""
+        """A run as `EvaluationReport.to_dict` returns it, with its ``run_id``, by id or unique prefix."""
         ...
 
     def save_pending_evaluations(self, project: str, requests: Sequence[Mapping[str, Any]]) -> None:
-        """Keep what online evaluation has not finished: JSON data, each with its ``key``."""
+        """Keep online evaluations that are not finished: JSON data, each with its ``key``."""
         ...
 
     def pending_evaluations(self, project: str) -> list[dict[str, Any]]:
-        """What was kept so and not dropped, oldest first."""
+        """The pending evaluations that were saved and not dropped, oldest first."""
         ...
 
     def claim_pending_evaluations(
         self, keys: Sequence[str], owner: str | None, *, held_by: str | None
     ) -> list[str]:
-        """Give those that `held_by` has as their ``owner`` to `owner`, noting the time as ``owned_at``.
+        """Make `owner` the owner of those whose ``owner`` is `held_by`, with the time as ``owned_at``.
 
-        Returns the keys of those given: of several processes that claim one at once, one gets it.
+        Returns the keys that changed hands: of several processes that claim one at once, only one gets it.
         """
         ...
 
     def drop_pending_evaluations(self, keys: Sequence[str]) -> None:
-        """Forget finished ones by their ``key``."""
+        """Forget finished evaluations by their ``key``."""
         ...
 
     def save_dataset(self, alias: str, project: str, content: Any) -> int:
@@ -184,20 +293,16 @@ class Store(SpanSink, Protocol):
         ...
 
     def delete_trace(self, trace_id: str) -> bool:
-        """Delete a trace by its whole id, with its scores; whether it was there."""
-        ...
-
-    def after_fork(self) -> None:
-        """In a forked child: begin anew, leaving what the parent has yet to store to the parent."""
+        """Delete a trace by its whole id, with its scores. Returns True if there was one."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class Parcel:
-    """One request's body, encoded, not compressed.
+class Batch:
+    """The body of one request to a collector, encoded but not compressed.
 
-    `kind` says to which of a collector's addresses it goes, `items` how many spans or scores it holds. `key`
-    is its place in an outbox, 0 outside one.
+    `kind` selects the collector's address, `items` is the number of spans or scores in it. `key` is its
+    position in an outbox, 0 outside one.
     """
 
     kind: Literal["traces", "logs"]
@@ -208,36 +313,33 @@ class Parcel:
 
 
 class Outbox(Protocol):
-    """Where an exporter keeps what it has yet to send to one destination. Any thread may use it.
+    """The queue of what an exporter has not sent yet to one destination. Any thread may use it."""
 
-    A store that has a method ``outbox(destination)`` gives one that outlives the process.
-    """
-
-    def put(self, parcels: Sequence[Parcel]) -> int:
-        """Keep parcels; returns how many items had to go for them."""
+    def put(self, batches: Sequence[Batch]) -> int:
+        """Keep batches. Returns how many items were dropped to make room."""
         ...
 
-    def oldest(self, max_bytes: int) -> list[Parcel]:
-        """The parcels that have waited longest, without the refused ones: as many as fit, at least one."""
+    def oldest(self, max_bytes: int) -> list[Batch]:
+        """The batches that have waited longest, not counting refused ones: as many as fit, at least one."""
         ...
 
-    def settle(self, keys: Sequence[int], refused: Sequence[tuple[Parcel, str]] = ()) -> int:
+    def settle(self, keys: Sequence[int], refused: Sequence[tuple[Batch, str]] = ()) -> int:
         """Forget what was delivered, keep what was refused of it with the reason, in one step.
 
-        Returns how many items were forgotten: fewer where some had to go in the meantime.
+        Returns how many items were forgotten: fewer where some had been dropped in the meantime.
         """
         ...
 
-    def readmit(self) -> int:
-        """Let the refused ones wait again; returns how many items they hold."""
+    def retry_refused(self) -> int:
+        """Queue the refused batches again. Returns how many items they hold."""
         ...
 
     def counts(self) -> tuple[int, int]:
-        """How many items wait, how many were refused."""
+        """How many items wait, and how many were refused."""
         ...
 
     def lease(self, holder: str, seconds: float) -> bool:
-        """Become, or stay, the only one who sends; whether nobody else is."""
+        """Become, or stay, the only sender. Returns False if another one holds the lease."""
         ...
 
     def release(self, holder: str) -> None:
@@ -255,14 +357,112 @@ class ChatModel(Protocol):
         ...
 
 
+class Named(Protocol):
+    """Optional attribute of a chat model: without it, reports call the model by its class."""
+
+    @property
+    def name(self) -> str:
+        """What reports call it."""
+        ...
+
+
+class Identified(Protocol):
+    """Optional attribute of a chat model, needed for its replies to be cached."""
+
+    @property
+    def identity(self) -> str:
+        """A text that no other model has, nor the same one with other settings."""
+        ...
+
+
+class FencesAlike(Protocol):
+    """Optional attribute of a chat model whose replies are cached: equal questions must be equal requests."""
+
+    @property
+    def fence_secret(self) -> bytes | None:
+        """What the marks round the text under judgement are derived from; None, or no such attribute, makes
+        them new for each question."""
+        ...
+
+
+class KeepsReplies(Protocol):
+    """Optional hook of a chat model: it learns which of its replies could be used."""
+
+    def keep(
+        self, messages: Sequence[Mapping[str, Any]], schema: Mapping[str, Any] | None, reply: Any
+    ) -> None:
+        """Told of each reply that the judge has read and accepted, with the request it answers."""
+        ...
+
+
+OPTIONAL_HOOKS: Mapping[type, str] = {
+    ChecksExamples: "check",
+    TakesModel: "with_model",
+    ChecksModel: "check_model",
+    TakesScores: "write_scores",
+    GetsReady: "get_ready",
+    TakesTools: "write_tools",
+    BeginsAnew: "after_fork",
+    HasPath: "path",
+    TellsHealth: "health",
+    KeepsOutbox: "outbox",
+    Named: "name",
+    Identified: "identity",
+    FencesAlike: "fence_secret",
+    KeepsReplies: "keep",
+}
+"""Each optional hook with the one method or attribute that makes it."""
+
+_METHODS = frozenset(hook for hook, member in OPTIONAL_HOOKS.items() if callable(getattr(hook, member)))
+
+Hook = TypeVar("Hook")
+
+
+def optional(thing: object, hook: type[Hook]) -> Hook | None:
+    """`thing` itself, typed as one that has an optional hook; None where it has not.
+
+    Unlike `isinstance` this sees what a wrapper passes on through ``__getattr__``, on every Python, and takes
+    no attribute for a method that happens to have its name.
+    """
+    member = getattr(thing, OPTIONAL_HOOKS[hook], None)
+    if member is None or (hook in _METHODS and not callable(member)):
+        return None
+    return cast(Hook, thing)
+
+
+def name_of_model(model: ChatModel) -> str:
+    """What reports call a model: its name, or the name of its class."""
+    named = optional(model, Named)
+    return type(model).__name__ if named is None else str(named.name)
+
+
 __all__ = [
+    "OPTIONAL_HOOKS",
+    "BackgroundExporter",
+    "Batch",
+    "BeginsAnew",
     "ChatModel",
-    "Delivering",
+    "ChecksExamples",
+    "ChecksModel",
     "Exporter",
+    "FencesAlike",
+    "GetsReady",
+    "HasPath",
+    "Health",
+    "Identified",
+    "KeepsOutbox",
+    "KeepsReplies",
+    "Named",
     "Outbox",
     "RunSummary",
     "Scorer",
     "SpanSink",
     "Store",
+    "TakesModel",
+    "TakesScores",
+    "TakesTools",
+    "TellsHealth",
     "TraceSummary",
+    "name_of_model",
+    "optional",
 ]

@@ -1,4 +1,4 @@
-"""Values that are not builtins: how each is read without running its own code."""
+"""Read values that are no builtins (dataclasses, models, dates, enums) without running their own code."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ bases_of: Callable[[type], tuple[type, ...]] = type.__dict__["__mro__"].__get__
 
 
 def is_hashable(kind: type) -> bool:
-    """Whether a class can be looked up in a dictionary without code of its metaclass's."""
+    """Whether a class can be looked up in a dictionary without running code of its metaclass."""
     if type(kind) is type:
         return True
     for base in bases_of(type(kind)):
@@ -46,7 +46,7 @@ def is_hashable(kind: type) -> bool:
 
 
 def inherits(bases: tuple[type, ...], kind: Any) -> bool:
-    """Whether `kind` is among the bases. By identity: ``in`` would ask a metaclass of the user's."""
+    """Whether `kind` is among the bases. Compares by identity: ``in`` would call a user's metaclass."""
     return any(base is kind for base in bases)
 
 
@@ -66,7 +66,7 @@ def record_fields(value: Any, bases: tuple[type, ...]) -> dict[str, Any] | None:
 
 
 def _dict_is_own(bases: tuple[type, ...]) -> bool:
-    """Whether the instance dictionary is read by the interpreter: any other descriptor is the user's code."""
+    """Whether the interpreter reads the instance dictionary: any other descriptor is user code."""
     return all(type(dict_of(base).get("__dict__", _OWN)) is _GETSET for base in bases)
 
 
@@ -89,14 +89,14 @@ class _Slotted:
 _MEMBER = type(_Slotted.__dict__["slot"])
 _OWN = type.__dict__["__dict__"]
 _GETSET = type(_OWN)
-"""What stands under ``__dict__`` in a class that leaves it to the interpreter."""
+"""The type of ``__dict__`` in a class that leaves it to the interpreter."""
 
 
 def find_handler(kind: type) -> Handler | None:
-    """How a well-known immutable type of the standard library is written, or None."""
+    """The function that writes a well-known immutable type of the standard library, or None."""
     for module, name, handler in _WELL_KNOWN:
-        loaded = sys.modules.get(module)
-        if loaded is not None and getattr(loaded, name, None) is kind:
+        library = sys.modules.get(module)
+        if library is not None and getattr(library, name, None) is kind:
             return handler
     enum = sys.modules.get("enum")
     if enum is not None and inherits(bases_of(kind), enum.Enum):

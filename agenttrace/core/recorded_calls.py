@@ -1,9 +1,9 @@
-"""Runs recorded as plain data, made into spans.
+"""Spans from a run that was recorded as plain data: a list of tool calls.
 
-The clock of such a trace is made up: what happened at the n-th moment lasts from 2n to 2n+1 nanoseconds.
-Calls made at the same moment overlap, so they count as parallel; all others follow each other. Every trace
-has one root, ``recorded run``, with the calls below it; a run without calls is a root alone, which is not
-the same as no trace.
+Such a trace has an artificial clock: the n-th event lasts from 2n to 2n+1 nanoseconds. Calls made at the
+same moment overlap, so they count as parallel; all others follow each other. Every trace has one root,
+``recorded run``, with the calls below it; a run without calls is a root alone, which is not the same as no
+trace.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
+from agenttrace.core import semconv
 from agenttrace.core.errors import DatasetError, did_you_mean
 from agenttrace.core.identity import new_span_key, new_trace_key
 from agenttrace.core.jsonable import jsonable
@@ -26,12 +27,12 @@ ROOT_NAME = "recorded run"
 
 _NAMES = ("name", "tool_name")
 _ARGUMENTS = ("arguments", "args", "parameters")
-_READ = frozenset({*_NAMES, *_ARGUMENTS, "arguments_error", "output", "error", "agent", "turn"})
+_KNOWN_KEYS = frozenset({*_NAMES, *_ARGUMENTS, "arguments_error", "output", "error", "agent", "turn"})
 
 
 @dataclass
 class RecordedCall:
-    """One tool call while its trace is put together; the answer may come later than the call."""
+    """One tool call while its trace is built; its result may be filled in later."""
 
     name: str
     arguments: Mapping[str, Any]
@@ -44,22 +45,22 @@ class RecordedCall:
     metadata: dict[str, Any] = field(default_factory=dict)
 
     def attributes(self) -> dict[str, Any]:
-        """What the trace reads the call's agent, turn and metadata from."""
-        known = {
-            "gen_ai.agent.name": self.agent,
-            "agenttrace.turn": self.turn,
-            "agenttrace.arguments_error": self.arguments_error,
-            "agenttrace.call": jsonable(self.metadata, limit=None) or None,
+        """The span attributes that hold the call's agent, turn and metadata."""
+        facts = {
+            semconv.AGENT_NAME: self.agent,
+            semconv.TURN: self.turn,
+            semconv.ARGUMENTS_ERROR: self.arguments_error,
+            semconv.CALL_METADATA: jsonable(self.metadata, limit=None) or None,
         }
-        return {key: value for key, value in known.items() if value is not None}
+        return {key: value for key, value in facts.items() if value is not None}
 
 
 @dataclass
 class RecordedText:
-    """One answer of the model, with the texts it had not seen before."""
+    """One answer of the model, with the messages that are new since its last one."""
 
     text: str
-    heard: list[dict[str, Any]]
+    input_messages: list[dict[str, Any]]
     moment: int
     turn: int
 
@@ -74,15 +75,15 @@ def spans_of_calls(calls: Sequence[Mapping[str, Any] | str | ToolCall], *, outpu
     cannot be read are a fact about the run: the call is kept, with `arguments_error`.
 
     Raises:
-        DatasetError: an entry that is no such thing, a misspelt key; it names the position.
+        DatasetError: an entry of another kind, or a misspelled key; it names the position.
     """
-    read = read_calls(calls, "calls")
-    return build(read, (), first_input=None, output=output)
+    recorded_calls = read_calls(calls, "calls")
+    return build(recorded_calls, (), first_input=None, output=output)
 
 
-def written_call(call: ToolCall) -> dict[str, Any]:
-    """A call as the mapping that reads back as it: what it was, not when, and without where it stood."""
-    told = {
+def call_to_mapping(call: ToolCall) -> dict[str, Any]:
+    """A call as a mapping that reads back as an equal call, without its times and place in the trace."""
+    fields = {
         "name": call.name,
         "arguments": dict(call.arguments),
         "arguments_error": call.arguments_error,
@@ -92,8 +93,8 @@ def written_call(call: ToolCall) -> dict[str, Any]:
         "turn": call.turn,
     }
     if call.error is not None:
-        told["error"] = {"type": call.error.type, "message": call.error.message}
-    return {**call.metadata, **{key: value for key, value in told.items() if value is not None}}
+        fields["error"] = {"type": call.error.type, "message": call.error.message}
+    return {**call.metadata, **{key: value for key, value in fields.items() if value is not None}}
 
 
 def check_calls(calls: Sequence[Any], place: str) -> None:
@@ -104,7 +105,7 @@ def check_calls(calls: Sequence[Any], place: str) -> None:
 def read_calls(calls: Sequence[Any], place: str) -> list[RecordedCall]:
     """Read the entries of a list of calls; `place` names the list in errors."""
     if isinstance(calls, str | bytes | Mapping) or not isinstance(calls, Iterable):
-        raise DatasetError(f"got {shown(calls)}, wanted a list of tool calls", field=place)
+        raise DatasetError(f"got {short_repr(calls)}, wanted a list of tool calls", field=place)
     return [_read_call(entry, f"{place}[{n}]", n + 1) for n, entry in enumerate(calls)]
 
 
@@ -112,24 +113,26 @@ def _read_call(entry: Any, place: str, moment: int) -> RecordedCall:
     if isinstance(entry, str):
         entry = {"name": entry}
     elif isinstance(entry, ToolCall):
-        entry = written_call(entry)
+        entry = call_to_mapping(entry)
     if not isinstance(entry, Mapping):
-        raise DatasetError(f"got {shown(entry)}, wanted a tool's name or a mapping with 'name'", field=place)
+        raise DatasetError(
+            f"got {short_repr(entry)}, wanted a tool's name or a mapping with 'name'", field=place
+        )
     name = _one_of(entry, _NAMES, place)
     if not isinstance(name, str) or not name:
-        near = "" if name is not None else next((did_you_mean(str(k), _READ) for k in entry), "")
-        raise DatasetError(f"got {shown(dict(entry))}, wanted a 'name' that is text{near}", field=place)
-    _refuse_misspelt(entry, place)
-    given = _one_of(entry, _ARGUMENTS, place)
-    if given is not None and not isinstance(given, str | Mapping):
-        raise DatasetError(f"got {shown(given)}, wanted arguments by name", field=place)
-    arguments, arguments_error = read_arguments(given)
+        near = "" if name is not None else next((did_you_mean(str(k), _KNOWN_KEYS) for k in entry), "")
+        raise DatasetError(f"got {short_repr(dict(entry))}, wanted a 'name' that is text{near}", field=place)
+    _refuse_misspelled(entry, place)
+    raw_arguments = _one_of(entry, _ARGUMENTS, place)
+    if raw_arguments is not None and not isinstance(raw_arguments, str | Mapping):
+        raise DatasetError(f"got {short_repr(raw_arguments)}, wanted arguments by name", field=place)
+    arguments, arguments_error = read_arguments(raw_arguments)
     arguments_error = arguments_error or entry.get("arguments_error")
     agent, turn = entry.get("agent"), entry.get("turn")
     if agent is not None and not isinstance(agent, str):
-        raise DatasetError(f"got {shown(agent)}, wanted the agent's name", field=f"{place}.agent")
+        raise DatasetError(f"got {short_repr(agent)}, wanted the agent's name", field=f"{place}.agent")
     if turn is not None and (isinstance(turn, bool) or not isinstance(turn, int)):
-        raise DatasetError(f"got {shown(turn)}, wanted the turn's number", field=f"{place}.turn")
+        raise DatasetError(f"got {short_repr(turn)}, wanted the turn's number", field=f"{place}.turn")
     return RecordedCall(
         name=name,
         arguments=arguments,
@@ -139,64 +142,62 @@ def _read_call(entry: Any, place: str, moment: int) -> RecordedCall:
         agent=agent,
         turn=turn,
         moment=moment,
-        metadata={str(key): value for key, value in entry.items() if key not in _READ},
+        metadata={str(key): value for key, value in entry.items() if key not in _KNOWN_KEYS},
     )
 
 
-def _refuse_misspelt(entry: Mapping[str, Any], place: str) -> None:
+def _refuse_misspelled(entry: Mapping[str, Any], place: str) -> None:
     for key in entry:
-        meant = None if key in _READ else _nearly(str(key))
-        same = next((keys for keys in (_NAMES, _ARGUMENTS) if meant in keys), (meant,))
-        if meant is not None and not any(word in entry for word in same):
-            raise DatasetError(f"unknown key {key!r}; did you mean {meant!r}?", field=place)
+        near_key = None if key in _KNOWN_KEYS else _nearest_key(str(key))
+        same = next((keys for keys in (_NAMES, _ARGUMENTS) if near_key in keys), (near_key,))
+        if near_key is not None and not any(word in entry for word in same):
+            raise DatasetError(f"unknown key {key!r}; did you mean {near_key!r}?", field=place)
 
 
 @lru_cache(maxsize=256)
-def _nearly(key: str) -> str | None:
-    """The known key of which this is a misspelling; ``kwargs``, ``agent_id``, ``error_type`` are none."""
-    return next(iter(difflib.get_close_matches(key.lower(), _READ, n=1, cutoff=0.85)), None)
+def _nearest_key(key: str) -> str | None:
+    """The known key that this misspells, or None. ``kwargs``, ``agent_id``, ``error_type`` misspell none."""
+    return next(iter(difflib.get_close_matches(key.lower(), _KNOWN_KEYS, n=1, cutoff=0.85)), None)
 
 
 def _one_of(entry: Mapping[str, Any], keys: Sequence[str], place: str) -> Any:
-    found = [key for key in keys if entry.get(key) is not None]
-    if len(found) > 1:
-        raise DatasetError(f"got both {found[0]!r} and {found[1]!r}, wanted one of them", field=place)
-    return entry[found[0]] if found else None
+    present = [key for key in keys if entry.get(key) is not None]
+    if len(present) > 1:
+        raise DatasetError(f"got both {present[0]!r} and {present[1]!r}, wanted one of them", field=place)
+    return entry[present[0]] if present else None
 
 
-def read_arguments(given: Any) -> tuple[Mapping[str, Any], str | None]:
-    """Return arguments by name, or none of them and why what was recorded could not be read."""
-    if given is None or given == "":
+def read_arguments(raw: Any) -> tuple[Mapping[str, Any], str | None]:
+    """The arguments by name, or an empty mapping with the reason why they could not be read."""
+    if raw is None or raw == "":
         return {}, None
-    if isinstance(given, str):
+    if isinstance(raw, str):
         try:
-            value = json.loads(given)
+            value = json.loads(raw)
         except (ValueError, RecursionError) as error:
-            return {}, f"the arguments are not JSON ({error}): {given[:500]}"
+            return {}, f"the arguments are not JSON ({error}): {raw[:500]}"
     else:
-        value = given
+        value = raw
     if not isinstance(value, Mapping):
-        return {}, f"the arguments are not a mapping of names to values: {str(given)[:500]}"
+        return {}, f"the arguments are not a mapping of names to values: {str(raw)[:500]}"
     return jsonable(dict(value), limit=None), None
 
 
-def read_error(given: Any) -> SpanError | None:
+def read_error(raw: Any) -> SpanError | None:
     """Read an error as recorded: text, a mapping with ``type`` and ``message``, an exception, or a flag."""
-    if given is None or given is False or given == "":
+    if raw is None or raw is False or raw == "":
         return None
-    if isinstance(given, Mapping):
-        return SpanError(
-            str(given.get("type") or "ToolError"), str(given.get("message", jsonable(dict(given))))
-        )
-    if isinstance(given, BaseException):
-        return SpanError(type(given).__name__, str(given))
-    return SpanError("ToolError", "" if given is True else str(given))
+    if isinstance(raw, Mapping):
+        return SpanError(str(raw.get("type") or "ToolError"), str(raw.get("message", jsonable(dict(raw)))))
+    if isinstance(raw, BaseException):
+        return SpanError(type(raw).__name__, str(raw))
+    return SpanError("ToolError", "" if raw is True else str(raw))
 
 
 def build(
     calls: Sequence[RecordedCall], texts: Sequence[RecordedText], *, first_input: str | None, output: Any
 ) -> list[Span]:
-    """Put the spans of a run together: a root, the calls, the model's answers as ``llm`` spans."""
+    """Build the spans of a run: a root, the calls, the model's answers as ``llm`` spans."""
     trace_key, root_key = new_trace_key(), new_span_key()
     events: list[RecordedCall | RecordedText] = [*texts, *calls]
     events.sort(key=lambda event: event.moment)
@@ -207,7 +208,7 @@ def build(
         end_ns=2 * events[-1].moment + 2 if events else 0,
         input=None if first_input is None else {"input": first_input},
         output=jsonable(output, limit=None),
-        attributes={"agenttrace.recorded": True},
+        attributes={semconv.RECORDED: True},
     )
     below = [
         Span(
@@ -240,13 +241,13 @@ def _text_span(answer: RecordedText) -> dict[str, Any]:
     return {
         "name": "assistant",
         "span_type": "llm",
-        "input": {"messages": answer.heard},
+        "input": {"messages": answer.input_messages},
         "output": answer.text or None,
-        "attributes": {"agenttrace.turn": answer.turn},
+        "attributes": {semconv.TURN: answer.turn},
     }
 
 
-def shown(value: Any) -> str:
+def short_repr(value: Any) -> str:
     """A value in an error message: its type and the start of its text."""
     text = repr(value)
     return f"{type(value).__name__} {text if len(text) <= 80 else text[:79] + '…'}"

@@ -1,9 +1,9 @@
-"""A list of chat messages as the run that it records.
+"""Spans from a list of chat messages, in the form of any provider.
 
-Read are OpenAI's chat messages (``tool_calls``, ``role: tool``, the older ``function_call``) and Responses
-items (``function_call``, ``function_call_output``), Anthropic's content blocks (``tool_use``,
-``tool_result``), and the dicts of LangChain (``type: ai``, ``tool_calls`` with ``name`` and ``args``), mixed
-as they come. Message objects with a ``model_dump()`` are read through it.
+Understood are OpenAI's chat messages (``tool_calls``, ``role: tool``, the older ``function_call``) and
+Responses items (``function_call``, ``function_call_output``), Anthropic's content blocks (``tool_use``,
+``tool_result``), and the dicts of LangChain (``type: ai``, ``tool_calls`` with ``name`` and ``args``), in any
+mixture. Message objects with a ``model_dump()`` are read through it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 from agenttrace.core.errors import DatasetError, did_you_mean
 from agenttrace.core.jsonable import jsonable
-from agenttrace.core.recorded_calls import RecordedCall, RecordedText, build, read_arguments, shown
+from agenttrace.core.recorded_calls import RecordedCall, RecordedText, build, read_arguments, short_repr
 from agenttrace.core.span import Span, SpanError
 
 _ROLES = {
@@ -27,7 +27,7 @@ _ROLES = {
     "tool": "tool",
     "function": "tool",
 }
-_SILENT_ITEMS = frozenset(
+_IGNORED_ITEMS = frozenset(
     {
         "compaction",
         "item_reference",
@@ -45,18 +45,17 @@ _CALL_KEYS = frozenset(
 def spans_of_messages(messages: Sequence[Mapping[str, Any]]) -> list[Span]:
     """The spans of the tool calls and answers in a list of messages.
 
-    A turn begins with each text of the user's, the first is 1. Calls of one message (or Responses items in a
-    row) were made at the same moment. The root's input is the first text of the user's; the output is
-    the last text of the model's, unless a call was made beside or after it: then the run did not finish,
-    and it is None. Results keep their text as it is. Arguments that cannot be read are kept as
-    `arguments_error`.
+    Each text of the user begins a turn; the first turn is 1. Calls of one message (or Responses items in a
+    row) were made at the same moment. The root's input is the user's first text; its output is the model's
+    last text, or None where a call was made beside or after it, because then the run did not finish. Results
+    keep their text as it is. Arguments that cannot be read are kept as `arguments_error`.
 
     Raises:
-        DatasetError: an entry that is not a message, a result of a call that is not there; it names the
+        DatasetError: an entry that is not a message, or a result of a call that is missing; it names the
             position.
     """
     if isinstance(messages, str | bytes | Mapping) or not isinstance(messages, Iterable):
-        raise DatasetError(f"got {shown(messages)}, wanted a list of messages", field="messages")
+        raise DatasetError(f"got {short_repr(messages)}, wanted a list of messages", field="messages")
     reader = _Reader()
     for index, message in enumerate(messages):
         reader.read(message, f"messages[{index}]")
@@ -73,14 +72,16 @@ class _Reader:
         self.output: str | None = None
         self.turn = 0
         self.moment = 1
-        self.heard: list[dict[str, Any]] = []
+        self.input_messages: list[dict[str, Any]] = []
         self.user_spoke = False
         self.waiting: list[tuple[str | None, RecordedCall]] = []
 
     def read(self, message: Any, place: str) -> None:
         entry = _mapping(message)
         if entry is None:
-            raise DatasetError(f"got {shown(message)}, wanted a message: a mapping with 'role'", field=place)
+            raise DatasetError(
+                f"got {short_repr(message)}, wanted a message: a mapping with 'role'", field=place
+            )
         kind = entry.get("type")
         if isinstance(entry.get("data"), Mapping) and kind in _ROLES:  # langchain's messages_to_dict
             entry = {"type": kind, **entry["data"]}
@@ -90,31 +91,33 @@ class _Reader:
         elif role in _ROLES:
             self._message(entry, _ROLES[role], place)
         else:
-            known = f"unknown role {role!r}{did_you_mean(str(role), _ROLES)}" if role else "no 'role'"
-            raise DatasetError(f"got {shown(dict(entry))}, wanted a message: {known}", field=place)
+            problem = f"unknown role {role!r}{did_you_mean(str(role), _ROLES)}" if role else "no 'role'"
+            raise DatasetError(f"got {short_repr(dict(entry))}, wanted a message: {problem}", field=place)
 
     def _item(self, item: Mapping[str, Any], kind: str, place: str) -> None:
         """One item of a Responses list that is not a message."""
         if kind.endswith("_call"):
             name = item.get("name") or kind.removesuffix("_call")
-            given = item.get("arguments", item.get("input"))
-            if given is None:
-                given = {k: v for k, v in item.items() if k not in _CALL_KEYS}
-            call = self._call(name, given, item.get("call_id") or item.get("id"), place, item)
+            arguments = item.get("arguments", item.get("input"))
+            if arguments is None:
+                arguments = {k: v for k, v in item.items() if k not in _CALL_KEYS}
+            call = self._call(name, arguments, item.get("call_id") or item.get("id"), place, item)
             call.output = jsonable(item.get("output"), limit=None)
             if item.get("error"):
                 call.error = SpanError("ToolError", _text(item["error"]))
         elif kind.endswith("_call_output"):
             self._result(item.get("call_id"), item.get("output"), failed=False, place=place)
-        elif kind not in _SILENT_ITEMS:
-            known = {"function_call", "function_call_output", "message", *_SILENT_ITEMS}
-            raise DatasetError(f"unknown type {kind!r}{did_you_mean(kind, known)}", field=place)
+        elif kind not in _IGNORED_ITEMS:
+            kinds = {"function_call", "function_call_output", "message", *_IGNORED_ITEMS}
+            raise DatasetError(f"unknown type {kind!r}{did_you_mean(kind, kinds)}", field=place)
 
     def _message(self, message: Mapping[str, Any], role: str, place: str) -> None:
         if role == "tool":
             failed = message.get("status") == "error" or message.get("is_error") is True
-            called = message.get("tool_call_id")
-            self._result(called, message.get("content"), failed=failed, place=place, name=message.get("name"))
+            call_id = message.get("tool_call_id")
+            self._result(
+                call_id, message.get("content"), failed=failed, place=place, name=message.get("name")
+            )
             return
         text = _text(message.get("content"))
         if role == "assistant":
@@ -124,10 +127,10 @@ class _Reader:
             if str(block.get("type", "")).endswith("tool_result"):
                 self._block_result(block, place)
         if text:
-            self._hear(role, text)
+            self._add_input(role, text)
 
-    def _hear(self, role: str, text: str) -> None:
-        self.heard.append({"role": role, "content": text})
+    def _add_input(self, role: str, text: str) -> None:
+        self.input_messages.append({"role": role, "content": text})
         if role == "user":
             if self.first_input is None:
                 self.first_input = text
@@ -138,14 +141,14 @@ class _Reader:
     def _assistant(self, message: Mapping[str, Any], text: str, place: str) -> None:
         text = text or _text(message.get("refusal"))
         self.moment += 1
-        self.answers.append(RecordedText(text, self.heard, self.moment, max(self.turn, 1)))
-        self.heard, self.user_spoke = [], False
+        self.answers.append(RecordedText(text, self.input_messages, self.moment, max(self.turn, 1)))
+        self.input_messages, self.user_spoke = [], False
         self.moment += 1
         self.output = text or None
-        for asked in _list(message.get("tool_calls"), f"{place}.tool_calls"):
-            self._asked(asked, place)
-        for broken in _list(message.get("invalid_tool_calls"), f"{place}.invalid_tool_calls"):
-            self._asked(broken, place)
+        for tool_call in _list(message.get("tool_calls"), f"{place}.tool_calls"):
+            self._tool_call(tool_call, place)
+        for invalid_call in _list(message.get("invalid_tool_calls"), f"{place}.invalid_tool_calls"):
+            self._tool_call(invalid_call, place)
         legacy = _mapping(message.get("function_call"))
         if legacy is not None:
             self._call(legacy.get("name"), legacy.get("arguments"), None, place, {})
@@ -156,22 +159,28 @@ class _Reader:
             elif kind.endswith("tool_result"):  # a tool that ran on the provider's side
                 self._block_result(block, place)
 
-    def _asked(self, asked: Any, place: str) -> None:
-        entry = _mapping(asked)
+    def _tool_call(self, tool_call: Any, place: str) -> None:
+        entry = _mapping(tool_call)
         if entry is None:
-            raise DatasetError(f"got {shown(asked)}, wanted a tool call", field=f"{place}.tool_calls")
+            raise DatasetError(
+                f"got {short_repr(tool_call)}, wanted a tool call", field=f"{place}.tool_calls"
+            )
         inner = _mapping(entry.get("function")) or _mapping(entry.get("custom")) or entry
-        given = next(
+        arguments = next(
             (inner[key] for key in ("arguments", "args", "input") if inner.get(key) is not None), None
         )
-        self._call(inner.get("name"), given, entry.get("id"), place, entry)
+        self._call(inner.get("name"), arguments, entry.get("id"), place, entry)
 
-    def _call(self, name: Any, given: Any, key: Any, place: str, entry: Mapping[str, Any]) -> RecordedCall:
+    def _call(
+        self, name: Any, raw_arguments: Any, key: Any, place: str, entry: Mapping[str, Any]
+    ) -> RecordedCall:
         if not isinstance(name, str) or not name:
-            raise DatasetError(f"got {shown(dict(entry))}, wanted a tool call with a 'name'", field=place)
-        if entry.get("type") in ("custom", "custom_tool_call") and isinstance(given, str):
-            given = {"input": given}  # a custom tool takes plain text, not JSON
-        arguments, arguments_error = read_arguments(given)
+            raise DatasetError(
+                f"got {short_repr(dict(entry))}, wanted a tool call with a 'name'", field=place
+            )
+        if entry.get("type") in ("custom", "custom_tool_call") and isinstance(raw_arguments, str):
+            raw_arguments = {"input": raw_arguments}  # a custom tool takes plain text, not JSON
+        arguments, arguments_error = read_arguments(raw_arguments)
         metadata = {k: v for k, v in entry.items() if k not in _CALL_KEYS and k != "custom" and v is not None}
         if key is not None:
             metadata["id"] = key
@@ -188,17 +197,17 @@ class _Reader:
         self._result(block.get("tool_use_id"), block.get("content"), failed=failed, place=place)
 
     def _result(self, key: Any, output: Any, *, failed: bool, place: str, name: Any = None) -> None:
-        """Give the earliest waiting call of this id (or name, where results have none) its answer."""
-        for position, (asked, call) in enumerate(self.waiting):
-            if asked == key if key is not None else call.name == name:
+        """Give the result to the earliest waiting call of this id, or of this name where there is no id."""
+        for position, (call_id, call) in enumerate(self.waiting):
+            if call_id == key if key is not None else call.name == name:
                 del self.waiting[position]
                 call.output = _output(output)
                 call.error = SpanError("ToolError", _text(output)) if failed else call.error
                 self.moment += 1
                 return
-        wanted = f"the id {key!r}" if key is not None else f"the name {name!r}"
+        key_text = f"the id {key!r}" if key is not None else f"the name {name!r}"
         raise DatasetError(
-            f"got a tool's result, but no call before it waits for one with {wanted}", field=place
+            f"got a tool's result, but no call before it waits for one with {key_text}", field=place
         )
 
 
@@ -206,8 +215,8 @@ def _mapping(value: Any) -> Mapping[str, Any] | None:
     if isinstance(value, Mapping):
         return value
     dump = getattr(value, "model_dump", None)
-    dumped = dump() if callable(dump) else None
-    return dumped if isinstance(dumped, Mapping) else None
+    fields = dump() if callable(dump) else None
+    return fields if isinstance(fields, Mapping) else None
 
 
 def _list(value: Any, place: str) -> Sequence[Any]:
@@ -215,7 +224,7 @@ def _list(value: Any, place: str) -> Sequence[Any]:
         return ()
     if isinstance(value, list | tuple):
         return value
-    raise DatasetError(f"got {shown(value)}, wanted a list", field=place)
+    raise DatasetError(f"got {short_repr(value)}, wanted a list", field=place)
 
 
 def _blocks(message: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -226,7 +235,7 @@ def _blocks(message: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _text(content: Any) -> str:
-    """The text in a message's content: itself, or its text blocks, one a line."""
+    """The text of a message's content: a string as it is, or its text blocks, one a line."""
     if isinstance(content, str):
         return content
     if not isinstance(content, list | tuple):
@@ -242,7 +251,7 @@ def _block_text(block: Mapping[str, Any]) -> str:
 
 
 def _output(content: Any) -> Any:
-    """A result's value: text where it is all text, else the blocks as data."""
+    """A result's value: one text where all blocks are text, else the blocks as data."""
     if isinstance(content, list | tuple) and content:
         blocks = [_mapping(block) for block in content]
         if all(

@@ -1,4 +1,4 @@
-"""A finished evaluation as data, also inside the error that says it failed."""
+"""`EvaluationReport`: the results of an evaluation as data, also carried by `EvaluationFailed`."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class ScorerData:
 
     @classmethod
     def of(cls, score: Score) -> ScorerData:
-        """The read view of a score."""
+        """Make the view of a score."""
         return cls(
             name=score.name,
             threshold=score.threshold,
@@ -51,10 +51,10 @@ class ScorerData:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoringResult:
-    """What the scorers say of one trial of one example.
+    """The scores of one trial of one example.
 
     `error` is the agent's exception (its text with traceback), or why nothing could be scored. The outcome
-    is *errored* when the agent raised nothing but a scorer broke, or when there was nothing to score;
+    is *errored* when the agent did not raise but a scorer broke, or when there was nothing to score;
     *failed* when the agent raised, timed out, or a score is below its threshold; *passed* otherwise, with
     at least one score that passed. Durations are in seconds.
     """
@@ -160,7 +160,7 @@ class EvaluationReport(Sequence[ScoringResult]):
             for score in result.scores:
                 if score.value is not None:
                     values.setdefault(score.name, []).append(score.value)
-        return {name: sum(found) / len(found) for name, found in values.items()}
+        return {name: sum(scorer_values) / len(scorer_values) for name, scorer_values in values.items()}
 
     def __str__(self) -> str:
         """The counts and a line for each result; `agenttrace.reports.report_text` has the diffs too."""

@@ -1,4 +1,4 @@
-"""What a scorer says of one example."""
+"""`Score`: a scorer's result for one example."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from agenttrace.core.errors import ScorerError
 
 Outcome = Literal["passed", "failed", "skipped", "errored"]
 """*skipped*: a needed field is absent by design; *errored*: the scorer could not give a value. Both have
-value None and leave every mean; neither is a pass."""
+value None and are left out of every mean; neither is a pass."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Score:
-    """What a scorer says of one example.
+    """A scorer's result for one example.
 
     `value` is in 0..1, or None when skipped or errored. `reason` restates the arithmetic so that a reader
     can recompute the value; `details` holds the same facts machine-readably; `diff` is the aligned
@@ -82,12 +82,12 @@ class Score:
 
     @classmethod
     def skipped(cls, name: str, threshold: float, reason: str) -> Score:
-        """The example has nothing for this scorer to judge, by design."""
+        """Make the score of an example that has nothing for this scorer, by design."""
         return cls(name=name, value=None, threshold=threshold, outcome="skipped", reason=reason)
 
     @classmethod
     def errored(cls, name: str, threshold: float, error: BaseException | str, reason: str = "") -> Score:
-        """The scorer could not give a value; `error` is kept, with its traceback if it is an exception."""
+        """Make the score of a scorer that could not give a value; keeps the exception's traceback."""
         if isinstance(error, BaseException):
             text = "".join(traceback.format_exception(error))
             reason = reason or f"{type(error).__name__}: {error}"

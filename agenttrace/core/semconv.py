@@ -1,7 +1,7 @@
-"""OpenTelemetry's names for what is said of a call to a model, a tool or an agent.
+"""The names of span attributes in OpenTelemetry's GenAI semantic conventions.
 
-The GenAI semantic conventions as of 1.40; names of our own begin with ``agenttrace.``. Where those have no
-name for an input or an output, OpenInference's is taken.
+As of version 1.40; our own names begin with ``agenttrace.``. Where the conventions have no name for an input
+or an output, OpenInference's is used.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ CONVERSATION_ID = "gen_ai.conversation.id"
 SESSION_ID = "session.id"
 USER_ID = "user.id"
 CUSTOMER_ID = "enduser.id"
-"""What a trace's customer is recorded as; `USER_ID` is what later conventions call it."""
+"""The attribute of a trace's customer; later conventions call it `USER_ID`."""
 
 EVALUATION_RESULT = "gen_ai.evaluation.result"
 EVALUATION_NAME = "gen_ai.evaluation.name"
@@ -74,7 +74,7 @@ EXCEPTION_TYPE = "exception.type"
 EXCEPTION_MESSAGE = "exception.message"
 EXCEPTION_STACKTRACE = "exception.stacktrace"
 OTHER_ERROR = "_OTHER"
-"""The conventions' `ERROR_TYPE` of a failure whose type is not known."""
+"""The value of `ERROR_TYPE` for a failure of unknown type."""
 
 SERVICE_NAME = "service.name"
 SDK_NAME = "telemetry.sdk.name"
@@ -87,13 +87,32 @@ INDEX = "agenttrace.index"
 STATUS = "agenttrace.status"
 PROJECT = "agenttrace.project"
 PHOENIX_PROJECT = "openinference.project.name"
-"""Where Phoenix looks for the project that a span belongs to; without it all are the default one's."""
+"""The attribute in which Phoenix looks for a span's project; without it, spans go to its default project."""
 COST = "agenttrace.cost.total"
 """US dollars."""
 OTHER_USAGE = "agenttrace.usage."
-"""What the name of a count in ``span.usage`` that the conventions do not know begins with."""
+"""The prefix for counts in ``span.usage`` that the conventions do not name."""
 OTHER_INPUT = "agenttrace.input"
-"""The parts of an input that have no name of their own, where the others have."""
+"""The parameters of an input that the conventions do not name, beside others that they do."""
+
+RECORDED = "agenttrace.recorded"
+"""True on the root of a run that was given as data: its calls have no durations, nor a root of their own."""
+TAGS = "agenttrace.tags"
+METADATA = "agenttrace.metadata"
+"""What was said of a trace, by name; on its root."""
+TURN = "agenttrace.turn"
+ATTEMPT = "agenttrace.attempt"
+ARGUMENTS_ERROR = "agenttrace.arguments_error"
+"""Why the arguments of a recorded call could not be read."""
+CALL_METADATA = "agenttrace.call"
+"""What was recorded of a call besides its arguments and output, by name."""
+ITEMS = "agenttrace.items"
+"""How many items a generator gave."""
+RETURNED = "agenttrace.returned"
+"""What a generator returned, besides its items."""
+LOGS = "agenttrace.logs"
+UNREADABLE = "agenttrace.unreadable"
+"""What the store holds of a span in another form than this version reads."""
 
 CONTENT = frozenset(
     {
@@ -116,14 +135,14 @@ CONTENT = frozenset(
         OTHER_INPUT,
         "gen_ai.prompt",
         "gen_ai.completion",
-        "agenttrace.arguments_error",
-        "agenttrace.call",
-        "agenttrace.logs",
-        "agenttrace.returned",
-        "agenttrace.unreadable",
+        ARGUMENTS_ERROR,
+        CALL_METADATA,
+        LOGS,
+        RETURNED,
+        UNREADABLE,
     }
 )
-"""Attributes that hold what was asked, given, answered or raised, not only that it was."""
+"""Attributes that hold content: prompts, arguments, answers, error messages."""
 
 USAGE = {
     "input_tokens": INPUT_TOKENS,
@@ -132,7 +151,7 @@ USAGE = {
     "cache_write_tokens": CACHE_WRITE_TOKENS,
     "reasoning_tokens": REASONING_TOKENS,
 }
-"""Our word in ``span.usage`` for each count of tokens, with its name in the conventions."""
+"""For each token count in ``span.usage``, its name in the conventions."""
 
 REQUEST = {
     "model": REQUEST_MODEL,
@@ -150,4 +169,4 @@ REQUEST = {
     "frequency_penalty": REQUEST_FREQUENCY_PENALTY,
     "presence_penalty": REQUEST_PRESENCE_PENALTY,
 }
-"""What providers call a setting of a request, with its name in the conventions."""
+"""For each request setting as providers call it, its name in the conventions."""

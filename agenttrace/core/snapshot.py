@@ -1,10 +1,10 @@
-"""A bounded copy of any value, made without running any of the value's own code.
+"""`snapshot`: a bounded copy of any value, made without running any of the value's own code.
 
-What a traced call records must not change when the caller mutates a list later, must not cost more than a
-bound, and must never call `__repr__`, a property, `model_dump` or an iterator of the user's. So a snapshot
-looks at exact types only: builtin containers are walked, builtin scalars kept, a short list of immutable
-library types is written as text, dataclasses and pydantic models are read from their instance dictionary,
-and everything else becomes ``{"$type": "module.Name"}``.
+A recorded value must not change when the caller mutates a list later, must not cost more than a bound, and
+must never call a user's `__repr__`, property, `model_dump` or iterator. So a snapshot looks at exact types
+only: builtin containers are walked, builtin scalars kept, a short list of immutable library types is written
+as text, dataclasses and pydantic models are read from their instance dictionary, and everything else becomes
+``{"$type": "module.Name"}``.
 
 Marks in a snapshot: ``{"$type": …}`` an object that was not opened, ``{"$cycle": …}`` a container inside
 itself, ``{"$truncated": n}`` n items, or a level, left out, ``…[+n chars]`` at the end of a cut string,
@@ -38,7 +38,9 @@ EXACT_INT = 1 << 53
 """Integers from here on are written as text: JSON readers elsewhere would round them."""
 
 LEAVES = frozenset({str, int, float, bool, type(None)})
-_OPENED = frozenset({str, int, float, list, tuple, set, frozenset, dict, bytes, bytearray, memoryview})
+_READ_AS_BUILTIN = frozenset(
+    {str, int, float, list, tuple, set, frozenset, dict, bytes, bytearray, memoryview}
+)
 """Builtin types whose subclasses are read by the builtin's own methods."""
 
 _HEAD_BYTES = 1024
@@ -56,7 +58,7 @@ def register_snapshot(kind: type, handler: Handler) -> None:
 
 
 class StandIn:
-    """Holds the snapshot of an object in the object's place: hashable, as it was, for sets and keys."""
+    """Holds the snapshot of an object in its place; hashable, so that sets and keys can hold it."""
 
     __slots__ = ("content", "kind")
 
@@ -77,16 +79,16 @@ def snapshot(value: Any, limit: int = MAX_VALUE_SIZE) -> tuple[Any, int]:
         if thrown_in(error):
             raise
         copy = {"$type": type_name(type(value))}
-    return copy, limit - budget.left
+    return copy, limit - budget.remaining
 
 
 class _Budget:
-    """One walk: the characters left and the containers that are open on the path."""
+    """One walk: the characters that remain, and the containers that are open on the path."""
 
-    __slots__ = ("left", "open")
+    __slots__ = ("open", "remaining")
 
     def __init__(self, limit: int) -> None:
-        self.left = limit
+        self.remaining = limit
         self.open: set[int] = set()
 
     def walk(self, value: Any, depth: int) -> Any:
@@ -96,7 +98,7 @@ class _Budget:
         if kind is int and not -EXACT_INT < value < EXACT_INT:
             return self._text(int_text(value))
         if kind is int or kind is bool or value is None or kind is float:
-            self.left -= 8
+            self.remaining -= 8
             return value
         if kind is dict or kind is list or kind is tuple:
             return self._container(value, kind, depth)
@@ -109,19 +111,19 @@ class _Budget:
             except Exception as error:  # choke-point: a handler of the user's, an unmade object
                 if thrown_in(error):
                     raise
-                self.left -= 32
+                self.remaining -= 32
                 return {"$type": type_name(kind)}
             return self.walk(content, depth + 1)
         return self._other(value, kind, depth)
 
     def _text(self, text: str) -> str:
         size = len(text)
-        if size <= self.left:
-            self.left -= size + 2
+        if size <= self.remaining:
+            self.remaining -= size + 2
             return text
-        kept = max(self.left, 0)
-        self.left -= kept + 16
-        return f"{text[:kept]}…[+{size - kept} chars]"
+        room = max(self.remaining, 0)
+        self.remaining -= room + 16
+        return f"{text[:room]}…[+{size - room} chars]"
 
     def _container(self, value: Any, kind: type, depth: int) -> Any:
         if kind is dict:
@@ -166,9 +168,9 @@ class _Budget:
         return copy if self._spend(size) else None
 
     def _spend(self, size: int) -> bool:
-        if size > self.left:
+        if size > self.remaining:
             return False
-        self.left -= size
+        self.remaining -= size
         return True
 
     def _nested(self, value: Any, depth: int, copy: Callable[[Any, int], Any]) -> Any:
@@ -190,7 +192,7 @@ class _Budget:
             pairs = list(islice(dict.items(value), MAX_ITEMS))
         copy: dict[str, Any] = {}
         for key, item in pairs:
-            if self.left <= 0:
+            if self.remaining <= 0:
                 break
             copy[self._key(key, copy, depth)] = self.walk(item, depth)
         if len(copy) < size:
@@ -198,7 +200,7 @@ class _Budget:
             copy["$truncated"] = size - len(copy) + _left_out_before(last)
         return copy
 
-    def _key(self, key: Any, taken: dict[str, Any], depth: int) -> str:
+    def _key(self, key: Any, entries: dict[str, Any], depth: int) -> str:
         if type(key) is str:
             text = self._text(key)
         elif type(key) is int:
@@ -210,7 +212,7 @@ class _Budget:
         else:
             kind = key.kind if type(key) is StandIn else type_name(type(key))
             text = self._text(f"{kind} {self.walk(key, depth)!r}")
-        while text in taken:
+        while text in entries:
             text += f" ({type_name(type(key))})"
         return text
 
@@ -229,10 +231,10 @@ class _Budget:
     def _members(self, value: Any, depth: int) -> list[Any]:
         base: Any = set if inherits(bases_of(type(value)), set) else frozenset
         size = base.__len__(value)
-        scalars, others = _parted(base.__iter__(value))
-        copy = [self.walk(item, depth) for item in scalars if self.left > 0]
-        # By what they look like: objects have no order of their own that is the same in the next process.
-        copy += sorted((self.walk(item, depth) for item in others if self.left > 0), key=repr)
+        scalars, others = _split_scalars(base.__iter__(value))
+        copy = [self.walk(item, depth) for item in scalars if self.remaining > 0]
+        # Sorted by their text: objects have no order that is the same in every process.
+        copy += sorted((self.walk(item, depth) for item in others if self.remaining > 0), key=repr)
         if len(copy) < size:
             copy.append({"$truncated": size - len(copy)})
         return copy
@@ -240,7 +242,7 @@ class _Budget:
     def _take(self, items: Iterator[Any], size: int, depth: int) -> list[Any]:
         copy: list[Any] = []
         for item in islice(items, MAX_ITEMS):
-            if self.left <= 0:
+            if self.remaining <= 0:
                 break
             copy.append(self.walk(item, depth))
         if len(copy) < size:
@@ -248,9 +250,9 @@ class _Budget:
         return copy
 
     def _other(self, value: Any, kind: type, depth: int) -> Any:
-        """Subclasses of builtins by the builtin's own methods; records by their dictionary; else the type."""
+        """Read a subclass by the builtin's own methods, a record by its dictionary, else name the type."""
         bases = bases_of(kind)
-        builtin = next((base for base in bases if type(base) is type and base in _OPENED), None)
+        builtin = next((base for base in bases if type(base) is type and base in _READ_AS_BUILTIN), None)
         if builtin is str:
             return self._text(str.__str__(value))
         if builtin is int:
@@ -270,7 +272,7 @@ class _Budget:
         fields = record_fields(value, bases)
         if fields is not None:
             return self._nested(value, depth, lambda _, d: self._pairs(fields, d))
-        self.left -= 32
+        self.remaining -= 32
         return {"$type": type_name(kind)}
 
     def _bytes(self, value: Any) -> dict[str, Any]:
@@ -282,40 +284,40 @@ class _Budget:
         else:  # from Python 3.12 on a subclass may have a `__buffer__` of its own
             base: Any = bytes if inherits(bases_of(kind), bytes) else bytearray
             head, size = bytes(base.__getitem__(value, slice(_HEAD_BYTES))), base.__len__(value)
-        self.left -= len(head) * 4 // 3 + 32
+        self.remaining -= len(head) * 4 // 3 + 32
         return {"$bytes": base64.b64encode(head).decode(), "size": size}
 
 
 def _left_out_before(last: tuple[Any, Any] | None) -> int:
-    """What a mark at the end of a container that was cut before stands for, itself not counted."""
+    """How many items the mark at the end of an already truncated container stands for, minus the mark."""
     if last is None or type(last[0]) is not str or last[0] != "$truncated" or type(last[1]) is not int:
         return 0
     return last[1] - 1
 
 
-def _unseen(value: Any) -> Any:
+def _not_looked_up(value: Any) -> Any:
     raise TypeError(f"no handler was looked up for {type(value)}")
 
 
-_UNSEEN: Handler = _unseen
+_NOT_LOOKED_UP: Handler = _not_looked_up
 
 
 def _handler_of(kind: type) -> Handler | None:
     if not is_hashable(kind):
         return find_handler(kind)
-    handler = _handlers.get(kind, _UNSEEN)
-    if handler is _UNSEEN:
+    handler = _handlers.get(kind, _NOT_LOOKED_UP)
+    if handler is _NOT_LOOKED_UP:
         handler = _handlers[kind] = find_handler(kind)
     return handler
 
 
 def is_leaf(value: Any) -> bool:
-    """Whether a value is exactly a text, a number, a truth value or None."""
+    """Whether a value's type is exactly str, int, float, bool or None."""
     kind = type(value)
     return kind is str or kind is int or kind is float or kind is bool or value is None
 
 
-def _parted(items: Iterator[Any]) -> tuple[list[Any], list[Any]]:
+def _split_scalars(items: Iterator[Any]) -> tuple[list[Any], list[Any]]:
     """The scalar members of a set in an order that does not depend on the hash seed, and the others."""
     scalars: list[Any] = []
     others: list[Any] = []
@@ -325,7 +327,7 @@ def _parted(items: Iterator[Any]) -> tuple[list[Any], list[Any]]:
 
 
 def int_text(value: int) -> str:
-    """An integer's decimal digits; beyond 3,000 of them its first hexadecimal ones, then how many follow."""
+    """An integer as decimal digits; beyond 3,000 of them, its first hex digits with the count of the rest."""
     bits = value.bit_length()
     if bits < 10_000:  # str() refuses beyond 4,300 digits: a setting of the interpreter's
         return str(value)

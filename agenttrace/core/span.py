@@ -1,4 +1,4 @@
-"""One finished call as a value."""
+"""`Span`: one finished call as a value, with its error."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ class Frame:
 class SpanError:
     """The exception that left a call.
 
-    `frames` runs from the call outwards-in (innermost last). It is empty where a nested span of the same
-    trace already carries the traceback of the same exception.
+    `frames` has the innermost frame last. It is empty where a nested span of the same trace already carries
+    the traceback of the same exception.
     """
 
     type: str
@@ -47,7 +47,7 @@ class SpanError:
 
 
 class Span:
-    """One finished call. Nothing changes it after it was made.
+    """One finished call. It never changes after it was made.
 
     Ids are kept as integers (`trace_key` 128 bit, `span_key` and `parent_key` 64 bit) and shown as hex
     (`trace_id`, `span_id`, `parent_id`). `start_ns` and `end_ns` are nanoseconds since the Unix epoch, made

@@ -1,4 +1,4 @@
-"""A stored thing in one line: a trace, an evaluation run."""
+"""Summaries for lists: one line for a trace, one for an evaluation run."""
 
 from __future__ import annotations
 

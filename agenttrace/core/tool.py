@@ -1,4 +1,4 @@
-"""A tool: its name, its parameters, its tags."""
+"""`ToolDefinition`: a tool's name, parameters, tags."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class ToolDefinition:
     tags: tuple[str, ...] = ()
 
     def bind(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Give expected arguments the shape in which a call of this tool is recorded.
+        """Bring expected arguments into the shape in which a call of this tool is recorded.
 
         Defaults are filled in; names that the tool takes through ``**options`` are moved under that
         parameter's own name.
@@ -54,18 +54,18 @@ class ToolDefinition:
         Raises:
             ExpectationError: an argument that the tool does not have.
         """
-        named = {p.name: p for p in self.parameters}
+        by_name = {p.name: p for p in self.parameters}
         rest = next((p.name for p in self.parameters if p.kind == "var_keyword"), None)
         bound: dict[str, Any] = {}
         extra: dict[str, Any] = {}
         for name, value in arguments.items():
-            if name in named:
+            if name in by_name:
                 bound[name] = value
             elif rest is not None:
                 extra[name] = value
             else:
                 raise ExpectationError(
-                    f"the tool {self.name!r} has no parameter {name!r}" + did_you_mean(name, named)
+                    f"the tool {self.name!r} has no parameter {name!r}" + did_you_mean(name, by_name)
                 )
         for parameter in self.parameters:
             if parameter.name not in bound:

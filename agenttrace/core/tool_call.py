@@ -1,9 +1,9 @@
-"""A tool call: one that happened, one that should happen.
+"""A tool call: an actual one (`ToolCall`), an expected one (`ExpectedToolCall`).
 
-What counts as a tool call: a span whose `span_type` is ``"tool"``. Calls are ordered by their start.
-Nested tool spans count, in start order, each with its path; so do the calls of sub-agents, with the agent's
-path. Calls made in threads, executors and tasks belong to the trace that started them. A failed attempt
-counts and carries its error. Two calls are *parallel* when they share a parent and their intervals overlap.
+A tool call is a span whose `span_type` is ``"tool"``. Calls are ordered by their start. Nested tool spans
+count, in start order, each with its path; so do the calls of sub-agents, with the agent's path. Calls made in
+threads, executors and tasks belong to the trace that started them. A failed attempt counts and carries its
+error. Two calls are *parallel* when they share a parent and their intervals overlap.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class _Any:
 
 
 ANY: Final = _Any()
-"""In an expectation, in place of a value: whatever it is. The value must be there; see `ABSENT`."""
+"""In an expectation: any value agrees, but there must be one; see `ABSENT`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,8 +78,10 @@ class ToolCall:
         return self.error is not None or self.status == "error"
 
 
-HAPPENED = "; that is what happened: agenttrace.expectations.expectation_of(run) makes an expectation of it"
-"""What to do about a call or a trace that stands in place of an expectation."""
+ACTUAL_CALL_HINT = (
+    "; that is what happened: agenttrace.expectations.expectation_of(run) makes an expectation of it"
+)
+"""The end of an error's text where an actual call or a trace stands in place of an expectation."""
 
 _EXPECTED_KEYS = {
     "tool_name": "name",
@@ -108,7 +110,7 @@ the listed keys at any depth and others free, *ignore* not at all."""
 class ExpectedToolCall:
     """What should happen: one call of a tool.
 
-    `arguments` is ANY where nothing is said of them; an empty mapping means called without arguments.
+    `arguments` is ANY where they are free; an empty mapping means called without arguments.
     Values may be matchers. `mode` None means the scorer's own argument mode. `label` names the call for
     `ref`. `source` is where the expectation was written (``file:line``).
     """
@@ -133,7 +135,7 @@ class ExpectedToolCall:
         """Read a tool's name, or a mapping with ``tool_name`` and optionally ``parameters``.
 
         Raises:
-            ExpectationError: not such a thing, no name, or a key that is not known.
+            ExpectationError: `item` is neither, has no name, or has an unknown key.
         """
         if isinstance(item, ExpectedToolCall):
             return item
@@ -144,7 +146,8 @@ class ExpectedToolCall:
         if not isinstance(item, Mapping):
             raise ExpectationError(
                 f"an expected tool is a name or a mapping with 'tool_name',"
-                f" got {type(item).__name__} {item!r:.200}{HAPPENED if isinstance(item, ToolCall) else ''}"
+                f" got {type(item).__name__} {item!r:.200}"
+                + (ACTUAL_CALL_HINT if isinstance(item, ToolCall) else "")
             )
         fields: dict[str, Any] = {}
         for key, value in item.items():
@@ -171,12 +174,12 @@ class ExpectedToolCall:
         return cls(**fields, source=source)
 
     def to_data(self) -> dict[str, Any]:
-        """The mapping that `of` reads back, without what is not constrained. Values are left as they are."""
-        told: dict[str, Any] = {"tool_name": self.name}
+        """The mapping that `of` reads back, without unconstrained fields. Values are left as they are."""
+        data: dict[str, Any] = {"tool_name": self.name}
         if self.arguments is not ANY:
-            told["parameters"] = self.arguments
+            data["parameters"] = self.arguments
         if self.output is not ANY:
-            told["output"] = self.output
+            data["output"] = self.output
         rest = {
             "agent_name": self.agent,
             "turn": self.turn,
@@ -187,4 +190,4 @@ class ExpectedToolCall:
             "action_dependencies": list(self.action_dependencies) or None,
             "require_all": None if self.require_all else False,
         }
-        return told | {key: value for key, value in rest.items() if value is not None}
+        return data | {key: value for key, value in rest.items() if value is not None}

@@ -1,4 +1,4 @@
-"""What happened in one run: its spans in start order."""
+"""`Trace`: what happened in one run, as spans in start order."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
+from agenttrace.core import semconv
 from agenttrace.core.identity import new_trace_key, trace_id_text
 from agenttrace.core.span import Span, SpanError
 from agenttrace.core.tool import TOOL, ToolDefinition
@@ -35,8 +36,8 @@ class Trace:
         if trace_key is None:
             trace_key = self.spans[0].trace_key if self.spans else new_trace_key()
         self.trace_key = trace_key
-        known = {span.tool.name: span.tool for span in self.spans if span.tool is not None}
-        self.tools: Mapping[str, ToolDefinition] = {**(tools or {}), **known}
+        span_tools = {span.tool.name: span.tool for span in self.spans if span.tool is not None}
+        self.tools: Mapping[str, ToolDefinition] = {**(tools or {}), **span_tools}
         self._output = output
 
     @classmethod
@@ -116,34 +117,35 @@ class Trace:
 
     @property
     def is_recorded_run(self) -> bool:
-        """Whether this was made of plain calls or messages. Then `tools` says what its calls' parameters are;
-        in a live trace a call knows that itself, and a tool of the same name may be another project's."""
-        return bool(self.root and self.root.attributes.get("agenttrace.recorded"))
+        """Whether this trace was made from plain calls or messages.
+
+        Then `tools` defines its calls' parameters. In a live trace each call has its own definition, and a
+        tool of the same name in `tools` may belong to another project.
+        """
+        return bool(self.root and self.root.attributes.get(semconv.RECORDED))
 
     @property
     def tags(self) -> tuple[str, ...]:
         """The tags of all roots, each once."""
-        return tuple(
-            dict.fromkeys(tag for s in self.roots for tag in s.attributes.get("agenttrace.tags", ()))
-        )
+        return tuple(dict.fromkeys(tag for s in self.roots for tag in s.attributes.get(semconv.TAGS, ())))
 
     @property
     def customer_id(self) -> str | None:
-        """What `tracer.set_customer_id` was given."""
-        return self._root_attribute("enduser.id")
+        """The id that `tracer.set_customer_id` set, or None."""
+        return self._root_attribute(semconv.CUSTOMER_ID)
 
     @property
     def session_id(self) -> str | None:
-        """What `tracer.set_session_id` was given."""
-        return self._root_attribute("session.id")
+        """The id that `tracer.set_session_id` set, or None."""
+        return self._root_attribute(semconv.SESSION_ID)
 
     @property
     def metadata(self) -> Mapping[str, Any]:
-        """What `tracer.update_metadata` was given, all roots together."""
-        merged: dict[str, Any] = {}
+        """The metadata that `tracer.update_metadata` set, of all roots together."""
+        metadata: dict[str, Any] = {}
         for span in self.roots:
-            merged.update(span.attributes.get("agenttrace.metadata", {}))
-        return merged
+            metadata.update(span.attributes.get(semconv.METADATA, {}))
+        return metadata
 
     def _root_attribute(self, name: str) -> str | None:
         return next((span.attributes[name] for span in self.roots if name in span.attributes), None)
@@ -163,17 +165,17 @@ class Trace:
 
         Spans on a loop of parents come last, at depth 0.
         """
-        seen: set[int] = set()
+        visited: set[int] = set()
         stack = [(0, span) for span in reversed(self.roots)]
         while stack:
             depth, span = stack.pop()
-            if id(span) in seen:
+            if id(span) in visited:
                 continue
-            seen.add(id(span))
+            visited.add(id(span))
             yield depth, span
             stack.extend((depth + 1, child) for child in reversed(self.children.get(span.span_key, ())))
         for span in self.spans:
-            if id(span) not in seen:
+            if id(span) not in visited:
                 yield 0, span
 
     @cached_property
@@ -185,7 +187,7 @@ class Trace:
     def _tool_call(self, index: int, span: Span) -> ToolCall:
         above = self._ancestors(span)
         attributes = span.attributes
-        agents = [attributes["gen_ai.agent.name"]] if "gen_ai.agent.name" in attributes else []
+        agents = [attributes[semconv.AGENT_NAME]] if semconv.AGENT_NAME in attributes else []
         agents += [s.name for s in above if s.span_type == AGENT]
         return ToolCall(
             name=span.name,
@@ -200,31 +202,31 @@ class Trace:
             path=tuple(s.name for s in reversed(above)),
             parent_id=span.parent_id,
             span_id=span.span_id,
-            turn=attributes.get("agenttrace.turn"),
+            turn=attributes.get(semconv.TURN),
             tool=span.tool or (self.tools.get(span.name) if self.is_recorded_run else None),
-            arguments_error=attributes.get("agenttrace.arguments_error"),
-            metadata=attributes.get("agenttrace.call", {}),
+            arguments_error=attributes.get(semconv.ARGUMENTS_ERROR),
+            metadata=attributes.get(semconv.CALL_METADATA, {}),
         )
 
     def under(self, span_key: int) -> Trace:
-        """The span with this integer id and what is below it, also while the span itself has not ended."""
-        kept: dict[int, Span] = {}
+        """The span with this integer id and all spans below it, also while the span itself has not ended."""
+        subtree: dict[int, Span] = {}
         span = self.by_key.get(span_key)
         stack = [span] if span is not None else [top for top in self.roots if top.parent_key == span_key]
         while stack:
             span = stack.pop()
-            if id(span) not in kept:
-                kept[id(span)] = span
+            if id(span) not in subtree:
+                subtree[id(span)] = span
                 stack.extend(self.children.get(span.span_key, ()))
-        return Trace(kept.values(), trace_key=self.trace_key, tools=self.tools)
+        return Trace(subtree.values(), trace_key=self.trace_key, tools=self.tools)
 
     def _ancestors(self, span: Span) -> list[Span]:
         """Parents, nearest first; stops at a loop."""
         above: list[Span] = []
-        seen = {span.span_key}
+        visited = {span.span_key}
         key = span.parent_key
-        while key is not None and key not in seen:
-            seen.add(key)
+        while key is not None and key not in visited:
+            visited.add(key)
             parent = self.by_key.get(key)
             if parent is None:
                 break

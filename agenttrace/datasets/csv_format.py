@@ -1,9 +1,8 @@
 """Datasets as CSV, one example a row.
 
-A cell is a text as it stands, but for four things: an empty cell is None; a cell that begins with ``{``,
+A cell is a text as it stands, with four exceptions: an empty cell is None; a cell that begins with ``{``,
 ``[`` or ``"`` is JSON, and so is what follows ``json:`` (``json:42`` is the number, ``42`` the text); an
-apostrophe before a character that spreadsheets take for a formula (or before another apostrophe) is taken
-off.
+apostrophe before a character that spreadsheets take for a formula (or before another apostrophe) is removed.
 """
 
 from __future__ import annotations
@@ -17,10 +16,10 @@ from typing import Any
 
 from agenttrace.core.errors import did_you_mean
 from agenttrace.core.example import Example
-from agenttrace.datasets.document import Document, Loaded, load_example
+from agenttrace.datasets.document import Document, FileContents, load_example
 from agenttrace.datasets.files import read_text
 from agenttrace.datasets.json_format import json_text
-from agenttrace.datasets.json_text import JSONRefused, strict_json
+from agenttrace.datasets.json_text import InvalidJSON, strict_json
 
 MAX_BYTES = 256_000_000
 MAX_FIELD = 16_000_000
@@ -31,12 +30,12 @@ _FIELDS = tuple(Example.model_fields)
 _limit_lock = threading.Lock()
 
 
-def read_csv(path: Path, header_mapping: Mapping[str, str] | None = None) -> Loaded:
-    """Read a table whose first row names Example fields; cells as `cells` says.
+def read_csv(path: Path, header_mapping: Mapping[str, str] | None = None) -> FileContents:
+    """Read a table whose first row names Example fields; cells as `read_cell` reads them.
 
     `header_mapping` names the column of each field where the file has names of its own; columns outside it
-    are passed over then. The delimiter is the one of comma, semicolon and tab that makes the first row
-    known names. Rows without any text are passed over.
+    are ignored then. The delimiter is whichever of comma, semicolon and tab splits the first row into the
+    most known names. Rows without any text are ignored.
 
     Raises:
         DatasetError: an unknown or repeated column, a row with more or fewer cells than the first, a cell
@@ -49,10 +48,10 @@ def read_csv(path: Path, header_mapping: Mapping[str, str] | None = None) -> Loa
     if "\0" in text:
         document.lines[()] = text.count("\n", 0, text.index("\0")) + 1
         raise document.error("there is a NUL character; save the file as UTF-8 text")
-    wanted = {column: field for field, column in (header_mapping or {}).items()}
-    rows = _rows(text, _delimiter(text, wanted or _FIELDS), document)
+    field_of = {column: field for field, column in (header_mapping or {}).items()}
+    rows = _rows(text, _delimiter(text, field_of or _FIELDS), document)
     header = [name.strip() for name in next(rows)[1]]
-    columns = _columns(header, wanted, document)
+    columns = _columns(header, field_of, document)
     examples = []
     for number, row in rows:
         if not any(row):
@@ -66,29 +65,29 @@ def read_csv(path: Path, header_mapping: Mapping[str, str] | None = None) -> Loa
             )
         entry = {field: _value(row[at], document, number, field) for field, at in columns.items()}
         examples.append(load_example(document, entry, (number,), f"row {number}"))
-    return Loaded(examples)
+    return FileContents(examples)
 
 
 def write_csv(rows: Sequence[Mapping[str, Any]], platform_fields: Mapping[str, Any]) -> str:
-    """The text of a CSV file with the columns that any example uses. Platform fields have no place in it."""
+    """The text of a CSV file with the columns that any example uses. CSV cannot hold platform fields."""
     del platform_fields
     columns = [field for field in _FIELDS if not rows or any(field in row for row in rows)]
     target = io.StringIO(newline="")
     writer = csv.writer(target, lineterminator="\r\n")
     writer.writerow(columns)
-    writer.writerows([cell(row.get(field)) for field in columns] for row in rows)
+    writer.writerows([write_cell(row.get(field)) for field in columns] for row in rows)
     return target.getvalue()
 
 
 def _rows(text: str, delimiter: str, document: Document) -> Iterator[tuple[int, list[str]]]:
-    """Every row with its number, from 1; notes its line."""
+    """Every row with its number, from 1; sets the document's line for it."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     number = 0
     while True:
         number += 1
         document.lines = {(number,): reader.line_num + 1}
         try:
-            with _limit_lock:  # the limit is the process's: raised for one step at a time, then put back
+            with _limit_lock:  # the limit is process-wide: raised for one step at a time, then restored
                 before = csv.field_size_limit(MAX_FIELD)
                 try:
                     row = next(reader)
@@ -101,41 +100,41 @@ def _rows(text: str, delimiter: str, document: Document) -> Iterator[tuple[int, 
         yield number, row
 
 
-def _delimiter(text: str, known: Sequence[str] | Mapping[str, str]) -> str:
+def _delimiter(text: str, column_names: Sequence[str] | Mapping[str, str]) -> str:
     first = text[:100_000].splitlines()[0]
 
     def names(delimiter: str) -> int:
-        return sum(name.strip().strip('"') in known for name in first.split(delimiter))
+        return sum(name.strip().strip('"') in column_names for name in first.split(delimiter))
 
     return max(_DELIMITERS, key=names)
 
 
-def _columns(header: list[str], wanted: Mapping[str, str], document: Document) -> dict[str, int]:
-    """Where each field stands."""
-    found: dict[str, int] = {}
+def _columns(header: list[str], field_of: Mapping[str, str], document: Document) -> dict[str, int]:
+    """The column of each field, by its number from 0."""
+    columns: dict[str, int] = {}
     if not any(header):
         raise document.error("the first row is blank, wanted names of Example fields", (1,), "row 1")
     for at, name in enumerate(header):
-        field = wanted.get(name) if wanted else name
+        field = field_of.get(name) if field_of else name
         if field is None:
             continue
         if field not in _FIELDS:
             raise document.error(f"unknown column {field!r}{did_you_mean(field, _FIELDS)}", (1,), "row 1")
-        if field in found:
+        if field in columns:
             raise document.error(f"the column {name!r} stands there twice", (1,), "row 1")
-        found[field] = at
-    missing = [column for column, field in wanted.items() if field not in found]
+        columns[field] = at
+    missing = [column for column, field in field_of.items() if field not in columns]
     if missing:
         raise document.error(f"no column {missing[0]!r}{did_you_mean(missing[0], header)}", (1,), "row 1")
-    return found
+    return columns
 
 
 def _value(text: str, document: Document, number: int, field: str) -> Any:
     try:
-        return cell_value(text)
-    except JSONRefused as refused:
+        return read_cell(text)
+    except InvalidJSON as error:
         raise document.error(
-            f"got {text[:80]!r}, which begins like JSON but cannot be read ({refused}); "
+            f"got {text[:80]!r}, which begins like JSON but cannot be read ({error}); "
             "write a text that begins so as a JSON string, in double quotes",
             (number,),
             f"row {number}.{field}",
@@ -145,11 +144,11 @@ def _value(text: str, document: Document, number: int, field: str) -> Any:
 _JSON_STARTS = ("{", "[", '"')
 _JSON_MARK = "json:"
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
-_GUARDED = ("'", *_FORMULA_STARTS)
+_APOSTROPHE_STARTS = ("'", *_FORMULA_STARTS)
 
 
-def cell(value: Any) -> str:
-    """Write a JSON value so that `cell_value` reads the same, and no spreadsheet runs it."""
+def write_cell(value: Any) -> str:
+    """Write a JSON value so that `read_cell` returns an equal one, and no spreadsheet runs it."""
     if value is None:
         return ""
     if isinstance(value, str) and not _needs_json(value):
@@ -158,11 +157,11 @@ def cell(value: Any) -> str:
     return text if text.startswith(_JSON_STARTS) else _JSON_MARK + text
 
 
-def cell_value(text: str) -> Any:
+def read_cell(text: str) -> Any:
     """Read a cell.
 
     Raises:
-        JSONRefused: it begins as JSON and is none.
+        InvalidJSON: the cell begins like JSON, but is not JSON.
     """
     if not text:
         return None
@@ -170,11 +169,11 @@ def cell_value(text: str) -> Any:
         return strict_json(text.removeprefix(_JSON_MARK))
     if text.startswith(_JSON_STARTS):
         return strict_json(text)
-    return text[1:] if text[0] == "'" and text[1:].startswith(_GUARDED) else text
+    return text[1:] if text[0] == "'" and text[1:].startswith(_APOSTROPHE_STARTS) else text
 
 
 def _needs_guard(text: str) -> bool:
-    return text.startswith(_FORMULA_STARTS) or (text[0] == "'" and text[1:].startswith(_GUARDED))
+    return text.startswith(_FORMULA_STARTS) or (text[0] == "'" and text[1:].startswith(_APOSTROPHE_STARTS))
 
 
 def _needs_json(text: str) -> bool:

@@ -1,4 +1,4 @@
-"""A list of examples with a name: from a file or from traces, to a file of any format."""
+"""`EvalDataset`: a list of examples, loaded from files or made from traces, saved in any format."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, Self, overload
 
+from agenttrace.core import semconv
 from agenttrace.core.errors import DatasetError, did_you_mean
 from agenttrace.core.example import Example
 from agenttrace.core.file_form import strict, to_file_form
-from agenttrace.core.recorded_calls import written_call
+from agenttrace.core.recorded_calls import call_to_mapping
 from agenttrace.core.tool import TOOL
 from agenttrace.core.trace import Trace
 from agenttrace.datasets.csv_format import read_csv, write_csv
-from agenttrace.datasets.document import Loaded
+from agenttrace.datasets.document import FileContents
 from agenttrace.datasets.files import write_text
 from agenttrace.datasets.json_format import read_json, read_jsonl, write_json, write_jsonl
 from agenttrace.datasets.yaml_format import read_yaml, write_yaml
@@ -25,9 +26,9 @@ from agenttrace.expectations.from_run import expectation_of
 class EvalDataset(Sequence[Example]):
     """Examples in order.
 
-    `platform_fields` is what an export of the judgeval platform said of the dataset itself
-    (``dataset_alias``, ``dataset_id`` …); JSON and YAML files keep it, JSONL and CSV have no place for it.
-    Loading adds to what is there, and adds nothing where the file has an error.
+    `platform_fields` are the fields of the dataset itself in an export of the judgeval platform
+    (``dataset_alias``, ``dataset_id`` …); JSON and YAML files keep them, JSONL and CSV files cannot.
+    Loading appends to the examples, and appends nothing where the file has an error.
     """
 
     def __init__(self, examples: Iterable[Example] = ()) -> None:
@@ -38,7 +39,7 @@ class EvalDataset(Sequence[Example]):
 
     @classmethod
     def from_file(cls, path: str | Path) -> Self:
-        """The dataset in a file, whose format its suffix tells.
+        """Load a file; its suffix selects the format.
 
         Raises:
             DatasetError: the file cannot be read as examples; it names path, line and field.
@@ -49,9 +50,9 @@ class EvalDataset(Sequence[Example]):
 
     @classmethod
     def from_traces(cls, traces: Iterable[Trace], *, expect: Expect = "nothing") -> Self:
-        """One example for each run: what went in, what came out, which tools were called.
+        """Make one example of each run: its input, its output, its tool calls.
 
-        `expect` ``"names"`` or ``"calls"`` also takes the run's tool calls as what is expected from now on.
+        `expect` ``"names"`` or ``"calls"`` also makes the run's tool calls the expected ones.
         """
         return cls(example_from_trace(trace, expect) for trace in traces)
 
@@ -71,8 +72,8 @@ class EvalDataset(Sequence[Example]):
         """Add the examples of a JSON file, ``{"examples": […]}`` or a platform export.
 
         Raises:
-            DatasetError: the file cannot be read as examples; it names path, line and field. So for every
-                format.
+            DatasetError: the file cannot be read as examples; it names path, line and field. All other
+                formats raise it too.
         """
         self._add(read_json(Path(path)))
 
@@ -91,10 +92,10 @@ class EvalDataset(Sequence[Example]):
     def save_as(self, file_type: str, dir_path: str | Path, save_name: str | None = None) -> Path:
         """Write a ``json``, ``jsonl``, ``csv`` or ``yaml`` file; return its path.
 
-        The name is `save_name` and the format's suffix; without it the time, to the second, with a number
-        where that exists. A file of that name is replaced at once and whole. What is written loads as equal
-        examples: fields that are None are left out, matchers and ``call(…)`` written by their file form,
-        tuples, dates and the like by their JSON form.
+        The name is `save_name` with the format's suffix; without a name it is the time, to the second, with a
+        number where that file exists. An existing file of that name is replaced in one step. Loading gives
+        equal examples: fields that are None are left out, matchers and ``call(…)`` are written in their file
+        form, tuples, dates and the like in their JSON form.
 
         Raises:
             DatasetError: an unknown format, a name that is a path, a value that has no file form, a
@@ -106,9 +107,9 @@ class EvalDataset(Sequence[Example]):
         write_text(target, form.write(rows, self.platform_fields))
         return target
 
-    def _add(self, loaded: Loaded) -> None:
-        self.examples.extend(loaded.examples)
-        self.platform_fields = {**loaded.platform_fields, **self.platform_fields}
+    def _add(self, contents: FileContents) -> None:
+        self.examples.extend(contents.examples)
+        self.platform_fields = {**contents.platform_fields, **self.platform_fields}
 
     def __len__(self) -> int:
         return len(self.examples)
@@ -147,10 +148,10 @@ def _row(example: Example, position: int) -> dict[str, Any]:
 def _target(directory: Path, name: str | None, suffix: str) -> Path:
     if name is None:
         stem = datetime.now().astimezone().strftime("%Y%m%d_%H%M%S")
-        taken = (f"{stem}_{number}" for number in range(2, 10_000))
+        alternatives = (f"{stem}_{number}" for number in range(2, 10_000))
         name = stem
         while (directory / f"{name}{suffix}").exists():
-            name = next(taken)
+            name = next(alternatives)
     if name in ("", ".", "..") or {"/", "\\", "\0"} & set(name):
         raise DatasetError(
             f"got the name {name!r}, wanted a file name without a directory; give that as dir_path"
@@ -160,9 +161,9 @@ def _target(directory: Path, name: str | None, suffix: str) -> Path:
 
 @dataclass(frozen=True)
 class Format:
-    """How a dataset is read from a file and made into its text."""
+    """A file format: how it is read, and how its text is made."""
 
-    read: Callable[[Path], Loaded]
+    read: Callable[[Path], FileContents]
     write: Callable[[Sequence[Mapping[str, Any]], Mapping[str, Any]], str]
 
 
@@ -179,7 +180,7 @@ def format_named(name: str) -> Format:
     """The format of this name.
 
     Raises:
-        DatasetError: there is none.
+        DatasetError: there is no such format.
     """
     if name not in FORMATS:
         raise DatasetError(f"unknown format {name!r}{did_you_mean(str(name), FORMATS)}")
@@ -187,7 +188,7 @@ def format_named(name: str) -> Format:
 
 
 def format_of(path: Path) -> Format:
-    """The format that a file's name tells.
+    """The format that belongs to a file's suffix.
 
     Raises:
         DatasetError: an unknown suffix.
@@ -199,22 +200,21 @@ def format_of(path: Path) -> Format:
 
 
 Expect = Literal["nothing", "names", "calls"]
-"""What of a run is taken as the expectation for later runs: nothing, the tools' names in order, or the names
-with their arguments."""
+"""What is expected of later runs: nothing, the tools' names in order, or the names with their arguments."""
 
 
 def example_from_trace(trace: Trace, expect: Expect = "nothing") -> Example:
-    """The run as an example: its input, output and calls, and on request the calls as the expectation.
+    """Make an example of a run: its input, output and calls, on request with the calls as expected ones.
 
     The input is the root's, as keyword arguments; None where the root is itself a tool call (an agent that
     was not decorated). A recorded chat's input is its first text. The trace's id, customer, session and tags
     are in `additional_metadata`.
     """
     root = trace.root
-    given: Any = None
+    agent_input: Any = None
     if root is not None and root.span_type != TOOL and root.input is not None:
-        recorded = root.attributes.get("agenttrace.recorded")
-        given = root.input["input"] if recorded else dict(root.input)
+        is_recorded = root.attributes.get(semconv.RECORDED)
+        agent_input = root.input["input"] if is_recorded else dict(root.input)
     origin = {
         "trace_id": trace.trace_id,
         "customer_id": trace.customer_id,
@@ -222,9 +222,9 @@ def example_from_trace(trace: Trace, expect: Expect = "nothing") -> Example:
         "tags": list(trace.tags) or None,
     }
     return Example(
-        input=given,
+        input=agent_input,
         actual_output=trace.output,
-        tools_called=[written_call(call) for call in trace.tool_calls],
+        tools_called=[call_to_mapping(call) for call in trace.tool_calls],
         expected_tools=None if expect == "nothing" else expectation_of(trace, expect),
         additional_metadata={key: value for key, value in origin.items() if value is not None},
         name=trace.name or None,

@@ -1,4 +1,4 @@
-"""A file of examples as data with the lines it stands on."""
+"""`Document`: a file's data with line numbers, from which examples are loaded."""
 
 from __future__ import annotations
 
@@ -17,44 +17,44 @@ Place = tuple[str | int, ...]
 PLATFORM_DATASET_KEYS = frozenset(
     {"comments", "created_at", "dataset_alias", "dataset_id", "organization_id", "source_file"}
 )
-"""What an export of the judgeval platform says of the dataset itself."""
+"""The keys of the dataset itself in an export of the judgeval platform."""
 
 PLATFORM_EXAMPLE_KEYS = frozenset(
     {"comments", "dataset_id", "eval_results_id", "example_index", "source_file", "trace_id"}
 )
-"""What such an export, or judgeval's own saved file, says of an example beyond our fields."""
+"""The keys of an example in such an export, or in judgeval's own saved file, that are no fields of ours."""
 
 _HOW = "write a mapping with the key 'examples' that holds a list"
 
 
 @dataclass
 class Document:
-    """The data of one file; `lines` are 1-based, for as deep as the reader tells them."""
+    """The data of one file; `lines` are 1-based and go as deep as the reader records them."""
 
     path: Path
     data: Any
     lines: dict[Place, int] = field(default_factory=dict)
 
     def line(self, place: Place) -> int | None:
-        """The line of a place, or of the nearest place around it."""
+        """The line of a place, or of the nearest place that contains it."""
         while place and place not in self.lines:
             place = place[:-1]
         return self.lines.get(place)
 
-    def error(self, message: str, place: Place = (), shown: str | None = None) -> DatasetError:
-        """An error that says where in the file."""
-        return DatasetError(message, path=self.path, line=self.line(place), field=shown)
+    def error(self, message: str, place: Place = (), field: str | None = None) -> DatasetError:
+        """Make an error that names the path, the line and the field."""
+        return DatasetError(message, path=self.path, line=self.line(place), field=field)
 
 
 @dataclass
-class Loaded:
-    """What a file gave: its examples in order, and what it says of the dataset itself."""
+class FileContents:
+    """The contents of a file: its examples in order, and the fields of the dataset itself."""
 
     examples: list[Example]
     platform_fields: dict[str, Any] = field(default_factory=dict)
 
 
-def load_examples(document: Document, example_extras: Collection[str] = ()) -> Loaded:
+def load_examples(document: Document, example_extras: Collection[str] = ()) -> FileContents:
     """Read ``{"examples": […]}``.
 
     The keys of an example that are in `example_extras` are kept in its `additional_metadata`, under
@@ -78,34 +78,34 @@ def load_examples(document: Document, example_extras: Collection[str] = ()) -> L
         )
     for key in data:
         if key != "examples" and key not in PLATFORM_DATASET_KEYS:
-            known = {"examples", *PLATFORM_DATASET_KEYS}
-            raise document.error(f"unknown key {key!r} beside 'examples'{did_you_mean(key, known)}", (key,))
+            keys = {"examples", *PLATFORM_DATASET_KEYS}
+            raise document.error(f"unknown key {key!r} beside 'examples'{did_you_mean(key, keys)}", (key,))
     entries = data["examples"]
     if not isinstance(entries, list):
-        got = "nothing" if entries is None else with_article(type(entries).__name__)
-        raise document.error(f"'examples' holds {got}, wanted a list (``[]`` for none)", ("examples",))
+        kind = "nothing" if entries is None else with_article(type(entries).__name__)
+        raise document.error(f"'examples' holds {kind}, wanted a list (``[]`` for none)", ("examples",))
     examples = [
         load_example(document, entry, ("examples", index), f"examples[{index}]", example_extras)
         for index, entry in enumerate(entries)
     ]
-    return Loaded(examples, {key: value for key, value in data.items() if key != "examples"})
+    return FileContents(examples, {key: value for key, value in data.items() if key != "examples"})
 
 
 def load_example(
-    document: Document, entry: Any, place: Place, shown: str, extras: Collection[str] = ()
+    document: Document, entry: Any, place: Place, label: str, extras: Collection[str] = ()
 ) -> Example:
-    """Read one example; `place` is where its lines are known by, `shown` what errors call it."""
+    """Read one example; `place` is its key in the document's lines, `label` its name in errors."""
     if not isinstance(entry, Mapping):
-        got = "nothing" if entry is None else f"{type(entry).__name__} {entry!r:.80}"
-        raise document.error(f"got {got}, wanted a mapping of Example fields", place, shown)
+        kind = "nothing" if entry is None else f"{type(entry).__name__} {entry!r:.80}"
+        raise document.error(f"got {kind}, wanted a mapping of Example fields", place, label)
     line = document.line(place)
     source = str(document.path) if line is None else f"{document.path}:{line}"
     try:
-        example = Example.from_dict(_with_extras_kept(entry, extras), source=source)
+        example = Example.from_dict(_with_extras(entry, extras), source=source)
         _check_expectation(example.expected_tools)
         return example
     except DatasetError as error:
-        name = f"{shown}.{error.field}" if error.field and shown else error.field or shown
+        name = f"{label}.{error.field}" if error.field and label else error.field or label
         message = str(error).removeprefix(f"{error.field}: ")
         raise document.error(message, (*place, *_parts(error.field, entry)), name) from None
 
@@ -125,20 +125,23 @@ def _check_expectation(raw: Any) -> None:
         raise DatasetError(str(error), field="expected_tools") from None
 
 
-def _with_extras_kept(entry: Mapping[str, Any], extras: Collection[str]) -> Mapping[str, Any]:
-    found = {key: value for key, value in entry.items() if key in extras}
-    if not found:
+def _with_extras(entry: Mapping[str, Any], extras: Collection[str]) -> Mapping[str, Any]:
+    extra_fields = {key: value for key, value in entry.items() if key in extras}
+    if not extra_fields:
         return entry
-    fields = {key: value for key, value in entry.items() if key not in found}
-    told = {key: value for key, value in found.items() if value is not None}
+    fields = {key: value for key, value in entry.items() if key not in extra_fields}
+    platform_fields = {key: value for key, value in extra_fields.items() if value is not None}
     metadata = fields.get("additional_metadata") or {}
-    if told and isinstance(metadata, Mapping):
-        fields["additional_metadata"] = {**metadata, "platform": {**told, **metadata.get("platform", {})}}
+    if platform_fields and isinstance(metadata, Mapping):
+        fields["additional_metadata"] = {
+            **metadata,
+            "platform": {**platform_fields, **metadata.get("platform", {})},
+        }
     return fields
 
 
 def _parts(place: str | None, entry: Mapping[str, Any]) -> Place:
-    """Where in the entry an error is: ``expected_tools[1].name`` as its parts, an unknown field as itself."""
+    """The place of an error in an entry: the parts of ``expected_tools[1].name``, or the unknown field."""
     if not place:
         unknown = [key for key in entry if key not in Example.model_fields]
         return (unknown[0],) if unknown else ()

@@ -1,4 +1,4 @@
-"""Text that is read whole within a bound, written whole or not at all."""
+"""Read a text file up to a size limit, write one atomically."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ def read_text(path: Path, max_bytes: int) -> str:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Put text into a file at once: a reader sees the old content or the new, also after a crash.
+    """Write a text file in one step: a reader sees the old content or the new, also after a crash.
 
     Missing directories are made. UTF-8, line ends as given.
 
     Raises:
-        DatasetError: the file cannot be written; nothing has changed then.
+        DatasetError: the file cannot be written; the old content is then unchanged.
     """
     temporary = path.with_name(f".{path.name}.{uuid4().hex[:8]}.tmp")
     try:

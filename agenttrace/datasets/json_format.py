@@ -1,4 +1,4 @@
-"""Datasets as JSON: one object, the form of judgeval and of its platform's export, or one example a line."""
+"""Datasets as JSON or JSON Lines, also in the form of judgeval's exports."""
 
 from __future__ import annotations
 
@@ -7,22 +7,28 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from agenttrace.datasets.document import PLATFORM_EXAMPLE_KEYS, Document, Loaded, load_example, load_examples
+from agenttrace.datasets.document import (
+    PLATFORM_EXAMPLE_KEYS,
+    Document,
+    FileContents,
+    load_example,
+    load_examples,
+)
 from agenttrace.datasets.files import read_text
-from agenttrace.datasets.json_text import JSONRefused, decode_at, skip_space, strict_json, without_comments
+from agenttrace.datasets.json_text import InvalidJSON, decode_at, skip_space, strict_json, without_comments
 
 MAX_BYTES = 64_000_000
 
 
-def read_json(path: Path) -> Loaded:
+def read_json(path: Path) -> FileContents:
     """Read ``{"examples": […]}``.
 
     The extra keys of the platform's export are kept: those of the dataset as its platform fields, those of
-    an example in `additional_metadata`, under ``"platform"``. ``//`` comments and trailing commas are passed
-    over.
+    an example in `additional_metadata`, under ``"platform"``. ``//`` comments and trailing commas are
+    ignored.
 
     Raises:
-        DatasetError: not such a file.
+        DatasetError: the file holds something else; it names path, line and field.
     """
     text = without_comments(read_text(path, MAX_BYTES))
     document = Document(path, None)
@@ -36,7 +42,7 @@ def write_json(rows: Sequence[Mapping[str, Any]], platform_fields: Mapping[str, 
 
 
 def json_text(value: Any, indent: int | None = None) -> str:
-    """JSON in readable Unicode; escaped where the text cannot be encoded otherwise."""
+    """JSON with readable Unicode; all escaped where a lone surrogate makes that impossible."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent)
     try:
         text.encode()
@@ -46,7 +52,7 @@ def json_text(value: Any, indent: int | None = None) -> str:
 
 
 class _Scanner:
-    """Reads the outermost object itself, so that each example's line is known."""
+    """Reads the outermost object key by key, to record each example's line."""
 
     def __init__(self, text: str, document: Document) -> None:
         self.text = text
@@ -61,47 +67,47 @@ class _Scanner:
                 self.document.data = self._object() if self._sees("{") else self._value()
                 self._space()
                 if self.pos < len(self.text):
-                    raise JSONRefused("there is more text after the JSON value", self.pos)
-        except JSONRefused as refused:
-            at = self.pos if refused.pos is None else refused.pos
+                    raise InvalidJSON("there is more text after the JSON value", self.pos)
+        except InvalidJSON as error:
+            at = self.pos if error.pos is None else error.pos
             self.document.lines = {(): self._line(at)}
-            raise self.document.error(str(refused)) from None
+            raise self.document.error(str(error)) from None
 
     def _object(self) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        entries: dict[str, Any] = {}
         self._take("{")
         while not self._sees("}"):
             self._space()
             if not self._sees('"'):
-                raise JSONRefused("wanted a key in double quotes", self.pos)
+                raise InvalidJSON("wanted a key in double quotes", self.pos)
             line = self._line(self.pos)
             key = self._value()
-            if key in found:
-                raise JSONRefused(f"the key {key!r} stands twice in one object", self.pos)
+            if key in entries:
+                raise InvalidJSON(f"the key {key!r} stands twice in one object", self.pos)
             self._space()
             self._take(":")
             self._space()
             self.document.lines[(key,)] = line
-            found[key] = self._list(key) if key == "examples" and self._sees("[") else self._value()
+            entries[key] = self._list(key) if key == "examples" and self._sees("[") else self._value()
             self._space()
             if not self._sees("}"):
                 self._take(",")
         self._take("}")
-        return found
+        return entries
 
     def _list(self, key: str) -> list[Any]:
-        found: list[Any] = []
+        items: list[Any] = []
         self._take("[")
         self._space()
         while not self._sees("]"):
             self._space()
-            self.document.lines[(key, len(found))] = self._line(self.pos)
-            found.append(self._value())
+            self.document.lines[(key, len(items))] = self._line(self.pos)
+            items.append(self._value())
             self._space()
             if not self._sees("]"):
                 self._take(",")
         self._take("]")
-        return found
+        return items
 
     def _value(self) -> Any:
         value, self.pos = decode_at(self.text, self.pos)
@@ -115,12 +121,12 @@ class _Scanner:
 
     def _take(self, mark: str) -> None:
         if not self._sees(mark):
-            raise JSONRefused(f"wanted {mark!r}", self.pos)
+            raise InvalidJSON(f"wanted {mark!r}", self.pos)
         self.pos += 1
 
     def _line(self, pos: int) -> int:
-        counted, line = self.counted if self.counted[0] <= pos else (0, 1)
-        line += self.text.count("\n", counted, pos)
+        start, line = self.counted if self.counted[0] <= pos else (0, 1)
+        line += self.text.count("\n", start, pos)
         self.counted = (pos, line)
         return line
 
@@ -128,7 +134,7 @@ class _Scanner:
 MAX_JSONL_BYTES = 256_000_000
 
 
-def read_jsonl(path: Path) -> Loaded:
+def read_jsonl(path: Path) -> FileContents:
     """Read one example from each line that is not blank.
 
     Raises:
@@ -142,12 +148,12 @@ def read_jsonl(path: Path) -> Loaded:
         document.lines = {(): number}
         try:
             entry = strict_json(line)
-        except JSONRefused as refused:
-            raise document.error(f"this line is not one JSON value: {refused}") from None
+        except InvalidJSON as error:
+            raise document.error(f"this line is not one JSON value: {error}") from None
         examples.append(load_example(document, entry, (), ""))
     if not examples:
         raise Document(path, None).error("the file is empty; write one example a line")
-    return Loaded(examples)
+    return FileContents(examples)
 
 
 def write_jsonl(rows: Sequence[Mapping[str, Any]], platform_fields: Mapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""JSON text read strictly: what other readers would let through or silently change is an error."""
+"""Strict JSON parsing: whatever readers could understand differently is an error."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 from agenttrace.core.file_form import MAX_DEPTH
 
 MAX_DIGITS = 4_300
-"""Of an integer; Python itself refuses to print more."""
+"""The most digits of an integer; Python itself refuses to print more."""
 
 
-class JSONRefused(ValueError):
-    """The text is not JSON, or not JSON that every reader understands the same way. `pos` may be unknown."""
+class InvalidJSON(ValueError):
+    """The text is not JSON, or readers would not all understand it the same way. `pos` may be None."""
 
     def __init__(self, message: str, pos: int | None = None) -> None:
         super().__init__(message)
@@ -25,14 +25,14 @@ def strict_json(text: str) -> Any:
     """Read one JSON value.
 
     Raises:
-        JSONRefused: not JSON; NaN, Infinity or a number beyond a double; an integer of more than 4,300
+        InvalidJSON: not JSON; NaN, Infinity or a number beyond a double; an integer of more than 4,300
             digits; a key twice in one object; too deeply nested.
     """
     start = skip_space(text, 0)
     value, end = decode_at(text, start)
     end = skip_space(text, end)
     if end != len(text):
-        raise JSONRefused("there is more text after the JSON value", end)
+        raise InvalidJSON("there is more text after the JSON value", end)
     return value
 
 
@@ -41,24 +41,24 @@ def decode_at(text: str, pos: int) -> tuple[Any, int]:
     try:
         return _DECODER.raw_decode(text, pos)
     except json.JSONDecodeError as error:
-        raise JSONRefused(error.msg, error.pos) from None
+        raise InvalidJSON(error.msg, error.pos) from None
     except RecursionError:
-        raise JSONRefused(f"nested more than {MAX_DEPTH} levels deep", pos) from None
+        raise InvalidJSON(f"nested more than {MAX_DEPTH} levels deep", pos) from None
 
 
 def skip_space(text: str, pos: int) -> int:
     """The first position from `pos` that is not white space."""
-    found = _SPACE.match(text, pos)
-    return found.end() if found else pos
+    space = _SPACE.match(text, pos)
+    return space.end() if space else pos
 
 
 def without_comments(text: str) -> str:
-    """Blank out ``//`` comments and commas before a closing bracket, so that every position stays.
+    """Replace ``//`` comments, and commas before a closing bracket, by blanks, so that positions stay valid.
 
-    Files kept by hand have them, and so does the export in the judgeval platform's documentation.
+    Hand-written files have them, and so does the export in the judgeval platform's documentation.
     """
-    text = _COMMENT.sub(lambda found: found[0] if found[0][0] == '"' else " " * len(found[0]), text)
-    return _COMMA.sub(lambda found: found[0] if found[0][0] == '"' else " ", text)
+    text = _COMMENT.sub(lambda match: match[0] if match[0][0] == '"' else " " * len(match[0]), text)
+    return _COMMA.sub(lambda match: match[0] if match[0][0] == '"' else " ", text)
 
 
 # A string that is never closed runs to the end of the text, so that scanning stays linear.
@@ -69,28 +69,28 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    entries = dict(pairs)
+    if len(entries) < len(pairs):
         keys = [key for key, _ in pairs]
         twice = next(key for key in keys if keys.count(key) > 1)
-        raise JSONRefused(f"the key {twice!r} stands twice in one object")
-    return found
+        raise InvalidJSON(f"the key {twice!r} stands twice in one object")
+    return entries
 
 
 def _constant(name: str) -> Any:
-    raise JSONRefused(f"{name} is not JSON; write null, or a text")
+    raise InvalidJSON(f"{name} is not JSON; write null, or a text")
 
 
 def _integer(text: str) -> int:
     if len(text) > MAX_DIGITS:
-        raise JSONRefused(f"an integer of {len(text)} digits; write it as a text")
+        raise InvalidJSON(f"an integer of {len(text)} digits; write it as a text")
     return int(text)
 
 
 def _float(text: str) -> float:
     value = float(text)
     if math.isinf(value):
-        raise JSONRefused(f"the number {text} is too large; write it as a text")
+        raise InvalidJSON(f"the number {text} is too large; write it as a text")
     return value
 
 

@@ -1,4 +1,4 @@
-"""Datasets as YAML, the form that people write."""
+"""Datasets as YAML, the format for writing by hand."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ import yaml
 
 from agenttrace.core.errors import DatasetError
 from agenttrace.core.example import Example
-from agenttrace.datasets.document import Loaded, load_examples
+from agenttrace.datasets.document import FileContents, load_examples
 from agenttrace.datasets.files import read_text
 from agenttrace.datasets.yaml_text import MAX_BYTES, parse_yaml, plain_scalar
 
 
-def read_yaml(path: Path) -> Loaded:
+def read_yaml(path: Path) -> FileContents:
     """Read a mapping with ``examples``.
 
     Raises:
-        DatasetError: not such a file, or beyond the bounds of `yaml_text`.
+        DatasetError: the file holds something else, or exceeds the limits of `yaml_text`.
     """
     return load_examples(parse_yaml(read_text(path, MAX_BYTES), path))
 
@@ -28,17 +28,17 @@ def get_examples_from_yaml(path: str | Path) -> list[Example]:
     """The examples of a YAML file, each knowing its line (`Example.source`).
 
     Raises:
-        DatasetError: the file is missing, empty, no YAML, or holds something else than examples; it names
+        DatasetError: the file is missing, empty, not YAML, or holds something other than examples; it names
             path, line and field.
     """
     return read_yaml(Path(path)).examples
 
 
 def write_yaml(rows: Sequence[Mapping[str, Any]], platform_fields: Mapping[str, Any]) -> str:
-    """The text of a YAML file, which was read back to be sure that nothing is lost.
+    """The text of a YAML file, read back once to make sure that nothing is lost.
 
     Raises:
-        DatasetError: YAML cannot hold this, or the file would be beyond the bounds for reading.
+        DatasetError: YAML cannot hold this data, or the file would exceed the limits for reading.
     """
     data = {**platform_fields, "examples": list(rows)}
     text: str = yaml.dump(
@@ -61,7 +61,7 @@ def write_yaml(rows: Sequence[Mapping[str, Any]], platform_fields: Mapping[str, 
 
 
 class _Dumper(yaml.SafeDumper):
-    """Block style, no aliases, long texts as blocks; quotes round what a reader could take for no text."""
+    """Block style, no aliases, long texts as blocks, quotes around texts that look like another type."""
 
     def ignore_aliases(self, data: Any) -> bool:
         del data

@@ -1,10 +1,9 @@
-"""YAML text read as data alone, within bounds.
+"""Safe YAML parsing: plain data only, within limits on size.
 
-Only the event stream of PyYAML is used: no tag is ever resolved, no object made. Scalars are typed as JSON
-types them (with YAML 1.2's other spellings of null, true and false): a date, ``no``, ``1:30``, ``012`` and
-``1_000`` are texts. Keys are texts. Merge keys, unknown tags, a key twice in one mapping, several
-documents, an alias to what is not finished are errors. Sizes are counted with aliases expanded, before
-anything is built from them.
+Only the event stream of PyYAML is used: no tag is ever resolved, no object made. Scalars are typed as in JSON
+(with YAML 1.2's other spellings of null, true and false): a date, ``no``, ``1:30``, ``012`` and ``1_000`` are
+texts. Keys are texts. Errors are: merge keys, unknown tags, a key twice in one mapping, several documents, an
+alias inside its own anchor. Sizes are counted with aliases expanded, before anything is built from them.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def plain_scalar(text: str) -> Any:
-    """What an unquoted scalar stands for.
+    """The value of an unquoted scalar.
 
     Raises:
         ValueError: a number too large for a double, or of more than 4,300 digits.
@@ -62,26 +61,26 @@ def plain_scalar(text: str) -> Any:
 
 
 def parse_yaml(text: str, path: Path) -> Document:
-    """Read one YAML document; None for an empty one.
+    """Read one YAML document; its data is None for an empty one.
 
     Raises:
-        DatasetError: not YAML, not data alone, or beyond the bounds; it names path and line.
+        DatasetError: the text is not YAML, not plain data, or exceeds the limits; it names path and line.
     """
     document = Document(path, None)
     try:
         _Builder(yaml.parse(text, Loader=_LOADER), document).read()
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        said = " ".join(part for part in (error.context, error.problem) if part)
+        problem = " ".join(part for part in (error.context, error.problem) if part)
         line = mark.line + 1 if mark else None
-        raise DatasetError(f"this is not YAML: {said}", path=path, line=line) from None
+        raise DatasetError(f"this is not YAML: {problem}", path=path, line=line) from None
     except yaml.YAMLError as error:
         raise DatasetError(f"this is not YAML: {' '.join(str(error).split())}", path=path) from None
     return document
 
 
 class _Builder:
-    """One pass over the events. A finished anchor's value is shared by its aliases, and counted again."""
+    """One pass over the events. Aliases share the value of their anchor, but count its size again."""
 
     def __init__(self, events: Iterator[Any], document: Document) -> None:
         self.events = events
@@ -134,23 +133,23 @@ class _Builder:
             raise self._error(str(error), event) from None
 
     def _sequence(self, place: Place, depth: int) -> list[Any]:
-        found: list[Any] = []
+        items: list[Any] = []
         while not isinstance(event := next(self.events), yaml.SequenceEndEvent):
-            inner = (*place, len(found))
+            inner = (*place, len(items))
             self._note(inner, event)
-            found.append(self._node(event, inner, depth + 1))
-        return found
+            items.append(self._node(event, inner, depth + 1))
+        return items
 
     def _mapping(self, place: Place, depth: int) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        entries: dict[str, Any] = {}
         while not isinstance(event := next(self.events), yaml.MappingEndEvent):
             key = self._key(event)
-            if key in found:
+            if key in entries:
                 raise self._error(f"the key {key!r} stands twice in one mapping", event)
             inner = (*place, key)
             self._note(inner, event)
-            found[key] = self._node(next(self.events), inner, depth + 1)
-        return found
+            entries[key] = self._node(next(self.events), inner, depth + 1)
+        return entries
 
     def _key(self, event: Any) -> str:
         if not isinstance(event, yaml.ScalarEvent):

@@ -9,7 +9,7 @@ from typing import Any
 
 from agenttrace.core.errors import ConfigError, ExpectationError, ScorerError
 from agenttrace.core.example import Example
-from agenttrace.core.protocols import Scorer
+from agenttrace.core.protocols import ChecksExamples, Scorer, optional
 
 _CAUSES = (ConfigError, ExpectationError)
 """The errors of a scorer's check that keep their type; any other becomes a ScorerError."""
@@ -40,21 +40,20 @@ def checked_examples(examples: Any) -> tuple[Example, ...]:
 
 
 def check_needs(scorers: Iterable[Scorer], examples: Iterable[Example]) -> None:
-    """Ask each scorer that has a method ``check(example)`` whether the example states what it needs.
-
-    ``check`` looks at what the user wrote (expectations), never at what a run fills in (`actual_output`,
-    `tools_called`), and raises when something is missing.
+    """Ask each scorer that can tell (see `ChecksExamples`) whether the example states what it needs.
 
     Raises:
         ConfigError: a scorer has no model to ask, or one that cannot be reached as configured.
         ExpectationError: what an example expects cannot be understood.
         ScorerError: an example lacks a field, or any other error of `check`. Every text names the example.
     """
-    checks = [(scorer, scorer.check) for scorer in scorers if callable(getattr(scorer, "check", None))]  # type: ignore[attr-defined]  # an optional method
+    checking = [
+        (scorer, hook) for scorer in scorers if (hook := optional(scorer, ChecksExamples)) is not None
+    ]
     for position, example in enumerate(examples, 1):
-        for scorer, check in checks:
+        for scorer, hook in checking:
             try:
-                check(example)
+                hook.check(example)
             except Exception as error:  # choke-point: every error gets the example's number and place
                 text = str(error).removeprefix(f"{example.source}: ")
                 who = "" if text.startswith(scorer.name) else f"the scorer {scorer.name!r}: "

@@ -13,7 +13,7 @@ from typing import Any, Protocol, TypedDict
 
 from agenttrace.core.errors import ConfigError
 from agenttrace.core.example import Example
-from agenttrace.core.protocols import ChatModel, Scorer, Store
+from agenttrace.core.protocols import ChatModel, Scorer, Store, name_of_model
 from agenttrace.core.report import EvaluationReport
 from agenttrace.evaluation.agent_run import Captured, CaptureScope, Target
 from agenttrace.evaluation.checks import check_executor, check_limits, check_needs, checked_examples
@@ -189,10 +189,8 @@ def _redacting_store(store: Store | None, tracer: Recording | None) -> Redacting
 
 
 def _name_of(model: str | ChatModel | None) -> str | None:
-    """Return a model's name for the report: its own, or that of its class."""
-    if model is None or isinstance(model, str):
-        return model
-    return str(getattr(model, "name", type(model).__name__))
+    """Return a model's name for the report."""
+    return model if model is None or isinstance(model, str) else name_of_model(model)
 
 
 def _run_name(started_ns: int) -> str:

@@ -1,4 +1,4 @@
-"""The one-to-one pairing of greatest total weight.
+"""`Assignment`: the one-to-one pairing of calls with places that has the greatest total weight.
 
 Successive shortest augmenting paths with potentials (Jonker and Volgenant 1987), as a maximum: calls arrive
 one at a time, each costs one search of O(places²), and the pairing is optimal after each arrival. A call
@@ -50,16 +50,16 @@ class Assignment:
         return self._augment(call, profit[call])
 
     def _augment(self, call: int, before: int) -> int:
-        """Search the shortest augmenting path from a new call; `before` is its profit, the most to be won."""
+        """Search the shortest augmenting path from a new call; `before` is its profit, an upper bound."""
         price, profit = self._price, self._profit
         slack: dict[int, int] = {}
         reached_from: dict[int, int] = {}
         settled: dict[int, int] = {}
-        entered: list[tuple[int, int]] = []
+        visits: list[tuple[int, int]] = []
         best_drop: tuple[int, int] | None = None
         row, distance = call, 0
         while True:
-            entered.append((row, distance))
+            visits.append((row, distance))
             drop = distance + profit[row]
             if best_drop is None or drop < best_drop[0]:
                 best_drop = (drop, row)
@@ -73,30 +73,30 @@ class Assignment:
             nearest = min(slack, key=slack.__getitem__, default=None)
             if nearest is None or best_drop[0] < slack[nearest]:
                 length, end = best_drop[0], None
-                dropped = best_drop[1]
+                losing_call = best_drop[1]
                 break
             if self._call_at[nearest] < 0:
-                length, end, dropped = slack[nearest], nearest, -1
+                length, end, losing_call = slack[nearest], nearest, -1
                 break
             distance = slack.pop(nearest)
             settled[nearest] = distance
             row = self._call_at[nearest]
-        for entered_row, at in entered:
-            profit[entered_row] -= length - at
+        for visited_row, at in visits:
+            profit[visited_row] -= length - at
         for place, at in settled.items():
             price[place] += length - at
-        self._flip(call, end, dropped, reached_from)
+        self._flip(call, end, losing_call, reached_from)
         gain = before - length
         self.total += gain
         return gain
 
-    def _flip(self, call: int, end: int | None, dropped: int, reached_from: Mapping[int, int]) -> None:
+    def _flip(self, call: int, end: int | None, losing_call: int, reached_from: Mapping[int, int]) -> None:
         """Re-pair along the path from the new call to a free place, or to the call that loses its place."""
         place_of = {row: place for place, row in enumerate(self._call_at) if row >= 0}
         if end is None:
-            if dropped == call:
+            if losing_call == call:
                 return
-            end = place_of[dropped]
+            end = place_of[losing_call]
         place = end
         while True:
             row = reached_from[place]

@@ -1,4 +1,4 @@
-"""A whole expectation: a path, with constraints beside it."""
+"""`expect` makes an `Expectation`: a path of expected calls, with constraints beside it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ out where a later call of the same tool succeeded, and stand for themselves wher
 MODES: tuple[Mode, ...] = get_args(Mode)
 ATTEMPTS: tuple[Attempts, ...] = get_args(Attempts)
 _MATCHES: tuple[ArgumentMode, ...] = get_args(ArgumentMode)
-_WORDS_ELSEWHERE = {
+_WORDS_OF_OTHER_LIBRARIES = {
     "subset": "; 'only' allows no call outside the expected ones, 'contains' wants at least those",
     "superset": "; 'contains' wants at least the expected calls",
     "strict": "; did you mean 'exact'?",
@@ -45,8 +45,8 @@ CHECKS = (
 class Expectation:
     """A path of expected calls, with constraints beside it. Made by `expect` or `parse_expectation`.
 
-    `path` None says nothing of the calls; an empty path says that there are none. `mode`, `match` and
-    `attempts` None mean the scorer's own.
+    `path` None leaves the calls free; an empty path expects no calls. `mode`, `match` and `attempts` None
+    mean the scorer's own.
     """
 
     path: Seq | None = None
@@ -72,7 +72,7 @@ class Expectation:
     def __post_init__(self) -> None:
         _check_words(self)
         _check_numbers(self)
-        _check_reach(self, least_calls(self.path))
+        _check_feasible(self, least_calls(self.path))
 
     def severity_of(self, check: str) -> Severity:
         """Whether a constraint that does not hold fails the example."""
@@ -87,20 +87,22 @@ class Expectation:
 
     @cached_property
     def fixed_plans(self) -> list[Group] | None:
-        """The ways to fulfil the path, where they are the same for every run."""
+        """The ways to fulfil the path, or None where they depend on the run."""
         return [EMPTY] if self.path is None else fixed_plans(self.path)
 
     @cached_property
     def is_path_only(self) -> bool:
         """Whether there are no constraints beside the path."""
-        return all(_is_unsaid(item, getattr(self, item.name)) for item in fields(self) if item.name in CHECKS)
+        return all(
+            _is_default(item, getattr(self, item.name)) for item in fields(self) if item.name in CHECKS
+        )
 
     def to_data(self) -> Any:
         """The expectation as plain data: a list where there is only a path, else a mapping."""
         data: dict[str, Any] = {}
         for item in fields(self):
             value = getattr(self, item.name)
-            if item.name in ("path", "source") or _is_unsaid(item, value):
+            if item.name in ("path", "source") or _is_default(item, value):
                 continue
             if isinstance(value, tuple):
                 value = [list(pair) if isinstance(pair, tuple) else pair for pair in value]
@@ -141,11 +143,10 @@ def expect(
     run. `agent` and `turn` look at the calls of one sub-agent, of one turn, only. `severity` is for all
     constraints, or one for each check by its name; a *warn* is reported and does not fail.
 
-    Without a path or a constraint it says nothing, and holds for every run (written ``{}``); that there are
-    no calls is ``expect([])``.
+    Without a path and constraints it holds for every run (written ``{}``); ``expect([])`` expects no calls.
 
     Raises:
-        ExpectationError: something that cannot be understood, or that can never hold.
+        ExpectationError: an argument that cannot be understood, or an expectation that can never hold.
     """
     return Expectation(
         path=None if path is None else seq(path),
@@ -156,7 +157,7 @@ def expect(
         max_calls=max_calls,
         at_most=_mapping(at_most, "at_most"),
         at_least=_mapping(at_least, "at_least"),
-        before=tuple((first, then) for first, then in _pairs(before)),
+        before=tuple((first, second) for first, second in _pairs(before)),
         tool_errors=tool_errors,
         no_repeats=no_repeats,
         tokens=tokens,
@@ -171,10 +172,10 @@ def expect(
 
 
 def check_options(mode: Mode, match: ArgumentMode) -> None:
-    """Refuse a mode or a way to compare arguments that is none.
+    """Refuse an unknown mode, or an unknown way to compare arguments.
 
     Raises:
-        ScorerError: it lists those that are, and says what a word of other libraries is here.
+        ScorerError: it lists the known ones, and translates words of other libraries.
     """
     if mode not in MODES:
         raise ScorerError(_unknown("mode", mode, MODES))
@@ -182,107 +183,117 @@ def check_options(mode: Mode, match: ArgumentMode) -> None:
         raise ScorerError(_unknown("how parameters are compared (parameters=, match=)", match, _MATCHES))
 
 
-def _unknown(word: str, value: object, known: Sequence[str]) -> str:
+def _unknown(word: str, value: object, choices: Sequence[str]) -> str:
     text = str(value)
-    hint = _WORDS_ELSEWHERE.get(text, "") if known is MODES else ""
-    return f"{word} is one of {', '.join(known)}, got {value!r}{hint or did_you_mean(text, known)}"
+    hint = _WORDS_OF_OTHER_LIBRARIES.get(text, "") if choices is MODES else ""
+    return f"{word} is one of {', '.join(choices)}, got {value!r}{hint or did_you_mean(text, choices)}"
 
 
-def _mapping(given: Mapping[str, Any] | None, word: str) -> dict[str, Any]:
-    if given is not None and (
-        not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given)
+def _mapping(value: Mapping[str, Any] | None, word: str) -> dict[str, Any]:
+    if value is not None and (
+        not isinstance(value, Mapping) or not all(isinstance(name, str) for name in value)
     ):
-        raise ExpectationError(f"{word} is a mapping of names, got {given!r}")
-    return dict(given or {})
+        raise ExpectationError(f"{word} is a mapping of names, got {value!r}")
+    return dict(value or {})
 
 
-def _is_unsaid(item: Field[Any], value: Any) -> bool:
+def _is_default(item: Field[Any], value: Any) -> bool:
     default = item.default if item.default is not MISSING else {}
     return type(value) is type(default) and bool(value == default)
 
 
-def _names(given: str | Sequence[str], word: str) -> tuple[str, ...]:
-    names: Any = (given,) if isinstance(given, str) else given
+def _names(value: str | Sequence[str], word: str) -> tuple[str, ...]:
+    names: Any = (value,) if isinstance(value, str) else value
     if not isinstance(names, list | tuple | set | frozenset) or not all(
         isinstance(name, str) and name for name in names
     ):
-        raise ExpectationError(f"{word} is a tool's name or a list of names, got {given!r}")
+        raise ExpectationError(f"{word} is a tool's name or a list of names, got {value!r}")
     return tuple(sorted(names) if isinstance(names, set | frozenset) else names)
 
 
-def _pairs(given: Any) -> list[tuple[str, str]]:
-    if isinstance(given, list | tuple) and len(given) == 2 and all(isinstance(name, str) for name in given):
-        given = [given]
-    good = isinstance(given, list | tuple) and all(
+def _pairs(value: Any) -> list[tuple[str, str]]:
+    if isinstance(value, list | tuple) and len(value) == 2 and all(isinstance(name, str) for name in value):
+        value = [value]
+    good = isinstance(value, list | tuple) and all(
         isinstance(pair, list | tuple) and len(pair) == 2 and all(isinstance(name, str) for name in pair)
-        for pair in given
+        for pair in value
     )
     if not good:
-        raise ExpectationError(f"before is a list of pairs of tools' names, got {given!r}")
-    return [(pair[0], pair[1]) for pair in given]
+        raise ExpectationError(f"before is a list of pairs of tools' names, got {value!r}")
+    return [(pair[0], pair[1]) for pair in value]
 
 
-def _check_words(said: Expectation) -> None:
-    for word, value, known in (
-        ("mode", said.mode, MODES),
-        ("match", said.match, _MATCHES),
-        ("attempts", said.attempts, ATTEMPTS),
+def _check_words(expectation: Expectation) -> None:
+    for word, value, choices in (
+        ("mode", expectation.mode, MODES),
+        ("match", expectation.match, _MATCHES),
+        ("attempts", expectation.attempts, ATTEMPTS),
     ):
-        if value is not None and value not in known:
-            raise ExpectationError(_unknown(word, value, known))
-    severities = {"": said.severity} if isinstance(said.severity, str) else said.severity
+        if value is not None and value not in choices:
+            raise ExpectationError(_unknown(word, value, choices))
+    severities = {"": expectation.severity} if isinstance(expectation.severity, str) else expectation.severity
     for check, severity in severities.items():
         if check and check not in CHECKS:
             raise ExpectationError(f"severity: no check is called {check!r}{did_you_mean(check, CHECKS)}")
         if severity not in get_args(Severity):
             raise ExpectationError(f"severity is 'fail' or 'warn', got {severity!r}")
-    if said.agent is not None and not isinstance(said.agent, str):
-        raise ExpectationError(f"agent is an agent's name, got {said.agent!r}")
-    if not isinstance(said.no_repeats, bool):
-        raise ExpectationError(f"no_repeats is true or false, got {said.no_repeats!r}")
-    if said.mode is not None and said.path is None:
-        raise ExpectationError(f"mode={said.mode!r} says how a path is compared, and there is no path")
+    if expectation.agent is not None and not isinstance(expectation.agent, str):
+        raise ExpectationError(f"agent is an agent's name, got {expectation.agent!r}")
+    if not isinstance(expectation.no_repeats, bool):
+        raise ExpectationError(f"no_repeats is true or false, got {expectation.no_repeats!r}")
+    if expectation.mode is not None and expectation.path is None:
+        raise ExpectationError(f"mode={expectation.mode!r} says how a path is compared, and there is no path")
 
 
-def _check_numbers(said: Expectation) -> None:
-    counts = {"max_calls": said.max_calls, "tool_errors": said.tool_errors, "turn": said.turn}
+def _check_numbers(expectation: Expectation) -> None:
+    counts = {
+        "max_calls": expectation.max_calls,
+        "tool_errors": expectation.tool_errors,
+        "turn": expectation.turn,
+    }
     for word in ("at_most", "at_least"):
-        counts.update({f"{word}[{name!r}]": number for name, number in getattr(said, word).items()})
+        counts.update({f"{word}[{name!r}]": number for name, number in getattr(expectation, word).items()})
     for word, number in counts.items():
         if number is not None and (isinstance(number, bool) or not isinstance(number, int) or number < 0):
             raise ExpectationError(f"{word} is a whole number of 0 or more, got {number!r}")
     for word in ("tokens", "seconds", "cost"):
-        amount = getattr(said, word)
+        amount = getattr(expectation, word)
         if amount is not None and (
             isinstance(amount, bool) or not isinstance(amount, int | float) or not amount >= 0
         ):
             raise ExpectationError(f"{word} is a number of 0 or more, got {amount!r}")
 
 
-def _check_reach(said: Expectation, counted: LeastCalls) -> None:
+def _check_feasible(expectation: Expectation, needs: LeastCalls) -> None:
     """Refuse what no run could ever fulfil."""
-    for name in counted.names:
-        for glob in said.never:
+    for name in needs.names:
+        for glob in expectation.never:
             if fnmatchcase(name, glob):
                 raise ExpectationError(f"the path expects {name!r}, which never={glob!r} forbids")
-        if said.only is not None and not any(fnmatchcase(name, glob) for glob in said.only):
-            raise ExpectationError(f"the path expects {name!r}, which only={list(said.only)!r} leaves out")
-    if said.mode == "only":
-        return
-    if said.max_calls is not None and counted.least > said.max_calls:
-        raise ExpectationError(f"the path needs {counted.least} calls, and max_calls is {said.max_calls}")
-    for name, limit in said.at_most.items():
-        if counted.least_of.get(name, 0) > limit:
+        if expectation.only is not None and not any(fnmatchcase(name, glob) for glob in expectation.only):
             raise ExpectationError(
-                f"the path needs {counted.least_of[name]} calls of {name!r}, at_most is {limit}"
+                f"the path expects {name!r}, which only={list(expectation.only)!r} leaves out"
             )
-        if said.at_least.get(name, 0) > limit:
-            raise ExpectationError(f"at_least of {name!r} is {said.at_least[name]}, at_most is {limit}")
+    if expectation.mode == "only":
+        return
+    if expectation.max_calls is not None and needs.least > expectation.max_calls:
+        raise ExpectationError(
+            f"the path needs {needs.least} calls, and max_calls is {expectation.max_calls}"
+        )
+    for name, limit in expectation.at_most.items():
+        if needs.least_of.get(name, 0) > limit:
+            raise ExpectationError(
+                f"the path needs {needs.least_of[name]} calls of {name!r}, at_most is {limit}"
+            )
+        if expectation.at_least.get(name, 0) > limit:
+            raise ExpectationError(
+                f"at_least of {name!r} is {expectation.at_least[name]}, at_most is {limit}"
+            )
 
 
 @dataclass(frozen=True, slots=True)
 class LeastCalls:
-    """`least` calls in all, `least_of` each tool, of all the tools that are mentioned."""
+    """The least number of calls that a pattern needs: in all (`least`), of each tool (`least_of`)."""
 
     least: int = 0
     least_of: Counter[str] = field(default_factory=Counter)
@@ -290,7 +301,7 @@ class LeastCalls:
 
 
 def least_calls(pattern: Pattern | None) -> LeastCalls:
-    """Count what a pattern needs; an alternative needs what its cheapest branch needs, tool by tool."""
+    """Count what a pattern needs; alternatives need the least that any branch needs, tool by tool."""
     if pattern is None:
         return LeastCalls()
     if isinstance(pattern, Call):
@@ -303,10 +314,10 @@ def least_calls(pattern: Pattern | None) -> LeastCalls:
     parts = [least_calls(part) for part in pattern.parts]
     names = tuple(dict.fromkeys(name for part in parts for name in part.names))
     if isinstance(pattern, AnyOf):
-        shared = parts[0].least_of
+        common = parts[0].least_of
         for part in parts[1:]:
-            shared &= part.least_of
-        return LeastCalls(min(part.least for part in parts), shared, names)
+            common &= part.least_of
+        return LeastCalls(min(part.least for part in parts), common, names)
     total: Counter[str] = Counter()
     for part in parts:
         total += part.least_of

@@ -1,4 +1,4 @@
-"""A run that went well, as the expectation for later ones."""
+"""`expectation_of`: turn the tool calls of a good run into the expectation for later runs."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from agenttrace.core.tool_call import ToolCall
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.matcher import write_value
 
-Taken = Literal["calls", "names"]
-"""What is taken of each call: its name with its arguments, or its name alone."""
+CallParts = Literal["calls", "names"]
+"""Which parts of each call are expected: its name with its arguments, or its name alone."""
 
 
-def expectation_of(run: Trace | Sequence[ToolCall], expect: Taken = "calls") -> list[Any]:
+def expectation_of(run: Trace | Sequence[ToolCall], expect: CallParts = "calls") -> list[Any]:
     """The tool calls of a run as expected tools, in their order: plain data to keep, edit, or compare with.
 
     ``Example(input=…, expected_tools=expectation_of(captured.trace))``. Failed attempts are among the calls.
-    Arguments are those that were recorded, defaults included. Of a call whose arguments could not be read,
-    only the name is taken.
+    Arguments are those that were recorded, defaults included. A call whose arguments could not be read is
+    expected by name only.
 
     Raises:
-        ExpectationError: `run` is neither a trace nor its calls, or `expect` is neither word.
+        ExpectationError: `run` is neither a trace nor its calls, or `expect` is unknown.
     """
     if expect not in ("calls", "names"):
         raise ExpectationError(

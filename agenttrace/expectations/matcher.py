@@ -1,5 +1,5 @@
 # ruff: noqa: D102 - overridden methods are described once, in Matcher
-"""What every matcher is."""
+"""`Matcher`: the base class of everything that can stand in place of an expected value."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from agenttrace.core.tool_call import ANY, ArgumentMode, ToolCall
 
 
 class Answerer(Protocol):
-    """What `semantic` asks whether a value means what a text says."""
+    """Decides for `semantic` whether a value means what a text says."""
 
     def answer(self, text: str, value: Any) -> bool:
-        """Whether it does. Raises ScorerError where nobody can tell."""
+        """Whether the value means it. Raises ScorerError where this cannot be decided."""
         ...
 
 
 @dataclass(slots=True)
 class Context:
-    """What a value may depend on beside itself.
+    """What the comparison of one value may depend on, apart from the value.
 
-    `calls` are all calls in scope, `position` that of the call whose value is looked at. `labels` tell of
-    each labelled expectation whether the call at a position fits it.
+    `calls` are all calls in scope, `position` is that of the call whose value is compared. `labels` holds for
+    each label a test of whether the call at a position fits the expected call of that label.
     """
 
     mode: ArgumentMode = "exact"
@@ -45,11 +45,11 @@ class Matcher(ABC):
     __slots__ = ()
 
     @abstractmethod
-    def weigh(self, actual: Any, context: Context) -> float:
+    def agree(self, actual: Any, context: Context) -> float:
         """Agreement with an actual value, 0 to 1."""
 
     def why(self, actual: Any, context: Context) -> str:
-        """What a reader needs to know beyond the two values, or ``""``."""
+        """Why they do not agree, where the two values do not show it; else ``""``."""
         return ""
 
     @property
@@ -76,8 +76,8 @@ class All(Matcher):
         if len(set(operators)) < len(operators):
             raise ExpectationError(f"the same operator stands twice in {self.parts!r}; use one_of or not_")
 
-    def weigh(self, actual: Any, context: Context) -> float:
-        return min(part.weigh(actual, context) for part in self.parts)
+    def agree(self, actual: Any, context: Context) -> float:
+        return min(part.agree(actual, context) for part in self.parts)
 
     @property
     def accepts_absence(self) -> bool:

@@ -44,7 +44,7 @@ __all__ = [
 
 
 def re_(pattern: str) -> Matcher:
-    """A text in which the regular expression is found (anchor it with ``^`` and ``$``).
+    """A text that the regular expression matches anywhere (anchor it with ``^`` and ``$``).
 
     A search that takes more than 0.5 s of processor time is an error, and so is the score.
     """
@@ -108,7 +108,7 @@ def default(value: Any) -> Matcher:
 
 
 def semantic(text: str) -> Matcher:
-    """A value that means what the text says; needs a judge (`ask=` of a scorer), else it is an error."""
+    """A value that means what the text says; an error without a judge (`ask=` of a scorer)."""
     return Semantic(text)
 
 
@@ -146,7 +146,8 @@ def _read_operators(raw: Mapping[str, Any], operators: list[str]) -> Any:
     for key in operators:
         if key not in _OPERATORS and key not in ("$abs", "$rel"):
             raise ExpectationError(
-                f"unknown operator {key!r}{did_you_mean(key, _WRITTEN)}; a literal key is written '${key}'"
+                f"unknown operator {key!r}{did_you_mean(key, _OPERATOR_NAMES)}; "
+                f"a literal key is written '${key}'"
             )
     if len(operators) < len(raw):
         other = next(key for key in raw if key not in operators)
@@ -209,5 +210,5 @@ _OPERATORS: Mapping[str, Callable[[Any, Mapping[str, Any]], Any]] = {
     "$float": _read_float,
 }
 
-_WRITTEN = _OPERATORS.keys() - {"$float"} | {"$abs", "$rel"}
-"""What people write; ``$float`` is how files spell NaN and the infinities."""
+_OPERATOR_NAMES = _OPERATORS.keys() - {"$float"} | {"$abs", "$rel"}
+"""The operators that users write; ``$float`` is only how files spell NaN and the infinities."""

@@ -1,5 +1,5 @@
 # ruff: noqa: D102 - overridden methods are described once, in Matcher
-"""Matchers that hold other expected values."""
+"""Matchers that contain other expected values: one_of, has, length, not_, default."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from agenttrace.core.errors import ExpectationError
 from agenttrace.expectations.matcher import All, Context, Matcher, Unordered, write_value
 from agenttrace.expectations.scalar_matchers import is_number
-from agenttrace.expectations.values import prepare, weigh
+from agenttrace.expectations.values import agree, prepare
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +24,8 @@ class OneOf(Matcher):
             raise ExpectationError("one_of needs at least one value: without any it could never hold")
         object.__setattr__(self, "options", tuple(prepare(option) for option in self.options))
 
-    def weigh(self, actual: Any, context: Context) -> float:
-        return max(weigh(option, actual, context) for option in self.options)
+    def agree(self, actual: Any, context: Context) -> float:
+        return max(agree(option, actual, context) for option in self.options)
 
     @property
     def accepts_absence(self) -> bool:
@@ -49,7 +49,7 @@ class Has(Matcher):
             raise ExpectationError("has needs at least one item")
         object.__setattr__(self, "items", tuple(prepare(item) for item in self.items))
 
-    def weigh(self, actual: Any, context: Context) -> float:
+    def agree(self, actual: Any, context: Context) -> float:
         return 1.0 if all(self._contains(actual, item, context) for item in self.items) else 0.0
 
     def _contains(self, actual: Any, item: Any, context: Context) -> bool:
@@ -58,9 +58,9 @@ class Has(Matcher):
         if isinstance(actual, Mapping):
             if isinstance(item, str):
                 return item in actual
-            return isinstance(item, Mapping) and weigh(item, actual, replace(context, mode="listed")) == 1.0
+            return isinstance(item, Mapping) and agree(item, actual, replace(context, mode="listed")) == 1.0
         if isinstance(actual, list | tuple | set | frozenset):
-            return any(weigh(item, member, context) == 1.0 for member in actual)
+            return any(agree(item, member, context) == 1.0 for member in actual)
         return False
 
     def to_data(self) -> dict[str, Any]:
@@ -80,9 +80,9 @@ class Length(Matcher):
         if not (isinstance(self.size, Matcher) or (is_number(self.size) and self.size >= 0)):
             raise ExpectationError(f"length takes a number of 0 or more, or a matcher, got {self.size!r}")
 
-    def weigh(self, actual: Any, context: Context) -> float:
-        sized = isinstance(actual, str | list | tuple | Mapping | set | frozenset)
-        return weigh(self.size, len(actual), context) if sized else 0.0
+    def agree(self, actual: Any, context: Context) -> float:
+        has_size = isinstance(actual, str | list | tuple | Mapping | set | frozenset)
+        return agree(self.size, len(actual), context) if has_size else 0.0
 
     def to_data(self) -> dict[str, Any]:
         return {"$len": write_value(self.size)}
@@ -100,8 +100,8 @@ class Not(Matcher):
     def __post_init__(self) -> None:
         object.__setattr__(self, "value", prepare(self.value))
 
-    def weigh(self, actual: Any, context: Context) -> float:
-        return 0.0 if weigh(self.value, actual, context) == 1.0 else 1.0
+    def agree(self, actual: Any, context: Context) -> float:
+        return 0.0 if agree(self.value, actual, context) == 1.0 else 1.0
 
     def to_data(self) -> dict[str, Any]:
         return {"$not": write_value(self.value)}
@@ -119,8 +119,8 @@ class Default(Matcher):
     def __post_init__(self) -> None:
         object.__setattr__(self, "value", prepare(self.value))
 
-    def weigh(self, actual: Any, context: Context) -> float:
-        return weigh(self.value, actual, context)
+    def agree(self, actual: Any, context: Context) -> float:
+        return agree(self.value, actual, context)
 
     @property
     def accepts_absence(self) -> bool:

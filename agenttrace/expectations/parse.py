@@ -1,6 +1,6 @@
-"""Expectations read from plain data: names, mappings, the YAML twin of the algebra.
+"""`parse_expectation`: read an expectation from plain data: names, mappings, YAML.
 
-What is read from the same plain data is read once.
+Results are cached by the data's content.
 """
 
 from __future__ import annotations
@@ -12,29 +12,29 @@ from dataclasses import replace
 from typing import Any, Generic, TypeVar
 
 from agenttrace.core.errors import ExpectationError, did_you_mean
-from agenttrace.core.tool_call import HAPPENED, ExpectedToolCall, ToolCall
+from agenttrace.core.tool_call import ACTUAL_CALL_HINT, ExpectedToolCall, ToolCall
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.expectation import Expectation, expect
 from agenttrace.expectations.pattern import Call, Many, Pattern, any_of, as_call, many, opt, par, seq
 
 T = TypeVar("T")
 
-MOST_BYTES = 16_384
-"""Larger data is not kept: reading it again costs little beside comparing it."""
+MAX_BYTES = 16_384
+"""Larger data is not cached: reading it again costs little beside comparing it."""
 
 _NO_REFERENCES = 2  # later versions of the format write equal data in different ways
 
 
 class Memo(Generic[T]):
-    """The values of the last `most` keys. Safe to use from several threads: a lost entry is made again.
+    """A cache of the last `max_entries` values. Threads may share it: a lost entry is only made again.
 
     A key is the data's own bytes, so that a list that was changed since is read anew, and ``True``, ``1`` and
-    ``1.0`` are three things. Data that holds anything but plain values has no key.
+    ``1.0`` are three keys. Data that holds anything but plain values has no key.
     """
 
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._kept: OrderedDict[bytes, T] = OrderedDict()
+    def __init__(self, max_entries: int) -> None:
+        self._max_entries = max_entries
+        self._entries: OrderedDict[bytes, T] = OrderedDict()
 
     def key(self, raw: Any) -> bytes | None:
         """The bytes of plain data, or None for anything else."""
@@ -42,25 +42,25 @@ class Memo(Generic[T]):
             key = marshal.dumps(raw, _NO_REFERENCES)
         except (ValueError, TypeError):
             return None
-        return key if len(key) <= MOST_BYTES else None
+        return key if len(key) <= MAX_BYTES else None
 
     def get(self, key: bytes | None) -> T | None:
-        """What is kept under a key."""
-        return None if key is None else self._kept.get(key)
+        """The value under a key, or None."""
+        return None if key is None else self._entries.get(key)
 
-    def keep(self, key: bytes | None, value: T) -> None:
-        """Keep a value, and drop the oldest ones."""
+    def put(self, key: bytes | None, value: T) -> None:
+        """Keep a value, and drop the oldest ones beyond the limit."""
         if key is None:
             return
-        self._kept[key] = value
-        while len(self._kept) > self._most:
+        self._entries[key] = value
+        while len(self._entries) > self._max_entries:
             try:
-                self._kept.popitem(last=False)
+                self._entries.popitem(last=False)
             except KeyError:  # another thread was faster
                 return
 
 
-_READ: Memo[Expectation] = Memo(512)
+_MEMO: Memo[Expectation] = Memo(512)
 
 _CONSTRAINTS = frozenset(Expectation.__dataclass_fields__) - {"source", "path"}
 _FIELDS = _CONSTRAINTS | {"path"}
@@ -89,21 +89,21 @@ def parse_expectation(raw: Any, source: str | None = None) -> Expectation:
     (``file:line``) is kept, and begins the text of errors.
 
     Raises:
-        ExpectationError: anything else; it names what was got, and the nearest word that is known.
+        ExpectationError: anything else; it names what was got, and the nearest known word.
     """
     if isinstance(raw, Expectation):
         return raw if source is None or raw.source is not None else replace(raw, source=source)
-    key = _READ.key((raw, source))
-    known = _READ.get(key)
-    if known is not None:
-        return known
+    key = _MEMO.key((raw, source))
+    cached = _MEMO.get(key)
+    if cached is not None:
+        return cached
     try:
         parsed = replace(_parse(raw), source=source) if source is not None else _parse(raw)
     except ExpectationError as error:
         if source is None or str(error).startswith(source):
             raise
         raise ExpectationError(f"{source}: {error}") from None
-    _READ.keep(key, parsed)
+    _MEMO.put(key, parsed)
     return parsed
 
 
@@ -111,7 +111,7 @@ def parse_pattern(raw: Any) -> Pattern:
     """Read a pattern: an item of a path, or a list of them.
 
     Raises:
-        ExpectationError: not such a thing.
+        ExpectationError: `raw` is something else.
     """
     if isinstance(raw, Pattern):
         return raw
@@ -123,7 +123,7 @@ def parse_pattern(raw: Any) -> Pattern:
         return _parse_mapping(raw)
     raise ExpectationError(
         f"an expected call is a tool's name, a mapping or a pattern, got {type(raw).__name__} {raw!r:.200}"
-        + (HAPPENED if isinstance(raw, ToolCall | Trace) else "")
+        + (ACTUAL_CALL_HINT if isinstance(raw, ToolCall | Trace) else "")
     )
 
 
@@ -132,9 +132,9 @@ def _parse(raw: Any) -> Expectation:
         for key in raw:
             if key not in _FIELDS:
                 raise ExpectationError(f"an expectation has no {key!r}{did_you_mean(str(key), _FIELDS)}")
-        given = {key: value for key, value in raw.items() if value is not None}
-        path = parse_pattern(given.pop("path")) if "path" in given else None
-        return expect(path, **given)
+        fields = {key: value for key, value in raw.items() if value is not None}
+        path = parse_pattern(fields.pop("path")) if "path" in fields else None
+        return expect(path, **fields)
     if isinstance(raw, Mapping) and not _is_item(raw) and len(raw) > 1:
         key = next(
             (key for key in raw if did_you_mean(str(key), _FIELDS).startswith("; did")), next(iter(raw))
@@ -152,13 +152,13 @@ def _parse_mapping(raw: Mapping[Any, Any]) -> Pattern:
         return _parse_call(raw)
     if "tool_name" in raw or "name" in raw:
         return as_call(ExpectedToolCall.of(raw))
-    for word, read in _GROUPS.items():
+    for word, read_group in _GROUPS.items():
         if word in raw:
-            allowed = {word, "times"} if word == "many" else {word}
+            keys = {word, "times"} if word == "many" else {word}
             for key in raw:
-                if key not in allowed:
+                if key not in keys:
                     raise ExpectationError(f"{word!r} stands alone in its mapping, got {key!r} beside it")
-            return read(raw[word], raw)
+            return read_group(raw[word], raw)
     if len(raw) == 1:
         name, arguments = next(iter(raw.items()))
         if isinstance(name, str) and (arguments is None or isinstance(arguments, Mapping)):
@@ -174,9 +174,9 @@ def _parse_call(raw: Mapping[Any, Any]) -> Pattern:
         if key == "times":
             continue
         if key not in _CALL_KEYS:
-            known = {*_CALL_KEYS, "times"}
+            keys = {*_CALL_KEYS, "times"}
             raise ExpectationError(
-                f"unknown key {key!r} in the call {dict(raw)!r}{did_you_mean(str(key), known)}"
+                f"unknown key {key!r} in the call {dict(raw)!r}{did_you_mean(str(key), keys)}"
             )
         flat[_CALL_KEYS[key]] = value
     one: Call = as_call(ExpectedToolCall.of(flat))

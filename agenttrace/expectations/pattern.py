@@ -1,5 +1,5 @@
 # ruff: noqa: D102 - overridden methods are described once, in Pattern
-"""The algebra of expected calls: one after the other, in any order, perhaps, either, repeatedly.
+"""Patterns of expected calls: `call`, `seq`, `par`, `opt`, `any_of`, `many`.
 
 ::
 
@@ -70,25 +70,27 @@ class Call(ExpectedToolCall, Pattern):
         return self.name if len(data) == 1 else data
 
     def __repr__(self) -> str:
-        said = [repr(self.name)]
+        parts = [repr(self.name)]
         if isinstance(self.arguments, Mapping):
-            plain = self.arguments and all(key.isidentifier() and key not in _WORDS for key in self.arguments)
-            said += (
+            plain = self.arguments and all(
+                key.isidentifier() and key not in _RESERVED_NAMES for key in self.arguments
+            )
+            parts += (
                 [f"{key}={value!r}" for key, value in self.arguments.items()]
                 if plain
                 else [repr(dict(self.arguments))]
             )
         words = {"match": self.mode, "agent": self.agent, "turn": self.turn, "as_": self.label}
-        said += [f"{key}={value!r}" for key, value in words.items() if value is not None]
+        parts += [f"{key}={value!r}" for key, value in words.items() if value is not None]
         if self.output is not ANY:
-            said.append(f"output={self.output!r}")
+            parts.append(f"output={self.output!r}")
         if self.ignore:
-            said.append(f"ignore={list(self.ignore)!r}")
-        return f"call({', '.join(said)})"
+            parts.append(f"ignore={list(self.ignore)!r}")
+        return f"call({', '.join(parts)})"
 
 
 @dataclass(frozen=True, slots=True)
-class _Several(Pattern):
+class _Composite(Pattern):
     parts: tuple[Pattern, ...]
 
     def calls(self) -> Iterator[Call]:
@@ -97,7 +99,7 @@ class _Several(Pattern):
 
 
 @dataclass(frozen=True, slots=True)
-class Seq(_Several):
+class Seq(_Composite):
     """One after the other."""
 
     def to_data(self) -> Any:
@@ -108,8 +110,8 @@ class Seq(_Several):
 
 
 @dataclass(frozen=True, slots=True)
-class Par(_Several):
-    """All, in any order, also interleaved."""
+class Par(_Composite):
+    """All parts, in any order, also interleaved."""
 
     def to_data(self) -> Any:
         return {"par": [part.to_data() for part in self.parts]}
@@ -119,7 +121,7 @@ class Par(_Several):
 
 
 @dataclass(frozen=True, slots=True)
-class AnyOf(_Several):
+class AnyOf(_Composite):
     """One of several alternatives."""
 
     def to_data(self) -> Any:
@@ -131,7 +133,7 @@ class AnyOf(_Several):
 
 @dataclass(frozen=True, slots=True)
 class Many(Pattern):
-    """Again and again: at least `least` times, at most `most` (None: as often as one likes)."""
+    """A repetition: at least `least` times, at most `most` (None: without limit)."""
 
     part: Pattern
     least: int
@@ -151,7 +153,7 @@ class Many(Pattern):
         return f"many({self.part!r}, {self.least}, {self.most})"
 
 
-_WORDS = frozenset({"arguments", "match", "ignore", "agent", "turn", "output", "as_"})
+_RESERVED_NAMES = frozenset({"arguments", "match", "ignore", "agent", "turn", "output", "as_"})
 _MODES: tuple[ArgumentMode, ...] = ("exact", "listed", "ignore")
 
 
@@ -180,16 +182,16 @@ def call(
     """
     if arguments is not None and parameters:
         raise ExpectationError(f"call({name!r}, …): give the arguments as a mapping or as keywords, not both")
-    given = arguments if arguments is not None else (parameters or ANY)
+    values = arguments if arguments is not None else (parameters or ANY)
     plain = ExpectedToolCall(
-        name=name, arguments=given, output=output, agent=agent, turn=turn, mode=match,
+        name=name, arguments=values, output=output, agent=agent, turn=turn, mode=match,
         ignore=(ignore,) if isinstance(ignore, str) else tuple(ignore), label=as_,
     )  # fmt: skip
     return as_call(plain)
 
 
 def as_call(expected: ExpectedToolCall) -> Call:
-    """The expected call as a pattern: checked, its ``$`` operators read, its values in the form of `prepare`.
+    """Check an expected call and make it a pattern: ``$`` operators become matchers, values are prepared.
 
     Raises:
         ExpectationError: an empty name, an unknown mode, a bad operator, a class in place of a value.
@@ -254,7 +256,7 @@ def any_of(*items: Item) -> AnyOf:
     """One of the alternatives: the one that fits best, the first among equals.
 
     Raises:
-        ExpectationError: none, or one that stands twice and so can never be chosen.
+        ExpectationError: no alternative, or one that stands twice and so can never be chosen.
     """
     branches = tuple(map(as_pattern, items))
     if not branches:
@@ -266,10 +268,10 @@ def any_of(*items: Item) -> AnyOf:
 
 
 def many(item: Item, least: int = 1, most: int | None = None) -> Many:
-    """At least `least` and at most `most` times, None: without limit.
+    """At least `least` and at most `most` times (None: without limit).
 
     Raises:
-        ExpectationError: numbers that cannot be, or that allow no call at all.
+        ExpectationError: impossible numbers, or numbers that allow no call at all.
     """
     for number in (least, most):
         if number is not None and (isinstance(number, bool) or not isinstance(number, int) or number < 0):

@@ -1,8 +1,9 @@
-"""The ways in which a pattern can come true, as plans of places for calls.
+"""Plans: every way in which a pattern can be fulfilled, each as places for calls.
 
 Options, repetitions and alternatives are written out. A place may be *required*; *optional* (a repetition
-that may be left out); or *taken*: it belongs to an optional group that this plan takes, which counts only
-where all of the group fits. Alternatives of single calls share one place; all others multiply the plans.
+that may be left out); or *all_or_nothing*: it belongs to an optional group that this plan includes, which
+counts only where all of the group fits. Alternatives of single calls share one place; all others multiply the
+plans.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ _T = TypeVar("_T")
 
 MAX_PLANS = 256
 
-Role = Literal["required", "optional", "taken"]
+Role = Literal["required", "optional", "all_or_nothing"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Place:
-    """Where one call belongs; `options` are the expected calls that it may be."""
+    """A slot for one call; `options` are the expected calls that may fill it."""
 
     options: tuple[Call, ...]
     role: Role = "required"
@@ -40,14 +41,14 @@ class Group:
     @cached_property
     def places(self) -> tuple[Place, ...]:
         """Every place, in the order written."""
-        found: list[Place] = []
+        places: list[Place] = []
         for part in self.parts:
-            found.extend((part,) if isinstance(part, Place) else part.places)
-        return tuple(found)
+            places.extend((part,) if isinstance(part, Place) else part.places)
+        return tuple(places)
 
     @cached_property
     def required(self) -> int:
-        """How many of them are needed."""
+        """How many places are required."""
         return sum(place.role == "required" for place in self.places)
 
 
@@ -56,25 +57,28 @@ Plan = Place | Group
 
 @dataclass(frozen=True, slots=True)
 class Expansion:
-    """What writing a pattern out depends on.
+    """Makes the plans of a pattern.
 
-    `room` tells how many actual calls an expected call could be, `keeps` whether its tool is compared.
+    `count_candidates` returns how many actual calls could be an expected call, `in_scope` whether a tool is
+    compared at all.
     """
 
-    room: Callable[[Call], int]
-    keeps: Callable[[str], bool]
+    count_candidates: Callable[[Call], int]
+    in_scope: Callable[[str], bool]
 
     def plans(self, pattern: Pattern) -> list[Group]:
-        """Every way, in the order written; groups in groups of the same kind are joined.
+        """Every plan, in the order written; a group inside a group of the same kind is merged into it.
 
         Raises:
             ExpectationError: more than `MAX_PLANS` ways.
         """
-        return [Group(True, tuple(_joined(plan, ordered=True))) for plan in self._expand(pattern, "required")]
+        return [
+            Group(True, tuple(_flatten(plan, ordered=True))) for plan in self._expand(pattern, "required")
+        ]
 
     def _expand(self, pattern: Pattern, role: Role) -> list[Plan]:
         if isinstance(pattern, Call):
-            return [Place((pattern,), role) if self.keeps(pattern.name) else EMPTY]
+            return [Place((pattern,), role) if self.in_scope(pattern.name) else EMPTY]
         if isinstance(pattern, Seq | Par):
             return self._product(
                 isinstance(pattern, Seq), [self._expand(part, role) for part in pattern.parts]
@@ -84,36 +88,36 @@ class Expansion:
         assert isinstance(pattern, AnyOf)
         calls = _single_calls(pattern)
         if calls is not None:
-            kept = tuple(call for call in calls if self.keeps(call.name))
-            left_out: list[Plan] = [EMPTY] if len(kept) < len(calls) else []
-            return ([Place(kept, role)] if kept else []) + left_out
-        return _capped([plan for part in pattern.parts for plan in self._expand(part, role)])
+            options = tuple(call for call in calls if self.in_scope(call.name))
+            left_out: list[Plan] = [EMPTY] if len(options) < len(calls) else []
+            return ([Place(options, role)] if options else []) + left_out
+        return _check_count([plan for part in pattern.parts for plan in self._expand(part, role)])
 
     def _repeat(self, pattern: Many, role: Role) -> list[Plan]:
         calls = _single_calls(pattern.part)
-        if calls is not None and all(self.keeps(call.name) for call in calls):
-            room = sum(map(self.room, calls))
-            spare = room if pattern.most is None else min(room, pattern.most - pattern.least)
+        if calls is not None and all(self.in_scope(call.name) for call in calls):
+            available = sum(map(self.count_candidates, calls))
+            spare = available if pattern.most is None else min(available, pattern.most - pattern.least)
             places = [Place(calls, role) for _ in range(pattern.least)]
             places += [Place(calls, "optional") for _ in range(spare)]
             return [Group(True, tuple(places))]
         inner = list(pattern.part.calls())
         most = pattern.most
         if most is None:
-            most = pattern.least + min(map(self.room, inner), default=0)
+            most = pattern.least + min(map(self.count_candidates, inner), default=0)
         if most - pattern.least >= MAX_PLANS:
-            _capped([EMPTY] * (MAX_PLANS + 1))
+            _check_count([EMPTY] * (MAX_PLANS + 1))
         ways: list[Plan] = []
         must = [self._expand(pattern.part, role) for _ in range(pattern.least)]
         for more in range(most - pattern.least + 1):
-            may = [self._expand(pattern.part, "taken") for _ in range(more)]
+            may = [self._expand(pattern.part, "all_or_nothing") for _ in range(more)]
             ways += self._product(True, [*must, *may])
-        return _capped(ways)
+        return _check_count(ways)
 
     def _product(self, ordered: bool, choices: list[list[Plan]]) -> list[Plan]:
         ways: list[tuple[Plan, ...]] = [()]
         for plans in choices:
-            ways = _capped([(*way, plan) for way in ways for plan in plans])
+            ways = _check_count([(*way, plan) for way in ways for plan in plans])
         return [Group(ordered, way) for way in ways]
 
 
@@ -127,13 +131,13 @@ def _single_calls(pattern: Pattern) -> tuple[Call, ...] | None:
     if isinstance(pattern, Seq) and len(pattern.parts) == 1:
         return _single_calls(pattern.parts[0])
     if isinstance(pattern, AnyOf):
-        found = [_single_calls(part) for part in pattern.parts]
-        if all(calls is not None for calls in found):
-            return tuple(call for calls in found if calls is not None for call in calls)
+        branches = [_single_calls(part) for part in pattern.parts]
+        if all(calls is not None for calls in branches):
+            return tuple(call for calls in branches if calls is not None for call in calls)
     return None
 
 
-def _capped(ways: list[_T]) -> list[_T]:
+def _check_count(ways: list[_T]) -> list[_T]:
     if len(ways) > MAX_PLANS:
         raise ExpectationError(
             f"the alternatives and optional groups multiply to more than {MAX_PLANS} ways; "
@@ -142,25 +146,25 @@ def _capped(ways: list[_T]) -> list[_T]:
     return ways
 
 
-def _joined(plan: Plan, *, ordered: bool) -> Iterator[Plan]:
-    """The parts of a plan for a group of this kind, with groups of the same kind and of one part opened."""
+def _flatten(plan: Plan, *, ordered: bool) -> Iterator[Plan]:
+    """A plan's parts for a group of this kind, opening inner groups of the same kind or of one part."""
     if isinstance(plan, Place):
         yield plan
         return
-    inner = [part for sub in plan.parts for part in _joined(sub, ordered=plan.ordered)]
+    inner = [part for sub in plan.parts for part in _flatten(sub, ordered=plan.ordered)]
     if plan.ordered == ordered:
         yield from inner
     elif len(inner) <= 1:
-        yield from (part for one in inner for part in _joined(one, ordered=ordered))
+        yield from (part for one in inner for part in _flatten(one, ordered=ordered))
     else:
         yield Group(plan.ordered, tuple(inner))
 
 
 def fixed_plans(pattern: Pattern) -> list[Group] | None:
-    """The plans of a pattern whose plans depend on no run, or None."""
+    """The plans of a pattern, or None where they depend on the run (repetitions do)."""
     if any(isinstance(part, Many) for part in _terms(pattern)):
         return None
-    return Expansion(room=lambda _: 0, keeps=lambda _: True).plans(pattern)
+    return Expansion(count_candidates=lambda _: 0, in_scope=lambda _: True).plans(pattern)
 
 
 def _terms(pattern: Pattern) -> Iterator[Pattern]:

@@ -1,5 +1,5 @@
 # ruff: noqa: D102 - overridden methods are described once, in Matcher
-"""A value that must come from an earlier result.
+"""`Ref`: a value that must come from an earlier call.
 
 A path names a call and what to take from it: ``find.output.items[*].id``. The first part is the label of an
 expected call (``as_="f"``) or a tool's name; then ``output`` or ``arguments`` (also ``input``); then keys,
@@ -19,7 +19,7 @@ from typing import Any
 from agenttrace.core.errors import ExpectationError, did_you_mean
 from agenttrace.core.tool_call import ToolCall
 from agenttrace.expectations.matcher import PLAIN, Context, Matcher
-from agenttrace.expectations.values import prepare, weigh
+from agenttrace.expectations.values import agree, prepare
 
 Step = str | int | None
 """A key, an index, or None for every member."""
@@ -44,11 +44,13 @@ class Ref(Matcher):
         """The label or tool name that the path begins with."""
         return split_path(self.path)[0]
 
-    def weigh(self, actual: Any, context: Context) -> float:
+    def agree(self, actual: Any, context: Context) -> float:
         _, side, steps = split_path(self.path)
         for call in self._sources(context):
             value = call.output if side == "output" else call.arguments
-            if any(weigh(prepare(found), actual, PLAIN) == 1.0 for found in _select(value, steps)):
+            if any(
+                agree(prepare(source_value), actual, PLAIN) == 1.0 for source_value in _select(value, steps)
+            ):
                 return 1.0
         return 0.0
 
@@ -75,7 +77,7 @@ def split_path(path: str) -> tuple[str, str, tuple[Step, ...]]:
     """The source, the side and the steps of a path.
 
     Raises:
-        ExpectationError: not such a path.
+        ExpectationError: `path` is not such a path.
     """
     example = "a path is like 'find.output.items[*].id'"
     if not isinstance(path, str):
@@ -102,7 +104,7 @@ def split_path(path: str) -> tuple[str, str, tuple[Step, ...]]:
 
 
 def _select(value: Any, steps: tuple[Step, ...]) -> Iterator[Any]:
-    """Every value that the steps lead to."""
+    """Every value that the steps select."""
     if not steps:
         yield value
         return

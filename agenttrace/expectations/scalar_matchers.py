@@ -1,5 +1,5 @@
 # ruff: noqa: D102 - overridden methods are described once, in Matcher
-"""Matchers that test one scalar value."""
+"""Matchers that test one value: regex, approx, bounds, type, semantic, absence."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def is_number(value: Any) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Absent(Matcher):
-    def weigh(self, actual: Any, context: Context) -> float:
+    def agree(self, actual: Any, context: Context) -> float:
         return 0.0
 
     @property
@@ -57,7 +57,7 @@ ABSENT: Final = _Absent()
 
 @dataclass(frozen=True)
 class Regex(Matcher):
-    """A text in which the pattern is found; an error where it takes too long to tell."""
+    """A text that the pattern matches anywhere; an error where the search takes too long."""
 
     pattern: str
 
@@ -71,7 +71,7 @@ class Regex(Matcher):
     def _compiled(self) -> re.Pattern[str]:
         return compiled(self.pattern)
 
-    def weigh(self, actual: Any, context: Context) -> float:
+    def agree(self, actual: Any, context: Context) -> float:
         if not isinstance(actual, str):
             return 0.0
         return 0.0 if bounded_search(self._compiled, actual) is None else 1.0
@@ -100,12 +100,12 @@ class Approx(Matcher):
 
     @property
     def tolerance(self) -> float:
-        """How far a number may lie from the value: 1e-6 of it where nothing is said."""
+        """How far a number may lie from the value: 1e-6 of it where neither bound is given."""
         if self.abs is None and self.rel is None:
             return max(1e-6 * math.fabs(self.value), 1e-12)
         return max(self.abs or 0.0, (self.rel or 0.0) * math.fabs(self.value))
 
-    def weigh(self, actual: Any, context: Context) -> float:
+    def agree(self, actual: Any, context: Context) -> float:
         if not is_number(actual):
             return 0.0
         # Binary fractions: |0.3 - 0.2| is a little more than 0.1, and the reader means "at most 0.1".
@@ -119,10 +119,10 @@ class Approx(Matcher):
         return {"$approx": self.value, **{key: bound for key, bound in bounds.items() if bound is not None}}
 
     def __repr__(self) -> str:
-        said = [repr(self.value)]
-        said += [] if self.abs is None else [f"abs={self.abs!r}"]
-        said += [] if self.rel is None else [f"rel={self.rel!r}"]
-        return f"approx({', '.join(said)})"
+        parts = [repr(self.value)]
+        parts += [] if self.abs is None else [f"abs={self.abs!r}"]
+        parts += [] if self.rel is None else [f"rel={self.rel!r}"]
+        return f"approx({', '.join(parts)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,7 @@ class Bound(Matcher):
         if not (is_number(self.limit) or isinstance(self.limit, str)):
             raise ExpectationError(f"{self.relation} takes a number or a text, got {self.limit!r}")
 
-    def weigh(self, actual: Any, context: Context) -> float:
+    def agree(self, actual: Any, context: Context) -> float:
         alike = isinstance(actual, str) if isinstance(self.limit, str) else is_number(actual)
         if not alike:
             return 0.0
@@ -161,7 +161,7 @@ class OfType(Matcher):
 
     name: TypeName
 
-    def weigh(self, actual: Any, context: Context) -> float:
+    def agree(self, actual: Any, context: Context) -> float:
         number = is_number(actual)
         holds = {
             "string": isinstance(actual, str),
@@ -183,7 +183,7 @@ class OfType(Matcher):
 
 @dataclass(frozen=True, slots=True)
 class Semantic(Matcher):
-    """A value that means what a text says, by the judgement of a model."""
+    """A value that means what a text says, as a model judges."""
 
     text: str
 
@@ -191,7 +191,7 @@ class Semantic(Matcher):
         if not isinstance(self.text, str) or not self.text.strip():
             raise ExpectationError(f"semantic takes a text that says what is meant, got {self.text!r}")
 
-    def weigh(self, actual: Any, context: Context) -> float:
+    def agree(self, actual: Any, context: Context) -> float:
         if context.answers is None:
             raise ScorerError(
                 f"semantic({self.text!r}) needs a judge, and none was given: pass ask= to the scorer, "

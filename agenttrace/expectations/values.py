@@ -1,5 +1,5 @@
 # ruff: noqa: D102 - overridden methods are described once, in Matcher
-"""When two values agree.
+"""Agreement of two values, from 0 to 1, with their differences.
 
 Both sides are compared as JSON: ``1`` equals ``1.0``, ``True`` is not ``1``, ``"1"`` is not ``1``, None is
 not a missing key, tuples equal lists, the order of keys is free, NaN equals NaN, sets compare unordered, and
@@ -26,16 +26,16 @@ from agenttrace.expectations.matcher import PLAIN, Context, Matcher, Unordered
 
 DifferenceKind = Literal["differs", "missing", "unexpected"]
 _EXACT = frozenset({str, int, bool, type(None)})
-_MOST_REORDERED = 100
+_MAX_REORDERED = 100
 _CUT = re.compile(r"…\[\+(\d+) chars\]\Z")
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One place where two values part: `path` is ``amount`` or ``rooms[0].beds``, empty for the whole.
+    """One place where two values differ: `path` is ``amount`` or ``rooms[0].beds``, empty for the whole.
 
     *missing*: expected, but not there (`got` is None). *unexpected*: there, but not expected (`expected` is
-    None). `note` says more where the values alone do not, for example what a predicate raised.
+    None). `note` explains what the values alone do not show, for example what a predicate raised.
     """
 
     path: str
@@ -47,11 +47,11 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Predicate(Matcher):
-    """Any callable: agrees where it returns a true value; what it raises is told in the diff."""
+    """Any callable: agrees where it returns a true value; the diff shows what it raises."""
 
     function: Any
 
-    def weigh(self, actual: Any, context: Context) -> float:
+    def agree(self, actual: Any, context: Context) -> float:
         try:
             return 1.0 if self.function(actual) else 0.0
         except Exception:  # choke-point: the agent's value does not fit the user's test
@@ -72,7 +72,7 @@ class Predicate(Matcher):
 
 
 def prepare(expected: Any, depth: int = 0) -> Any:
-    """Bring an expected value into the form that `weigh` takes: plain JSON, with matchers left in place.
+    """Bring an expected value into the form that `agree` takes: plain JSON, with matchers left in place.
 
     Raises:
         ExpectationError: a class in place of a value (`type_` tests types).
@@ -89,8 +89,8 @@ def prepare(expected: Any, depth: int = 0) -> Any:
     if isinstance(expected, Mapping):
         return _prepare_mapping(expected, depth)
     if kind is list or kind is tuple:
-        kept = [prepare(item, depth + 1) for item in expected[:MAX_ITEMS]]
-        return kept if len(kept) == len(expected) else [*kept, {"$truncated": len(expected) - len(kept)}]
+        items = [prepare(item, depth + 1) for item in expected[:MAX_ITEMS]]
+        return items if len(items) == len(expected) else [*items, {"$truncated": len(expected) - len(items)}]
     if kind is set or kind is frozenset:
         return Unordered(tuple(prepare(item, depth + 1) for item in expected))
     if isinstance(expected, type):
@@ -101,30 +101,30 @@ def prepare(expected: Any, depth: int = 0) -> Any:
 
 
 def _prepare_mapping(expected: Mapping[Any, Any], depth: int) -> dict[str, Any]:
-    kept: dict[str, Any] = {}
+    items: dict[str, Any] = {}
     for key, item in expected.items():
-        if len(kept) == MAX_ITEMS:
-            kept["$truncated"] = len(expected) - MAX_ITEMS
+        if len(items) == MAX_ITEMS:
+            items["$truncated"] = len(expected) - MAX_ITEMS
             break
         text = key if type(key) is str else next(iter(jsonable({key: None})))
-        kept[text] = prepare(item, depth + 1)
-    return kept
+        items[text] = prepare(item, depth + 1)
+    return items
 
 
 def agreement(expected: Any, actual: Any, mode: ArgumentMode = "exact") -> float:
     """How far two values agree, 0 to 1."""
-    return 1.0 if mode == "ignore" else weigh(prepare(expected), actual, Context(mode=mode))
+    return 1.0 if mode == "ignore" else agree(prepare(expected), actual, Context(mode=mode))
 
 
 def differences(expected: Any, actual: Any, mode: ArgumentMode = "exact") -> list[Difference]:
-    """Where two values part; empty exactly where `agreement` is 1."""
-    found: list[Difference] = []
+    """Where two values differ; empty exactly where `agreement` is 1."""
+    places: list[Difference] = []
     if mode != "ignore":
-        weigh(prepare(expected), actual, Context(mode=mode), "", found)
-    return found
+        agree(prepare(expected), actual, Context(mode=mode), "", places)
+    return places
 
 
-def weigh(
+def agree(
     expected: Any, actual: Any, context: Context, path: str = "", into: list[Difference] | None = None
 ) -> float:
     """Agreement of a prepared value with an actual one; the differences go to `into`, if given."""
@@ -133,51 +133,51 @@ def weigh(
     kind = type(expected)
     if kind is dict:
         if type(actual) is dict or isinstance(actual, Mapping):
-            return _weigh_mapping(expected, actual, context, path, into)
+            return _agree_mapping(expected, actual, context, path, into)
     elif kind is list:
         if isinstance(actual, set | frozenset):
-            return weigh(Unordered(tuple(expected)), actual, context, path, into)
+            return agree(Unordered(tuple(expected)), actual, context, path, into)
         if isinstance(actual, list | tuple):
-            return _weigh_list(expected, actual, context, path, into)
+            return _agree_list(expected, actual, context, path, into)
     elif kind is Unordered:
-        return _weigh_unordered(expected, actual, context, path, into)
+        return _agree_unordered(expected, actual, context, path, into)
     elif isinstance(expected, Matcher):
-        weight = expected.weigh(actual, context)
-        if weight < 1 and into is not None:
+        value = expected.agree(actual, context)
+        if value < 1 and into is not None:
             into.append(Difference(path, expected, actual, note=expected.why(actual, context)))
-        return weight
-    if _same(expected, actual):
+        return value
+    if _same_scalar(expected, actual):
         return 1.0
     if into is not None:
         into.append(Difference(path, expected, actual))
     return 0.0
 
 
-def _same(expected: Any, actual: Any) -> bool:
-    """Whether two values are the same scalar; `expected` may also be a container's written form."""
+def _same_scalar(expected: Any, actual: Any) -> bool:
+    """Whether two values are the same scalar; `expected` may also be the recorded form of a container."""
     kind = type(actual)
     if kind is bool or type(expected) is bool:
         return expected is actual
     if kind is str:
-        return bool(expected == actual) or (type(expected) is str and _same_cut(expected, actual))
+        return bool(expected == actual) or (type(expected) is str and _same_truncated(expected, actual))
     if kind in LEAVES:
         return bool(expected == clean(actual))
     if kind is dict or kind is list:
         return False
     plain = jsonable(actual)
-    return type(plain) is type(expected) and weigh(expected, plain, PLAIN) == 1.0
+    return type(plain) is type(expected) and agree(expected, plain, PLAIN) == 1.0
 
 
-def _same_cut(expected: str, actual: str) -> bool:
-    """A text that was cut when it was recorded is compared by the part that was kept, and by its length."""
-    cut = _CUT.search(actual) if actual.endswith(" chars]") else None
-    if cut is None:
+def _same_truncated(expected: str, actual: str) -> bool:
+    """Whether a text that was truncated when it was recorded has the expected beginning and length."""
+    mark = _CUT.search(actual) if actual.endswith(" chars]") else None
+    if mark is None:
         return False
-    kept = actual[: cut.start()]
-    return len(expected) == len(kept) + int(cut.group(1)) and expected.startswith(kept)
+    head = actual[: mark.start()]
+    return len(expected) == len(head) + int(mark.group(1)) and expected.startswith(head)
 
 
-def _weigh_mapping(
+def _agree_mapping(
     expected: dict[str, Any],
     actual: Mapping[Any, Any],
     context: Context,
@@ -187,14 +187,14 @@ def _weigh_mapping(
     total = 0.0
     for key, item in expected.items():
         if key in actual:
-            got = actual[key]
+            value = actual[key]
             kind = type(item)
-            if kind is type(got) and kind in _EXACT and (item == got or into is None):
+            if kind is type(value) and kind in _EXACT and (item == value or into is None):
                 # The loop of large comparisons: scalars of one type need no more than this.
-                if item == got or (kind is str and _same_cut(item, got)):
+                if item == value or (kind is str and _same_truncated(item, value)):
                     total += 1.0
             else:
-                total += weigh(item, got, context, f"{path}.{key}" if path else key, into)
+                total += agree(item, value, context, f"{path}.{key}" if path else key, into)
         elif isinstance(item, Matcher) and item.accepts_absence:
             total += 1.0
         elif into is not None:
@@ -209,7 +209,7 @@ def _weigh_mapping(
     return total / count if count else 1.0
 
 
-def _weigh_list(
+def _agree_list(
     expected: list[Any],
     actual: Sequence[Any],
     context: Context,
@@ -217,12 +217,12 @@ def _weigh_list(
     into: list[Difference] | None,
 ) -> float:
     total = 0.0
-    known = 0 if into is None else len(into)
-    for index, (item, got) in enumerate(zip(expected, actual, strict=False)):
-        total += weigh(item, got, context, f"{path}[{index}]", into)
+    count_before = 0 if into is None else len(into)
+    for index, (item, value) in enumerate(zip(expected, actual, strict=False)):
+        total += agree(item, value, context, f"{path}[{index}]", into)
     longer = max(len(expected), len(actual))
     if into is not None and total < longer and _is_reordered(expected, actual, context):
-        into[known:] = [Difference(path, expected, actual, note="the same items in another order")]
+        into[count_before:] = [Difference(path, expected, actual, note="the same items in another order")]
     elif into is not None:
         for index in range(len(actual), len(expected)):
             into.append(Difference(f"{path}[{index}]", expected[index], None, "missing"))
@@ -232,30 +232,30 @@ def _weigh_list(
 
 
 def _is_reordered(expected: list[Any], actual: Sequence[Any], context: Context) -> bool:
-    """Whether two lists differ in their order alone; told of short ones only, for all pairs are weighed."""
-    if len(expected) != len(actual) or len(expected) > _MOST_REORDERED:
+    """Whether two lists differ in their order alone; False for long ones, because all pairs are compared."""
+    if len(expected) != len(actual) or len(expected) > _MAX_REORDERED:
         return False
-    return _weigh_unordered(Unordered(tuple(expected)), actual, context, "", None) == 1.0
+    return _agree_unordered(Unordered(tuple(expected)), actual, context, "", None) == 1.0
 
 
-def _weigh_unordered(
+def _agree_unordered(
     expected: Unordered, actual: Any, context: Context, path: str, into: list[Difference] | None
 ) -> float:
     if isinstance(actual, set | frozenset | list | tuple):
-        got = list(actual)
-        weights = [[weigh(item, other, context) for other in got] for item in expected.members]
-        total = sum(weights[e][a] for e, a in best_pairs(weights))
-        longer = max(len(got), len(expected.members))
-        weight = total / longer if longer else 1.0
+        items = list(actual)
+        matrix = [[agree(item, other, context) for other in items] for item in expected.members]
+        total = sum(matrix[e][a] for e, a in best_pairs(matrix))
+        longer = max(len(items), len(expected.members))
+        value = total / longer if longer else 1.0
     else:
-        weight = 0.0
-    if weight < 1 and into is not None:
+        value = 0.0
+    if value < 1 and into is not None:
         into.append(Difference(path, list(expected.members), actual, note="compared without order"))
-    return weight
+    return value
 
 
 def value_key(value: Any) -> str:
-    """A text that two values share exactly where they agree in *exact* mode (sets count as sorted lists)."""
+    """A text that is equal for two values exactly where they agree in *exact* mode (sets as sorted lists)."""
     return to_json(_canonical(jsonable(value)))
 
 

@@ -1,4 +1,4 @@
-"""Finished spans go out."""
+"""Send finished spans to other systems."""
 
 from agenttrace.exporters.otlp import OTLPExporter
 

@@ -1,4 +1,4 @@
-"""Spans and scores to an OpenTelemetry collector, or whatever else takes OTLP over HTTP."""
+"""`OTLPExporter`: sends spans, with their scores, to an OpenTelemetry collector over HTTP."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agenttrace.core.errors import ConfigError
-from agenttrace.core.protocols import Delivering
+from agenttrace.core.protocols import BackgroundExporter
 from agenttrace.core.score import Score
 from agenttrace.core.span import Span
 from agenttrace.exporters.otlp_encoding import Kind, Protocol, encode
@@ -15,10 +15,10 @@ from agenttrace.exporters.otlp_request import log_request, resource_from_environ
 from agenttrace.exporters.otlp_settings import Compression, content_setting, signal_settings
 from agenttrace.exporters.signal import Signal
 
-SPANS_A_PARCEL = 512
+SPANS_A_BATCH = 512
 
 
-class OTLPExporter(Delivering):
+class OTLPExporter(BackgroundExporter):
     """Sends finished spans, and the scores of online evaluations, as OTLP over HTTP.
 
     `Tracer(exporters=[OTLPExporter("http://localhost:4318")])`. What is to be sent is put into an outbox in
@@ -63,9 +63,9 @@ class OTLPExporter(Delivering):
         if not isinstance(scores, bool):
             raise ConfigError(f"scores is True or False, got {scores!r}")
         self._signals: dict[Kind, Signal] = {}
-        wanted: tuple[Kind, ...] = ("traces", "logs") if scores else ("traces",)
-        for kind in wanted:
-            found = signal_settings(
+        kinds: tuple[Kind, ...] = ("traces", "logs") if scores else ("traces",)
+        for kind in kinds:
+            settings = signal_settings(
                 kind,
                 endpoint,
                 headers=headers,
@@ -73,9 +73,9 @@ class OTLPExporter(Delivering):
                 compression=compression,
                 timeout=timeout,
             )
-            if found is not None:
-                encode(kind, {}, found.protocol)  # a missing library is an error here, not on a thread
-                self._signals[kind] = Signal(found, self._content)
+            if settings is not None:
+                encode(kind, {}, settings.protocol)  # a missing library is an error here, not on a thread
+                self._signals[kind] = Signal(settings, self._content)
         self._resource = resource_from_environment()
         self._name = name
         self._project: str | None = None
@@ -90,8 +90,8 @@ class OTLPExporter(Delivering):
         """Keep what is to be sent in a tracer's store. Called by the tracer.
 
         Raises:
-            ConfigError: it belongs to a tracer already, or another exporter sends to the same address for the
-                same project with other headers.
+            ConfigError: the exporter belongs to a tracer already, or another exporter sends to the same
+                address for the same project with other headers.
         """
         if self._project is not None:
             raise ConfigError(
@@ -104,8 +104,8 @@ class OTLPExporter(Delivering):
     def export(self, spans: Sequence[Span]) -> None:
         """Put spans into the outbox."""
         signal = self._signals.get("traces")
-        for start in range(0, len(spans) if signal is not None else 0, SPANS_A_PARCEL):
-            part = spans[start : start + SPANS_A_PARCEL]
+        for start in range(0, len(spans) if signal is not None else 0, SPANS_A_BATCH):
+            part = spans[start : start + SPANS_A_BATCH]
             request = trace_request(part, resource=self._resource, content=self._content)
             self._signals["traces"].put(request, len(part))
 
@@ -124,13 +124,13 @@ class OTLPExporter(Delivering):
         signal.put(request, len(scores))
 
     def flush(self, timeout: float) -> bool:
-        """Send what waits, at most `timeout` seconds; whether all was sent.
+        """Send what waits, for at most `timeout` seconds. Returns True if all of it was sent.
 
-        False at once while the collector is in trouble or another process sends: nothing waits for them.
+        Returns False at once while the collector is in trouble or another process is sending.
         """
         deadline = time.monotonic() + timeout
-        sent = [signal.flush(max(deadline - time.monotonic(), 0.0)) for signal in self._signals.values()]
-        return all(sent)
+        results = [signal.flush(max(deadline - time.monotonic(), 0.0)) for signal in self._signals.values()]
+        return all(results)
 
     def resend(self) -> int:
         """Send again what the collector refused; returns how many items that are.
@@ -138,7 +138,7 @@ class OTLPExporter(Delivering):
         Raises:
             StoreError: the store's file cannot be written.
         """
-        return sum(signal.readmit() for signal in self._signals.values())
+        return sum(signal.retry_refused() for signal in self._signals.values())
 
     def stats(self) -> dict[str, Any]:
         """For ``traces`` and ``logs``: how many items this process has sent and dropped; how many wait and
@@ -149,7 +149,7 @@ class OTLPExporter(Delivering):
         }
 
     def end(self) -> None:
-        """The process ends: stop sending, let another process go on at once."""
+        """Stop sending because the process ends, and let another process take over at once."""
         for signal in self._signals.values():
             signal.close(0.3)
 

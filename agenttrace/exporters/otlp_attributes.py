@@ -1,7 +1,4 @@
-"""What a span is called on the wire, with what it carries.
-
-Names are those of OpenTelemetry's GenAI conventions (`core.semconv`) where these have one.
-"""
+"""A span's name and attributes under OpenTelemetry's GenAI conventions (`core.semconv`)."""
 
 from __future__ import annotations
 
@@ -20,50 +17,56 @@ _OPERATIONS = {
     "retriever": ("retrieval", semconv.DATA_SOURCE_ID),
     "tool": ("execute_tool", semconv.TOOL_NAME),
 }
-"""What the conventions call the operation of a type of span, with the attribute that says on what."""
+"""For each span type: the conventions' name of the operation, and the attribute that names its subject."""
 
-_BEARS_THE_NAME = frozenset({semconv.AGENT_NAME, semconv.WORKFLOW_NAME, semconv.TOOL_NAME})
+_NAME_ATTRIBUTES = frozenset({semconv.AGENT_NAME, semconv.WORKFLOW_NAME, semconv.TOOL_NAME})
 
 
 def wire_name(span: Span) -> str:
-    """The operation with what it is on, as in ``execute_tool search``; the span's own name for types of which
-    the conventions say nothing, and for a call to a model that is not known."""
+    """The operation followed by its subject, as in ``execute_tool search``.
+
+    The span's own name where the conventions do not cover its type, or where the model is not known.
+    """
     if span.span_type not in _OPERATIONS:
         return span.name
     operation, subject = _OPERATIONS[span.span_type]
-    named = span.attributes.get(subject)
-    if not named and subject == semconv.REQUEST_MODEL:
+    target = span.attributes.get(subject)
+    if not target and subject == semconv.REQUEST_MODEL:
         return span.name
-    return f"{span.attributes.get(semconv.OPERATION, operation)} {named or span.name}"
+    return f"{span.attributes.get(semconv.OPERATION, operation)} {target or span.name}"
 
 
 def attributes_of(span: Span, *, content: bool) -> dict[str, Any]:
-    """The span's own attributes, and what it says otherwise under the names of the conventions.
+    """The span's own attributes, with its other fields added under the names of the conventions.
 
-    `content` false leaves out `semconv.CONTENT`: arguments, results, messages, what was raised. What the
-    user's own code said of a span or of the trace (attributes of other names, tags, metadata) is kept.
+    `content` false leaves out `semconv.CONTENT`: arguments, results, messages, error messages. What the
+    user's own code set on a span or on the trace (attributes of other names, tags, metadata) is kept.
     """
-    told = dict(span.attributes)
+    attributes = dict(span.attributes)
     if not content:
-        told = {name: value for name, value in told.items() if name not in semconv.CONTENT}
-    told[semconv.NAME], told[semconv.SPAN_TYPE], told[semconv.INDEX] = span.name, span.span_type, span.index
+        attributes = {name: value for name, value in attributes.items() if name not in semconv.CONTENT}
+    attributes[semconv.NAME], attributes[semconv.SPAN_TYPE], attributes[semconv.INDEX] = (
+        span.name,
+        span.span_type,
+        span.index,
+    )
     if span.span_type in _OPERATIONS:
         operation, subject = _OPERATIONS[span.span_type]
-        told.setdefault(semconv.OPERATION, operation)
-        if subject in _BEARS_THE_NAME:
-            told.setdefault(subject, span.name)
+        attributes.setdefault(semconv.OPERATION, operation)
+        if subject in _NAME_ATTRIBUTES:
+            attributes.setdefault(subject, span.name)
     if span.status == "error":
-        told.setdefault(semconv.ERROR_TYPE, span.error.type if span.error else semconv.OTHER_ERROR)
+        attributes.setdefault(semconv.ERROR_TYPE, span.error.type if span.error else semconv.OTHER_ERROR)
     elif span.status != "ok":
-        told[semconv.STATUS] = span.status
-    if semconv.SESSION_ID in told:
-        told.setdefault(semconv.CONVERSATION_ID, told[semconv.SESSION_ID])
-    if semconv.CUSTOMER_ID in told:
-        told.setdefault(semconv.USER_ID, told[semconv.CUSTOMER_ID])
+        attributes[semconv.STATUS] = span.status
+    if semconv.SESSION_ID in attributes:
+        attributes.setdefault(semconv.CONVERSATION_ID, attributes[semconv.SESSION_ID])
+    if semconv.CUSTOMER_ID in attributes:
+        attributes.setdefault(semconv.USER_ID, attributes[semconv.CUSTOMER_ID])
     if span.usage:
         for word, amount in span.usage.items():
-            told[_usage_name(word)] = amount
-    return {**told, **_CONTENT_OF.get(span.span_type, _plain_content)(span)} if content else told
+            attributes[_usage_name(word)] = amount
+    return {**attributes, **_CONTENT_OF.get(span.span_type, _plain_content)(span)} if content else attributes
 
 
 def _usage_name(word: str) -> str:
@@ -73,50 +76,52 @@ def _usage_name(word: str) -> str:
 
 
 def _tool_content(span: Span) -> dict[str, Any]:
-    told = {}
+    attributes = {}
     if span.input is not None:
-        told[semconv.TOOL_ARGUMENTS] = json_text(span.input)
+        attributes[semconv.TOOL_ARGUMENTS] = json_text(span.input)
     if span.output is not None:
-        told[semconv.TOOL_RESULT] = json_text(span.output)
-    return told
+        attributes[semconv.TOOL_RESULT] = json_text(span.output)
+    return attributes
 
 
 def _model_content(span: Span) -> dict[str, Any]:
     answer = read_answer(span.output)
-    told = _plain_output(span.output) if answer is None else {semconv.OUTPUT_MESSAGES: json_text(answer)}
+    attributes = (
+        _plain_output(span.output) if answer is None else {semconv.OUTPUT_MESSAGES: json_text(answer)}
+    )
     request = read_request(span.input or {})
     if request is None:
-        return told | _plain_input(span.input)
-    told[semconv.INPUT_MESSAGES] = json_text(request.messages)
+        return attributes | _plain_input(span.input)
+    attributes[semconv.INPUT_MESSAGES] = json_text(request.messages)
     if request.instructions:
-        told[semconv.SYSTEM_INSTRUCTIONS] = json_text(request.instructions)
+        attributes[semconv.SYSTEM_INSTRUCTIONS] = json_text(request.instructions)
     if request.tools:
-        told[semconv.TOOL_DEFINITIONS] = json_text(request.tools)
-    return told | _other_input(request.rest, span.attributes)
+        attributes[semconv.TOOL_DEFINITIONS] = json_text(request.tools)
+    return attributes | _other_input(request.rest, span.attributes)
 
 
 def _retriever_content(span: Span) -> dict[str, Any]:
-    found = span.output
-    if type(found) is list and all(type(document) is dict for document in found):
-        told = {semconv.RETRIEVAL_DOCUMENTS: json_text(found)}
+    documents = span.output
+    if type(documents) is list and all(type(document) is dict for document in documents):
+        attributes = {semconv.RETRIEVAL_DOCUMENTS: json_text(documents)}
     else:
-        told = _plain_output(found)
-    given = span.input or {}
-    if not isinstance(given.get("query"), str):
-        return told | _plain_input(span.input)
-    told[semconv.RETRIEVAL_QUERY] = given["query"]
-    rest = {name: value for name, value in given.items() if name != "query"}
-    return told | _other_input(rest, span.attributes)
+        attributes = _plain_output(documents)
+    parameters = span.input or {}
+    if not isinstance(parameters.get("query"), str):
+        return attributes | _plain_input(span.input)
+    attributes[semconv.RETRIEVAL_QUERY] = parameters["query"]
+    rest = {name: value for name, value in parameters.items() if name != "query"}
+    return attributes | _other_input(rest, span.attributes)
 
 
 def _plain_content(span: Span) -> dict[str, Any]:
     return _plain_input(span.input) | _plain_output(span.output)
 
 
-def _plain_input(given: Mapping[str, Any] | None) -> dict[str, Any]:
-    if given is None:
+def _plain_input(parameters: Mapping[str, Any] | None) -> dict[str, Any]:
+    if parameters is None:
         return {}
-    return {semconv.INPUT_VALUE: json_text(given), semconv.INPUT_MIME_TYPE: "application/json"}
+    return {semconv.INPUT_VALUE: json_text(parameters), semconv.INPUT_MIME_TYPE: "application/json"}
 
 
 def _plain_output(output: Any) -> dict[str, Any]:
@@ -128,7 +133,7 @@ def _plain_output(output: Any) -> dict[str, Any]:
 
 
 def _other_input(rest: Mapping[str, Any], attributes: Mapping[str, Any]) -> dict[str, Any]:
-    """What has no name of its own, but for the settings that are attributes already."""
+    """The parameters that the conventions do not name, without the settings that are attributes already."""
     rest = {name: value for name, value in rest.items() if semconv.REQUEST.get(name) not in attributes}
     return {semconv.OTHER_INPUT: json_text(rest)} if rest else {}
 

@@ -1,6 +1,6 @@
-"""A request as the bytes that travel, the answer's bytes as what they say.
+"""OTLP requests and answers as bytes: protobuf or JSON.
 
-Requests that are encoded already are halved, or joined, as bytes.
+Encoded requests can be split in half, or joined, without building them again.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from itertools import takewhile
 from typing import Any, Literal
 
 from agenttrace.core.errors import MissingDependency
-from agenttrace.core.protocols import Parcel
+from agenttrace.core.protocols import Batch
 
 Kind = Literal["traces", "logs"]
 Protocol = Literal["http/protobuf", "http/json"]
@@ -46,9 +46,9 @@ def message_of(kind: Kind, body: bytes) -> Any:
 
 
 def rejected_of(kind: Kind, body: bytes, content_type: str) -> tuple[int, str]:
-    """How many records a receiver that answered 200 refused all the same, with what it says of that.
+    """How many records a receiver that answered 200 rejected all the same, and its message about them.
 
-    Nothing where the answer cannot be read: the receiver took the request.
+    ``(0, "")`` where the answer cannot be read: the receiver accepted the request.
     """
     try:
         if "json" in content_type:
@@ -59,7 +59,7 @@ def rejected_of(kind: Kind, body: bytes, content_type: str) -> tuple[int, str]:
 
 
 def _messages(kind: Kind) -> tuple[Any, Any]:
-    """The library's messages for a request and its answer."""
+    """The protobuf classes of a request and of its answer."""
     try:
         if kind == "traces":
             from opentelemetry.proto.collector.trace.v1 import trace_service_pb2 as traces
@@ -76,11 +76,10 @@ def _messages(kind: Kind) -> tuple[Any, Any]:
 
 
 def _plain(field: str, value: Any) -> Any:
-    """A part of a request under OTLP's JSON mapping: protobuf's own, but for ids, which are hex."""
+    """A part of a request in OTLP's JSON mapping: protobuf's JSON mapping, except that ids are hex."""
     kind = type(value)
-    if (
-        kind is dict
-    ):  # most of what is in it is text, for which a call each would cost as much as all the rest
+    if kind is dict:
+        # Most values are text: a call for each of them would cost as much as all the rest.
         return {
             _camel_case(name): inner if type(inner) is str else _plain(name, inner)
             for name, inner in value.items()
@@ -103,15 +102,15 @@ def _camel_case(name: str) -> str:
 
 
 def _rejected_json(kind: Kind, body: bytes) -> tuple[int, str]:
-    told = json.loads(body)["partialSuccess"]
-    count = told.get("rejectedSpans" if kind == "traces" else "rejectedLogRecords", 0)
-    return max(int(count), 0), str(told.get("errorMessage") or "")
+    reply = json.loads(body)["partialSuccess"]
+    count = reply.get("rejectedSpans" if kind == "traces" else "rejectedLogRecords", 0)
+    return max(int(count), 0), str(reply.get("errorMessage") or "")
 
 
 def _rejected_protobuf(kind: Kind, body: bytes) -> tuple[int, str]:
-    told = _messages(kind)[1].FromString(body).partial_success
-    count = told.rejected_spans if kind == "traces" else told.rejected_log_records
-    return max(count, 0), told.error_message
+    reply = _messages(kind)[1].FromString(body).partial_success
+    count = reply.rejected_spans if kind == "traces" else reply.rejected_log_records
+    return max(count, 0), reply.error_message
 
 
 _LEVELS = {
@@ -124,48 +123,48 @@ _JSON_LEVELS = {
 }
 
 
-def halves(parcel: Parcel) -> tuple[Parcel, Parcel]:
-    """The first half of a parcel's items as a parcel, and the rest."""
-    cut = parcel.items // 2
-    return _part(parcel, 0, cut, cut), _part(parcel, cut, None, parcel.items - cut)
+def split_in_half(batch: Batch) -> tuple[Batch, Batch]:
+    """Two batches: the first half of a batch's items, and the rest."""
+    middle = batch.items // 2
+    return _part(batch, 0, middle, middle), _part(batch, middle, None, batch.items - middle)
 
 
-def _part(parcel: Parcel, start: int, stop: int | None, items: int) -> Parcel:
-    if "json" in parcel.content_type:
-        request = json.loads(parcel.body)
-        _keep(request.get, dict.get, _JSON_LEVELS[parcel.kind], start, stop)
+def _part(batch: Batch, start: int, stop: int | None, items: int) -> Batch:
+    if "json" in batch.content_type:
+        request = json.loads(batch.body)
+        _keep(request.get, dict.get, _JSON_LEVELS[batch.kind], start, stop)
         body = json.dumps(request, ensure_ascii=False, separators=(",", ":")).encode()
     else:
-        message = message_of(parcel.kind, parcel.body)
-        _keep(lambda name: getattr(message, name), getattr, _LEVELS[parcel.kind], start, stop)
+        message = message_of(batch.kind, batch.body)
+        _keep(lambda name: getattr(message, name), getattr, _LEVELS[batch.kind], start, stop)
         body = message.SerializeToString()
-    return replace(parcel, items=items, body=body)
+    return replace(batch, items=items, body=body)
 
 
 def _keep(top: Any, inner: Any, levels: tuple[str, str, str], start: int, stop: int | None) -> None:
     """Delete, in place, every record but those from `start` to `stop`, counted over all groups."""
     of_resource, of_scope, of_record = levels
-    seen = 0
+    position = 0
     for group in top(of_resource) or ():
         for scope in inner(group, of_scope) or ():
             records = inner(scope, of_record)
             count = len(records)
             if stop is not None:
-                del records[max(stop - seen, 0) :]
-            del records[: max(start - seen, 0)]
-            seen += count
+                del records[max(stop - position, 0) :]
+            del records[: max(start - position, 0)]
+            position += count
 
 
-def joined(parcels: Sequence[Parcel]) -> tuple[Parcel, list[int]]:
-    """As many of the first parcels as go into one request: those of one protocol, with their keys."""
-    first = parcels[0]
-    taken = list(takewhile(lambda parcel: parcel.content_type == first.content_type, parcels))
-    if len(taken) == 1:
+def join_batches(batches: Sequence[Batch]) -> tuple[Batch, list[int]]:
+    """Join the first batches that use one protocol into one batch. Returns it with the keys of its parts."""
+    first = batches[0]
+    group = list(takewhile(lambda batch: batch.content_type == first.content_type, batches))
+    if len(group) == 1:
         return first, [first.key]
-    bodies = [parcel.body for parcel in taken]
+    bodies = [batch.body for batch in group]
     if "json" in first.content_type:
-        start = f'{{"{_JSON_LEVELS[first.kind][0]}":['.encode()  # as `encode` and `halves` begin
+        start = f'{{"{_JSON_LEVELS[first.kind][0]}":['.encode()  # as `encode` and `split_in_half` begin
         body = start + b",".join(body.removeprefix(start).removesuffix(b"]}") for body in bodies) + b"]}"
     else:
         body = b"".join(bodies)  # a message of protobuf after another is both
-    return replace(first, items=sum(p.items for p in taken), body=body), [p.key for p in taken]
+    return replace(first, items=sum(p.items for p in group), body=body), [p.key for p in group]

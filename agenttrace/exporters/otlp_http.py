@@ -1,4 +1,4 @@
-"""Takes parcels to a collector, understands what it answers."""
+"""`Collector`: posts batches to an OTLP endpoint, reads how it answers."""
 
 from __future__ import annotations
 
@@ -7,38 +7,38 @@ import zlib
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 
-from agenttrace.core.protocols import Parcel
-from agenttrace.exporters.otlp_encoding import halves, rejected_of
+from agenttrace.core.protocols import Batch
+from agenttrace.exporters.otlp_encoding import rejected_of, split_in_half
 from agenttrace.exporters.otlp_settings import SignalSettings
 from agenttrace.http.transport import Answer, Failure, Transport, retry_after_seconds
 
-LATER = frozenset((429, 502, 503, 504))
-"""The statuses after which OTLP says to try again."""
+RETRY_STATUSES = frozenset((429, 502, 503, 504))
+"""Statuses after which OTLP says to try again."""
 
-TOO_LARGE_OR_BAD = frozenset((400, 413, 422))
-"""One record, or their number, may be to blame: the halves are tried."""
+CONTENT_STATUSES = frozenset((400, 413, 422))
+"""Statuses that one record, or the number of records, may have caused: the halves are tried."""
 
-WRONG_KEY = frozenset((401, 407, 415))
-"""No parcel gets through until somebody changes the settings: to go on asking could lock the key."""
+KEY_STATUSES = frozenset((401, 407, 415))
+"""Statuses after which this process stops: only new settings help, and more attempts could lock the key."""
 
-WRONG_PLACE = frozenset((*range(300, 400), 403, 404, 405))
-"""The address, or who may use it: wrong, or in the middle of a deployment. Asked again, seldom."""
+ADDRESS_STATUSES = frozenset((*range(300, 400), 403, 404, 405))
+"""Statuses of a wrong address or of missing rights, perhaps during a deployment: tried again rarely."""
 
-SELDOM = 3600.0
+ADDRESS_RETRY_SECONDS = 3600.0
 
-MOST_BAD = 8
-"""How many records in a row may be refused one by one before all that is left of a parcel is set aside."""
+MAX_BAD_IN_A_ROW = 8
+"""How many records in a row may be refused one by one before the rest of a batch is refused unseen."""
 
 _PHRASES = {status.value: status.phrase for status in HTTPStatus}
-_EXCERPT = 200
+_EXCERPT_LENGTH = 200
 
 
 @dataclass(frozen=True, slots=True)
 class SendFailure:
-    """Why nothing is sent for now.
+    """Why sending has stopped for now.
 
-    `retry_after` are the seconds that the collector asks for, `final` says that it is for as long as this
-    process lives, `slow` that no answer came in time.
+    `retry_after` is the pause in seconds that the collector asks for. `final` means that this process sends
+    no more. `slow` means that no answer came in time.
     """
 
     text: str
@@ -48,93 +48,95 @@ class SendFailure:
 
 
 @dataclass(slots=True)
-class Receipt:
-    """What became of a parcel: how many items were `sent`, what was `refused` and why.
+class SendResult:
+    """What became of a batch: how many items were `sent`, which parts were `refused` and why.
 
-    With a `trouble` the whole parcel is to be sent again, also what was sent of it already: whoever receives
-    a span twice knows it by its ids. `bad` counts the items in a row that were refused one by one.
+    With a `trouble` the whole batch must be sent again, including what was sent of it already: a receiver
+    recognises a span that arrives twice by its ids. `bad` counts the items refused one by one in a row.
     """
 
     sent: int = 0
-    refused: list[tuple[Parcel, str]] = field(default_factory=list)
+    refused: list[tuple[Batch, str]] = field(default_factory=list)
     trouble: SendFailure | None = None
     bad: int = 0
 
 
 class Collector:
-    """Takes parcels to one address. One attempt each; when to try again is its caller's to say."""
+    """Posts batches to one address, with one attempt each: the caller decides when to try again."""
 
     def __init__(self, settings: SignalSettings) -> None:
         self._settings = settings
         self._transport = Transport(timeout=settings.timeout, attempts=1)
 
-    async def take(self, parcel: Parcel, max_bytes: int) -> Receipt:
-        """Send a parcel, in parts where it is larger than `max_bytes` or something in it is bad."""
-        receipt = Receipt()
-        await self._take(parcel, max_bytes, receipt)
-        return receipt
+    async def send(self, batch: Batch, max_bytes: int) -> SendResult:
+        """Send a batch, in parts where it is larger than `max_bytes` or something in it is bad."""
+        result = SendResult()
+        await self._send(batch, max_bytes, result)
+        return result
 
-    async def _take(self, parcel: Parcel, max_bytes: int, receipt: Receipt) -> None:
-        if len(parcel.body) > max_bytes and parcel.items > 1:
-            await self._take_halves(parcel, max_bytes, receipt)
+    async def _send(self, batch: Batch, max_bytes: int, result: SendResult) -> None:
+        if len(batch.body) > max_bytes and batch.items > 1:
+            await self._send_halves(batch, max_bytes, result)
             return
-        answer = await self._post(parcel)
+        answer = await self._post(batch)
         if isinstance(answer, Failure):
             if answer.status is None:
-                receipt.trouble = SendFailure(answer.problem, slow=True)
+                result.trouble = SendFailure(answer.problem, slow=True)
                 return
-            answer = Answer(answer.status, b"")  # it was taken, or not: only what was said of that is lost
-        said = self._said(answer)
+            answer = Answer(answer.status, b"")  # the status counts; only the body could not be read
+        answer_text = self._describe(answer)
         if 200 <= answer.status < 300:
-            self._accept(parcel, answer, receipt)
-        elif answer.status in LATER:
-            receipt.trouble = SendFailure(said, retry_after_seconds(answer.retry_after))
-        elif answer.status in WRONG_KEY:
-            receipt.trouble = SendFailure(said, final=True)
-        elif answer.status in WRONG_PLACE:
-            receipt.trouble = SendFailure(said, retry_after=SELDOM)
-        elif answer.status in TOO_LARGE_OR_BAD and parcel.items > 1:
-            await self._take_halves(parcel, max_bytes, receipt)
+            self._accept(batch, answer, result)
+        elif answer.status in RETRY_STATUSES:
+            result.trouble = SendFailure(answer_text, retry_after_seconds(answer.retry_after))
+        elif answer.status in KEY_STATUSES:
+            result.trouble = SendFailure(answer_text, final=True)
+        elif answer.status in ADDRESS_STATUSES:
+            result.trouble = SendFailure(answer_text, retry_after=ADDRESS_RETRY_SECONDS)
+        elif answer.status in CONTENT_STATUSES and batch.items > 1:
+            await self._send_halves(batch, max_bytes, result)
         else:
-            receipt.bad += 1
-            receipt.refused.append((parcel, said))
+            result.bad += 1
+            result.refused.append((batch, answer_text))
 
-    async def _take_halves(self, parcel: Parcel, max_bytes: int, receipt: Receipt) -> None:
-        for half in halves(parcel):
-            if receipt.bad >= MOST_BAD:
-                receipt.refused.append((half, f"like those before it: {receipt.refused[-1][1]}"))
+    async def _send_halves(self, batch: Batch, max_bytes: int, result: SendResult) -> None:
+        for half in split_in_half(batch):
+            if result.bad >= MAX_BAD_IN_A_ROW:
+                result.refused.append((half, f"like those before it: {result.refused[-1][1]}"))
                 continue
-            await self._take(half, max_bytes, receipt)
-            if receipt.trouble is not None:
+            await self._send(half, max_bytes, result)
+            if result.trouble is not None:
                 return
 
-    def _accept(self, parcel: Parcel, answer: Answer, receipt: Receipt) -> None:
-        rejected, message = rejected_of(parcel.kind, answer.body, parcel.content_type)
-        rejected = min(rejected, parcel.items)
-        receipt.sent += parcel.items - rejected
-        receipt.bad = 0
-        if rejected:
-            # Which ones, OTLP has no way to say: all of it is set aside, as so many items as were rejected.
-            reason = f"rejected by the collector: {self._shown(message)}"
-            receipt.refused.append((replace(parcel, items=rejected), reason))
+    def _accept(self, batch: Batch, answer: Answer, result: SendResult) -> None:
+        rejections, message = rejected_of(batch.kind, answer.body, batch.content_type)
+        rejections = min(rejections, batch.items)
+        result.sent += batch.items - rejections
+        result.bad = 0
+        if rejections:
+            # OTLP cannot say which ones: the whole batch is set aside, counted as the rejected items alone.
+            reason = f"rejected by the collector: {self._excerpt(message)}"
+            result.refused.append((replace(batch, items=rejections), reason))
 
-    async def _post(self, parcel: Parcel) -> Answer | Failure:
+    async def _post(self, batch: Batch) -> Answer | Failure:
         settings = self._settings
-        headers = {"content-type": parcel.content_type, **settings.headers}
-        body = parcel.body
+        headers = {"content-type": batch.content_type, **settings.headers}
+        body = batch.body
         if settings.compression == "gzip":
-            # Without a time, so that what is sent again is the same to the byte.
+            # mtime=0: a batch that is sent again has the same bytes.
             body, headers["content-encoding"] = gzip.compress(body, 1, mtime=0), "gzip"
         elif settings.compression == "deflate":
             body, headers["content-encoding"] = zlib.compress(body, 1), "deflate"
         return await self._transport.post(settings.url, headers, body)
 
-    def _said(self, answer: Answer) -> str:
+    def _describe(self, answer: Answer) -> str:
         phrase = _PHRASES.get(answer.status, "")
-        shown = self._shown(answer.body.decode("utf-8", "replace"))
-        return f"answered {answer.status} {phrase}".strip() + (f": {shown}" if shown else "")
+        text = self._excerpt(answer.body.decode("utf-8", "replace"))
+        return f"answered {answer.status} {phrase}".strip() + (f": {text}" if text else "")
 
-    def _shown(self, text: str) -> str:
-        """A collector's words, fit for a log: one line, cut, without the key; nothing where they are none."""
-        text = " ".join(self._settings.masked(text[: 10 * _EXCERPT]).split())
-        return f"{text[:_EXCERPT]}{'…' if len(text) > _EXCERPT else ''}" if text.isprintable() else ""
+    def _excerpt(self, text: str) -> str:
+        """The start of a collector's text on one line, without keys; ``""`` where it is not printable."""
+        text = " ".join(self._settings.mask(text[: 10 * _EXCERPT_LENGTH]).split())
+        if not text.isprintable():
+            return ""
+        return text if len(text) <= _EXCERPT_LENGTH else text[:_EXCERPT_LENGTH] + "…"

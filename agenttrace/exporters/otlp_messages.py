@@ -1,9 +1,9 @@
 """Chat messages in the shape that OpenTelemetry's GenAI conventions give them.
 
-A message there is ``{"role", "parts"}``, a part has a ``type``: ``text``, ``reasoning``, ``tool_call``,
-``tool_call_response``, ``blob``, ``uri``. Read are what `wrap` and the LangGraph handler record, and lists of
-messages of the providers' own shapes. A block of a kind that is not known is a part as it is, which the
-conventions allow.
+A message there is ``{"role", "parts"}``, and each part has a ``type``: ``text``, ``reasoning``,
+``tool_call``, ``tool_call_response``, ``blob``, ``uri``. The input is what `wrap` and the LangGraph handler
+record, or a list of messages in a provider's own shape. A block of an unknown type becomes a part unchanged,
+which the conventions allow.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Message = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a model was asked: `rest` are the parameters that are none of the others."""
+    """The input of a model call; `rest` holds the remaining parameters."""
 
     messages: list[Message]
     instructions: list[Part]
@@ -31,15 +31,15 @@ class Request:
     rest: dict[str, Any]
 
 
-def read_request(given: Mapping[str, Any]) -> Request | None:
+def read_request(parameters: Mapping[str, Any]) -> Request | None:
     """The messages in an LLM span's input, or None where it holds none (or several conversations)."""
     for key in ("messages", "input", "prompts"):
-        messages = _messages(key, given.get(key), given)
+        messages = _messages(key, parameters.get(key), parameters)
         if messages is not None:
             break
     else:
         return None
-    rest = {name: value for name, value in given.items() if name != key}
+    rest = {name: value for name, value in parameters.items() if name != key}
     instructions = [part for name in ("system", "instructions") for part in _parts(rest.pop(name, None))]
     tools = rest.pop("tools") if isinstance(rest.get("tools"), list) else []
     return Request(messages, instructions, [_definition(tool) for tool in tools], rest)
@@ -55,14 +55,14 @@ def read_answer(output: Any) -> list[Message] | None:
     return [_message(answer) for answer in answers] if all("role" in answer for answer in answers) else None
 
 
-def _messages(key: str, found: Any, given: Mapping[str, Any]) -> list[Message] | None:
+def _messages(key: str, value: Any, parameters: Mapping[str, Any]) -> list[Message] | None:
     if key == "prompts":
-        found = found[0] if type(found) is list and len(found) == 1 else None
-    if isinstance(found, str) and (key == "prompts" or (key == "input" and "model" in given)):
-        return [{"role": "user", "parts": [_text(found)]}]
-    if type(found) is not list or not found or not isinstance(found[0], Mapping):
+        value = value[0] if type(value) is list and len(value) == 1 else None
+    if isinstance(value, str) and (key == "prompts" or (key == "input" and "model" in parameters)):
+        return [{"role": "user", "parts": [_text(value)]}]
+    if type(value) is not list or not value or not isinstance(value[0], Mapping):
         return None
-    return [_message(entry) for entry in found] if "role" in found[0] or "type" in found[0] else None
+    return [_message(entry) for entry in value] if "role" in value[0] or "type" in value[0] else None
 
 
 def _message(entry: Any) -> Message:
@@ -74,12 +74,12 @@ def _message(entry: Any) -> Message:
     if role == "tool":
         parts = [_response(entry.get("tool_call_id"), entry.get("content"))]
     else:
-        thought = entry.get("reasoning_content")
-        parts = [_reasoning(thought)] if isinstance(thought, str) and thought else []
+        reasoning = entry.get("reasoning_content")
+        parts = [_reasoning(reasoning)] if isinstance(reasoning, str) and reasoning else []
         parts += _parts(entry.get("content")) + _parts(entry.get("refusal"))
         parts += _calls(entry.get("tool_calls")) + _calls([entry.get("function_call")])
-    named = {"name": entry["name"]} if isinstance(entry.get("name"), str) else {}
-    return {"role": role, "parts": parts, **named}
+    name_field = {"name": entry["name"]} if isinstance(entry.get("name"), str) else {}
+    return {"role": role, "parts": parts, **name_field}
 
 
 def _item(item: Mapping[str, Any]) -> Message:
@@ -123,7 +123,7 @@ def _part(block: Any) -> Part:
     if kind == "tool_result":
         return _response(block.get("tool_use_id"), block.get("content"))
     if kind == "thinking" or kind == "reasoning":
-        return _reasoning(_thought(block))
+        return _reasoning(_reasoning_text(block))
     if kind in _IMAGES:
         return _image(block)
     return {**block, "type": kind if isinstance(kind, str) else "unknown"}
@@ -137,15 +137,15 @@ def _reasoning(text: str) -> Part:
     return {"type": "reasoning", "content": text}
 
 
-def _thought(block: Mapping[str, Any]) -> str:
+def _reasoning_text(block: Mapping[str, Any]) -> str:
     """Anthropic's ``thinking``, LangChain's ``reasoning``, or the texts of OpenAI's ``summary``."""
     for name in ("thinking", "reasoning", "text"):
         if isinstance(block.get(name), str):
             return str(block[name])
     pieces = block.get("summary")
     pieces = pieces if type(pieces) is list else []
-    told = [piece.get("text") for piece in pieces if isinstance(piece, Mapping)]
-    return "\n".join(text for text in told if isinstance(text, str))
+    texts = [piece.get("text") for piece in pieces if isinstance(piece, Mapping)]
+    return "\n".join(text for text in texts if isinstance(text, str))
 
 
 def _response(key: Any, response: Any) -> Part:
@@ -154,23 +154,25 @@ def _response(key: Any, response: Any) -> Part:
 
 def _calls(calls: Any) -> list[Part]:
     """The tool calls that a message asks for: a provider's, LangChain's, or as `wrap` records them."""
-    told = []
-    for asked in calls if type(calls) is list else ():
-        if isinstance(asked, Mapping):
-            inner = next((asked[name] for name in ("function", "custom") if name in asked), asked)
-            inner = inner if isinstance(inner, Mapping) else asked
-            given = (inner[name] for name in ("arguments", "args", "input") if inner.get(name) is not None)
-            told.append(_call(asked.get("id"), inner.get("name"), next(given, None)))
-    return told
+    parts = []
+    for call in calls if type(calls) is list else ():
+        if isinstance(call, Mapping):
+            inner = next((call[name] for name in ("function", "custom") if name in call), call)
+            inner = inner if isinstance(inner, Mapping) else call
+            arguments = (
+                inner[name] for name in ("arguments", "args", "input") if inner.get(name) is not None
+            )
+            parts.append(_call(call.get("id"), inner.get("name"), next(arguments, None)))
+    return parts
 
 
 def _call(key: Any, name: Any, arguments: Any) -> Part:
     if isinstance(arguments, str):
         try:
-            read = json.loads(arguments)
+            parsed = json.loads(arguments)
         except (ValueError, RecursionError):
-            read = None
-        arguments = read if isinstance(read, dict) else arguments
+            parsed = None
+        arguments = parsed if isinstance(parsed, dict) else arguments
     return {"type": "tool_call", **_id(key), "name": name, "arguments": arguments}
 
 
@@ -205,7 +207,7 @@ def _definition(tool: Any) -> Any:
         return tool
     if isinstance(tool.get("function"), Mapping):
         return {"type": "function", **tool["function"]}
-    told = {"type": "function", **tool}
-    if "input_schema" in told:
-        told["parameters"] = told.pop("input_schema")
-    return told
+    definition = {"type": "function", **tool}
+    if "input_schema" in definition:
+        definition["parameters"] = definition.pop("input_schema")
+    return definition

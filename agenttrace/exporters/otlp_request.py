@@ -1,7 +1,7 @@
-"""Spans or scores as the request that takes them to an OTLP receiver.
+"""Spans or scores as the OTLP request that carries them.
 
-Requests are plain dicts under protobuf's field names: ids are bytes, enums and times integers. What is wrong
-with one value never costs the rest of the batch.
+Requests are plain dicts under protobuf's field names: ids are bytes, enums and times integers. A bad value
+never costs the rest of the batch.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ def trace_request(spans: Sequence[Span], *, resource: Mapping[str, Any], content
         by_project.setdefault(span.project, []).append(_span(span, content))
     return {
         "resource_spans": [
-            {"resource": _resource(project, resource), "scope_spans": [{"scope": _SCOPE, "spans": told}]}
-            for project, told in by_project.items()
+            {"resource": _resource(project, resource), "scope_spans": [{"scope": _SCOPE, "spans": records}]}
+            for project, records in by_project.items()
         ]
     }
 
@@ -51,18 +51,22 @@ def log_request(
     now_ns: int,
     content: bool,
 ) -> dict[str, Any]:
-    """An ``ExportLogsServiceRequest``: each score as an event of the span that it is of.
+    """An ``ExportLogsServiceRequest``: each score as an event of the span that was scored.
 
     `scores` come with the trace id and the span id in hex; None for a score of the whole trace.
     """
-    told = [_event(score, trace_id, span_id, _time(now_ns), content) for trace_id, span_id, score in scores]
-    scope_logs = [{"scope": _SCOPE, "log_records": told}]
+    records = [
+        _event(score, trace_id, span_id, _time(now_ns), content) for trace_id, span_id, score in scores
+    ]
+    scope_logs = [{"scope": _SCOPE, "log_records": records}]
     return {"resource_logs": [{"resource": _resource(project, resource), "scope_logs": scope_logs}]}
 
 
 def resource_from_environment() -> dict[str, str]:
-    """The resource that ``OTEL_RESOURCE_ATTRIBUTES`` (``key=value,…``, percent-encoded) and
-    ``OTEL_SERVICE_NAME``, which comes first, describe. An entry that is no such pair is skipped."""
+    """The resource attributes from ``OTEL_RESOURCE_ATTRIBUTES`` (``key=value,…``, percent-encoded).
+
+    ``OTEL_SERVICE_NAME`` overrides the service's name. A malformed entry is skipped with a warning.
+    """
     resource, malformed = {}, []
     for entry in filter(str.strip, os.environ.get("OTEL_RESOURCE_ATTRIBUTES", "").split(",")):
         key, separator, value = (unquote(part.strip()) for part in entry.partition("="))
@@ -93,7 +97,7 @@ def _resource(project: str, resource: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _span(span: Span, content: bool) -> dict[str, Any]:
-    told: dict[str, Any] = {
+    record: dict[str, Any] = {
         "trace_id": span.trace_key.to_bytes(16, "big"),
         "span_id": span.span_key.to_bytes(8, "big"),
         "name": wire_text(wire_name(span)),
@@ -103,15 +107,15 @@ def _span(span: Span, content: bool) -> dict[str, Any]:
         "attributes": key_values(attributes_of(span, content=content)),
     }
     if span.parent_key is not None:
-        told["parent_span_id"] = span.parent_key.to_bytes(8, "big")
+        record["parent_span_id"] = span.parent_key.to_bytes(8, "big")
     if span.status == "ok":
-        told["status"] = {"code": _OK}  # said, so that a cancelled call, of which nothing is, is no success
+        record["status"] = {"code": _OK}  # explicit: a cancelled call has no status, and is no success
     elif span.status == "error":
         message = span.error.message if span.error and content else ""
-        told["status"] = {"code": _ERROR, "message": wire_text(message)}
+        record["status"] = {"code": _ERROR, "message": wire_text(message)}
     if span.error is not None:
-        told["events"] = [_exception(span.error, _time(span.end_ns), content)]
-    return told
+        record["events"] = [_exception(span.error, _time(span.end_ns), content)]
+    return record
 
 
 def _exception(error: SpanError, time: int, content: bool) -> dict[str, Any]:
@@ -123,7 +127,7 @@ def _exception(error: SpanError, time: int, content: bool) -> dict[str, Any]:
 
 
 def _traceback(error: SpanError) -> str:
-    """The traceback as Python prints it, but for the lines of source."""
+    """The traceback as Python prints it, without the source lines."""
     frames = [f'  File "{frame.file}", line {frame.line}, in {frame.function}' for frame in error.frames]
     return "\n".join(["Traceback (most recent call last):", *frames, str(error)] if frames else [str(error)])
 
@@ -138,14 +142,14 @@ def _event(score: Score, trace_id: str, span_id: str | None, time: int, content:
         semconv.EVALUATION_EXPLANATION: score.reason or None if content else None,
         semconv.ERROR_TYPE: _error_type(score) if errored else None,
     }
-    told = score.outcome if score.value is None else f"{score.outcome} {score.value:g}"
+    result_text = score.outcome if score.value is None else f"{score.outcome} {score.value:g}"
     return {
         "time_unix_nano": time,
         "observed_time_unix_nano": time,
         "severity_number": _WARN if errored else _INFO,
         "severity_text": "WARN" if errored else "INFO",
         "event_name": semconv.EVALUATION_RESULT,
-        "body": {"string_value": wire_text(f"{score.name}: {told}")},
+        "body": {"string_value": wire_text(f"{score.name}: {result_text}")},
         "attributes": key_values(attributes),
         "trace_id": _id(trace_id, 16),
         "span_id": _id(span_id or "", 8),
@@ -153,13 +157,13 @@ def _event(score: Score, trace_id: str, span_id: str | None, time: int, content:
 
 
 def _error_type(score: Score) -> str:
-    """The type with which a broken scorer's reason begins, where an exception broke it."""
-    found = _TYPE_NAME.match(score.reason) if "Traceback" in (score.error or "") else None
-    return found[0] if found else semconv.OTHER_ERROR
+    """The exception's type that a broken scorer's reason begins with, or ``_OTHER`` where there is none."""
+    match = _TYPE_NAME.match(score.reason) if "Traceback" in (score.error or "") else None
+    return match[0] if match else semconv.OTHER_ERROR
 
 
 def _id(text: str, size: int) -> bytes:
-    """An id's bytes, none where it is no such id: a receiver would refuse all for one that is malformed."""
+    """An id's bytes; empty for a malformed id, because a receiver would reject the whole request for it."""
     try:
         key = bytes.fromhex(text)
     except ValueError:

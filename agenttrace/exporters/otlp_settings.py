@@ -1,4 +1,4 @@
-"""Where to, and how, OTLP is sent: arguments first, then OpenTelemetry's environment variables."""
+"""The settings of an OTLP exporter: its arguments, then OpenTelemetry's environment variables."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ _CONTENT = {
     "0": False,
     "no_content": False,
 }
-_OURS = frozenset(
+_RESERVED_HEADERS = frozenset(
     ("connection", "content-encoding", "content-length", "content-type", "host", "transfer-encoding")
 )
 _PREFIX = "OTEL_EXPORTER_OTLP_"
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-_SHORTEST_MASKED = 4
+_MIN_MASK_LENGTH = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +52,11 @@ class SignalSettings:
     compression: Compression
     timeout: float
 
-    def masked(self, text: str) -> str:
-        """The text without the headers' values, should a collector have echoed them."""
+    def mask(self, text: str) -> str:
+        """Replace the headers' values in a text by ``***``, in case a collector has echoed them."""
         for value in self.headers.values():
             for part in sorted({value, *value.split()}, key=len, reverse=True):
-                if len(part) >= _SHORTEST_MASKED:
+                if len(part) >= _MIN_MASK_LENGTH:
                     text = text.replace(part, "***")
         return text
 
@@ -70,9 +70,9 @@ def signal_settings(
     compression: Compression | None = None,
     timeout: float | None = None,
 ) -> SignalSettings | None:
-    """The settings that the arguments give, and where one is None the environment, or the default.
+    """Settings from the arguments; for each that is None from the environment, or the default.
 
-    None where the environment names an address for the other signal alone: nothing goes anywhere unasked.
+    Returns None where the environment names an address for the other signal alone: nothing is sent unasked.
 
     Raises:
         ConfigError: something that cannot work. The text never holds a header's value.
@@ -90,19 +90,20 @@ def signal_settings(
     )
 
 
-def content_setting(given: bool | None) -> bool:
-    """Whether what was said is sent, too.
+def content_setting(content: bool | None) -> bool:
+    """Whether arguments, results and messages are sent.
 
-    Off by default in OpenTelemetry, where a library records unasked. Who adds an exporter has asked.
+    OpenTelemetry's default is no, because its libraries record unasked. Here it is yes: the user has added an
+    exporter.
     """
-    if given is not None:
-        if not isinstance(given, bool):
-            raise ConfigError(f"content is True or False, got {given!r}")
-        return given
+    if content is not None:
+        if not isinstance(content, bool):
+            raise ConfigError(f"content is True or False, got {content!r}")
+        return content
     value = os.environ.get(CONTENT_VARIABLE, "").strip().lower()
     if value not in _CONTENT:
-        known = ", ".join(word for word in _CONTENT if word)
-        raise ConfigError(f"{CONTENT_VARIABLE} is one of {known}; got {value!r}")
+        words = ", ".join(word for word in _CONTENT if word)
+        raise ConfigError(f"{CONTENT_VARIABLE} is one of {words}; got {value!r}")
     return _CONTENT[value]
 
 
@@ -127,26 +128,26 @@ def _url(kind: Kind, endpoint: str | None) -> str | None:
     if not isinstance(endpoint, str):
         raise ConfigError(f"endpoint is an address such as {DEFAULT_ENDPOINT}, got {endpoint!r}")
     base = checked_base_url(endpoint or DEFAULT_ENDPOINT, source)
-    for known in get_args(Kind):
-        base = base.removesuffix(f"/v1/{known}")
+    for signal in get_args(Kind):
+        base = base.removesuffix(f"/v1/{signal}")
     return f"{base}/v1/{kind}"
 
 
-def _headers(kind: Kind, given: Mapping[str, str] | None) -> dict[str, str]:
+def _headers(kind: Kind, entries: Mapping[str, str] | None) -> dict[str, str]:
     source = "headers"
-    if given is None:
+    if entries is None:
         source, text = _variable(kind, "HEADERS")
         pairs = [entry.partition("=") for entry in text.split(",") if entry.strip()]
         if not all(separator for _, separator, _ in pairs):
             raise ConfigError(f"{source} is a list of name=value pairs, with commas between them")
-        given = {unquote(name.strip()): unquote(value.strip()) for name, _, value in pairs}
-    elif not isinstance(given, Mapping):
-        raise ConfigError(f"headers is a mapping of names to values, got {type(given).__name__}")
+        entries = {unquote(name.strip()): unquote(value.strip()) for name, _, value in pairs}
+    elif not isinstance(entries, Mapping):
+        raise ConfigError(f"headers is a mapping of names to values, got {type(entries).__name__}")
     headers = {}
-    for name, value in given.items():
+    for name, value in entries.items():
         if not isinstance(name, str) or not _HEADER_NAME.fullmatch(name):
             raise ConfigError(f"{source} holds a name that no header has; write name: value pairs")
-        if name.lower() in _OURS:
+        if name.lower() in _RESERVED_HEADERS:
             raise ConfigError(f"{source} holds {name!r}, which the exporter itself sets; leave it out")
         text = value.strip() if isinstance(value, str) else "\n"
         if not all(" " <= char <= "~" for char in text):
@@ -157,21 +158,21 @@ def _headers(kind: Kind, given: Mapping[str, str] | None) -> dict[str, str]:
     return headers
 
 
-def _one_of(kind: Kind, given: str | None, name: str, known: tuple[T, ...], default: T) -> T:
-    source, value = (name.lower(), given) if given is not None else _variable(kind, name)
+def _one_of(kind: Kind, argument: str | None, name: str, choices: tuple[T, ...], default: T) -> T:
+    source, value = (name.lower(), argument) if argument is not None else _variable(kind, name)
     value = value.lower() if isinstance(value, str) else value
-    for choice in known:
+    for choice in choices:
         if choice == (value or default):
             return choice
     hint = "; gRPC is not spoken, collectors take HTTP on port 4318" if value == "grpc" else ""
-    raise ConfigError(f"{source} is one of {', '.join(known)}; got {value!r}{hint}")
+    raise ConfigError(f"{source} is one of {', '.join(choices)}; got {value!r}{hint}")
 
 
-def _timeout(kind: Kind, given: float | None) -> float:
+def _timeout(kind: Kind, argument: float | None) -> float:
     """Seconds; the environment's number is of milliseconds."""
     timeout: float = DEFAULT_TIMEOUT
-    if given is not None:
-        timeout = given
+    if argument is not None:
+        timeout = argument
     else:
         variable, text = _variable(kind, "TIMEOUT")
         try:

@@ -1,4 +1,4 @@
-"""Any value as OTLP writes it."""
+"""Any value in OTLP's own form for attribute values."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",",
 
 
 def key_values(attributes: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Attributes as OTLP's list of keys with values; None is left out, and so is a name without a letter."""
+    """Attributes as OTLP's list of key-value pairs, without None values and empty names."""
     return [
         {
             "key": wire_text(key),
@@ -52,13 +52,13 @@ def any_value(value: Any) -> dict[str, Any]:
 
 
 def wire_text(text: Any) -> str:
-    """A name as text that UTF-8 can write."""
+    """Any name as text that UTF-8 can encode."""
     text = text if isinstance(text, str) else str(jsonable(text))
     return text if text.isascii() else clean_text(text)
 
 
 def json_text(value: Any) -> str:
-    """Strict JSON text of a value, which is as a rule JSON-safe already. Never raises."""
+    """Strict JSON text of a value, usually JSON-safe already. Never raises."""
     try:
         text = _encode(value)
     except (TypeError, ValueError, RecursionError):

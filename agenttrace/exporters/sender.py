@@ -1,4 +1,4 @@
-"""The thread that empties outboxes."""
+"""`Sender`: the background thread that sends what waits in the outboxes."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ from _thread import allocate_lock
 from collections.abc import Callable, Sequence
 from queue import Empty, SimpleQueue
 
-from agenttrace.core.protocols import Outbox, Parcel
-from agenttrace.exporters.otlp_encoding import joined
-from agenttrace.exporters.otlp_http import Collector, Receipt, SendFailure
+from agenttrace.core.protocols import Batch, Outbox
+from agenttrace.exporters.otlp_encoding import join_batches
+from agenttrace.exporters.otlp_http import Collector, SendFailure, SendResult
 from agenttrace.http.transport import pause_before
 from agenttrace.process.daemon_executor import DaemonExecutor
 
 LINGER_SECONDS = 1.0
-"""How long the first parcel waits for others, so that they go in one request."""
+"""How long the first batch waits for others, so that they go in one request."""
 
 FIRST_PAUSE = 1.0
 LONGEST_PAUSE = 60.0
 """Seconds between attempts while the collector is in trouble; also the most that its Retry-After is given."""
 
 LEASE_SECONDS = 5.0
-"""How long a process that died is believed to be sending; who lives renews its lease meanwhile."""
+"""After how long without renewal another process may send: a process that died renews no lease."""
 
 MAX_BYTES = 4 * 1024 * 1024
 """Bytes of one request before compression: what collectors take by default."""
 
 MIN_BYTES = 64 * 1024
-"""How small requests become while none is answered in time."""
+"""Requests are halved down to this size while none is answered in time."""
 
-_LOOK_SECONDS = 5.0
-_ELSEWHERE = SendFailure("another process is sending", retry_after=1.0)
+_POLL_SECONDS = 5.0
+_OTHER_PROCESS_SENDS = SendFailure("another process is sending", retry_after=1.0)
 
 log = logging.getLogger("agenttrace")
 
@@ -43,8 +43,9 @@ log = logging.getLogger("agenttrace")
 class Sender:
     """Sends what waits in outboxes, one request at a time, oldest first; pauses while that fails.
 
-    Everything happens on a daemon thread, which the first parcel starts. Who exports never waits for it: they
-    share a bell and counters. Of several processes that share an outbox, one sends at a time.
+    Everything happens on a daemon thread, which the first batch starts. The exporting thread never waits for
+    it: they share a queue of wake-ups and counters. Of several processes that share an outbox, one sends at a
+    time.
     """
 
     def __init__(self, collector: Collector, outboxes: Callable[[], Sequence[Outbox]], *, name: str) -> None:
@@ -52,39 +53,39 @@ class Sender:
         self._outboxes = outboxes
         self._name = name
         self._holder = f"{os.getpid()}-{os.urandom(6).hex()}"
-        self._bell: SimpleQueue[None] = SimpleQueue()
+        self._wakeups: SimpleQueue[None] = SimpleQueue()
         self._starting = allocate_lock()
         self._thread: threading.Thread | None = None
         self._cancel: Callable[[], object] | None = None
         self._tick = itertools.count(1).__next__
-        # Each wish to send and each pass over the outboxes takes a tick: a pass sees to the wishes before it.
-        self._hurried = self._begun = self._done = self._failed = 0
+        # Each flush and each pass over the outboxes takes the next tick; a pass serves all flushes before it.
+        self._urgent_tick = self._pass_tick = self._sent_tick = self._failed_tick = 0
         self._closing = self._gave_up = False
         self._failures = 0
-        self._again_at = 0.0
+        self._next_attempt_at = 0.0
         self._max_bytes = MAX_BYTES
         self.trouble: SendFailure | None = None
         self.sent = 0
 
     def notice(self) -> None:
-        """There is something to send."""
+        """Wake the thread: there is something to send."""
         if not (self._gave_up or self._closing):
             self._ensure_thread()
-            if self._bell.empty():
-                self._bell.put(None)
+            if self._wakeups.empty():
+                self._wakeups.put(None)
 
     def flush(self, timeout: float) -> bool:
-        """Send what waits, at most `timeout` seconds; whether all was sent.
+        """Send what waits, for at most `timeout` seconds. Returns True if all of it was sent.
 
-        False at once while the collector is in trouble, or another process sends: it waits for neither.
+        Returns False at once while the collector is in trouble, or another process is sending.
         """
-        if self._gave_up or self._closing or time.monotonic() < self._again_at:
+        if self._gave_up or self._closing or time.monotonic() < self._next_attempt_at:
             return False
-        self._hurried = asked = self._tick()
+        self._urgent_tick = tick = self._tick()
         self.notice()
         deadline = time.monotonic() + timeout
-        while self._done < asked:
-            if self._failed > asked or time.monotonic() >= deadline or self._thread is None:
+        while self._sent_tick < tick:
+            if self._failed_tick > tick or time.monotonic() >= deadline or self._thread is None:
                 return False
             time.sleep(0.005)
         return True
@@ -92,7 +93,7 @@ class Sender:
     def close(self, timeout: float = 1.0) -> None:
         """Stop, also amid a request; what was not sent stays in its outbox."""
         self._closing = True
-        self._bell.put(None)
+        self._wakeups.put(None)
         cancel = self._cancel
         if cancel is not None:
             cancel()
@@ -105,10 +106,10 @@ class Sender:
             return
         try:
             if self._thread is None or not self._thread.is_alive():
-                made = threading.Thread(target=self._serve, name="agenttrace-otlp", daemon=True)
-                made.agenttrace_internal = True  # type: ignore[attr-defined] # seen by the thread patch
-                made.start()
-                self._thread = made
+                new_thread = threading.Thread(target=self._serve, name="agenttrace-otlp", daemon=True)
+                new_thread.agenttrace_internal = True  # type: ignore[attr-defined] # seen by the thread patch
+                new_thread.start()
+                self._thread = new_thread
         except RuntimeError:  # no new thread: limit reached, or the interpreter is going down
             pass
         finally:
@@ -124,10 +125,10 @@ class Sender:
                     self._wait()
                     self._pass(runner)
         except (Exception, asyncio.CancelledError):  # choke-point: closed amid a request, no files left …
-            pass  # the next parcel starts another thread
+            pass  # the next batch starts another thread
 
     def _pass(self, runner: asyncio.Runner) -> None:
-        self._begun = self._tick()
+        self._pass_tick = self._tick()
         trouble = None
         try:
             if not self._closing:
@@ -137,21 +138,21 @@ class Sender:
         self._settle(trouble)
 
     def _wait(self) -> None:
-        """Until there is something to send, others have had time to join it, and no pause is on."""
-        while not self._closing and (left := self._again_at - time.monotonic()) > 0:
-            self._ring(left)
+        """Wait until no pause is left and there is something to send, then a moment for more to join it."""
+        while not self._closing and (seconds := self._next_attempt_at - time.monotonic()) > 0:
+            self._sleep(seconds)
         if self.trouble is None and not self._is_urgent():
-            self._ring(_LOOK_SECONDS)
+            self._sleep(_POLL_SECONDS)
             ends = time.monotonic() + LINGER_SECONDS
-            while not self._is_urgent() and (left := ends - time.monotonic()) > 0:
-                self._ring(left)
+            while not self._is_urgent() and (seconds := ends - time.monotonic()) > 0:
+                self._sleep(seconds)
 
     def _is_urgent(self) -> bool:
-        return self._closing or self._hurried > self._begun
+        return self._closing or self._urgent_tick > self._pass_tick
 
-    def _ring(self, seconds: float) -> None:
+    def _sleep(self, seconds: float) -> None:
         try:
-            self._bell.get(timeout=seconds)
+            self._wakeups.get(timeout=seconds)
         except Empty:
             pass
 
@@ -167,23 +168,23 @@ class Sender:
         return trouble
 
     async def _empty(self, outbox: Outbox) -> SendFailure | None:
-        """Send what waits now; what comes meanwhile is the next pass's, so that this one ends."""
-        left = outbox.counts()[0]
-        if not left:
+        """Send what waits now. What arrives meanwhile is left to the next pass, so that this one ends."""
+        remaining = outbox.counts()[0]
+        if not remaining:
             return None
         if not self._lease(outbox):
-            return _ELSEWHERE
+            return _OTHER_PROCESS_SENDS
         try:
-            while left > 0 and (parcels := outbox.oldest(self._max_bytes)):
-                parcel, keys = joined(parcels)
-                receipt = await self._take(parcel, outbox)
-                if receipt.trouble is not None:
-                    return receipt.trouble
+            while remaining > 0 and (batches := outbox.oldest(self._max_bytes)):
+                batch, keys = join_batches(batches)
+                result = await self._send(batch, outbox)
+                if result.trouble is not None:
+                    return result.trouble
                 self._max_bytes = MAX_BYTES
-                self._book(outbox, keys, receipt)
-                left -= parcel.items
+                self._count_sent(outbox, keys, result)
+                remaining -= batch.items
                 if not self._lease(outbox):
-                    return _ELSEWHERE
+                    return _OTHER_PROCESS_SENDS
         finally:
             outbox.release(self._holder)
         return None
@@ -191,56 +192,54 @@ class Sender:
     def _lease(self, outbox: Outbox) -> bool:
         return outbox.lease(self._holder, LEASE_SECONDS)
 
-    async def _take(self, parcel: Parcel, outbox: Outbox) -> Receipt:
-        """Let a parcel be taken, renewing the lease as long as that lasts."""
+    async def _send(self, batch: Batch, outbox: Outbox) -> SendResult:
+        """Send a batch, renewing the lease for as long as that lasts."""
         loop = asyncio.get_running_loop()
-        taking = asyncio.ensure_future(self._collector.take(parcel, self._max_bytes))
+        sending = asyncio.ensure_future(self._collector.send(batch, self._max_bytes))
         try:
-            while not (await asyncio.wait({taking}, timeout=LEASE_SECONDS / 3))[0]:
+            while not (await asyncio.wait({sending}, timeout=LEASE_SECONDS / 3))[0]:
                 try:
                     await loop.run_in_executor(None, self._lease, outbox)
                 except Exception as error:  # choke-point: the request under way goes on all the same
                     log.debug("the lease could not be renewed: %s", error)
-            return taking.result()
+            return sending.result()
         finally:
-            taking.cancel()
+            sending.cancel()
 
-    def _book(self, outbox: Outbox, keys: list[int], receipt: Receipt) -> None:
-        forgotten = outbox.settle(keys, receipt.refused)
-        self.sent += min(receipt.sent, forgotten)
-        if receipt.refused:
-            count = sum(parcel.items for parcel, _ in receipt.refused)
-            self._say(
-                logging.WARNING, f"refused {count} {receipt.refused[0][0].kind}: {receipt.refused[0][1]}"
-            )
+    def _count_sent(self, outbox: Outbox, keys: list[int], result: SendResult) -> None:
+        item_count = outbox.settle(keys, result.refused)
+        self.sent += min(result.sent, item_count)
+        if result.refused:
+            count = sum(batch.items for batch, _ in result.refused)
+            self._log(logging.WARNING, f"refused {count} {result.refused[0][0].kind}: {result.refused[0][1]}")
 
     def _settle(self, trouble: SendFailure | None) -> None:
         before, self.trouble = self.trouble, trouble
         if trouble is None:
-            self._failures, self._again_at = 0, 0.0
-            self._done = self._begun
-            if before not in (None, _ELSEWHERE):
-                self._say(logging.INFO, "takes what is sent again")
+            self._failures, self._next_attempt_at = 0, 0.0
+            self._sent_tick = self._pass_tick
+            if before not in (None, _OTHER_PROCESS_SENDS):
+                self._log(logging.INFO, "takes what is sent again")
             return
         self._gave_up = trouble.final
         if trouble.slow:
             self._max_bytes = max(self._max_bytes // 2, MIN_BYTES)
-        self._again_at = time.monotonic() + self._pause(trouble)
-        self._failed = self._begun
-        if trouble is not _ELSEWHERE and before in (None, _ELSEWHERE):
+        self._next_attempt_at = time.monotonic() + self._pause(trouble)
+        self._failed_tick = self._pass_tick
+        if trouble is not _OTHER_PROCESS_SENDS and before in (None, _OTHER_PROCESS_SENDS):
             until = ", this process sends no more" if trouble.final else " (said once)"
-            self._say(logging.WARNING, f"{trouble.text}; what is recorded waits in the outbox{until}")
+            self._log(logging.WARNING, f"{trouble.text}; what is recorded waits in the outbox{until}")
 
     def _pause(self, trouble: SendFailure) -> float:
-        if trouble is _ELSEWHERE:
+        if trouble is _OTHER_PROCESS_SENDS:
             return FIRST_PAUSE
         self._failures += 1
         return pause_before(
-            self._failures, first=FIRST_PAUSE, longest=LONGEST_PAUSE, asked=trouble.retry_after
+            self._failures, first=FIRST_PAUSE, longest=LONGEST_PAUSE, retry_after=trouble.retry_after
         )
 
-    def _say(self, level: int, what: str) -> None:
-        """Log; whatever handlers the user has given to the logger, nothing stops here."""
+    def _log(self, level: int, what: str) -> None:
+        """Log a line, whatever the user's own log handlers may raise."""
         try:
             log.log(level, "%s: %s", self._name, what)
         except Exception:  # choke-point

@@ -1,4 +1,4 @@
-"""One signal's way to its collector: settings, outboxes (one in memory where no store keeps it), sender."""
+"""`Signal`: how one kind of data (traces, logs) gets to its collector: settings, outboxes, sender."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import Any
 
 from agenttrace.core.errors import ConfigError
-from agenttrace.core.protocols import Outbox, Parcel
-from agenttrace.exporters.otlp_encoding import Protocol, encode, halves
+from agenttrace.core.protocols import Batch, HasPath, KeepsOutbox, Outbox, optional
+from agenttrace.exporters.otlp_encoding import Protocol, encode, split_in_half
 from agenttrace.exporters.otlp_http import Collector
 from agenttrace.exporters.otlp_settings import SignalSettings
 from agenttrace.exporters.sender import MAX_BYTES, Sender
@@ -22,9 +22,9 @@ _CONTENT_TYPES: dict[Protocol, str] = {
 
 
 class Signal:
-    """One signal's way to its collector.
+    """Queues one kind of data for its collector: ``traces`` or ``logs``.
 
-    What is put is kept in the store that it is attached to, or in memory where that cannot keep it.
+    Requests wait in the outbox of the attached store, or in memory where the store cannot keep them.
     """
 
     def __init__(self, settings: SignalSettings, content: bool) -> None:
@@ -42,16 +42,17 @@ class Signal:
         self._sender = Sender(self._collector, self._outboxes, name=self.settings.url)
 
     def attach(self, store: Any, name: str) -> None:
-        """Keep what is put in this store, apart from what goes to the same address under another name.
+        """Keep requests in this store from now on, apart from those to the same address under another name.
 
         Raises:
             ConfigError: another exporter of this process sends there with other headers, or other content.
         """
-        make = getattr(store, "outbox", None)
-        if make is None:
+        keeping = optional(store, KeepsOutbox)
+        if keeping is None:
             return
         destination = f"{self.settings.url} {name}"
-        place = (str(getattr(store, "path", id(store))), destination)
+        with_file = optional(store, HasPath)
+        place = (str(id(store) if with_file is None else with_file.path), destination)
         other = _attached.get(place)
         mine = (self.settings.headers, self.content)
         if other is not None and (other.settings.headers, other.content) != mine:
@@ -60,44 +61,44 @@ class Signal:
                 "tell them apart: OTLPExporter(…, name=…)"
             )
         _attached[place] = self
-        self._durable = make(destination)
+        self._durable = keeping.outbox(destination)
 
     def _outboxes(self) -> list[Outbox]:
         return [self._memory] if self._durable is None else [self._memory, self._durable]
 
     def put(self, request: dict[str, Any], items: int) -> None:
-        """Keep a request of `items` spans or scores, in as many parcels as its size takes, to be sent."""
+        """Queue a request of `items` spans or scores, split into batches that fit into one request each."""
         kind, protocol = self.settings.kind, self.settings.protocol
-        waiting = [Parcel(kind, _CONTENT_TYPES[protocol], items, encode(kind, request, protocol))]
-        parcels: list[Parcel] = []
+        waiting = [Batch(kind, _CONTENT_TYPES[protocol], items, encode(kind, request, protocol))]
+        batches: list[Batch] = []
         while waiting:
-            parcel = waiting.pop()
-            if len(parcel.body) > MAX_BYTES and parcel.items > 1:
-                waiting += reversed(halves(parcel))
+            batch = waiting.pop()
+            if len(batch.body) > MAX_BYTES and batch.items > 1:
+                waiting += reversed(split_in_half(batch))
             else:
-                parcels.append(parcel)
-        gone = self._kept(parcels)
+                batches.append(batch)
+        drop_count = self._store(batches)
         with self._counting:
-            self._dropped += gone
+            self._dropped += drop_count
         self._sender.notice()
 
-    def _kept(self, parcels: Sequence[Parcel]) -> int:
+    def _store(self, batches: Sequence[Batch]) -> int:
         if self._durable is not None:
             try:
-                return self._durable.put(parcels)
+                return self._durable.put(batches)
             except Exception as error:  # choke-point: a store that cannot keep them; memory can
                 self._trouble = f"the store keeps no outbox: {error}"
-        return self._memory.put(parcels)
+        return self._memory.put(batches)
 
     def flush(self, timeout: float) -> bool:
-        """Send what waits, at most `timeout` seconds; whether all was sent."""
+        """Send what waits, for at most `timeout` seconds. Returns True if all of it was sent."""
         if not any(waiting for waiting, _ in self._counts()):
             return True
         return self._sender.flush(timeout)
 
-    def readmit(self) -> int:
-        """Let what was refused wait again; returns how many items that are."""
-        items = sum(outbox.readmit() for outbox in self._outboxes())
+    def retry_refused(self) -> int:
+        """Queue again what was refused. Returns the number of items."""
+        items = sum(outbox.retry_refused() for outbox in self._outboxes())
         if items:
             self._sender.notice()
         return items
@@ -122,7 +123,7 @@ class Signal:
         }
 
     def close(self, timeout: float = 1.0) -> None:
-        """Stop sending; what was not sent stays where it is kept."""
+        """Stop sending. What was not sent stays in its outbox."""
         self._sender.close(timeout)
 
     def after_fork(self) -> None:
@@ -136,76 +137,76 @@ MAX_MEMORY_BYTES = 64 * 1024 * 1024
 
 
 class MemoryOutbox:
-    """The parcels for one destination, oldest first. Gone with the process; a forked child makes its own."""
+    """An outbox in memory: lost with the process; a forked child starts with an empty one."""
 
     def __init__(self, max_bytes: int = MAX_MEMORY_BYTES) -> None:
         self._max_bytes = max_bytes
-        self._alone = threading.RLock()  # reentrant: a signal handler may flush
+        self._lock = threading.RLock()  # reentrant: a signal handler may flush
         self._next_key = 1
         self._bytes = 0
-        self._waiting: dict[int, Parcel] = {}
-        self._refused: dict[int, Parcel] = {}
+        self._waiting: dict[int, Batch] = {}
+        self._refused: dict[int, Batch] = {}
 
-    def put(self, parcels: Sequence[Parcel]) -> int:
-        """Keep parcels; returns how many items had to go for them."""
-        with self._alone:
-            for parcel in parcels:
-                self._keep(self._waiting, parcel)
+    def put(self, batches: Sequence[Batch]) -> int:
+        """Keep batches. Returns how many items were dropped to make room."""
+        with self._lock:
+            for batch in batches:
+                self._keep(self._waiting, batch)
             return self._make_room()
 
-    def _keep(self, place: dict[int, Parcel], parcel: Parcel) -> None:
-        place[self._next_key] = replace(parcel, key=self._next_key)
+    def _keep(self, place: dict[int, Batch], batch: Batch) -> None:
+        place[self._next_key] = replace(batch, key=self._next_key)
         self._next_key += 1
-        self._bytes += len(parcel.body)
+        self._bytes += len(batch.body)
 
     def _make_room(self) -> int:
-        gone = 0
+        drop_count = 0
         while self._bytes > self._max_bytes and (place := self._refused or self._waiting):
-            gone += self._take(place, next(iter(place)))
-        return gone
+            drop_count += self._take(place, next(iter(place)))
+        return drop_count
 
-    def _take(self, place: dict[int, Parcel], key: int) -> int:
-        parcel = place.pop(key, None)
-        if parcel is None:
+    def _take(self, place: dict[int, Batch], key: int) -> int:
+        batch = place.pop(key, None)
+        if batch is None:
             return 0
-        self._bytes -= len(parcel.body)
-        return parcel.items
+        self._bytes -= len(batch.body)
+        return batch.items
 
-    def oldest(self, max_bytes: int) -> list[Parcel]:
-        """The parcels that have waited longest, without the refused ones: as many as fit, at least one."""
-        with self._alone:
-            found: list[Parcel] = []
-            for parcel in self._waiting.values():
-                max_bytes -= len(parcel.body)
-                if found and max_bytes < 0:
+    def oldest(self, max_bytes: int) -> list[Batch]:
+        """The batches that have waited longest, not counting refused ones: as many as fit, at least one."""
+        with self._lock:
+            batches: list[Batch] = []
+            for batch in self._waiting.values():
+                max_bytes -= len(batch.body)
+                if batches and max_bytes < 0:
                     break
-                found.append(parcel)
-            return found
+                batches.append(batch)
+            return batches
 
-    def settle(self, keys: Sequence[int], refused: Sequence[tuple[Parcel, str]] = ()) -> int:
-        """Forget what was delivered, keep what was refused of it; returns how many items were forgotten."""
-        with self._alone:
-            forgotten = sum(self._take(self._waiting, key) for key in keys)
-            for parcel, _ in refused if forgotten else ():
-                self._keep(self._refused, parcel)
-            return forgotten
+    def settle(self, keys: Sequence[int], refused: Sequence[tuple[Batch, str]] = ()) -> int:
+        """Forget what was delivered, keep what was refused of it. Returns how many items were forgotten."""
+        with self._lock:
+            item_count = sum(self._take(self._waiting, key) for key in keys)
+            for batch, _ in refused if item_count else ():
+                self._keep(self._refused, batch)
+            return item_count
 
-    def readmit(self) -> int:
-        """Let the refused ones wait again; returns how many items they hold."""
-        with self._alone:
-            readmitted, self._refused = self._refused, {}
-            self._waiting.update(readmitted)
-            return sum(parcel.items for parcel in readmitted.values())
+    def retry_refused(self) -> int:
+        """Queue the refused batches again. Returns how many items they hold."""
+        with self._lock:
+            batches, self._refused = self._refused, {}
+            self._waiting.update(batches)
+            return sum(batch.items for batch in batches.values())
 
     def counts(self) -> tuple[int, int]:
         """How many items wait, how many were refused."""
-        with self._alone:
+        with self._lock:
             waiting, refused = self._waiting.values(), self._refused.values()
-            return sum(parcel.items for parcel in waiting), sum(parcel.items for parcel in refused)
+            return sum(batch.items for batch in waiting), sum(batch.items for batch in refused)
 
     def lease(self, holder: str, seconds: float) -> bool:
-        """Nobody else can send what is in this process's memory."""
+        """Always True: nobody else can send what is in this process's memory."""
         return True
 
     def release(self, holder: str) -> None:
-        """There is nothing to release."""
+        """Do nothing: there is no lease to release."""

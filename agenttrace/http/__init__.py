@@ -1,1 +1,1 @@
-"""One HTTP exchange that ends."""
+"""Make HTTP requests that end: bounded in time, size and retries."""

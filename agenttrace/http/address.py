@@ -1,4 +1,4 @@
-"""Addresses that no request may go to: where clouds keep a machine's credentials."""
+"""Forbidden addresses: the cloud metadata services, which hand out a machine's credentials."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _METADATA = frozenset(
 
 
 def forbidden_peer(host: str) -> str | None:
-    """Why no request may go to this host, or None.
+    """Why no request may go to this host, or None where one may.
 
-    Told by its address, in every spelling (decimal, hexadecimal, IPv4 in IPv6, with a scope); for a name the
-    answer is None: what it leads to is looked at when it is connected to.
+    An address is recognised in every spelling (decimal, hexadecimal, IPv4 in IPv6, with a scope). A name
+    gives None: the address that it resolves to is checked when it is connected to.
     """
     address = _address(host.partition("%")[0])
     if address is None:
@@ -41,13 +41,13 @@ def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
             return ipaddress.IPv4Address(socket.inet_aton(host))
         except (OSError, UnicodeError):
             return None
-    return address if isinstance(address, ipaddress.IPv4Address) else _embedded(address) or address
+    return address if isinstance(address, ipaddress.IPv4Address) else _embedded_ipv4(address) or address
 
 
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 
 
-def _embedded(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
+def _embedded_ipv4(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
     """The IPv4 address that an IPv6 address leads to: mapped, translated, tunnelled."""
     if address in _NAT64:
         return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)

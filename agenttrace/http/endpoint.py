@@ -1,4 +1,4 @@
-"""A key, an address: checked once, when they enter."""
+"""An endpoint's settings, checked once: its API key, its base URL."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from agenttrace.http.address import forbidden_peer
 
 @final
 class ApiKey:
-    """A secret that shows itself only when asked.
+    """A provider's key that no repr, log or pickle shows.
 
-    Blanks and line ends round it are stripped: they come from files and copied text, and an HTTP library
-    would print the whole header in its complaint.
+    Blanks and line ends around it are stripped: they come from files and copied text, and an HTTP library
+    would print the whole header in its error.
 
     Raises:
-        ConfigError: empty, or with a character that no key has. The text names `source`, never the key.
+        ConfigError: the key is empty, or has a character that no key has. The text names `source`, never the
+            key.
     """
 
     __slots__ = ("_text", "source")
@@ -38,7 +39,7 @@ class ApiKey:
         return self._text
 
     def mask(self, text: str) -> str:
-        """The text without the key, should an endpoint have echoed it."""
+        """Replace the key in a text by ``***``, in case an endpoint has echoed it."""
         return text.replace(self._text, "***")
 
     def __repr__(self) -> str:
@@ -78,7 +79,7 @@ def checked_base_url(url: str, source: str = "base_url") -> str:
 
 
 def _split(url: str) -> SplitResult | None:
-    """The parts of an address, or None. The parser's complaint quotes the address, so it ends here."""
+    """The parts of an address, or None. The parser's error quotes the address, so it is not passed on."""
     try:
         parts = urlsplit(url.strip())
         return parts if parts.port is None or parts.port else None

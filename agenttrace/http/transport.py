@@ -1,8 +1,8 @@
-"""One bounded HTTP exchange: a deadline that holds, a reply that fits, retries that end.
+"""`Transport`: HTTP POST with one deadline over all retries, the reply bounded in size.
 
 httpx's timeouts are per read, so an endpoint that sends a byte a second keeps a request alive for ever; the
-deadline here is one timer over all attempts. httpx's exceptions carry the request with its key; none of
-them leaves this module: what went wrong is a value, not an exception.
+deadline here is one timer over all attempts. httpx's exceptions carry the request with its key, so none of
+them leaves this module: a failure is a value, not an exception.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why there is no reply: a text without path, query or key. `retryable`: another attempt may help.
+    """Why there is no usable reply: a text without path, query or key. `retryable`: another attempt may help.
 
-    `status` is known where the reply began, and could not be used: a redirect, an unreadable body.
+    `status` is set where a reply began but could not be used: a redirect, an unreadable body.
     """
 
     problem: str
@@ -53,7 +53,7 @@ class Failure:
 
 
 class Transport:
-    """Posts to one endpoint, over connections that are kept while an event loop lives.
+    """Posts to one endpoint, over connections that are kept open while an event loop lives.
 
     `timeout` (seconds) bounds a request with all its attempts and pauses. Only what the endpoint has
     certainly not answered is tried again: 429, 5xx, a connection refused or lost before the reply began.
@@ -82,9 +82,9 @@ class Transport:
         ] = weakref.WeakKeyDictionary()
 
     async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> Answer | Failure:
-        """Send a body; the reply, of whatever status, or why there is none.
+        """Send a body. Returns the reply, whatever its status, or why there is none.
 
-        There is none where it is not complete in time, too long, a redirect, or where nothing answers.
+        A `Failure` is a reply that is not complete in time, too long or a redirect, or no reply at all.
         """
         last = ""
 
@@ -94,32 +94,34 @@ class Transport:
 
         try:
             async with asyncio.timeout(self.timeout):
-                outcome = await self._until_answered(url, headers, body, note)
+                outcome = await self._post_with_retries(url, headers, body, note)
         except TimeoutError:
             outcome = Failure(f"no complete reply within {self.timeout:g} s{last}", retryable=True)
         if isinstance(outcome, Failure):
             return replace(outcome, problem=f"{_origin(url)}: {outcome.problem}")
         return outcome
 
-    async def _until_answered(
+    async def _post_with_retries(
         self, url: str, headers: Mapping[str, str], body: bytes, note: Callable[[str], None]
     ) -> Answer | Failure:
-        ends = time.monotonic() + self.timeout
+        deadline = time.monotonic() + self.timeout
         attempt = 0
         while True:
             attempt += 1
-            outcome = await self._once(url, headers, body)
+            outcome = await self._attempt(url, headers, body)
             problem = _retryable_problem(outcome)
             if problem is None or attempt >= self.attempts:
                 return outcome
-            asked = retry_after_seconds(outcome.retry_after) if isinstance(outcome, Answer) else None
-            pause = pause_before(attempt, first=self.first_pause, longest=self.longest_pause, asked=asked)
-            if pause >= ends - time.monotonic():
+            retry_after = retry_after_seconds(outcome.retry_after) if isinstance(outcome, Answer) else None
+            pause = pause_before(
+                attempt, first=self.first_pause, longest=self.longest_pause, retry_after=retry_after
+            )
+            if pause >= deadline - time.monotonic():
                 return Failure(f"{problem}; no time left to try again after {pause:.1f} s")
             note(problem)
             await self._sleep(pause)
 
-    async def _once(self, url: str, headers: Mapping[str, str], body: bytes) -> Answer | Failure:
+    async def _attempt(self, url: str, headers: Mapping[str, str], body: bytes) -> Answer | Failure:
         client = await self._client()
         headers = {"accept-encoding": "identity", **headers}
         connecting = _Connecting()
@@ -143,27 +145,27 @@ class Transport:
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:
             return Failure(f"cannot connect ({type(error).__name__})", retryable=True)
         except httpx.RemoteProtocolError as error:
-            # A kept connection that the endpoint closed meanwhile: nothing was answered.
-            unanswered = "without sending a response" in str(error)
-            return Failure("the connection was closed before the reply was complete", retryable=unanswered)
+            # The endpoint had closed a kept connection meanwhile: it sent no reply, so a retry is safe.
+            no_reply = "without sending a response" in str(error)
+            return Failure("the connection was closed before the reply was complete", retryable=no_reply)
         except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
             return Failure(f"the connection broke ({type(error).__name__})")
         finally:
-            await connecting.clear_up()
+            await connecting.close_half_open()
 
     async def _client(self) -> httpx.AsyncClient:
         loop = asyncio.get_running_loop()
-        known = self._clients.get(loop)
-        if known is None:
-            keeper = _open_client()
-            known = self._clients[loop] = (await anext(keeper), keeper)
-        return known[0]
+        connection = self._clients.get(loop)
+        if connection is None:
+            closer = _open_client()
+            connection = self._clients[loop] = (await anext(closer), closer)
+        return connection[0]
 
     async def aclose(self) -> None:
         """Close this loop's connections now; `asyncio.run` does it at its end."""
-        known = self._clients.pop(asyncio.get_running_loop(), None)
-        if known is not None:
-            await known[1].aclose()
+        connection = self._clients.pop(asyncio.get_running_loop(), None)
+        if connection is not None:
+            await connection[1].aclose()
 
 
 class _ForbiddenPeer(Exception):
@@ -171,30 +173,29 @@ class _ForbiddenPeer(Exception):
 
 
 class _Connecting:
-    """Watches a connection come about: looks where it leads, closes one that is left half made."""
+    """Watches a connection being opened: checks its address, closes it if TLS is never agreed on."""
 
     def __init__(self) -> None:
         self._connected: Any = None
-        self._half_made: Any = None
+        self._half_open: Any = None
 
     async def watch(self, event: str, info: Mapping[str, Any]) -> None:
         """httpx's ``trace`` extension. Events of a proxied connection differ in the first word.
 
-        Behind a proxy it is the proxy that is looked at: whom that connects to is its own business.
+        Behind a proxy the proxy's own address is checked; where that connects to cannot be seen.
         """
         if event.endswith(".connect_tcp.complete"):
             self._connected = info["return_value"]
             await self._check()
         elif event.endswith(".start_tls.started"):
-            self._half_made = self._connected
+            self._half_open = self._connected
         elif event.endswith(".start_tls.complete"):
-            self._half_made = None
+            self._half_open = None
 
     async def _check(self) -> None:
-        """Look at the address that was connected to, before anything is sent there.
+        """Check the address that was connected to, before anything is sent there.
 
-        Not at what the name resolves to: a name can be made to resolve to one address when it is checked, to
-        another when it is connected to.
+        Resolving the name beforehand would not do: it can resolve to another address when it is connected to.
         """
         server = self._connected.get_extra_info("server_addr")
         why = forbidden_peer(str(server[0])) if server else None
@@ -202,10 +203,10 @@ class _Connecting:
             await self._connected.aclose()
             raise _ForbiddenPeer(why)
 
-    async def clear_up(self) -> None:
-        """Close a connection whose TLS was not agreed on: httpx leaves it open when the time is up."""
-        if self._half_made is not None:
-            await self._half_made.aclose()
+    async def close_half_open(self) -> None:
+        """Close a connection whose TLS was not agreed on: httpx leaves it open when the deadline passes."""
+        if self._half_open is not None:
+            await self._half_open.aclose()
 
 
 async def _open_client() -> AsyncGenerator[httpx.AsyncClient]:
@@ -241,7 +242,7 @@ def _origin(url: str) -> str:
     return parts.netloc.rpartition("@")[2]
 
 
-_ANY_ZLIB_HEADER = 47  # zlib's wbits: gzip or zlib, told by the header
+_ANY_ZLIB_HEADER = 47  # zlib's wbits: gzip or zlib, recognised by the header
 
 
 class BodyError(Exception):
@@ -276,14 +277,14 @@ async def read_body(response: httpx.Response, limit: int) -> bytes:
     return bytes(body)
 
 
-def pause_before(attempt: int, *, first: float, longest: float, asked: float | None = None) -> float:
+def pause_before(attempt: int, *, first: float, longest: float, retry_after: float | None = None) -> float:
     """Seconds before attempt number `attempt` (from 1) is repeated.
 
-    From `first`, doubling, with jitter, on top of what the endpoint asked for; never more than `longest`.
+    Starts at `first` and doubles, with jitter, on top of what the endpoint asked for; at most `longest`.
     """
     backoff = min(longest, first * 2.0 ** min(attempt - 1, 30))
     backoff *= random.uniform(0.5, 1.0)  # noqa: S311 - spreads retries, guards nothing
-    return min(longest, (asked or 0.0) + backoff)
+    return min(longest, (retry_after or 0.0) + backoff)
 
 
 def retry_after_seconds(text: str | None) -> float | None:

@@ -159,7 +159,7 @@ def describe_place(run: Run, tags: Sequence[str] | None, metadata: Mapping[str, 
         if fields.get(key) is not None:
             run.span.set_attribute(name, fields[key])
     if run.parent_id is None and fields.get("thread_id") is not None:
-        run.span.set_attribute("session.id", str(fields["thread_id"]))
+        run.span.set_attribute(semconv.SESSION_ID, str(fields["thread_id"]))
     for tag in tags or ():
         if tag.startswith(_ATTEMPT) and tag[len(_ATTEMPT) :].isdigit():
-            run.span.set_attribute("agenttrace.attempt", int(tag[len(_ATTEMPT) :]))
+            run.span.set_attribute(semconv.ATTEMPT, int(tag[len(_ATTEMPT) :]))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pydantic import AliasChoices, AliasGenerator, BaseModel, ConfigDict, ValidationError
 from pydantic.alias_generators import to_camel
 
+from agenttrace.core import semconv
 from agenttrace.core.errors import AgentTraceError, ConfigError, did_you_mean
 from agenttrace.core.trace import Trace
 
@@ -205,13 +206,13 @@ def _call(attributes: Mapping[str, Any], span: ReadableSpan) -> dict[str, Any] |
     name = attributes.get("tool.name")
     if not name or attributes.get("tool.synthesized"):
         return None
-    arguments = attributes.get("input.value")
+    arguments = attributes.get(semconv.INPUT_VALUE)
     if isinstance(arguments, str):
         value = read_value(arguments)
         arguments = value if isinstance(value, Mapping) else arguments
     elif arguments is not None and not isinstance(arguments, Mapping):
         arguments = json.dumps(arguments, default=str)
-    output = read_value(attributes.get("output.value"))
+    output = read_value(attributes.get(semconv.OUTPUT_VALUE))
     if isinstance(output, Mapping) and "content" in output and output.keys() <= _MESSAGE_KEYS:
         output = read_value(output["content"])
     code = getattr(getattr(span, "status", None), "status_code", None)

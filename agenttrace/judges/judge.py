@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from agenttrace.core.errors import JudgeError
-from agenttrace.core.protocols import ChatModel
+from agenttrace.core.protocols import ChatModel, FencesAlike, KeepsReplies, optional
 from agenttrace.judges.models.reading import ChatReply
 from agenttrace.judges.prompting import Prompt, Question, fill, load_prompt, pose
 from agenttrace.judges.verdict import (
@@ -59,7 +59,8 @@ class Judge:
         self.prompts[prompt.name] = prompt.version
         schema = reply_schema(shape)
         task = fill(prompt.text, words) if words is not None else prompt.text
-        secret = getattr(self.model, "fence_secret", None)
+        fencing = optional(self.model, FencesAlike)
+        secret = None if fencing is None else fencing.fence_secret
         question = pose(task, blocks, schema, secret=secret, salt=self.salt, dialogue=dialogue)
         try:
             return await self._answer(question.messages, question, schema, shape, check)
@@ -127,9 +128,9 @@ class Judge:
         problem = check(answer) if check is not None else None
         if problem is not None:
             raise UnreadableReply(problem, reply.text)
-        keep = getattr(self.model, "keep", None)
-        if keep is not None:
-            keep(messages, schema, reply)
+        keeping = optional(self.model, KeepsReplies)
+        if keeping is not None:
+            keeping.keep(messages, schema, reply)
         return answer
 
 

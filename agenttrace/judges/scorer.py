@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 
 from agenttrace.core.errors import AgentTraceError, ConfigError, JudgeError, ScorerError
 from agenttrace.core.example import Example
-from agenttrace.core.protocols import ChatModel
+from agenttrace.core.protocols import ChatModel, name_of_model
 from agenttrace.core.score import Score, checked_threshold
 from agenttrace.core.trace import Trace
 from agenttrace.judges.evidence import Evidence
@@ -114,7 +114,7 @@ class JudgeScorer(ABC):
         score = self._decide(outcomes)
         return replace(
             score,
-            model=getattr(model, "name", type(model).__name__),
+            model=name_of_model(model),
             cost=_total([judge.cost for judge in judges]),
             usage=_sum([judge.usage for judge in judges]),
             metadata=self._metadata(judges, evidence),

@@ -1,5 +1,5 @@
 # ruff: noqa: D102 - overridden methods are described once, in Matcher
-"""How far an actual call fits an expected one.
+"""`CallAgreement`: how far actual calls agree with expected ones, from 0 to 1.
 
 The tool's name, and the agent and turn where they are stated, decide whether a call fits at all. Then
 agreement is that of the arguments, of the output, or the mean of both where both are stated, and 1 where
@@ -20,12 +20,12 @@ from agenttrace.core.tool import ToolDefinition
 from agenttrace.core.tool_call import ANY, ArgumentMode, ToolCall
 from agenttrace.expectations.matcher import Answerer, Context, Matcher
 from agenttrace.expectations.pattern import Call
-from agenttrace.expectations.values import Difference, prepare, weigh
+from agenttrace.expectations.values import Difference, agree, prepare
 from agenttrace.matching.flat_arguments import FlatIndex, flat_arguments
 from agenttrace.matching.selection import Selection, agent_matches
 
 Compare = Callable[[Any, Any], bool | float]
-"""Takes what was expected and what was got; a bool, or an agreement from 0 to 1."""
+"""Takes the expected and the actual value; returns a bool, or an agreement from 0 to 1."""
 
 Comparators = Mapping[str, Compare | Mapping[str, Compare]]
 """For a tool, what compares its arguments as a whole (two mappings), or single parameters by name."""
@@ -33,12 +33,12 @@ Comparators = Mapping[str, Compare | Mapping[str, Compare]]
 
 @dataclass(frozen=True, slots=True)
 class Compared(Matcher):
-    """An expected value that a comparator of the user's compares."""
+    """An expected value that a user's comparator compares."""
 
     value: Any
     compare: Compare
 
-    def weigh(self, actual: Any, context: Context) -> float:
+    def agree(self, actual: Any, context: Context) -> float:
         result = self.compare(self.value, actual)
         if isinstance(result, bool):
             return float(result)
@@ -56,14 +56,14 @@ class Compared(Matcher):
         return repr(self.value)
 
 
-_MANY = 16
-"""From so many candidates on, an index pays."""
+_INDEX_FROM = 16
+"""The number of candidates from which an index is faster."""
 
-_Wanted = tuple[Call, ToolDefinition | None, Any, Any, ArgumentMode]
+_Prepared = tuple[Call, ToolDefinition | None, Any, Any, ArgumentMode]
 
 
 class CallAgreement:
-    """Weighs expected calls against the calls of one trace. Each pair is weighed once."""
+    """The agreement of expected calls with the calls of one trace. Each pair is compared once."""
 
     def __init__(
         self,
@@ -74,46 +74,46 @@ class CallAgreement:
         comparators: Comparators | None = None,
         answers: Answerer | None = None,
         selection: Selection | None = None,
-        labelled: Sequence[Call] = (),
+        expected_calls: Sequence[Call] = (),
     ) -> None:
         self.calls = calls
         self.selection = selection or Selection()
         self._mode: ArgumentMode = mode
-        self._known = tools or {}
+        self._tools = tools or {}
         self._comparators = comparators or {}
         self._answers = answers
-        self._labelled = labelled
+        self._expected_calls = expected_calls
         self._flat: dict[str, FlatIndex] = {}
-        self._wanted: dict[tuple[int, int], _Wanted] = {}
-        self._weights: dict[tuple[int, int], float] = {}
+        self._prepared: dict[tuple[int, int], _Prepared] = {}
+        self._agreements: dict[tuple[int, int], float] = {}
 
-    # What follows is made when it is needed: a run that goes just as expected needs none of it.
+    # Made on first use: a run that goes just as expected needs none of it.
 
     @cached_property
-    def _at(self) -> Mapping[str, list[int]]:
+    def _positions(self) -> Mapping[str, list[int]]:
         """The positions of the calls, by name."""
-        found: dict[str, list[int]] = {}
+        positions: dict[str, list[int]] = {}
         for position, call in enumerate(self.calls):
-            found.setdefault(call.name, []).append(position)
-        return found
+            positions.setdefault(call.name, []).append(position)
+        return positions
 
     def _definitions(self, expected: Call) -> Sequence[ToolDefinition]:
-        """The tools of that name: those of the calls (several may share it), then the given one."""
+        """The definitions of the tool: those of the calls (several may share a name), then the known one."""
         name = self.name(expected)
-        given = [self.calls[position].tool for position in self._at.get(name, ())]
-        found: list[ToolDefinition] = []
-        for tool in (*given, self._known.get(name), self._known.get(expected.name)):
-            if tool is not None and not any(tool is other or tool == other for other in found):
-                found.append(tool)
-        return found
+        called_tools = [self.calls[position].tool for position in self._positions.get(name, ())]
+        definitions: list[ToolDefinition] = []
+        for tool in (*called_tools, self._tools.get(name), self._tools.get(expected.name)):
+            if tool is not None and not any(tool is other or tool == other for other in definitions):
+                definitions.append(tool)
+        return definitions
 
     @cached_property
     def _contexts(self) -> Mapping[ArgumentMode, Context]:
-        named: dict[str, list[Call]] = {}
-        for expected in self._labelled:
+        by_label: dict[str, list[Call]] = {}
+        for expected in self._expected_calls:
             if expected.label is not None:
-                named.setdefault(expected.label, []).append(expected)
-        labels = {label: self._fits(same) for label, same in named.items()}
+                by_label.setdefault(expected.label, []).append(expected)
+        labels = {label: self._fits(same) for label, same in by_label.items()}
         modes: tuple[ArgumentMode, ...] = get_args(ArgumentMode)
         return {how: Context(how, self.calls, labels=labels, answers=self._answers) for how in modes}
 
@@ -125,14 +125,14 @@ class CallAgreement:
     @cached_property
     def retried(self) -> frozenset[str]:
         """The names of the calls that failed before one that did not."""
-        succeeded: set[str] = set()
-        found: set[str] = set()
+        successes: set[str] = set()
+        names: set[str] = set()
         for call in reversed(self.calls):
             if not call.failed:
-                succeeded.add(call.name)
-            elif call.name in succeeded:
-                found.add(call.name)
-        return frozenset(found)
+                successes.add(call.name)
+            elif call.name in successes:
+                names.add(call.name)
+        return frozenset(names)
 
     def name(self, expected: Call) -> str:
         """The tool's name, aliases resolved."""
@@ -150,43 +150,43 @@ class CallAgreement:
 
     def candidates(self, expected: Call) -> list[int]:
         """The positions of the calls that fit at all, ascending."""
-        found = self._at.get(self.name(expected), [])
+        positions = self._positions.get(self.name(expected), [])
         if expected.agent is not None:
-            found = [at for at in found if agent_matches(expected.agent, self.calls[at].agent)]
+            positions = [at for at in positions if agent_matches(expected.agent, self.calls[at].agent)]
         if expected.turn is not None:
-            found = [at for at in found if self.calls[at].turn == expected.turn]
-        return found
+            positions = [at for at in positions if self.calls[at].turn == expected.turn]
+        return positions
 
-    def weigh_all(self, expected: Call) -> Mapping[int, float]:
+    def agreements(self, expected: Call) -> Mapping[int, float]:
         """Agreement with each of its candidates, by position."""
         positions = self.candidates(expected)
-        if len(positions) < _MANY:
-            return {position: self.weigh(expected, position) for position in positions}
+        if len(positions) < _INDEX_FROM:
+            return {position: self.agreement(expected, position) for position in positions}
         definitions = self._definitions(expected)
-        _, _, arguments, output, mode = self._prepared(expected, definitions[0] if definitions else None)
+        _, _, arguments, output, mode = self._prepare(expected, definitions[0] if definitions else None)
         flat = None
         if output is ANY and type(arguments) is dict and not expected.ignore and len(definitions) < 2:
             flat = flat_arguments(arguments)
         if flat is None:
-            return {position: self.weigh(expected, position) for position in positions}
+            return {position: self.agreement(expected, position) for position in positions}
         name = self.name(expected)
         index = self._flat.get(name)
         if index is None:
-            index = self._flat[name] = FlatIndex(self.calls, self._at[name])
-        found = index.agreements(flat, set(arguments), listed=mode == "listed")
+            index = self._flat[name] = FlatIndex(self.calls, self._positions[name])
+        agreements = index.agreements(flat, set(arguments), listed=mode == "listed")
         for position in index.rest:
-            found[position] = self.weigh(expected, position)
-        if len(found) > len(positions):
-            return {position: found[position] for position in positions}
-        return found
+            agreements[position] = self.agreement(expected, position)
+        if len(agreements) > len(positions):
+            return {position: agreements[position] for position in positions}
+        return agreements
 
-    def weigh(self, expected: Call, position: int) -> float:
+    def agreement(self, expected: Call, position: int) -> float:
         """Agreement of an expected call with the call at a position, which is one of its candidates."""
         key = (id(expected), position)
-        known = self._weights.get(key)
-        if known is None:
-            known = self._weights[key] = self._weigh(expected, position, None)
-        return known
+        agreement = self._agreements.get(key)
+        if agreement is None:
+            agreement = self._agreements[key] = self._agree(expected, position, None)
+        return agreement
 
     def agrees(self, expected: Call, position: int) -> bool:
         """Whether the call at a position, which has the expected name, fits and agrees fully."""
@@ -197,99 +197,106 @@ class CallAgreement:
             return False
         if expected.output is ANY and (expected.arguments is ANY or self._is_the_same(expected, call)):
             return True
-        return self._weigh(expected, position, None) == 1.0
+        return self._agree(expected, position, None) == 1.0
 
     def _is_the_same(self, expected: Call, call: ToolCall) -> bool:
-        """Whether the arguments are so plainly the same scalars that they agree however they are weighed."""
-        wanted: Any = expected.arguments
-        got = call.arguments
-        if wanted != got or self._comparators or expected.ignore or call.arguments_error is not None:
+        """Whether the arguments are plainly the same scalars, so that they agree in every mode."""
+        expected_arguments: Any = expected.arguments
+        actual_arguments = call.arguments
+        if (
+            expected_arguments != actual_arguments
+            or self._comparators
+            or expected.ignore
+            or call.arguments_error is not None
+        ):
             return False
-        tool = call.tool or self._known.get(call.name)
-        if tool is not None and not states_all(tool, wanted):
+        tool = call.tool or self._tools.get(call.name)
+        if tool is not None and not states_all(tool, expected_arguments):
             return False
-        for key, value in wanted.items():
+        for key, value in expected_arguments.items():
             kind = type(value)
-            if kind not in LEAVES or type(got[key]) is not kind:  # 1 == True, and ANY equals everything
+            if (
+                kind not in LEAVES or type(actual_arguments[key]) is not kind
+            ):  # 1 == True, and ANY equals everything
                 return False
         return True
 
     def differences(self, expected: Call, position: int) -> list[Difference]:
-        """Where they part; empty exactly where `weigh` is 1."""
-        found: list[Difference] = []
-        self._weigh(expected, position, found)
-        return found
+        """Where they part; empty exactly where `agreement` is 1."""
+        places: list[Difference] = []
+        self._agree(expected, position, places)
+        return places
 
-    def _weigh(self, expected: Call, position: int, into: list[Difference] | None) -> float:
+    def _agree(self, expected: Call, position: int, into: list[Difference] | None) -> float:
         actual = self.calls[position]
         tool = actual.tool
-        wanted = self._wanted.get((id(expected), id(tool))) or self._prepared(expected, tool)
-        _, _, arguments, output, mode = wanted
+        prepared = self._prepared.get((id(expected), id(tool))) or self._prepare(expected, tool)
+        _, _, arguments, output, mode = prepared
         context = self._contexts[mode]
-        # One context for all pairs; a `ref` may weigh another pair while this one is looked at.
+        # One context for all pairs; a `ref` may compare another pair while this one is compared.
         before, context.position = context.position, position
         if arguments is ANY:
-            weight = 1.0 if output is ANY else weigh(output, actual.output, context, "output", into)
+            value = 1.0 if output is ANY else agree(output, actual.output, context, "output", into)
         else:
             if actual.arguments_error is None and not expected.ignore:
-                weight = weigh(arguments, actual.arguments, context, "", into)
+                value = agree(arguments, actual.arguments, context, "", into)
             else:
-                weight = _weigh_unusual(expected, arguments, actual, context, into)
+                value = _agree_unusual(expected, arguments, actual, context, into)
             if output is not ANY:
-                weight = (weight + weigh(output, actual.output, context, "output", into)) / 2
+                value = (value + agree(output, actual.output, context, "output", into)) / 2
         context.position = before
-        return weight
+        return value
 
-    def _prepared(self, expected: Call, tool: ToolDefinition | None) -> _Wanted:
-        """What is compared with calls of a tool; both are kept with it, so that their ids stay their own."""
+    def _prepare(self, expected: Call, tool: ToolDefinition | None) -> _Prepared:
+        """What is compared with calls of a tool; kept with both, so that their ids are not reused."""
         key = (id(expected), id(tool))
-        known = self._wanted.get(key)
-        if known is None:
+        prepared = self._prepared.get(key)
+        if prepared is None:
             mode: ArgumentMode = expected.mode or self._mode
             bare = mode == "ignore" or expected.arguments is ANY
-            arguments = ANY if bare else self._bound(expected, tool, mode)
-            known = self._wanted[key] = (expected, tool, arguments, expected.output, mode)
-        return known
+            arguments = ANY if bare else self._bound_arguments(expected, tool, mode)
+            prepared = self._prepared[key] = (expected, tool, arguments, expected.output, mode)
+        return prepared
 
-    def _bound(self, expected: Call, tool: ToolDefinition | None, mode: ArgumentMode) -> Any:
+    def _bound_arguments(self, expected: Call, tool: ToolDefinition | None, mode: ArgumentMode) -> Any:
         name = self.name(expected)
         definitions = self._definitions(expected)
         tool = tool or (definitions[0] if definitions else None)
         compare = self._comparators.get(name) or self._comparators.get(expected.name)
         if tool is None and compare is None and not expected.ignore:
             return expected.arguments
-        given = {**expected.arguments} if isinstance(expected.arguments, Mapping) else {}
+        arguments = {**expected.arguments} if isinstance(expected.arguments, Mapping) else {}
         if tool is not None:
-            given = bound_arguments(tool, definitions, expected, mode)
-        given = {key: value for key, value in given.items() if key not in expected.ignore}
+            arguments = bound_arguments(tool, definitions, expected, mode)
+        arguments = {key: value for key, value in arguments.items() if key not in expected.ignore}
         if callable(compare):
-            return Compared(given, compare)
+            return Compared(arguments, compare)
         if compare:
-            given = {k: Compared(v, compare[k]) if k in compare else v for k, v in given.items()}
-        return prepare(given)
+            arguments = {k: Compared(v, compare[k]) if k in compare else v for k, v in arguments.items()}
+        return prepare(arguments)
 
-    def _fits(self, labelled: Sequence[Call]) -> Callable[[int], bool]:
+    def _fits(self, same_label: Sequence[Call]) -> Callable[[int], bool]:
         """Whether a call fits any of the expected calls with one label: alternatives may share it."""
 
         def fits(position: int) -> bool:
             return any(
-                position in self.candidates(expected) and self.weigh(expected, position) == 1.0
-                for expected in labelled
+                position in self.candidates(expected) and self.agreement(expected, position) == 1.0
+                for expected in same_label
             )
 
         return fits
 
 
-def _weigh_unusual(
+def _agree_unusual(
     expected: Call, arguments: Any, actual: ToolCall, context: Context, into: list[Difference] | None
 ) -> float:
-    """Weigh arguments that could not be read, or of which some are ignored."""
+    """Compare arguments that could not be read, or of which some are ignored."""
     if actual.arguments_error is not None:
         if into is not None:
             into.append(Difference("", arguments, None, note=actual.arguments_error))
         return 0.0
-    got = {key: value for key, value in actual.arguments.items() if key not in expected.ignore}
-    return weigh(arguments, got, context, "", into)
+    actual_arguments = {key: value for key, value in actual.arguments.items() if key not in expected.ignore}
+    return agree(arguments, actual_arguments, context, "", into)
 
 
 def states_all(tool: ToolDefinition, arguments: Mapping[str, Any]) -> bool:
@@ -309,22 +316,22 @@ def bound_arguments(
     Raises:
         ExpectationError: no tool of that name has such a parameter.
     """
-    given = {**expected.arguments} if isinstance(expected.arguments, Mapping) else {}
+    arguments = {**expected.arguments} if isinstance(expected.arguments, Mapping) else {}
     try:
-        bound = tool.bind(given)
+        bound = tool.bind(arguments)
     except ExpectationError as error:
-        if any(_fits(other, given) for other in same_name):
-            return given
+        if any(_fits(other, arguments) for other in same_name):
+            return arguments
         raise ExpectationError(f"{expected.source}: {error}" if expected.source else str(error)) from None
     if mode == "exact":
         return bound
     rest = next((p.name for p in tool.parameters if p.kind == "var_keyword"), None)
-    return {key: value for key, value in bound.items() if key in given or (key == rest and value)}
+    return {key: value for key, value in bound.items() if key in arguments or (key == rest and value)}
 
 
-def _fits(tool: ToolDefinition, given: Mapping[str, Any]) -> bool:
+def _fits(tool: ToolDefinition, arguments: Mapping[str, Any]) -> bool:
     try:
-        tool.bind(given)
+        tool.bind(arguments)
     except ExpectationError:
         return False
     return True

@@ -1,10 +1,10 @@
-"""The optimal alignment of expected calls with actual ones.
+"""`align`: the optimal alignment of expected calls with actual ones.
 
-What is maximised, in this order: the total agreement over required places (or, with credit *full*, first
-the number of places that agree fully), optional places that fit, pairs whose names alone agree, calls that
-did not fail, and last the earliest calls (the least sum of positions). All of it is one integer for each
-pair, so ties are exact and the order in which an unordered group is listed changes nothing. Agreement is
-taken to 1/720720.
+Maximised are, in this order: the total agreement over required places (or, with credit *full*, first the
+number of places that agree fully), optional places that fit, pairs whose names alone agree, calls that did
+not fail, and last the earliest calls (the least sum of positions). All of this is one integer for each pair,
+its weight, so ties are exact and the order in which an unordered group is listed changes nothing. Agreement
+is rounded to 1/720720.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _NAME = 1 << 56
 _OPTIONAL = 1 << 76
 _AGREED = 1 << 97
 _FULL = 1 << 137
-_MOST_WEIGHED = 250_000  # beyond so many pairs of plain names, failed calls are as good as others
+_MAX_NAME_PAIRS = 250_000  # beyond so many pairs of plain names, failed calls are as good as others
 
 
 class Pair(NamedTuple):
@@ -67,11 +67,13 @@ class Alignment:
 
     @property
     def fits(self) -> bool:
-        """Whether every optional group that was taken fits in full."""
+        """Whether every optional group that the plan includes fits in full."""
         full = {pair.place for pair in self.pairs if pair.agreement == 1.0}
-        return all(number in full for number, place in enumerate(self.places) if place.role == "taken")
+        return all(
+            number in full for number, place in enumerate(self.places) if place.role == "all_or_nothing"
+        )
 
-    def agreed(self, credit: Credit = "partial") -> float:
+    def total_agreement(self, credit: Credit = "partial") -> float:
         """The total agreement over the required places, or the number of those that agree fully."""
         if credit == "full":
             return float(self.matched)
@@ -85,36 +87,39 @@ def align(plan: Group, call_agreement: CallAgreement, credit: Credit = "partial"
     Raises:
         ExpectationError: sequences inside unordered groups interleave in too many ways.
     """
-    numbered = plan.places
+    places = plan.places
     start = _common_start(plan, call_agreement)
-    pairs = [Pair(at, numbered[at].options[0], at, 1.0) for at in range(start)]
-    if start == len(numbered) or start == len(call_agreement.calls):
+    pairs = [Pair(at, places[at].options[0], at, 1.0) for at in range(start)]
+    if start == len(places) or start == len(call_agreement.calls):
         return Alignment(plan, pairs)
     rest = Group(plan.ordered, plan.parts[start:]) if start else plan
     shortcut = _NAMES_ONLY.get(_shape(rest))
-    if shortcut is not None and all(_is_bare(place, call_agreement) for place in numbered[start:]):
-        wanted = [call_agreement.name(place.options[0]) for place in numbered[start:]]
-        made = call_agreement.calls[start:]
-        if call_agreement.failed.isdisjoint(wanted) or len(wanted) * len(made) > _MOST_WEIGHED:
-            found = shortcut(wanted, [call.name for call in made])
-            pairs += [Pair(start + e, numbered[start + e].options[0], start + a, 1.0) for e, a in found]
+    if shortcut is not None and all(_is_bare(place, call_agreement) for place in places[start:]):
+        expected_names = [call_agreement.name(place.options[0]) for place in places[start:]]
+        rest_calls = call_agreement.calls[start:]
+        if (
+            call_agreement.failed.isdisjoint(expected_names)
+            or len(expected_names) * len(rest_calls) > _MAX_NAME_PAIRS
+        ):
+            name_pairs = shortcut(expected_names, [call.name for call in rest_calls])
+            pairs += [Pair(start + e, places[start + e].options[0], start + a, 1.0) for e, a in name_pairs]
             return Alignment(plan, pairs)
-    chosen, worths = _worths(numbered[start:], start, call_agreement, credit)
-    for number, position in _solve(rest, worths):
-        expected, agreement = chosen[number][position]
+    options, weights = _weights(places[start:], start, call_agreement, credit)
+    for number, position in _solve(rest, weights):
+        expected, agreement = options[number][position]
         pairs.append(Pair(start + number, expected, position, agreement))
     return Alignment(plan, pairs)
 
 
 def _common_start(plan: Group, call_agreement: CallAgreement) -> int:
-    """How many calls from the first on are just what is needed there: no better pairing exists for them."""
+    """How many calls at the start are exactly the expected ones: no better pairing exists for them."""
     start = 0
-    named = call_agreement.selection.names
+    aliases = call_agreement.selection.names
     for part, call in zip(plan.parts, call_agreement.calls, strict=False):
         if not isinstance(part, Place) or part.role != "required" or len(part.options) != 1:
             break
         expected = part.options[0]
-        if (call_agreement.name(expected) if named else expected.name) != call.name:
+        if (call_agreement.name(expected) if aliases else expected.name) != call.name:
             break
         if not call_agreement.agrees(expected, start) or (
             call.failed and call.name in call_agreement.retried
@@ -163,9 +168,9 @@ def _earliest_of_names(expected: Sequence[str], actual: Sequence[str]) -> list[t
         waiting.setdefault(actual[position], []).append(position)
     pairs: list[tuple[int, int]] = []
     for number, name in enumerate(expected):
-        left = waiting.get(name)
-        if left:
-            pairs.append((number, left.pop()))
+        positions = waiting.get(name)
+        if positions:
+            pairs.append((number, positions.pop()))
     return pairs
 
 
@@ -174,55 +179,55 @@ _NAMES_ONLY: Mapping[str, Callable[[Sequence[str], Sequence[str]], list[tuple[in
     "set": _earliest_of_names,
 }
 
-_Chosen = list[dict[int, tuple[Call, float]]]
+_BestOptions = list[dict[int, tuple[Call, float]]]
 
 
-def _worths(
-    numbered: Sequence[Place], start: int, call_agreement: CallAgreement, credit: Credit
-) -> tuple[_Chosen, list[dict[int, int]]]:
-    """For each place and each call that fits there: the option that fits best, and what the pair is worth."""
+def _weights(
+    places: Sequence[Place], start: int, call_agreement: CallAgreement, credit: Credit
+) -> tuple[_BestOptions, list[dict[int, int]]]:
+    """For each place and each call that fits there: the option that agrees best, and the pair's weight."""
     count = len(call_agreement.calls)
     of_call = [count - at + (0 if call.failed else _SUCCESS) for at, call in enumerate(call_agreement.calls)]
-    known: dict[Role, dict[float, int]] = {}  # there are few: a share of a few arguments
-    chosen: _Chosen = []
-    worths: list[dict[int, int]] = []
-    for place in numbered:
+    values: dict[Role, dict[float, int]] = {}  # there are few: a share of a few arguments
+    options: _BestOptions = []
+    weights: list[dict[int, int]] = []
+    for place in places:
         best: dict[int, tuple[Call, float]] = {}
-        worth: dict[int, int] = {}
-        of_agreement = known.setdefault(place.role, {})
+        weight_at: dict[int, int] = {}
+        of_agreement = values.setdefault(place.role, {})
         for option in place.options:
-            for position, agreement in call_agreement.weigh_all(option).items():
+            for position, agreement in call_agreement.agreements(option).items():
                 if position < start or (position in best and best[position][1] >= agreement):
                     continue
                 best[position] = (option, agreement)
                 value = of_agreement.get(agreement)
                 if value is None:
-                    value = of_agreement[agreement] = _worth(agreement, place.role, credit)
+                    value = of_agreement[agreement] = _weight(agreement, place.role, credit)
                 if value:
-                    worth[position] = value + of_call[position]
-        chosen.append(best)
-        worths.append(worth)
-    return chosen, worths
+                    weight_at[position] = value + of_call[position]
+        options.append(best)
+        weights.append(weight_at)
+    return options, weights
 
 
-def _worth(agreement: float, role: Role, credit: Credit) -> int:
+def _weight(agreement: float, role: Role, credit: Credit) -> int:
     if role != "required":
         return 0 if agreement < 1.0 else (_OPTIONAL if role == "optional" else 2 * _OPTIONAL) + _NAME
-    agreed = _UNIT if agreement == 1.0 else min(int(agreement * _UNIT + 1e-6), _UNIT - 1)
-    return agreed * _AGREED + _NAME + (_FULL if credit == "full" and agreement == 1.0 else 0)
+    units = _UNIT if agreement == 1.0 else min(int(agreement * _UNIT + 1e-6), _UNIT - 1)
+    return units * _AGREED + _NAME + (_FULL if credit == "full" and agreement == 1.0 else 0)
 
 
-def _solve(plan: Group, worths: Sequence[Mapping[int, int]]) -> list[tuple[int, int]]:
+def _solve(plan: Group, weights: Sequence[Mapping[int, int]]) -> list[tuple[int, int]]:
     if _shape(plan) == "nested":
-        return best_interleaving(plan, worths)
+        return best_interleaving(plan, weights)
     chain = Chain()
     number = 0
     for part in plan.parts:
         if isinstance(part, Place):
-            chain.append_place(number, worths[number])
+            chain.append_place(number, weights[number])
             number += 1
         else:
             numbers = range(number, number + len(part.parts))
-            chain.append_group(numbers, [worths[at] for at in numbers])
+            chain.append_group(numbers, [weights[at] for at in numbers])
             number = numbers.stop
     return chain.pairs()

@@ -1,6 +1,6 @@
-"""The judge behind `semantic`: questions are collected, asked outside the engine, and answered in a new pass.
+"""`judged`: a comparison whose `semantic` matchers a judge decides.
 
-The engine stays synchronous and pure: a comparison with open questions is thrown away, the questions are
+The comparison itself stays synchronous and pure: one that leaves questions open is thrown away, the judge is
 asked, and the same comparison is made again with the answers.
 """
 
@@ -19,33 +19,33 @@ Ask = Callable[[str, Any], bool | Awaitable[bool]]
 
 
 class Answers:
-    """The answers given so far, and the questions that came up without one."""
+    """The judge's answers so far, and the questions that are still open."""
 
     def __init__(self) -> None:
-        self._given: dict[tuple[str, str], bool] = {}
-        self.open: dict[tuple[str, str], tuple[str, Any]] = {}
+        self._verdicts: dict[tuple[str, str], bool] = {}
+        self.open_questions: dict[tuple[str, str], tuple[str, Any]] = {}
 
     def answer(self, text: str, value: Any) -> bool:
-        """The answer; where there is none yet, the question is noted, and yes stands in for it."""
+        """The answer. Where there is none yet, the question is noted as open, and the answer is True."""
         key = (text, value_key(value))
-        if key in self._given:
-            return self._given[key]
-        self.open[key] = (text, value)
+        if key in self._verdicts:
+            return self._verdicts[key]
+        self.open_questions[key] = (text, value)
         return True
 
     async def ask_open(self, ask: Ask) -> None:
-        """Ask what is open.
+        """Ask the open questions.
 
         Raises:
             ScorerError: the judge's answer is not a bool.
         """
-        for key, (text, value) in self.open.items():
+        for key, (text, value) in self.open_questions.items():
             reply = ask(text, value)
             verdict = await reply if inspect.isawaitable(reply) else reply
             if not isinstance(verdict, bool):
                 raise ScorerError(f"semantic({text!r}): the judge answers true or false, got {verdict!r}")
-            self._given[key] = verdict
-        self.open = {}
+            self._verdicts[key] = verdict
+        self.open_questions = {}
 
 
 async def judged(comparing: Callable[[Answers], Comparison], ask: Ask) -> Comparison:
@@ -57,7 +57,7 @@ async def judged(comparing: Callable[[Answers], Comparison], ask: Ask) -> Compar
     answers = Answers()
     while True:
         comparison = comparing(answers)
-        _ = comparison.rows  # the differences may ask what the alignment did not
-        if not answers.open:
+        _ = comparison.rows  # computing the differences may open questions that the alignment did not
+        if not answers.open_questions:
             return comparison
         await answers.ask_open(ask)

@@ -1,8 +1,8 @@
-"""The best alignment of a sequence of places and unordered groups: a dynamic programme over split points.
+"""`Chain`: the best alignment of a sequence of places and unordered groups, by dynamic programming.
 
-Partial alignments are kept only while none that ends earlier is worth as much (after Jacobson and Vo, 1992):
-a place extends them in O(matches · log n), a group by an optimal assignment that grows call by call from
-each of them. Nothing is ever chosen greedily.
+A partial alignment is kept only while none that ends earlier has as much weight (after Jacobson and Vo,
+1992): a place extends them in O(matches · log n), a group by an optimal assignment that grows call by call
+from each of them. Nothing is ever chosen greedily.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 
 from agenttrace.expectations.assign import Assignment
 
-Worths = Mapping[int, int]
-"""For one place, what each call is worth there, by position."""
+Weights = Mapping[int, int]
+"""For one place, the weight of each call there, by position."""
 
 Link = tuple["Link | None", Sequence[int], tuple[int, ...]]
 """What came before, some places, and the call at each of them (-1: none)."""
@@ -29,32 +29,32 @@ class Chain:
 
     @property
     def total(self) -> int:
-        """The worth of the best alignment."""
+        """The weight of the best alignment."""
         return self._totals[-1]
 
     def pairs(self) -> list[tuple[int, int]]:
         """(place, call) of the best alignment; among equals the one that ends earliest."""
-        found: list[tuple[int, int]] = []
+        pairs: list[tuple[int, int]] = []
         link = self._links[-1]
         while link is not None:
             before, places, calls = link
-            found.extend((place, call) for place, call in zip(places, calls, strict=True) if call >= 0)
+            pairs.extend((place, call) for place, call in zip(places, calls, strict=True) if call >= 0)
             link = before
-        return sorted(found)
+        return sorted(pairs)
 
-    def append_place(self, place: int, worths: Worths) -> None:
+    def append_place(self, place: int, weights: Weights) -> None:
         """Append one place."""
         ends, totals, links = self._ends, self._totals, self._links
         # From the last call to the first: what is inserted is never seen by a call before it.
-        for call in sorted(worths, reverse=True):
+        for call in sorted(weights, reverse=True):
             before = bisect_left(ends, call) - 1
-            self._insert(call, totals[before] + worths[call], (links[before], (place,), (call,)))
+            self._insert(call, totals[before] + weights[call], (links[before], (place,), (call,)))
 
-    def append_group(self, places: Sequence[int], worths: Sequence[Worths]) -> None:
+    def append_group(self, places: Sequence[int], weights: Sequence[Weights]) -> None:
         """Append places that stand in any order."""
         at_call: dict[int, dict[int, int]] = {}
-        for slot, worth in enumerate(worths):
-            for call, value in worth.items():
+        for slot, weight_at in enumerate(weights):
+            for call, value in weight_at.items():
                 at_call.setdefault(call, {})[slot] = value
         relevant = sorted(at_call)
         for end, total, link in list(zip(self._ends, self._totals, self._links, strict=True)):

@@ -1,4 +1,4 @@
-"""The constraints of an expectation, each checked on its own."""
+"""Check the constraints of an expectation (never, only, limits, order, cost), each on its own."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ from agenttrace.matching.spending import spent_cost, spent_seconds, spent_tokens
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One check: whether it held, what was wanted, what was found, which calls broke it (by index).
+    """The result of one constraint: whether it held, what was wanted and found, the calls that broke it.
 
-    *vacuous*: it held because it could not fail: no tool that is recorded has the name that it guards.
+    `broken_by` are the calls' indexes. *vacuous*: it could not fail, because no recorded tool has the name
+    that it guards.
     """
 
     name: str
@@ -34,7 +35,7 @@ class Check:
 
     @property
     def fails(self) -> bool:
-        """Whether the example fails by it."""
+        """Whether the example fails because of it."""
         return not self.held and self.severity == "fail"
 
     def to_dict(self) -> dict[str, Any]:
@@ -52,7 +53,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What the constraints look at: all attempts in scope, those that count, the trace, the known tools."""
+    """What the constraints examine: all attempts in scope, those that count, the trace, the known tools."""
 
     attempts: Sequence[ToolCall]
     calls: Sequence[ToolCall]
@@ -60,150 +61,176 @@ class Subject:
     tools: Mapping[str, ToolDefinition]
 
 
-def check_constraints(said: Expectation, subject: Subject) -> tuple[Check, ...]:
+def check_constraints(expectation: Expectation, subject: Subject) -> tuple[Check, ...]:
     """Every constraint that the expectation states, in a fixed order.
 
     Raises:
-        ScorerError: tokens, seconds or cost are bounded, and nothing says how much was spent.
+        ScorerError: tokens, seconds or cost are limited, and the trace does not say how much was spent.
     """
-    return tuple(check for constraint in _CONSTRAINTS for check in constraint(said, subject))
+    return tuple(check for constraint in _CONSTRAINTS for check in constraint(expectation, subject))
 
 
-def _listed(calls: Sequence[ToolCall]) -> str:
-    shown = ", ".join(f"{call.name} (call {call.index + 1})" for call in calls[:5])
-    return shown + (f", … {len(calls) - 5} more" if len(calls) > 5 else "")
+def _call_list(calls: Sequence[ToolCall]) -> str:
+    listing = ", ".join(f"{call.name} (call {call.index + 1})" for call in calls[:5])
+    return listing + (f", … {len(calls) - 5} more" if len(calls) > 5 else "")
 
 
-def _breaking(
-    said: Expectation, name: str, wanted: str, broken: Sequence[ToolCall], *, vacuous: bool = False
+def _violation(
+    expectation: Expectation,
+    name: str,
+    requirement: str,
+    offenders: Sequence[ToolCall],
+    *,
+    vacuous: bool = False,
 ) -> Check:
-    found = f"called {_listed(broken)}" if broken else ""
-    indexes = tuple(call.index for call in broken)
-    return Check(name, not broken, wanted, found, said.severity_of(name), vacuous and not broken, indexes)
+    observation = f"called {_call_list(offenders)}" if offenders else ""
+    indexes = tuple(call.index for call in offenders)
+    return Check(
+        name,
+        not offenders,
+        requirement,
+        observation,
+        expectation.severity_of(name),
+        vacuous and not offenders,
+        indexes,
+    )
 
 
 def _is_unknown(globs: Sequence[str], subject: Subject) -> bool:
-    """Whether the tools are known and none of them has such a name."""
-    known = {*subject.tools, *(call.name for call in subject.attempts)}
-    return bool(subject.tools) and not any(fnmatchcase(name, glob) for name in known for glob in globs)
+    """Whether the known tools include none of such a name; False where no tools are known."""
+    names = {*subject.tools, *(call.name for call in subject.attempts)}
+    return bool(subject.tools) and not any(fnmatchcase(name, glob) for name in names for glob in globs)
 
 
-def _never(said: Expectation, subject: Subject) -> list[Check]:
+def _never(expectation: Expectation, subject: Subject) -> list[Check]:
     return [
-        _breaking(
-            said,
+        _violation(
+            expectation,
             "never",
             f"never {glob}",
             [call for call in subject.attempts if fnmatchcase(call.name, glob)],
             vacuous=_is_unknown((glob,), subject),
         )
-        for glob in said.never
+        for glob in expectation.never
     ]
 
 
-def _only(said: Expectation, subject: Subject) -> list[Check]:
-    if said.only is None:
+def _only(expectation: Expectation, subject: Subject) -> list[Check]:
+    if expectation.only is None:
         return []
-    globs = said.only
-    broken = [call for call in subject.attempts if not any(fnmatchcase(call.name, glob) for glob in globs)]
-    return [_breaking(said, "only", f"only {', '.join(globs) or 'no tool'}", broken)]
+    globs = expectation.only
+    offenders = [call for call in subject.attempts if not any(fnmatchcase(call.name, glob) for glob in globs)]
+    return [_violation(expectation, "only", f"only {', '.join(globs) or 'no tool'}", offenders)]
 
 
-def _max_calls(said: Expectation, subject: Subject) -> list[Check]:
-    if said.max_calls is None:
+def _max_calls(expectation: Expectation, subject: Subject) -> list[Check]:
+    if expectation.max_calls is None:
         return []
-    broken = tuple(call.index for call in subject.calls[said.max_calls :])
+    beyond = tuple(call.index for call in subject.calls[expectation.max_calls :])
     count = len(subject.calls)
     return [
         Check(
             "max_calls",
-            not broken,
-            f"at most {said.max_calls} calls",
+            not beyond,
+            f"at most {expectation.max_calls} calls",
             f"{count} calls",
-            said.severity_of("max_calls"),
-            broken_by=broken,
+            expectation.severity_of("max_calls"),
+            broken_by=beyond,
         )
     ]
 
 
-def _counts(said: Expectation, subject: Subject) -> list[Check]:
+def _counts(expectation: Expectation, subject: Subject) -> list[Check]:
     checks: list[Check] = []
     for word, phrase, limits in (
-        ("at_most", "at most", said.at_most),
-        ("at_least", "at least", said.at_least),
+        ("at_most", "at most", expectation.at_most),
+        ("at_least", "at least", expectation.at_least),
     ):
         for glob, limit in limits.items():
             calls = [call for call in subject.calls if fnmatchcase(call.name, glob)]
-            held = len(calls) <= limit if word == "at_most" else len(calls) >= limit
-            vacuous = word == "at_most" and held and _is_unknown((glob,), subject)
-            broken = () if held or word == "at_least" else tuple(call.index for call in calls[limit:])
+            holds = len(calls) <= limit if word == "at_most" else len(calls) >= limit
+            vacuous = word == "at_most" and holds and _is_unknown((glob,), subject)
+            beyond = () if holds or word == "at_least" else tuple(call.index for call in calls[limit:])
             checks.append(
                 Check(
                     word,
-                    held,
+                    holds,
                     f"{phrase} {limit} × {glob}",
                     f"{len(calls)} × {glob}",
-                    said.severity_of(word),
+                    expectation.severity_of(word),
                     vacuous,
-                    broken,
+                    beyond,
                 )
             )
     return checks
 
 
-def _before(said: Expectation, subject: Subject) -> list[Check]:
+def _before(expectation: Expectation, subject: Subject) -> list[Check]:
     checks: list[Check] = []
-    for first, then in said.before:
+    for first, second in expectation.before:
         start = next((n for n, call in enumerate(subject.calls) if fnmatchcase(call.name, first)), None)
         early = [
             call
             for n, call in enumerate(subject.calls)
-            if fnmatchcase(call.name, then) and (start is None or n < start)
+            if fnmatchcase(call.name, second) and (start is None or n < start)
         ]
-        vacuous = _is_unknown((then,), subject)
-        checks.append(_breaking(said, "before", f"{first} before {then}", early, vacuous=vacuous))
+        vacuous = _is_unknown((second,), subject)
+        checks.append(_violation(expectation, "before", f"{first} before {second}", early, vacuous=vacuous))
     return checks
 
 
-def _tool_errors(said: Expectation, subject: Subject) -> list[Check]:
-    if said.tool_errors is None:
+def _tool_errors(expectation: Expectation, subject: Subject) -> list[Check]:
+    if expectation.tool_errors is None:
         return []
-    failed = [call for call in subject.attempts if call.failed]
-    held = len(failed) <= said.tool_errors
-    broken = () if held else tuple(call.index for call in failed[said.tool_errors :])
-    found = f"{len(failed)} failed" + (f": {_listed(failed)}" if failed else "")
-    wanted = f"at most {said.tool_errors} failed calls"
-    return [Check("tool_errors", held, wanted, found, said.severity_of("tool_errors"), broken_by=broken)]
+    failures = [call for call in subject.attempts if call.failed]
+    holds = len(failures) <= expectation.tool_errors
+    beyond = () if holds else tuple(call.index for call in failures[expectation.tool_errors :])
+    observation = f"{len(failures)} failed" + (f": {_call_list(failures)}" if failures else "")
+    requirement = f"at most {expectation.tool_errors} failed calls"
+    return [
+        Check(
+            "tool_errors",
+            holds,
+            requirement,
+            observation,
+            expectation.severity_of("tool_errors"),
+            broken_by=beyond,
+        )
+    ]
 
 
-def _no_repeats(said: Expectation, subject: Subject) -> list[Check]:
-    if not said.no_repeats:
+def _no_repeats(expectation: Expectation, subject: Subject) -> list[Check]:
+    if not expectation.no_repeats:
         return []
-    seen: Counter[tuple[str, str]] = Counter()
-    broken: list[ToolCall] = []
+    counts: Counter[tuple[str, str]] = Counter()
+    repeats: list[ToolCall] = []
     for call in subject.calls:
         key = (call.name, value_key(call.arguments))
-        if seen[key]:
-            broken.append(call)
-        seen[key] += 1
-    return [_breaking(said, "no_repeats", "no call repeated with the same arguments", broken)]
+        if counts[key]:
+            repeats.append(call)
+        counts[key] += 1
+    return [_violation(expectation, "no_repeats", "no call repeated with the same arguments", repeats)]
 
 
-def _spending(said: Expectation, subject: Subject) -> list[Check]:
+def _spending(expectation: Expectation, subject: Subject) -> list[Check]:
     checks: list[Check] = []
     for word, limit, measure, unit in (
-        ("tokens", said.tokens, spent_tokens, "tokens"),
-        ("seconds", said.seconds, spent_seconds, "s"),
-        ("cost", said.cost, spent_cost, "US dollars"),
+        ("tokens", expectation.tokens, spent_tokens, "tokens"),
+        ("seconds", expectation.seconds, spent_seconds, "s"),
+        ("cost", expectation.cost, spent_cost, "US dollars"),
     ):
         if limit is None:
             continue
-        spent = None if subject.trace is None else measure(subject.trace)
-        if spent is None:
+        amount = None if subject.trace is None else measure(subject.trace)
+        if amount is None:
             raise ScorerError(f"the expectation limits {word} to {limit}, and the trace does not tell them")
         checks.append(
             Check(
-                word, spent <= limit, f"at most {limit:g} {unit}", f"{spent:g} {unit}", said.severity_of(word)
+                word,
+                amount <= limit,
+                f"at most {limit:g} {unit}",
+                f"{amount:g} {unit}",
+                expectation.severity_of(word),
             )
         )
     return checks

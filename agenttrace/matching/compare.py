@@ -1,4 +1,4 @@
-"""Compare what should happen with what did."""
+"""`compare`: compare an expectation with a trace or its calls."""
 
 from __future__ import annotations
 
@@ -51,36 +51,38 @@ def compare(
     """
     check_options(mode, match)
     all_calls = _calls_of(actual)
-    said = parse_expectation(expectation)
+    parsed = parse_expectation(expectation)
     trace = actual if isinstance(actual, Trace) else None
-    known = tools if tools is not None else (trace.tools if trace is not None else {})
-    chosen = _scoped(selection or EVERYTHING, said)
-    attempts = chosen.calls(all_calls)
-    calls, merged = chosen.counted(attempts)
-    expected = said.calls
-    check_tools(expected, known, chosen, all_calls)
+    known_tools = tools if tools is not None else (trace.tools if trace is not None else {})
+    scope = _scoped(selection or EVERYTHING, parsed)
+    attempts = scope.calls(all_calls)
+    calls, attempt_counts = scope.counted(attempts)
+    expected = parsed.calls
+    check_tools(expected, known_tools, scope, all_calls)
     call_agreement = CallAgreement(
         calls,
-        mode=said.match or match,
-        tools=known if tools is not None or (trace is not None and trace.is_recorded_run) else {},
+        mode=parsed.match or match,
+        tools=known_tools if tools is not None or (trace is not None and trace.is_recorded_run) else {},
         comparators=comparators,
         answers=answers,
-        selection=chosen,
-        labelled=expected,
+        selection=scope,
+        expected_calls=expected,
     )
-    how: Mode = said.mode or mode
-    plans = _plans(said, call_agreement, all_calls, known)
+    how: Mode = parsed.mode or mode
+    plans = _plans(parsed, call_agreement, all_calls, known_tools)
     plan, alignment = _best(plans, how, credit, call_agreement)
     return Comparison(
-        expectation=said,
+        expectation=parsed,
         mode=how,
         credit=credit,
         calls=calls,
-        attempts=merged,
+        attempts=attempt_counts,
         plan=plan,
         alignment=alignment,
-        expects_calls=any(chosen.expects(call.name, all_calls, known) for call in expected),
-        checks=() if said.is_path_only else check_constraints(said, Subject(attempts, calls, trace, known)),
+        expects_calls=any(scope.expects(call.name, all_calls, known_tools) for call in expected),
+        checks=()
+        if parsed.is_path_only
+        else check_constraints(parsed, Subject(attempts, calls, trace, known_tools)),
         call_agreement=call_agreement,
     )
 
@@ -96,41 +98,41 @@ def _calls_of(actual: Trace | Sequence[ToolCall]) -> Sequence[ToolCall]:
     return actual
 
 
-def _scoped(selection: Selection, said: Expectation) -> Selection:
-    if said.agent is None and said.turn is None and said.attempts is None:
+def _scoped(selection: Selection, expectation: Expectation) -> Selection:
+    if expectation.agent is None and expectation.turn is None and expectation.attempts is None:
         return selection
     return replace(
         selection,
-        agent=said.agent if said.agent is not None else selection.agent,
-        turn=said.turn if said.turn is not None else selection.turn,
-        attempts=said.attempts or selection.attempts,
+        agent=expectation.agent if expectation.agent is not None else selection.agent,
+        turn=expectation.turn if expectation.turn is not None else selection.turn,
+        attempts=expectation.attempts or selection.attempts,
     )
 
 
 def _plans(
-    said: Expectation,
+    expectation: Expectation,
     call_agreement: CallAgreement,
     all_calls: Sequence[ToolCall],
-    known: Mapping[str, ToolDefinition],
+    known_tools: Mapping[str, ToolDefinition],
 ) -> list[Group]:
-    if said.path is None:
+    if expectation.path is None:
         return [EMPTY]
-    if call_agreement.selection.tools is None and said.fixed_plans is not None:
-        return said.fixed_plans
+    if call_agreement.selection.tools is None and expectation.fixed_plans is not None:
+        return expectation.fixed_plans
 
-    def keeps(name: str) -> bool:
-        return call_agreement.selection.expects(name, all_calls, known)
+    def in_scope(name: str) -> bool:
+        return call_agreement.selection.expects(name, all_calls, known_tools)
 
-    def room(expected: Call) -> int:
+    def count_candidates(expected: Call) -> int:
         return len(call_agreement.candidates(expected))
 
-    return Expansion(room, keeps).plans(said.path)
+    return Expansion(count_candidates, in_scope).plans(expectation.path)
 
 
 def _best(
     plans: Sequence[Group], mode: Mode, credit: Credit, call_agreement: CallAgreement
 ) -> tuple[Group, Alignment]:
-    """The way to fulfil the path that fits best: by coverage, then by calls explained, then as written."""
+    """The plan that fits best: by coverage, then by the number of calls it explains, then as written."""
     best: tuple[tuple[float, float], Group, Alignment] | None = None
     for plan in plans:
         alignment = align(unordered(plan) if mode in UNORDERED_MODES else plan, call_agreement, credit)
@@ -139,7 +141,7 @@ def _best(
         if not alignment.fits:
             continue
         required = alignment.required
-        coverage = alignment.agreed(credit) / required if required else 1.0
+        coverage = alignment.total_agreement(credit) / required if required else 1.0
         full = float(alignment.full)
         rank = (full, coverage) if mode == "only" else (coverage, full)
         if best is None or rank > best[0]:

@@ -1,4 +1,4 @@
-"""What comes of comparing an expectation with a run: the numbers, the constraints, the rows."""
+"""`Comparison`: the result of comparing an expectation with a run: numbers, constraints, rows."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ UNORDERED_MODES: frozenset[Mode] = frozenset({"any_order", "contains", "only"})
 
 @dataclass(eq=False)  # frozen would cost more than comparing a short run does
 class Comparison:
-    """What comes of comparing an expectation with a run.
+    """The result of comparing an expectation with a run.
 
-    `calls` are the actual calls that count, `attempts` how many attempts those stand for that had several
-    (by `ToolCall.index`), `alignment` the optimal pairing with `plan`, the way to fulfil the path that fits
-    best. `expects_calls` is false where the path is empty, or names no tool that is compared.
+    `calls` are the actual calls that count; `attempts` is the number of attempts of those that had several
+    (by `ToolCall.index`). `plan` is the way to fulfil the path that fits best, `alignment` the optimal
+    pairing with it. `expects_calls` is false where the path is empty, or names no tool that is compared.
     """
 
     expectation: Expectation
@@ -55,14 +55,14 @@ class Comparison:
 
     @property
     def missing(self) -> tuple[int, ...]:
-        """The places, by number from 0, that are needed and found no call of their name."""
+        """The required places, by number from 0, that no call of their name was paired with."""
         if self.matched == self.required:
             return ()
-        paired = {pair.place for pair in self.pairs}
+        paired_places = {pair.place for pair in self.pairs}
         return tuple(
             number
             for number, place in enumerate(self.alignment.places)
-            if place.role == "required" and number not in paired
+            if place.role == "required" and number not in paired_places
         )
 
     @property
@@ -70,23 +70,23 @@ class Comparison:
         """The actual calls that no expected call was paired with."""
         if len(self.pairs) == len(self.calls):
             return ()
-        paired = {pair.position for pair in self.pairs}
-        return tuple(call for position, call in enumerate(self.calls) if position not in paired)
+        paired_positions = {pair.position for pair in self.pairs}
+        return tuple(call for position, call in enumerate(self.calls) if position not in paired_positions)
 
     @property
     def coverage(self) -> float:
-        """Agreement over the needed calls (recall): their total by their number; 1 where none is needed."""
-        return self.alignment.agreed(self.credit) / self.required if self.required else 1.0
+        """The mean agreement over the needed calls (recall); 1 where none is needed."""
+        return self.alignment.total_agreement(self.credit) / self.required if self.required else 1.0
 
     @property
     def precision(self) -> float:
-        """Agreement by the number of actual calls; without any, 1 where none is needed, else 0."""
+        """The total agreement by the number of actual calls; without calls 1 where none is needed, else 0."""
         if not self.calls:
             return 0.0 if self.required else 1.0
-        agreed = (
+        agreements = (
             float(pair.agreement == 1.0) if self.credit == "full" else pair.agreement for pair in self.pairs
         )
-        return sum(agreed) / len(self.calls)
+        return sum(agreements) / len(self.calls)
 
     @property
     def f1(self) -> float:
@@ -100,21 +100,21 @@ class Comparison:
         if not self.required:
             return 1.0
         bare = CallAgreement(self.calls, mode="ignore", selection=self.call_agreement.selection)
-        return align(by_name(self.plan), bare).agreed("full") / self.required
+        return align(by_name(self.plan), bare).total_agreement("full") / self.required
 
     @property
     def arguments(self) -> float:
-        """The mean agreement of the needed calls that found a call of their name; 1 where none is needed."""
-        found = [
+        """The mean agreement of the needed calls that were paired by name; 1 where none is needed."""
+        agreements = [
             pair.agreement for pair in self.pairs if self.alignment.places[pair.place].role == "required"
         ]
-        if found:
-            return sum(found) / len(found)
+        if agreements:
+            return sum(agreements) / len(agreements)
         return 0.0 if self.required else 1.0
 
     @property
     def holds(self) -> bool:
-        """Whether the path holds in its mode. Without a path it does; an empty path wants no calls at all."""
+        """Whether the path holds in its mode. No path always holds; an empty path allows no calls at all."""
         if self.expectation.path is None:
             return True
         if not self.expects_calls:
@@ -133,7 +133,7 @@ class Comparison:
 
     @property
     def value(self) -> float:
-        """1 or 0 as the path holds; in mode *lcs* the coverage (0 for calls where none were expected)."""
+        """1 if the path holds, else 0; in mode *lcs* the coverage (0 for calls where none were expected)."""
         if self.mode == "lcs" and (self.expects_calls or self.expectation.path is None):
             return self.coverage
         return 1.0 if self.holds else 0.0
@@ -156,7 +156,7 @@ class Comparison:
         return rows_of(self.alignment, self.calls, self.call_agreement, self.checks, self.attempts)
 
     def facts(self) -> dict[str, Any]:
-        """Who was paired with whom, and the constraints, as JSON-safe data. Calls are told by their index."""
+        """The pairs, and the constraints, as JSON-safe data. Calls are named by their index."""
         facts: dict[str, Any] = {
             "mode": self.mode,
             "expected": [place.options[0].name for place in self.alignment.places],

@@ -1,4 +1,4 @@
-"""The aligned diff as lines of text, each with a style.
+"""`explain`: the aligned diff of a comparison as lines of text.
 
 ::
 
@@ -34,12 +34,12 @@ Style = Literal["matched", "differs", "missing", "extra", "forbidden", "quiet"]
 _MARKS = {"matched": "✓", "differs": "~", "missing": "-", "extra": "+", "forbidden": "!"}
 _INDENT = "    "
 _GAP = "   "
-MOST_DIFFERENCES = 6
+MAX_DIFFERENCES = 6
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of the diff; `style` is what it tells, for whoever colours it."""
+    """One line of the diff; `style` is its meaning, from which a colour can be chosen."""
 
     style: Style
     text: str
@@ -51,22 +51,22 @@ def explain(comparison: Comparison, *, width: int = 80, context: int = 2) -> str
 
 
 def explain_lines(comparison: Comparison, *, width: int = 80, context: int = 2) -> list[Line]:
-    """The diff as lines: the calls, then the constraints that did not hold or could not."""
+    """The diff as lines: the calls, then the constraints that did not hold or could not fail."""
     rows = comparison.rows
     layout = _Layout.of(rows, width, len(str(len(comparison.alignment.places))))
     lines: list[Line] = []
-    for item in _folded(rows, context):
+    for item in _fold(rows, context):
         if isinstance(item, Row):
             lines += _row_lines(item, layout)
         else:
-            lines.append(Line("quiet", shortened(f"{_INDENT}… {item}", width)))
+            lines.append(Line("quiet", shorten(f"{_INDENT}… {item}", width)))
     lines += [_check_line(check, width) for check in comparison.checks if not check.held or check.vacuous]
     return lines
 
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """`digits` of the numbers, `room` right of them, `column` of it for the call."""
+    """Widths in characters: `digits` for the numbers, `room` right of them, `column` for the first call."""
 
     width: int
     digits: int
@@ -76,16 +76,16 @@ class _Layout:
     @classmethod
     def of(cls, rows: Sequence[Row], width: int, digits: int) -> _Layout:
         room = max(width - len(_INDENT) - digits - 4, 20)
-        said = [len(_word(row)) for row in rows if row.kind != "differs"]
+        lengths = [len(_remark(row)) for row in rows if row.kind != "differs"]
         # A note that would take more than half of the room goes below; it does not push the calls aside.
-        words = max((length for length in said if length <= room // 2), default=0)
+        words = max((length for length in lengths if length <= room // 2), default=0)
         most = room - words - len(_GAP) if words else room
-        texts = [len(_first(row, most)) for row in rows if row.kind != "matched"]
+        texts = [len(_first_column(row, most)) for row in rows if row.kind != "matched"]
         return cls(width, digits, room, min(max(texts, default=0), most))
 
 
-def _first(row: Row, most: int) -> str:
-    """The call in the first column: what happened for a match, else what should have, or the extra one."""
+def _first_column(row: Row, most: int) -> str:
+    """The call in the first column: the actual one for a match or an extra call, else the expected one."""
     if row.expected is not None and (row.kind != "matched" or row.actual is None):
         return expected_text(row.expected, most)
     assert row.actual is not None
@@ -93,12 +93,12 @@ def _first(row: Row, most: int) -> str:
 
 
 def _kind_word(row: Row) -> str:
-    """What became of a call that stands alone."""
+    """The word for a call without a partner: ``missing``, ``extra`` or none."""
     return row.kind if row.kind in ("missing", "extra") else ""
 
 
-def _word(row: Row) -> str:
-    """All that is said beside a call that stands alone."""
+def _remark(row: Row) -> str:
+    """The text beside a call that needs no second column: its kind and its note."""
     return ", ".join(filter(None, (_kind_word(row), row.note)))
 
 
@@ -108,35 +108,37 @@ def _row_lines(row: Row, layout: _Layout) -> Iterator[Line]:
     if row.kind == "differs" and row.actual is not None:
         yield from _differing_lines(row, row.actual, head, layout)
         return
-    word = _word(row)
-    first = _first(row, layout.column if word else layout.room)
+    word = _remark(row)
+    first = _first_column(row, layout.column if word else layout.room)
     one_line = f"{head}{first:<{layout.column}}{_GAP}{word}".rstrip()
     if len(one_line) <= layout.width:
         yield Line(row.kind, one_line)
         return
     yield Line(row.kind, f"{head}{first:<{layout.column}}{_GAP}{_kind_word(row)}".rstrip())
-    yield Line(row.kind, shortened(" " * len(head) + row.note, layout.width))
+    yield Line(row.kind, shorten(" " * len(head) + row.note, layout.width))
 
 
 def _differing_lines(row: Row, actual: ToolCall, head: str, layout: _Layout) -> Iterator[Line]:
-    """Expected, actual and differences in one line where that fits, else one under the other."""
-    told = [difference_text(difference) for difference in row.differences[:MOST_DIFFERENCES]]
-    more = len(row.differences) - MOST_DIFFERENCES
-    said = [f"… {more} more difference{'s' if more > 1 else ''}"] if more > 0 else []
-    said += [row.note] if row.note else []
-    expected, got = _first(row, layout.room), actual_text(actual, 10 * layout.room)
-    one_line = f"{head}{expected:<{layout.column}}{_GAP}{got}{_GAP}{'; '.join(told + said)}"
+    """Expected call, actual call and differences in one line where that fits, else in one line each."""
+    differences = [difference_text(difference) for difference in row.differences[:MAX_DIFFERENCES]]
+    more = len(row.differences) - MAX_DIFFERENCES
+    notes = [f"… {more} more difference{'s' if more > 1 else ''}"] if more > 0 else []
+    notes += [row.note] if row.note else []
+    expected_side, actual_side = _first_column(row, layout.room), actual_text(actual, 10 * layout.room)
+    one_line = (
+        f"{head}{expected_side:<{layout.column}}{_GAP}{actual_side}{_GAP}{'; '.join(differences + notes)}"
+    )
     if len(one_line) <= layout.width:
         yield Line(row.kind, one_line)
         return
-    yield Line(row.kind, head + expected)
+    yield Line(row.kind, head + expected_side)
     below = " " * len(head)
     yield Line(row.kind, f"{below}got {actual_text(actual, layout.room - 4)}")
-    for difference in row.differences[:MOST_DIFFERENCES]:
+    for difference in row.differences[:MAX_DIFFERENCES]:
         for text in _difference_lines(difference, layout.room):
-            yield Line(row.kind, shortened(below + text, layout.width))
-    for text in said:
-        yield Line(row.kind, shortened(below + text, layout.width))
+            yield Line(row.kind, shorten(below + text, layout.width))
+    for text in notes:
+        yield Line(row.kind, shorten(below + text, layout.width))
 
 
 def _difference_lines(difference: Difference, room: int) -> list[str]:
@@ -150,57 +152,57 @@ def _difference_lines(difference: Difference, room: int) -> list[str]:
 def _check_line(check: Check, width: int) -> Line:
     if check.held:
         text = f"? {check.name}: {check.wanted}: vacuous, no recorded tool has such a name"
-        return Line("quiet", shortened(_INDENT + text, width))
+        return Line("quiet", shorten(_INDENT + text, width))
     mark = "!" if check.severity == "fail" else "?"
     text = f"{mark} {check.name}: wanted {check.wanted}, {check.found}"
-    return Line("forbidden" if check.severity == "fail" else "quiet", shortened(_INDENT + text, width))
+    return Line("forbidden" if check.severity == "fail" else "quiet", shorten(_INDENT + text, width))
 
 
-def _folded(rows: Sequence[Row], context: int) -> Iterator[Row | str]:
-    """The rows, with what is far from anything wrong folded into a count."""
+def _fold(rows: Sequence[Row], context: int) -> Iterator[Row | str]:
+    """The rows, where runs of good rows far from any bad one are replaced by a text with their count."""
     wrong = [at for at, row in enumerate(rows) if row.kind not in ("matched", "extra") or row.note]
-    shown = {at for hit in wrong for at in range(hit - context, hit + context + 1)}
-    shown.update(range(context), range(len(rows) - context, len(rows)))
+    visible = {at for center in wrong for at in range(center - context, center + context + 1)}
+    visible.update(range(context), range(len(rows) - context, len(rows)))
     at = 0
     while at < len(rows):
         stop = at
-        while stop < len(rows) and stop not in shown:
+        while stop < len(rows) and stop not in visible:
             stop += 1
         if stop - at > 2:
-            yield _counted(rows[at:stop])
+            yield _count_text(rows[at:stop])
             at = stop
         else:
             yield rows[at]
             at += 1
 
 
-def _counted(rows: Sequence[Row]) -> str:
-    matched = sum(row.kind == "matched" for row in rows)
-    extra = len(rows) - matched
+def _count_text(rows: Sequence[Row]) -> str:
+    matches = sum(row.kind == "matched" for row in rows)
+    extra = len(rows) - matches
     parts = [f"{count} {word} calls" if count > 1 else f"1 {word} call"
-             for count, word in ((matched, "matching"), (extra, "extra")) if count]  # fmt: skip
+             for count, word in ((matches, "matching"), (extra, "extra")) if count]  # fmt: skip
     return " and ".join(parts) + " …"
 
 
-MOST_VALUE = 60
+MAX_VALUE_LENGTH = 60
 """Characters of one value in a difference."""
 
 _CUTS = (40, 24, 16, 10)
-"""Characters that a value is cut to, one after the other, until a call fits."""
+"""Lengths in characters that values are shortened to, tried in this order until a call fits."""
 
 
 _QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'" r'|"(?:[^"\\]|\\.)*"')
 _write = json.JSONEncoder(ensure_ascii=False).encode
 
 
-def shortened(text: str, most: int) -> str:
-    """The text, cut to a number of characters with an ellipsis."""
+def shorten(text: str, most: int) -> str:
+    """The text, or its start with an ellipsis, in at most `most` characters."""
     return text if len(text) <= most else text[: max(most - 1, 0)] + "…"
 
 
-def value_text(value: Any, most: int = MOST_VALUE) -> str:
-    """A value as one line: JSON where it is data, a matcher's own words where it is one."""
-    return shortened(_text(value), most)
+def value_text(value: Any, most: int = MAX_VALUE_LENGTH) -> str:
+    """A value on one line: data as JSON, a matcher as its repr."""
+    return shorten(_text(value), most)
 
 
 def _text(value: Any) -> str:
@@ -208,7 +210,7 @@ def _text(value: Any) -> str:
     if kind is str or kind is int or kind is float or kind is bool or value is None:
         return _write(value)
     if value is ANY or isinstance(value, Matcher):
-        return _QUOTED.sub(_requoted, repr(value))
+        return _QUOTED.sub(_requote, repr(value))
     if isinstance(value, Unordered):
         return "{" + ", ".join(map(_text, value.members)) + "}"
     if isinstance(value, Mapping):
@@ -220,12 +222,12 @@ def _text(value: Any) -> str:
     return _write(jsonable(value))
 
 
-def _requoted(quoted: re.Match[str]) -> str:
-    """A text inside a matcher, in the quotes in which values are shown."""
+def _requote(match: re.Match[str]) -> str:
+    """Put a quoted text inside a matcher's repr into the double quotes that values have."""
     try:
-        return _write(literal_eval(quoted[0]))
-    except (ValueError, SyntaxError):  # no text of Python's, for example in a name of the user's
-        return quoted[0]
+        return _write(literal_eval(match[0]))
+    except (ValueError, SyntaxError):  # not a Python string, for example in a user's name
+        return match[0]
 
 
 def expected_text(expected: ExpectedToolCall, most: int) -> str:
@@ -234,8 +236,8 @@ def expected_text(expected: ExpectedToolCall, most: int) -> str:
     rest += "" if expected.agent is None else f" by {expected.agent}"
     rest += "" if expected.turn is None else f" in turn {expected.turn}"
     if not isinstance(expected.arguments, Mapping):
-        return shortened(expected.name + rest, most)
-    return shortened(_call_text(expected.name, expected.arguments, most - len(rest)) + rest, most)
+        return shorten(expected.name + rest, most)
+    return shorten(_call_text(expected.name, expected.arguments, most - len(rest)) + rest, most)
 
 
 def actual_text(call: ToolCall, most: int) -> str:
@@ -244,38 +246,38 @@ def actual_text(call: ToolCall, most: int) -> str:
 
 
 def _call_text(name: str, arguments: Mapping[str, Any], most: int) -> str:
-    """A call in so many characters: with its values in full, or cut, the longest ones first."""
+    """A call in at most `most` characters: with its values in full, or shortened until they fit."""
     texts = {key: _text(value) for key, value in arguments.items()}
-    said = ""
+    listing = ""
     for each in (most, *_CUTS):
-        said = ", ".join(f"{key}={shortened(text, each)}" for key, text in texts.items())
-        if len(name) + len(said) + 2 <= most:
+        listing = ", ".join(f"{key}={shorten(text, each)}" for key, text in texts.items())
+        if len(name) + len(listing) + 2 <= most:
             break
-    return shortened(f"{name}({said})", most)
+    return shorten(f"{name}({listing})", most)
 
 
-def difference_text(difference: Difference, most: int = 3 * MOST_VALUE) -> str:
-    """A difference as ``amount: expected 12.0, got 12.5``; long texts from where they part."""
+def difference_text(difference: Difference, most: int = 3 * MAX_VALUE_LENGTH) -> str:
+    """A difference as ``amount: expected 12.0, got 12.5``; long texts begin near where they differ."""
     place = f"{difference.path}: " if difference.path else ""
-    each = min(max((most - len(place) - 15) // 2, 12), MOST_VALUE)
-    expected, got = _text(difference.expected), _text(difference.got)
+    each = min(max((most - len(place) - 15) // 2, 12), MAX_VALUE_LENGTH)
+    expected, actual = _text(difference.expected), _text(difference.got)
     if difference.kind == "missing":
-        text = f"{place}expected {shortened(expected, each)}, not given"
+        text = f"{place}expected {shorten(expected, each)}, not given"
     elif difference.kind == "unexpected":
-        text = f"{place}not expected, got {shortened(got, each)}"
+        text = f"{place}not expected, got {shorten(actual, each)}"
     else:
-        start = _parting(expected, got, each)
-        text = f"{place}expected {_from(expected, start, each)}, got {_from(got, start, each)}"
+        start = _first_difference(expected, actual, each)
+        text = f"{place}expected {_excerpt(expected, start, each)}, got {_excerpt(actual, start, each)}"
     return f"{text} ({difference.note})" if difference.note else text
 
 
-def _parting(one: str, other: str, each: int) -> int:
-    """Where to begin so that so many characters show the first difference: at 0 if they do from there."""
+def _first_difference(one: str, other: str, each: int) -> int:
+    """Where an excerpt of `each` characters must begin to show the first difference; 0 where that does."""
     same = next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), None)
     if same is None:
         same = min(len(one), len(other))
     return 0 if same < each - 4 else same - each // 3
 
 
-def _from(text: str, start: int, most: int) -> str:
-    return shortened(text if start == 0 else "…" + text[start:], most)
+def _excerpt(text: str, start: int, most: int) -> str:
+    return shorten(text if start == 0 else "…" + text[start:], most)

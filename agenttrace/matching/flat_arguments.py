@@ -1,7 +1,7 @@
-"""Agreement of one set of arguments with those of many calls at once, where all values are scalars.
+"""`FlatIndex`: fast agreement of scalar arguments with those of many calls at once.
 
-Calls are found through their single arguments, so the cost is that of what agrees, not of all pairs. The
-result is that of `weigh`, exactly.
+Calls are looked up by their single arguments, so the cost grows with the arguments that agree, not with all
+pairs. The result equals `CallAgreement.agreement` exactly.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Argument = tuple[str, Any]
 
 
 class FlatIndex:
-    """The calls of one tool by their single arguments. `rest` are the positions that it does not hold."""
+    """The calls of one tool by their single arguments; `rest` are the positions of all other calls."""
 
     def __init__(self, calls: Sequence[ToolCall], positions: Sequence[int]) -> None:
         self.rest: list[int] = []
@@ -25,49 +25,49 @@ class FlatIndex:
         shapes: dict[frozenset[str], frozenset[str]] = {}
         for position in positions:
             call = calls[position]
-            found = None if call.arguments_error is not None else flat_arguments(call.arguments)
-            if found is None:
+            items = None if call.arguments_error is not None else flat_arguments(call.arguments)
+            if items is None:
                 self.rest.append(position)
                 continue
             keys = frozenset(call.arguments)
             self._shapes[position] = shapes.setdefault(keys, keys)
-            for argument in found:
+            for argument in items:
                 self._with.setdefault(argument, []).append(position)
         self._distinct = tuple(shapes)
 
     def agreements(self, expected: Sequence[Argument], keys: set[str], *, listed: bool) -> dict[int, float]:
         """Agreement with each call in the index, by position."""
-        agreed = dict.fromkeys(self._shapes, 0)
+        counts = dict.fromkeys(self._shapes, 0)
         for argument in expected:
             for position in self._with.get(argument, ()):
-                agreed[position] += 1
+                counts[position] += 1
         if listed:
             count = len(keys)
-            return {at: total / count if count else 1.0 for at, total in agreed.items()}
+            return {at: total / count if count else 1.0 for at, total in counts.items()}
         either = {shape: len(keys | shape) for shape in self._distinct}
         return {
             at: total / either[shape] if either[shape] else 1.0
-            for (at, total), shape in zip(agreed.items(), self._shapes.values(), strict=True)
+            for (at, total), shape in zip(counts.items(), self._shapes.values(), strict=True)
         }
 
 
 def flat_arguments(arguments: Mapping[str, Any]) -> list[Argument] | None:
-    """Arguments as hashable things that are equal where the values agree; None where a value is no scalar."""
-    found: list[Argument] = []
+    """Arguments as hashable keys that are equal where the values agree; None where one is no scalar."""
+    items: list[Argument] = []
     for key, value in arguments.items():
         kind = type(value)
         if kind is str:
             if value.endswith(" chars]"):  # perhaps cut when it was recorded
                 return None
-            found.append((key, value))
+            items.append((key, value))
         elif kind is int:
             if not -EXACT_INT < value < EXACT_INT:
                 return None
-            found.append((key, (value,)))
+            items.append((key, (value,)))
         elif kind is bool or value is None:
-            found.append((key, (value, None)))
+            items.append((key, (value, None)))
         elif kind is float and -1e15 < value < 1e15:
-            found.append((key, (value,)))
+            items.append((key, (value,)))
         else:
             return None
-    return found
+    return items

@@ -1,8 +1,8 @@
-"""The best alignment of any nesting of sequences and unordered groups: a search over what is still open.
+"""The best alignment of nested sequences and unordered groups, by a search over sets of closed places.
 
-A state is the set of places that can take no further call: those that took one, and those that come before
-one in a sequence. Calls are seen in order; each may go to any open place or to none. States that close the
-same places are merged, the best is kept: optimal, but exponential in the worst case, hence the limit.
+A place is closed once it has a call, or once a later place of its sequence has one. Calls are visited in
+order; each may go to any open place or to none. Of the states with the same closed places only the best is
+kept: the result is optimal, but the number of states is exponential in the worst case, hence the limit.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ MAX_STATES = 50_000
 Link = tuple["Link | None", int, int]
 
 
-def best_interleaving(plan: Group, worths: Sequence[Mapping[int, int]]) -> list[tuple[int, int]]:
-    """(place, call), places numbered in the order written, worth the most in all.
+def best_interleaving(plan: Group, weights: Sequence[Mapping[int, int]]) -> list[tuple[int, int]]:
+    """The pairs (place, call) of the greatest total weight; places are numbered in the order written.
 
     Raises:
-        ExpectationError: more than `MAX_STATES` ways are open at once.
+        ExpectationError: more than `MAX_STATES` states at once.
     """
     closes = _closings(plan)
     at_call: dict[int, list[tuple[int, int]]] = {}
-    for place, worth in enumerate(worths):
-        for call, value in worth.items():
+    for place, weight_at in enumerate(weights):
+        for call, value in weight_at.items():
             at_call.setdefault(call, []).append((place, value))
     states: dict[int, tuple[int, Link | None]] = {0: (0, None)}
     for call in sorted(at_call):
@@ -35,8 +35,8 @@ def best_interleaving(plan: Group, worths: Sequence[Mapping[int, int]]) -> list[
                 if closed >> place & 1:
                     continue
                 after = closed | closes[place]
-                known = states.get(after)
-                if known is None or known[0] < total + value:
+                rival = states.get(after)
+                if rival is None or rival[0] < total + value:
                     states[after] = (total + value, (link, place, call))
         if len(states) > MAX_STATES:
             raise ExpectationError(
@@ -52,7 +52,7 @@ def best_interleaving(plan: Group, worths: Sequence[Mapping[int, int]]) -> list[
 
 
 def _closings(plan: Group) -> list[int]:
-    """For each place, the set of places that a call there closes: itself, and all before it in a sequence."""
+    """For each place, the places that a call there closes: itself, and all before it in a sequence."""
     closes: list[int] = []
 
     def visit(part: Plan, before: int) -> int:

@@ -1,4 +1,4 @@
-"""Whether the tools that an expectation names exist."""
+"""Check that the tools which an expectation names exist."""
 
 from __future__ import annotations
 
@@ -19,32 +19,32 @@ def check_tools(
     expected: Iterable[Call],
     tools: Mapping[str, ToolDefinition],
     selection: Selection,
-    made: Iterable[ToolCall] = (),
+    actual_calls: Iterable[ToolCall] = (),
 ) -> None:
-    """Refuse an expected tool, or the source of a `ref`, that nothing knows, where the tools are known.
+    """Refuse an unknown expected tool, or an unknown source of a `ref`, where all tools are known.
 
-    A call that was made of a tool without definition (a span of the user's, a framework's tool) shows that
-    the definitions are not all there are: then nothing is refused.
+    An actual call of a tool without definition (a user's span, a framework's tool) shows that not all tools
+    are known: then nothing is refused.
 
     Raises:
-        ExpectationError: it names the nearest tool.
+        ExpectationError: a tool is unknown; it names the nearest known one.
     """
-    known = {*tools, *map(selection.name_of, tools)}
-    if not tools or any(call.name not in known for call in made):
+    names = {*tools, *map(selection.name_of, tools)}
+    if not tools or any(call.name not in names for call in actual_calls):
         return
     calls = tuple(expected)
     labels = {call.label for call in calls if call.label is not None}
     for call in calls:
-        if call.name not in known and selection.name_of(call.name) not in known:
+        if call.name not in names and selection.name_of(call.name) not in names:
             raise ExpectationError(
                 f"{_place(call)}the expected tool {call.name!r} is not among the recorded tools"
-                + did_you_mean(call.name, known)
+                + did_you_mean(call.name, names)
             )
         for matcher in matchers_of(call):
-            if isinstance(matcher, Ref) and matcher.source not in known | labels:
+            if isinstance(matcher, Ref) and matcher.source not in names | labels:
                 raise ExpectationError(
                     f"{_place(call)}{matcher!r} in {call.name!r} begins with no label and no recorded tool"
-                    + did_you_mean(matcher.source, known | labels)
+                    + did_you_mean(matcher.source, names | labels)
                 )
 
 

@@ -69,9 +69,9 @@ def _rows(expected: Sequence[Hashable], actual: Sequence[Hashable]) -> list[int]
     rows: list[int] = []
     find = places.get
     for item in actual:
-        found = find(item)
-        if found is not None:
-            taken = row & found
-            row = ((row + taken) | (row - taken)) & mask
+        match = find(item)
+        if match is not None:
+            overlap = row & match
+            row = ((row + overlap) | (row - overlap)) & mask
         rows.append(row)
     return rows

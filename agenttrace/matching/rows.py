@@ -1,4 +1,4 @@
-"""The rows of an aligned diff, as data."""
+"""The rows of the aligned diff as data: matched, differing, missing, extra, forbidden calls."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ RowKind = Literal["matched", "differs", "missing", "extra", "forbidden"]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row: an expected call (`number` from 1), an actual call, or both, and what parts them.
+    """One row: an expected call (`number` from 1), an actual call, or both with their differences.
 
-    `nearest` is, for a missing call, the extra call that comes nearest to it; for one that was made with
+    `nearest` is, for a missing call, the extra call that agrees best with it; for a call that was made with
     other values, an extra call that agrees fully.
     """
 
@@ -41,11 +41,17 @@ class Row:
         return {
             "kind": self.kind,
             "number": self.number,
-            "expected": None if self.expected is None else _written(self.expected),
+            "expected": None if self.expected is None else _expected_data(self.expected),
             "actual": _actual_data(self.actual),
             "agreement": self.agreement,
             "differences": [
-                {"path": d.path, "expected": _shown(d.expected), "got": d.got, "kind": d.kind, "note": d.note}
+                {
+                    "path": d.path,
+                    "expected": _value_data(d.expected),
+                    "got": d.got,
+                    "kind": d.kind,
+                    "note": d.note,
+                }
                 for d in self.differences
             ],
             "nearest": _actual_data(self.nearest),
@@ -63,9 +69,9 @@ def rows_of(
     """Rows in the order of the run; a missing call stands after the one that was expected before it."""
     notes = _notes(checks)
     pair_of = {pair.place: pair for pair in alignment.pairs}
-    taken = {pair.position for pair in alignment.pairs}
-    left = [position for position in range(len(calls)) if position not in taken]
-    placed: list[tuple[int, int, Row]] = []
+    paired_positions = {pair.position for pair in alignment.pairs}
+    free_positions = [position for position in range(len(calls)) if position not in paired_positions]
+    rows: list[tuple[int, int, Row]] = []
     after = -1
     for number, place in enumerate(alignment.places):
         pair = pair_of.get(number)
@@ -73,37 +79,37 @@ def rows_of(
             after = max(after, pair.position)
             actual = calls[pair.position]
             kind: RowKind = "matched"
-            found: tuple[Difference, ...] = ()
+            differences: tuple[Difference, ...] = ()
             if pair.agreement < 1.0:
-                kind, found = "differs", tuple(call_agreement.differences(pair.expected, pair.position))
+                kind, differences = "differs", tuple(call_agreement.differences(pair.expected, pair.position))
             note = _note(actual, notes, attempts, paired=True)
             nearest = None
             if kind == "differs":
-                nearest = _right_one(place, left, calls, call_agreement)
-                told = f"the right one is call {nearest.index + 1}, out of order" if nearest else ""
-                note = "; ".join(filter(None, (told, note)))
-            row = Row(kind, number + 1, pair.expected, actual, pair.agreement, found, nearest, note)
-            placed.append((pair.position, 0, row))
+                nearest = _call_out_of_order(place, free_positions, calls, call_agreement)
+                hint = f"the right one is call {nearest.index + 1}, out of order" if nearest else ""
+                note = "; ".join(filter(None, (hint, note)))
+            row = Row(kind, number + 1, pair.expected, actual, pair.agreement, differences, nearest, note)
+            rows.append((pair.position, 0, row))
         elif place.role == "required":
-            placed.append((after, 1, _missing(number, place, left, calls, call_agreement)))
-    for position in left:
+            rows.append((after, 1, _missing(number, place, free_positions, calls, call_agreement)))
+    for position in free_positions:
         actual = calls[position]
         forbids = any(
             check.fails and check.name in ("never", "only") and actual.index in check.broken_by
             for check in checks
         )
         note = _note(actual, notes, attempts, paired=False)
-        placed.append((position, 0, Row("forbidden" if forbids else "extra", actual=actual, note=note)))
-    placed.sort(key=lambda item: item[:2])
-    return tuple(row for _, _, row in placed)
+        rows.append((position, 0, Row("forbidden" if forbids else "extra", actual=actual, note=note)))
+    rows.sort(key=lambda item: item[:2])
+    return tuple(row for _, _, row in rows)
 
 
 _BOUNDS = frozenset({"max_calls", "at_most"})
-_BROKEN = {
+_VIOLATION_WORDS = {
     "never": "forbidden", "only": "forbidden", "max_calls": "too many", "at_most": "too many",
     "before": "too early", "tool_errors": "too many", "no_repeats": "repeated",
 }  # fmt: skip
-"""What a call that breaks a constraint is; a warning, where that is its severity."""
+"""The word for a call that breaks a constraint, unless that is only a warning."""
 
 
 def _notes(checks: Sequence[Check]) -> dict[int, list[Check]]:
@@ -117,49 +123,53 @@ def _notes(checks: Sequence[Check]) -> dict[int, list[Check]]:
 def _note(
     actual: ToolCall, notes: Mapping[int, list[Check]], attempts: Mapping[int, int], *, paired: bool
 ) -> str:
-    """What is said of a call; that there are too many is not said of one that is expected."""
-    said = [
-        f"{_BROKEN[check.name] if check.fails else 'warning'}: {check.wanted}"
+    """The note beside a call; an expected call gets no note that there are too many calls."""
+    parts = [
+        f"{_VIOLATION_WORDS[check.name] if check.fails else 'warning'}: {check.wanted}"
         for check in notes.get(actual.index, ())
         if not (paired and check.name in _BOUNDS)
     ]
     if actual.error is not None:
-        said.append(f"failed with {actual.error}".splitlines()[0])
+        parts.append(f"failed with {actual.error}".splitlines()[0])
     if actual.index in attempts:
-        said.append(f"{attempts[actual.index]} attempts")
-    return "; ".join(said)
+        parts.append(f"{attempts[actual.index]} attempts")
+    return "; ".join(parts)
 
 
-def _right_one(
-    place: Place, left: Sequence[int], calls: Sequence[ToolCall], call_agreement: CallAgreement
+def _call_out_of_order(
+    place: Place, free_positions: Sequence[int], calls: Sequence[ToolCall], call_agreement: CallAgreement
 ) -> ToolCall | None:
-    """The first call without a pair that agrees fully: it stands where the order does not allow it."""
+    """The first unpaired call that agrees fully: the order did not allow pairing it. None without one."""
     agreeing = [
         position
         for option in place.options
         for position in call_agreement.candidates(option)
-        if position in left and call_agreement.weigh(option, position) == 1.0
+        if position in free_positions and call_agreement.agreement(option, position) == 1.0
     ]
     return calls[min(agreeing)] if agreeing else None
 
 
 def _missing(
-    number: int, place: Place, left: Sequence[int], calls: Sequence[ToolCall], call_agreement: CallAgreement
+    number: int,
+    place: Place,
+    free_positions: Sequence[int],
+    calls: Sequence[ToolCall],
+    call_agreement: CallAgreement,
 ) -> Row:
     expected = place.options[0]
     same = [
-        (call_agreement.weigh(option, position), -position, option)
+        (call_agreement.agreement(option, position), -position, option)
         for option in place.options
         for position in call_agreement.candidates(option)
-        if position in left
+        if position in free_positions
     ]
     if same:
         agreement, position, expected = max(same, key=lambda item: item[:2])
         nearest = calls[-position]
-        found = tuple(call_agreement.differences(expected, -position))
+        differences = tuple(call_agreement.differences(expected, -position))
         note = f"out of order: it is call {nearest.index + 1}"
-        return Row("missing", number + 1, expected, None, agreement, found, nearest, note)
-    names = {calls[position].name: position for position in reversed(left)}
+        return Row("missing", number + 1, expected, None, agreement, differences, nearest, note)
+    names = {calls[position].name: position for position in reversed(free_positions)}
     close = get_close_matches(expected.name, names, n=1, cutoff=0.8)
     if close:
         nearest = calls[names[close[0]]]
@@ -167,14 +177,14 @@ def _missing(
     return Row("missing", number + 1, expected)
 
 
-def _written(expected: Call) -> Any:
+def _expected_data(expected: Call) -> Any:
     try:
         return expected.to_data()
     except ValueError:  # a predicate has no written form
         return repr(expected)
 
 
-def _shown(expected: Any) -> Any:
+def _value_data(expected: Any) -> Any:
     try:
         return write_value(expected)
     except ValueError:

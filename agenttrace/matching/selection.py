@@ -1,4 +1,4 @@
-"""Which calls are compared: of which agent, turn and tools, and what counts as an attempt."""
+"""`Selection`: which calls are compared, by agent, turn, tool or attempt."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Selection:
     name, by glob, or as ``tag:write``: the tags of the tool, or the ``kind`` of a recorded call.
 
     Raises:
-        ScorerError: an unknown `attempts`, or `tools` that are no texts.
+        ScorerError: an unknown `attempts`, or a tool that is not a text.
     """
 
     agent: str | None = None
@@ -40,10 +40,10 @@ class Selection:
 
     def __post_init__(self) -> None:
         if self.attempts not in get_args(Attempts):
-            known = get_args(Attempts)
+            choices = get_args(Attempts)
             raise ScorerError(
-                f"attempts is one of {', '.join(known)}, got {self.attempts!r}"
-                + did_you_mean(str(self.attempts), known)
+                f"attempts is one of {', '.join(choices)}, got {self.attempts!r}"
+                + did_you_mean(str(self.attempts), choices)
             )
         if self.tools is not None and not all(isinstance(tool, str) and tool for tool in self.tools):
             raise ScorerError(f"tools are names, globs or 'tag:…', got {self.tools!r}")
@@ -56,15 +56,15 @@ class Selection:
         names: Mapping[str, str] | None = None,
         tools: str | Sequence[str] | None = None,
     ) -> Selection:
-        """The selection that a scorer's options ask for."""
-        chosen = (tools,) if isinstance(tools, str) else tools
-        made = cls(
+        """Make the selection from a scorer's options."""
+        globs = (tools,) if isinstance(tools, str) else tools
+        selection = cls(
             agent=agent,
             attempts=attempts,
             names=dict(names or {}),
-            tools=None if chosen is None else tuple(chosen),
+            tools=None if globs is None else tuple(globs),
         )
-        return EVERYTHING if made == EVERYTHING else made
+        return EVERYTHING if selection == EVERYTHING else selection
 
     @property
     def is_everything(self) -> bool:
@@ -79,13 +79,14 @@ class Selection:
         """The calls that are compared, in order, under their normal names, with all their attempts."""
         if self.is_everything:
             return calls
-        kept = [call for call in calls if self._has(call)]
+        own_calls = [call for call in calls if self._has(call)]
         return [
-            replace(call, name=self.names[call.name]) if call.name in self.names else call for call in kept
+            replace(call, name=self.names[call.name]) if call.name in self.names else call
+            for call in own_calls
         ]
 
     def counted(self, calls: Sequence[ToolCall]) -> tuple[Sequence[ToolCall], Mapping[int, int]]:
-        """The calls that count, and how many attempts each of them that had several stands for, by index."""
+        """The calls that count, and for each that had several attempts their number, by index."""
         if self.attempts == "count":
             return calls, {}
         if self.attempts == "successes":
@@ -99,11 +100,13 @@ class Selection:
             return False
         return self.tools is None or any(_tool_matches(tool, call, self) for tool in self.tools)
 
-    def expects(self, name: str, calls: Iterable[ToolCall], known: Mapping[str, ToolDefinition]) -> bool:
+    def expects(
+        self, name: str, calls: Iterable[ToolCall], known_tools: Mapping[str, ToolDefinition]
+    ) -> bool:
         """Whether calls of the expected tool are among those that are compared.
 
         Raises:
-            ScorerError: tools are chosen by a tag, and nothing says which tags this one has.
+            ScorerError: tools are chosen by a tag, and the tags of this one are unknown.
         """
         if self.tools is None:
             return True
@@ -113,23 +116,23 @@ class Selection:
         tags = {tool[len(TAG) :] for tool in self.tools if tool.startswith(TAG)}
         if not tags:
             return False
-        definition = known.get(name) or known.get(normal)
-        named = [call for call in calls if self.name_of(call.name) == normal]
-        if definition is None and not named:
+        definition = known_tools.get(name) or known_tools.get(normal)
+        namesakes = [call for call in calls if self.name_of(call.name) == normal]
+        if definition is None and not namesakes:
             raise ScorerError(
                 f"tools={list(self.tools)!r} chooses tools by tag, and nothing says which tags the expected "
                 f"tool {name!r} has: it is neither recorded nor called; choose it by name"
             )
-        found = set(definition.tags if definition else ()).union(*map(_tags, named))
-        return not tags.isdisjoint(found)
+        tool_tags = set(definition.tags if definition else ()).union(*map(_tags, namesakes))
+        return not tags.isdisjoint(tool_tags)
 
 
 EVERYTHING = Selection()
 
 
-def agent_matches(wanted: str, path: str) -> bool:
-    """Whether a call's agent path is, or ends with, the wanted agent; globs match against the whole path."""
-    return path == wanted or path.endswith(f"/{wanted}") or fnmatchcase(path, wanted)
+def agent_matches(agent: str, path: str) -> bool:
+    """Whether a call's agent path is, or ends with, this agent; globs match against the whole path."""
+    return path == agent or path.endswith(f"/{agent}") or fnmatchcase(path, agent)
 
 
 def _tool_matches(tool: str, call: ToolCall, selection: Selection) -> bool:
@@ -145,26 +148,26 @@ def _tags(call: ToolCall) -> set[str]:
 
 
 def _collapse(calls: Sequence[ToolCall]) -> tuple[Sequence[ToolCall], Mapping[int, int]]:
-    kept: list[ToolCall] = []
+    last_attempts: list[ToolCall] = []
     attempts: dict[int, int] = {}
     waiting: dict[tuple[str, str], list[ToolCall]] = {}
-    merged: set[int] = set()
+    earlier_attempts: set[int] = set()
     for call in calls:
         key = (call.agent, call.name)
         if call.failed:
             waiting.setdefault(key, []).append(call)
         elif before := waiting.pop(key, None):
-            merged.update(id(attempt) for attempt in before)
+            earlier_attempts.update(id(attempt) for attempt in before)
             attempts[call.index] = len(before) + 1
-    kept = [call for call in calls if id(call) not in merged]
-    return kept, attempts
+    last_attempts = [call for call in calls if id(call) not in earlier_attempts]
+    return last_attempts, attempts
 
 
 def check_scored(example: Example, trace: Trace | None) -> None:
-    """Refuse what is no example with a trace, such as the two in the other order.
+    """Check that `score` was called with an example and a trace, in this order.
 
     Raises:
-        ScorerError: it says how `score` is called.
+        ScorerError: they are something else; it says how `score` is called.
     """
     if not (trace is None or isinstance(trace, Trace)) or not hasattr(example, "expected_tools"):
         raise ScorerError(
@@ -174,7 +177,7 @@ def check_scored(example: Example, trace: Trace | None) -> None:
 
 
 def actual_calls(example: Example, trace: Trace | None) -> Trace:
-    """The trace to look at: the one that was recorded, else the example's own `tools_called`.
+    """The trace to compare: the recorded one, else one made of the example's own `tools_called`.
 
     Raises:
         ScorerError: there is neither, or they are something else.

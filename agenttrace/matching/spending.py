@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from agenttrace.core import semconv
 from agenttrace.core.trace import Trace
 
 _TOTAL = ("total_tokens",)
@@ -13,33 +14,33 @@ _COST = ("cost", "total_cost")
 
 
 def spent_tokens(trace: Trace) -> float | None:
-    """Input and output tokens of all spans, or None where no span tells them."""
+    """Input and output tokens of all spans, or None where no span has them."""
     return _sum(_tokens(usage) for usage in _usages(trace))
 
 
 def spent_cost(trace: Trace) -> float | None:
-    """US dollars of all spans, or None where no span tells them."""
+    """US dollars of all spans, or None where no span has them."""
     return _sum(_first(usage, _COST) for usage in _usages(trace))
 
 
 def spent_seconds(trace: Trace) -> float | None:
-    """Seconds from the first start to the last end; None for a recorded run, whose clock is made up."""
+    """Seconds from the first start to the last end; None for a recorded run, whose clock is artificial."""
     root = trace.root
-    if root is None or root.attributes.get("agenttrace.recorded"):
+    if root is None or root.attributes.get(semconv.RECORDED):
         return None
     return trace.duration_ns / 1e9
 
 
 def _usages(trace: Trace) -> Iterator[Mapping[str, Any]]:
-    """The usage of each span, but for spans that sum up what their descendants tell themselves."""
-    telling = {span.span_key for span in trace.spans if span.usage}
+    """The usage of each span, without spans that have descendants with a usage: those are totals."""
+    with_usage = {span.span_key for span in trace.spans if span.usage}
     summing: set[int] = set()
     for span in trace.spans:
         if span.usage:
-            key, seen = span.parent_key, {span.span_key}
-            while key is not None and key not in seen:
-                seen.add(key)
-                if key in telling:
+            key, visited = span.parent_key, {span.span_key}
+            while key is not None and key not in visited:
+                visited.add(key)
+                if key in with_usage:
                     summing.add(key)
                 parent = trace.by_key.get(key)
                 key = parent.parent_key if parent is not None else None
@@ -62,5 +63,5 @@ def _first(usage: Mapping[str, Any], names: Iterable[str]) -> float | None:
 
 
 def _sum(values: Iterable[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return sum(known) if known else None
+    amounts = [value for value in values if value is not None]
+    return sum(amounts) if amounts else None

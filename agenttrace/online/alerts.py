@@ -1,4 +1,4 @@
-"""Who is told when a score in production is below its threshold."""
+"""Alerts: what is called when a score in production fails, such as `log_alert` or a `webhook`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ log = logging.getLogger("agenttrace.alerts")
 
 @dataclass(frozen=True, slots=True)
 class LowScore:
-    """A score that failed, and where: `trace_id` and `span_id` are hex, or None outside any span."""
+    """A score that failed, and its span: `trace_id` and `span_id` are hex, or None outside any span."""
 
     score: Score
     project: str
@@ -27,7 +27,7 @@ class LowScore:
     span_id: str | None
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-safe data."""
+        """The score and its span as data that JSON can hold."""
         return {
             "project": self.project,
             "trace_id": self.trace_id,
@@ -37,7 +37,7 @@ class LowScore:
 
 
 Alert = Callable[[LowScore], Awaitable[None] | None]
-"""Called on the evaluation's own thread; what it raises is counted, logged once."""
+"""Called on a thread of the evaluation; what it raises is counted, and logged once."""
 
 
 def log_alert(low: LowScore) -> None:

@@ -1,15 +1,16 @@
-"""What was asked for and is not done yet."""
+"""The backlog of online evaluations: those asked for and not finished, with the counts of all."""
 
 from __future__ import annotations
 
 import logging
 from collections import deque
 from collections.abc import Iterator, Sequence
+from typing import Any
 
+from agenttrace.core.interruptions import pass_on_interruption
 from agenttrace.core.protocols import Store
-from agenttrace.online.counts import Counts
-from agenttrace.online.pending import keep_pending
 from agenttrace.online.request import Request
+from agenttrace.process.signal_safe import Counter
 from agenttrace.tracing.context import running, runs_inside
 from agenttrace.tracing.record import END
 
@@ -22,14 +23,55 @@ _LOST = "the evaluation was not done when the tracer was shut down, nor could it
 log = logging.getLogger("agenttrace")
 
 
+class Counts:
+    """How many online evaluations there were, and how they ended.
+
+    `asked` is the sum of pending, scored, errored, dropped, sampled_out and cancelled. Of the pending, `left`
+    are those that a later process has to do. `unstored` counts scores that the store refused, `failed_calls`
+    callbacks and alerts that failed. Each `Counter` may be used by several threads without a lock; only the
+    worker changes the other numbers.
+    """
+
+    def __init__(self) -> None:
+        self.asked = Counter()
+        self.dropped = Counter()
+        self.sampled_out = Counter()
+        self.left = Counter()
+        self.waiting = 0
+        self.running = 0
+        self.callbacks_running = 0
+        self.scored = 0
+        self.errored = 0
+        self.cancelled = 0
+        self.unstored = 0
+        self.failed_calls = 0
+        self.weight = 0
+
+    def to_dict(self, inbox: int) -> dict[str, int]:
+        """The counts by name; `inbox` is how many requests the worker has not taken yet."""
+        return {
+            "asked": self.asked.value(),
+            "pending": inbox + self.waiting + self.running + self.left.value(),
+            "scored": self.scored,
+            "errored": self.errored,
+            "dropped": self.dropped.value(),
+            "sampled_out": self.sampled_out.value(),
+            "cancelled": self.cancelled,
+            "unstored": self.unstored,
+            "failed_calls": self.failed_calls,
+        }
+
+
 class Backlog:
-    """The online evaluations that are not done: those in the `inbox`, which no worker has seen, and those
-    `held`, which a worker has taken and not finished; they outlive the worker. With the counts of all.
+    """The online evaluations that are not finished, and the counts of all.
+
+    In the `inbox` are those that no worker has taken; `unfinished` are those that a worker has taken. Both
+    stay when a worker dies, for the next one.
     """
 
     def __init__(self, store: Store, project: str) -> None:
         self.inbox: deque[Request] = deque()
-        self.held: dict[Request, None] = {}
+        self.unfinished: dict[Request, None] = {}
         self.counts = Counts()
         self._store = store
         self._project = project
@@ -40,16 +82,17 @@ class Backlog:
         counts = self.counts
         return len(self.inbox) + counts.waiting + counts.running + counts.callbacks_running
 
-    def held_up_by_caller(self) -> int:
+    def waiting_for_caller(self) -> int:
         """How many wait for the end of a call that the caller is inside."""
         if running() is None:
             return 0
-        requests = {*self.inbox.copy(), *self.held.copy()}
-        return sum(1 for one in requests if one.record and not one.record[END] and runs_inside(one.record))
+        requests = {*self.inbox.copy(), *self.unfinished.copy()}
+        records = [request.record for request in requests if request.record is not None]
+        return sum(1 for record in records if not record[END] and runs_inside(record))
 
-    def leave_held(self, *, keep: bool) -> None:
-        """Leave what a worker had taken to a later process; `keep`: the worker has not written it down."""
-        requests = list(self.held)
+    def leave_unfinished(self, *, keep: bool) -> None:
+        """Leave what a worker had taken to a later process; `keep` writes it to the store here, too."""
+        requests = list(self.unfinished)
         if keep:
             self._keep(requests)
         for request in requests:
@@ -64,17 +107,17 @@ class Backlog:
             request.handle.give_up("left", request.scorers, _LEFT if request.saved else _LOST)
 
     def drop_inbox(self, why: str) -> None:
-        """Drop what no worker has taken; from any thread, also several at once."""
+        """Drop what no worker has taken. Any thread may call this, also several at once."""
         for request in self._take_inbox():
             self.counts.dropped.add()
             request.handle.give_up("dropped", request.scorers, why)
 
     def drop_all(self, why: str) -> None:
-        """Drop everything: nobody may wait for a worker that cannot live."""
-        for request in self.held.copy():
+        """Drop everything, so that nobody waits for a worker that cannot be started."""
+        for request in self.unfinished.copy():
             self.counts.dropped.add()
             request.handle.give_up("dropped", request.scorers, why)
-        self.held.clear()
+        self.unfinished.clear()
         self.drop_inbox(why)
         counts = self.counts
         counts.waiting = counts.running = counts.callbacks_running = counts.weight = 0
@@ -87,6 +130,39 @@ class Backlog:
                 return
 
     def _keep(self, requests: Sequence[Request]) -> None:
-        failure = keep_pending([one for one in requests if not one.saved], self._store, self._project, None)
+        to_save = [request for request in requests if not request.saved]
+        failure = keep_pending(to_save, self._store, self._project, None)
         if failure is not None:
             log.warning("online evaluation: pending: %s: %s", type(failure).__name__, failure)
+
+
+def keep_pending(
+    requests: Sequence[Request], store: Store, project: str, owner: str | None
+) -> BaseException | None:
+    """Write requests to the store, all at once; where that fails, one by one: a bad one stops no other.
+
+    Sets `saved` on each request that was written. Returns the last error, or None where all were written.
+    """
+    rows: list[tuple[Request, dict[str, Any]]] = []
+    failure: BaseException | None = None
+    for request in requests:
+        try:
+            rows.append((request, request.to_data(owner)))
+        except BaseException as error:  # choke-point: an example that cannot be made; scoring it will say why
+            pass_on_interruption(error)
+            failure = error
+    if rows and _keep(rows, store, project) is not None:
+        for row in rows:
+            failure = _keep([row], store, project) or failure
+    return failure
+
+
+def _keep(rows: Sequence[tuple[Request, dict[str, Any]]], store: Store, project: str) -> BaseException | None:
+    try:
+        store.save_pending_evaluations(project, [data for _, data in rows])
+    except BaseException as error:  # choke-point: a store that refuses them
+        pass_on_interruption(error)
+        return error
+    for request, _ in rows:
+        request.saved = True
+    return None

@@ -1,4 +1,4 @@
-"""Evaluate in production: fire and forget, bounded, off the agent's threads."""
+"""`OnlineEvaluator`: takes requests from the agent's threads, starts and stops the worker that does them."""
 
 from __future__ import annotations
 
@@ -15,17 +15,18 @@ from agenttrace.online.alerts import Alert
 from agenttrace.online.backlog import Backlog
 from agenttrace.online.handle import EvaluationHandle
 from agenttrace.online.lifecycle import look_after, no_thread_at_the_end
-from agenttrace.online.request import Request, Wishes, check_wishes, make_request, take_fields
+from agenttrace.online.request import OnResult, Request, key_of_span, make_request
 from agenttrace.process.owner import owner_text
 from agenttrace.process.supervised_thread import SupervisedThread
-from agenttrace.scoring.checks import checked_request
+from agenttrace.scoring.checks import check_delivery, check_rate, checked_request
 from agenttrace.tracing.record import Record
 
 if TYPE_CHECKING:
+    from agenttrace.core.protocols import ChatModel
     from agenttrace.online.worker import OnlineWorker
 
 QUEUE_LIMIT = 10_000
-"""Evaluations that may wait. What comes beyond is dropped: the newest, the others are nearer to done."""
+"""Evaluations that may wait. Beyond it, new ones are dropped: older ones are nearer to their end."""
 
 MAX_WEIGHT = 64 * 1024 * 1024
 """Bytes of heavy example values that may wait."""
@@ -36,23 +37,22 @@ DRAIN_SECONDS = 2.0
 _FORK_SECONDS = 5.0
 _STOP_SECONDS = 0.5
 _STORING_SECONDS = 30.0
-"""How long who waits without a limit waits for spans that are to be evaluated to be stored."""
-
-_NONE: Wishes = {}
+"""How long `wait` without a timeout waits until spans that are to be evaluated are stored."""
 
 _FULL = "the evaluation was dropped: the queue of evaluations is full"
 _SHUT = "the evaluation was dropped: the tracer was shut down"
 
 
 class OnlineEvaluator:
-    """Evaluate in production: fire and forget, bounded, off the agent's threads.
+    """Evaluates in production, on a thread of its own and with a bounded queue.
 
     `submit` appends to a deque and returns; one daemon thread with an event loop does the rest: `concurrency`
     evaluations at a time, each with a deadline. What waits is also written to the store, so that a later
     process can finish it. When the process ends, `drain_seconds` are given to what is under way; the rest
     stays pending in the store, its handles say so. A forked child starts with an empty queue of its own.
 
-    `of_spans`: finished spans are evaluated as they are stored, so what has ended is to be stored first.
+    `of_spans` is True where finished spans are evaluated when they are stored: before it waits for
+    evaluations, it has the spans that have ended stored.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class OnlineEvaluator:
 
     def _begin(self) -> None:
         self._backlog = Backlog(self.store, self.project)
-        self.inbox = self._backlog.inbox  # at hand, as the counts are: asking is the agent's time
+        self.inbox = self._backlog.inbox  # found faster here, as the counts are: `ask` takes the agent's time
         self.counts = self._backlog.counts
         self._nonce = os.urandom(6).hex()
         self._starting = threading.Lock()
@@ -94,58 +94,63 @@ class OnlineEvaluator:
     def ask(
         self,
         scorers: Sequence[Any],
-        fields: dict[str, Any] | None,
+        fields: dict[str, Any],
         record: Record | None = None,
-        wishes: Wishes = _NONE,
+        *,
+        model: str | ChatModel | None = None,
+        sample_rate: float = 1.0,
+        span_id: str | None = None,
+        timeout: float | None = None,
+        on_result: OnResult | None = None,
         alerts: Sequence[Alert] = (),
     ) -> EvaluationHandle:
-        """Check, copy, hand over. `fields` are those of an example, or None: `wishes` may hold them.
+        """Check, copy, hand over. `fields` are those of an example; they become the evaluator's.
 
         Raises only for wrong use; see `Tracer.async_evaluate`.
         """
-        if wishes:
-            fields = take_fields(wishes, fields)
-        if wishes:
-            check_wishes(wishes)
-            sample_rate = wishes.get("sample_rate", 1.0)
-            scorers = checked_request(scorers, wishes.get("model"), sample_rate)
-            if not _admitted(sample_rate):
-                return self._sampled_out()
-        else:
-            scorers = checked_request(scorers)
-        counts = self.counts
-        # `has_room`, whose call would be a twentieth of the agent's time here:
-        if len(self.inbox) + counts.waiting >= self.limit or counts.weight >= MAX_WEIGHT or self._closed:
+        if sample_rate != 1.0:
+            check_rate(sample_rate)
+        check_delivery(timeout, on_result)
+        scorers = checked_request(scorers, model)
+        if not _admitted(sample_rate):
+            return self._sampled_out()
+        if not self.has_room():
             return self._dropped(scorers)
-        request = make_request(scorers, fields or {}, record)
-        if alerts:
-            request.alerts = alerts
-        if wishes:
-            request.wish(wishes)
-        return self.submit(request)
+        return self.submit(
+            make_request(
+                scorers,
+                fields,
+                record,
+                span_key=None if span_id is None else key_of_span(span_id, record),
+                model=model,
+                timeout=timeout,
+                on_result=on_result,
+                alerts=alerts,
+            )
+        )
 
     def ask_for_span(
         self, scorers: Sequence[Any], fields: dict[str, Any], span: Span, *, alerts: Sequence[Alert]
     ) -> None:
-        """The same for a finished span, on the pipeline's worker. After `close` a later process does it."""
+        """Ask for a finished span, on the pipeline's worker. After `close`, it is left to a later process."""
         if not self._closed and not self.has_room():
             self._dropped(scorers)
             return
-        request = make_request(scorers, fields).about(span.trace_key, span.span_key)
-        request.alerts = alerts
-        self._take(request)
+        self._take(
+            make_request(scorers, fields, trace_key=span.trace_key, span_key=span.span_key, alerts=alerts)
+        )
         if self._closed:
             self._backlog.leave_inbox()
 
     @property
     def owner(self) -> str:
-        """What the rows of this evaluator in the store say that they belong to."""
+        """The text that marks pending evaluations in the store as those of this evaluator."""
         return owner_text(self._nonce)
 
     def submit(self, request: Request) -> EvaluationHandle:
         """Take a request; never waits, never raises."""
         self._take(request)
-        if self._closed:  # since there was room: nobody may come to look again
+        if self._closed:  # closed in the meantime: perhaps nobody empties the inbox again
             self._backlog.drop_inbox(_SHUT)
         return request.handle
 
@@ -159,7 +164,7 @@ class OnlineEvaluator:
             self._start()
 
     def has_room(self) -> bool:
-        """Whether another may wait."""
+        """Return True if there is room for another request."""
         counts = self.counts
         return (
             len(self.inbox) + counts.waiting < self.limit and counts.weight < MAX_WEIGHT and not self._closed
@@ -191,14 +196,14 @@ class OnlineEvaluator:
             self._starting.release()
 
     def _make_worker(self) -> OnlineWorker:
-        """On the worker's thread: its imports are none of the agent's business."""
+        """Make the worker, on its own thread, so that its imports take no time of the agent's."""
         for later in ("agenttrace.core.example", "agenttrace.expectations.matcher"):
             importlib.import_module(later)  # what it needs later must be there at a fork
         from agenttrace.online.worker import OnlineWorker
 
         return OnlineWorker(
             self.inbox,
-            self._backlog.held,
+            self._backlog.unfinished,
             self.counts,
             self.store,
             self.project,
@@ -213,27 +218,29 @@ class OnlineEvaluator:
 
     @property
     def open(self) -> bool:
-        """Whether it has not been closed."""
+        """True until it is closed."""
         return not self._closed
 
-    def ask_what_waits(self, timeout: float) -> bool:
-        """Have the spans stored that have ended, so that what is to be asked of them is asked; whether all
-        were stored in time."""
+    def flush_observed_spans(self, timeout: float) -> bool:
+        """Have the spans that have ended stored, which asks for their evaluations.
+
+        Returns True if all were stored in time.
+        """
         return not self.of_spans or self._flush_spans(timeout).pending == 0
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Wait until every evaluation has ended of what was asked for, and of the spans that have ended;
-        whether that was so within `timeout` seconds.
+        """Wait until every evaluation has ended, also those of spans that have ended by now.
 
-        What waits for the end of a call that the caller is inside is not waited for. After `close` nothing
-        more ends: False at once where something was left.
+        Returns True if that was so within `timeout` seconds. Evaluations that wait for the end of a call that
+        the caller is inside are left out. After `close` no evaluation ends any more: where one is left, the
+        answer is False at once.
         """
         deadline = None if timeout is None else time.monotonic() + timeout
-        asked = self.ask_what_waits(_STORING_SECONDS if timeout is None else timeout)
-        return self._wait(deadline) and asked
+        all_stored = self.flush_observed_spans(_STORING_SECONDS if timeout is None else timeout)
+        return self._wait(deadline) and all_stored
 
     def _wait(self, deadline: float | None) -> bool:
-        while self._backlog.size > self._backlog.held_up_by_caller():
+        while self._backlog.size > self._backlog.waiting_for_caller():
             late = deadline is not None and time.monotonic() >= deadline
             if late or self._closed or self._threadless:
                 return False
@@ -242,51 +249,52 @@ class OnlineEvaluator:
 
     @property
     def busy(self) -> bool:
-        """Whether anything waits or runs."""
+        """True while anything waits or runs."""
         return self._backlog.size > 0
 
     def close(self, timeout: float | None = None, *, stop_seconds: float = _STOP_SECONDS) -> bool:
-        """Give what is under way `timeout` seconds (or the drain time), then stop; whether all was done.
+        """Wait `timeout` seconds (or the drain time) for what is under way, then stop.
 
-        The worker gets `stop_seconds` to write down what is left; what it has not seen is written here.
+        Returns True if everything was done. The worker gets `stop_seconds` to write the rest to the store;
+        what it has not taken is written here.
         """
         if self._closed:
             return not self.busy
-        done = self._wait(time.monotonic() + (self.drain_seconds if timeout is None else timeout))
+        all_done = self._wait(time.monotonic() + (self.drain_seconds if timeout is None else timeout))
         self._closed = True
-        ended = self._worker is None or self._worker.stop(stop_seconds)
-        self._backlog.leave_held(keep=ended)
+        worker_ended = self._worker is None or self._worker.stop(stop_seconds)
+        self._backlog.leave_unfinished(keep=worker_ended)
         self._backlog.leave_inbox()
-        return done
+        return all_done
 
-    def refuse(self) -> None:
-        """Do nothing more of what is asked from now on: what is asked of spans is pending."""
+    def close_without_waiting(self) -> None:
+        """Evaluate nothing more: what is asked for spans from now on is left to a later process."""
         self._closed = True
         self._backlog.leave_inbox()
 
     def _give_up(self, reason: str) -> None:
-        """On the thread of a worker that cannot live."""
+        """Drop everything, on the thread of a worker that cannot go on."""
         self._backlog.drop_all(f"the evaluation was dropped: its worker failed: {reason}")
 
     def stats(self) -> dict[str, int]:
-        """Every evaluation asked for is in exactly one of the other counts."""
+        """The counts; of the evaluations in ``asked``, each is in exactly one other count of evaluations."""
         return self.counts.to_dict(len(self.inbox))
 
     def before_fork(self) -> None:
-        """Wait for a worker that is being imported: see `SupervisedThread`."""
+        """Wait until the worker has made its imports: see `SupervisedThread`."""
         if self._worker is not None:
             self._worker.ready.wait(_FORK_SECONDS)
 
     def after_fork(self) -> None:
-        """In a forked child: the parent's evaluations are the parent's."""
+        """In a forked child: start with an empty queue; the parent does what it was asked for."""
         self._begin()
 
 
 def each_span(
     online: OnlineEvaluator, scorers: Sequence[Any], sample_rate: float, alerts: Sequence[Alert]
 ) -> Callable[[Span], None]:
-    """What evaluates the spans of one observed function: those that succeeded, `sample_rate` of them."""
-    scorers = checked_request(scorers, None, sample_rate)
+    """The function that asks for evaluations of successful spans, of a share `sample_rate` of them."""
+    scorers = checked_request(scorers)
 
     def evaluate(span: Span) -> None:
         if span.status == "ok" and _admitted(sample_rate):

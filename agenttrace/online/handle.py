@@ -28,21 +28,31 @@ class EvaluationHandle:
     out gives none.
     """
 
-    # How it begins stands on the class: making one is the agent's time.
-    _claimed: object = None
-    _ended: object = None
-    _end: State | None = None
-    _scores: tuple[Score, ...] = ()
-    _undone: tuple[Sequence[Scorer], str] | None = None
-    _listeners: list[Callable[[], Any]] | None = None
-    record: Record | None = None
-    """The call that is judged, where one is: who waits inside it cannot wait for its end."""
-    waited_for_inside = False
+    __slots__ = (
+        "__weakref__",
+        "_end",
+        "_listeners",
+        "_rights",
+        "_scores",
+        "_undone",
+        "record",
+        "waited_for_inside",
+    )
+
+    def __init__(self, record: Record | None = None) -> None:
+        self._rights: dict[str, object] = {}
+        self._end: State | None = None
+        self._scores: tuple[Score, ...] = ()
+        self._undone: tuple[Sequence[Scorer], str] | None = None
+        self._listeners: list[Callable[[], Any]] = []
+        self.record = record
+        """The call that is judged, where one is: who waits inside it cannot wait for its end."""
+        self.waited_for_inside = False
 
     @property
     def state(self) -> State:
         """Where the evaluation is."""
-        return self._end or ("running" if self._claimed else "queued")
+        return self._end or ("running" if "begin" in self._rights else "queued")
 
     def done(self) -> bool:
         """Whether nothing more will happen."""
@@ -78,7 +88,7 @@ class EvaluationHandle:
 
     def begin(self) -> bool:
         """Take the right to evaluate, or to cancel; whether nobody had it before."""
-        return self._take("_claimed")
+        return self._take("begin")
 
     def finish(self, state: State, scores: tuple[Score, ...]) -> bool:
         """Keep the outcome and wake who waits; whether there was none yet."""
@@ -88,9 +98,7 @@ class EvaluationHandle:
     def undone(cls, state: State, scorers: Sequence[Scorer], why: str) -> EvaluationHandle:
         """The handle of an evaluation that never began: `why` becomes the error of its scores."""
         handle = cls()
-        handle._claimed = handle._ended = True
-        handle._undone = scorers, why
-        handle._end = state
+        handle.give_up(state, scorers, why)
         return handle
 
     def give_up(self, state: State, scorers: Sequence[Scorer], why: str) -> bool:
@@ -103,18 +111,18 @@ class EvaluationHandle:
         scores: tuple[Score, ...] = (),
         undone: tuple[Sequence[Scorer], str] | None = None,
     ) -> bool:
-        if not self._take("_ended"):
+        if not self._take("end"):
             return False
         self._scores, self._undone, self.record = scores, undone, None
         self._end = state
-        for wake in tuple(self._listeners or ()):
+        for wake in tuple(self._listeners):
             wake()
         return True
 
     def _take(self, right: str) -> bool:
         """Take what only one may have; whether nobody had it. `setdefault` is atomic: no lock."""
         mine = object()
-        return self.__dict__.setdefault(right, mine) is mine
+        return self._rights.setdefault(right, mine) is mine
 
     def __await__(self) -> Generator[Any, None, tuple[Score, ...]]:
         if not self.done():
@@ -130,8 +138,6 @@ class EvaluationHandle:
         # Append first, look second, while `finish` sets first, looks second: one always sees the other.
         if self.record is not None and runs_inside(self.record):
             self.waited_for_inside = True
-        if self._listeners is None:
-            self._listeners = []
         self._listeners.append(wake)
         if self.done():
             wake()

@@ -1,4 +1,4 @@
-"""The end of the process, a fork: what the evaluators of a process are told of them."""
+"""Closes the evaluators of a process when it ends, and prepares them for a fork."""
 
 from __future__ import annotations
 
@@ -12,102 +12,104 @@ from typing import Protocol
 from agenttrace.process.fork_and_exit import at_fork, before_executors_end
 
 
-class Ends(Protocol):
-    """What is looked after: an `OnlineEvaluator`."""
+class Closable(Protocol):
+    """An `OnlineEvaluator`, as this module sees it."""
 
     drain_seconds: float
 
     @property
     def busy(self) -> bool:
-        """Whether anything waits or runs."""
+        """True while anything waits or runs."""
         ...
 
     @property
     def open(self) -> bool:
-        """Whether it has not been closed."""
+        """True until it is closed."""
         ...
 
     @property
     def owner(self) -> str:
-        """What its rows in the store say that they belong to."""
+        """The text that marks its pending evaluations in the store."""
         ...
 
-    def ask_what_waits(self, timeout: float) -> bool:
-        """Have what has ended stored, so that what is to be asked of it is asked; whether all was."""
+    def flush_observed_spans(self, timeout: float) -> bool:
+        """Have the spans that have ended stored; returns True if all were stored in time."""
         ...
 
     def close(self, timeout: float | None = None) -> bool:
-        """Give what is under way `timeout` seconds, then stop."""
+        """Wait `timeout` seconds for what is under way, then stop."""
         ...
 
-    def refuse(self) -> None:
-        """What is asked from now on is left to a later process."""
+    def close_without_waiting(self) -> None:
+        """Leave what is asked from now on to a later process."""
         ...
 
     def before_fork(self) -> None:
-        """The process is about to be copied."""
+        """Prepare for a copy of the process."""
         ...
 
     def after_fork(self) -> None:
-        """This is the copy."""
+        """Start empty, in the copy."""
         ...
 
 
 _SPAN_SECONDS = 1.0
 """How long the end of the process waits for spans that are to be evaluated to be stored."""
 
-_evaluators: weakref.WeakSet[Ends] = weakref.WeakSet()
+_evaluators: weakref.WeakSet[Closable] = weakref.WeakSet()
 
 
-def look_after(evaluator: Ends) -> None:
-    """Close an evaluator at the end of the process, tell it of forks."""
+def look_after(evaluator: Closable) -> None:
+    """Close an evaluator when the process ends, and prepare it for each fork."""
     _evaluators.add(evaluator)
     at_fork("evaluations", before=evaluator.before_fork, in_child=evaluator.after_fork)
 
 
 def open_owners() -> set[str]:
-    """The owners of this process that are still at work."""
+    """The owner texts of the evaluators of this process that are not closed."""
     return {evaluator.owner for evaluator in list(_evaluators) if evaluator.open}
 
 
 def no_thread_at_the_end(error: BaseException) -> bool:
-    """Whether this says that no thread is to be had because the process ends, as Python 3.12 has it."""
+    """Return True if an error says that no thread can be started because the process ends (Python 3.12)."""
     return issubclass(type(error), RuntimeError) and getattr(threading, "_SHUTTING_DOWN", False)
 
 
 def _end_of_main_thread() -> None:
-    """While executors can be used still; unless the process goes on in other threads."""
-    if not _others_go_on():
-        _drain(_asked())
+    """Finish evaluations while executors still work, unless the process goes on in other threads."""
+    if not _other_threads_run():
+        _drain(_flush_open_evaluators())
 
 
 def _end_of_process() -> None:
-    """When those threads have ended, too. What is asked after this is left to a later process."""
-    evaluators = _asked()
+    """Finish evaluations when those threads have ended, too; later requests are left to a later process."""
+    evaluators = _flush_open_evaluators()
     _drain(evaluators)
     for evaluator in evaluators:
-        evaluator.refuse()
+        evaluator.close_without_waiting()
 
 
-def _asked() -> list[Ends]:
-    """Those still at work; what stored spans are to ask of them is asked."""
+def _flush_open_evaluators() -> list[Closable]:
+    """Return the evaluators that are not closed, after spans that have ended were handed to them."""
     evaluators = [evaluator for evaluator in list(_evaluators) if evaluator.open]
     deadline = time.monotonic() + _SPAN_SECONDS
     for evaluator in evaluators:
-        evaluator.ask_what_waits(max(deadline - time.monotonic(), 0.0))
+        evaluator.flush_observed_spans(max(deadline - time.monotonic(), 0.0))
     return evaluators
 
 
-def _drain(evaluators: list[Ends]) -> None:
+def _drain(evaluators: list[Closable]) -> None:
     evaluators = [evaluator for evaluator in evaluators if evaluator.busy]
     deadline = time.monotonic() + max([evaluator.drain_seconds for evaluator in evaluators], default=0.0)
     for evaluator in evaluators:
         evaluator.close(max(min(evaluator.drain_seconds, deadline - time.monotonic()), 0.0))
 
 
-def _others_go_on() -> bool:
-    """Whether the process goes on in threads of the user's, as a server may. (A child of multiprocessing
-    leaves without the second look.)"""
+def _other_threads_run() -> bool:
+    """Return True if threads of the user's keep the process alive, as those of a server may.
+
+    Always False in a child of multiprocessing, which exits without running `_end_of_process`.
+    """
     process = sys.modules.get("multiprocessing.process")
     if process is not None and process.parent_process() is not None:
         return False

@@ -1,4 +1,4 @@
-"""What happens to online scores: into the store, to the exporters, to who asked, to who is alerted."""
+"""Delivers online scores: to the store, then to exporters, handles, callbacks and alerts."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from contextvars import copy_context
 from dataclasses import dataclass
 from typing import Any
 
-from agenttrace.core.protocols import Store
+from agenttrace.core.protocols import Store, TakesScores, optional
 from agenttrace.core.score import Score
 from agenttrace.online.alerts import LowScore
-from agenttrace.online.counts import Counts
+from agenttrace.online.backlog import Counts
 from agenttrace.online.lifecycle import no_thread_at_the_end
 from agenttrace.online.request import Request
 from agenttrace.scoring.isolation import Call, Interrupted, Isolation, Outcome
@@ -22,13 +22,13 @@ CALL_SECONDS = 10.0
 
 CALLS_AT_ONCE = 16
 CALLS_WAITING = 1_000
-"""Evaluations whose callbacks and alerts may wait or run; those of what comes beyond are not called."""
+"""Evaluations whose callbacks and alerts may wait or run. Beyond it, they are not called."""
 
 TRIES = 5
 """How often scores are offered again to a store that refuses them."""
 
-_ALSO_HERE = ("flush", "store", "pending")
-"""What is done on the loop's own thread where the process ends and there is no other: it returns soon."""
+_CALLED_ON_LOOP_AT_EXIT = ("flush", "store", "pending")
+"""What is called on the loop's own thread when the process ends and no other can start: it is short."""
 
 _ToCall = tuple[str, Callable[[Any], Any], Any]
 
@@ -50,9 +50,9 @@ class _Finished:
 
 
 class Results:
-    """Gathers finished evaluations, writes them in batches, then tells those who wait for them.
+    """Gathers finished evaluations, writes them in batches, then wakes those who wait for them.
 
-    Storing is all that its caller waits for: exporters, callbacks and alerts are tasks of their own.
+    `write` waits only for the store: exporters, callbacks and alerts run as tasks of their own.
     """
 
     def __init__(
@@ -61,18 +61,18 @@ class Results:
         project: str,
         exporters: Sequence[Any],
         counts: Counts,
-        held: dict[Request, None],
+        unfinished: dict[Request, None],
         isolation: Isolation,
     ) -> None:
         self._store = store
-        self._redacted: Callable[[Score], Score] = getattr(store, "redacted", _itself)
+        self._redacted: Callable[[Score], Score] = getattr(store, "redacted", _unchanged)
         self._project = project
-        self._exporters = [e for e in exporters if callable(getattr(e, "write_scores", None))]
+        self._exporters = [hook for one in exporters if (hook := optional(one, TakesScores)) is not None]
         self._counts = counts
-        self._held = held
+        self._unfinished = unfinished
         self._isolation = isolation
         self._finished: list[_Finished] = []
-        self._forgotten: list[str] = []
+        self._keys_to_drop: list[str] = []
         self._refusals = 0
         self._calls: set[asyncio.Task[None]] = set()
         self._turn = asyncio.Semaphore(CALLS_AT_ONCE)
@@ -80,61 +80,63 @@ class Results:
 
     @property
     def waiting(self) -> bool:
-        """Whether there is anything to write."""
-        return bool(self._finished or self._forgotten)
+        """True while there is anything to write."""
+        return bool(self._finished or self._keys_to_drop)
 
     def add(self, request: Request, scores: tuple[Score, ...]) -> None:
         """Take the scores of one evaluation."""
         self._finished.append(_Finished(request, scores))
 
     def forget(self, request: Request) -> None:
-        """Take what is no longer pending out of the store, with the next writing."""
+        """Delete a request that is no longer pending from the store, with the next writing."""
         if request.saved and request.key is not None:
-            self._forgotten.append(request.key)
+            self._keys_to_drop.append(request.key)
 
     async def write(self) -> None:
-        """Store what was gathered, then finish its handles; a store that refuses is asked again later."""
+        """Store what was gathered, then finish its handles. What the store refuses is offered again later."""
         batch, self._finished = self._finished, []
-        kept = await self._stored(batch)
-        ended: list[_Finished] = []
+        in_store = await self._write_scores(batch)
+        settled: list[_Finished] = []
         for entry in batch:
-            if entry not in kept and entry.tries < TRIES:
+            if entry not in in_store and entry.tries < TRIES:
                 entry.tries += 1
                 self._finished.append(entry)
                 continue
-            if entry not in kept:
+            if entry not in in_store:
                 self._counts.unstored += len(entry.rows)
             self.forget(entry.request)
-            ended.append(entry)
-        await self._drop_forgotten()
-        for entry in ended:
+            settled.append(entry)
+        await self._drop_keys()
+        for entry in settled:
             self._settle(entry.request, entry.scores)
 
-    async def _drop_forgotten(self) -> None:
-        keys, self._forgotten = self._forgotten, []
-        if not keys or await self.guarded("pending", self._store.drop_pending_evaluations, keys):
+    async def _drop_keys(self) -> None:
+        keys, self._keys_to_drop = self._keys_to_drop, []
+        if not keys or await self.call_isolated("pending", self._store.drop_pending_evaluations, keys):
             self._refusals = 0
         elif self._refusals < TRIES:
             self._refusals += 1
-            self._forgotten += keys
+            self._keys_to_drop += keys
 
-    async def _stored(self, batch: list[_Finished]) -> set[_Finished]:
-        """What is in the store: of a batch that it refuses, what it takes alone."""
+    async def _write_scores(self, batch: list[_Finished]) -> set[_Finished]:
+        """Write a batch, one by one where the store refuses the whole; returns what was written."""
         rows = [row for entry in batch for row in entry.rows]
-        if not rows or await self.guarded("store", self._store.write_scores, rows):
+        if not rows or await self.call_isolated("store", self._store.write_scores, rows):
             return set(batch)
-        kept = {entry for entry in batch if not entry.rows}
-        await self.guarded("store", self._store_each, [entry for entry in batch if entry.rows], kept)
-        return kept.copy()  # a call that was left behind may still add to the other
+        in_store = {entry for entry in batch if not entry.rows}
+        await self.call_isolated(
+            "store", self._write_each, [entry for entry in batch if entry.rows], in_store
+        )
+        return in_store.copy()  # a call that ran out of time may still add to the other
 
-    def _store_each(self, entries: list[_Finished], kept: set[_Finished]) -> None:
+    def _write_each(self, entries: list[_Finished], in_store: set[_Finished]) -> None:
         for entry in entries:
             try:
                 self._store.write_scores(entry.rows)
-            except Exception as error:  # choke-point: said of the batch already
+            except Exception as error:  # choke-point: the warning about the batch is enough
                 log.debug("online evaluation: store: %s", error)
             else:
-                kept.add(entry)
+                in_store.add(entry)
 
     def _settle(self, request: Request, scores: tuple[Score, ...]) -> None:
         counts = self._counts
@@ -145,7 +147,7 @@ class Results:
         counts.weight -= request.weight
         self._call(self._calls_for(request, scores))  # first, so that who waits for all waits for these, too
         counts.running -= 1
-        self._held.pop(request, None)
+        self._unfinished.pop(request, None)
         request.handle.finish("scored", scores)
 
     def _calls_for(self, request: Request, scores: tuple[Score, ...]) -> list[_ToCall]:
@@ -174,32 +176,32 @@ class Results:
         task.add_done_callback(self._calls.discard)
 
     async def _call_each(self, calls: list[_ToCall]) -> None:
-        left = len(calls)
+        failed_calls = len(calls)
         try:
             async with self._turn:
                 for cause, function, argument in calls:
-                    if await self.guarded(cause, function, argument):
-                        left -= 1
+                    if await self.call_isolated(cause, function, argument):
+                        failed_calls -= 1
         finally:
-            self._counts.failed_calls += left
+            self._counts.failed_calls += failed_calls
             self._counts.callbacks_running -= 1
 
     async def close(self) -> None:
-        """Give up what is still being called."""
+        """Cancel the exporters, callbacks and alerts that are still running."""
         calls = list(self._calls)
         for task in calls:
             task.cancel()
         await asyncio.gather(*calls, return_exceptions=True)
 
-    async def guarded(self, cause: str, function: Callable[..., Any], *args: Any) -> bool:
-        """Call what is not ours, off the loop's thread, for a limited time; whether it went well."""
+    async def call_isolated(self, cause: str, function: Callable[..., Any], *args: Any) -> bool:
+        """Call foreign code on another thread for a limited time; returns True if it did not fail."""
         try:
             outcome = await self._isolation.run(Call(function, args, {}, copy_context()), CALL_SECONDS)
         except Interrupted:
             return False
         except Exception as error:  # choke-point: no new thread, for one
-            ends = cause in _ALSO_HERE and no_thread_at_the_end(error)
-            outcome = _called_here(function, args) if ends else Outcome(error=error)
+            on_loop = cause in _CALLED_ON_LOOP_AT_EXIT and no_thread_at_the_end(error)
+            outcome = _call_here(function, args) if on_loop else Outcome(error=error)
         if outcome.error is None and not outcome.timed_out:
             return True
         self._warn(
@@ -214,12 +216,12 @@ class Results:
             log.warning("online evaluation: %s: %s (said once)", cause, what)
 
 
-def _called_here(function: Callable[..., Any], args: tuple[Any, ...]) -> Outcome:
+def _call_here(function: Callable[..., Any], args: tuple[Any, ...]) -> Outcome:
     try:
         return Outcome(function(*args))
     except BaseException as error:  # choke-point: as on a thread of its own
         return Outcome(error=error)
 
 
-def _itself(score: Score) -> Score:
+def _unchanged(score: Score) -> Score:
     return score

@@ -1,4 +1,4 @@
-"""Asking again for what an earlier process left pending."""
+"""Resumes evaluations that an earlier process left pending in the store."""
 
 from __future__ import annotations
 
@@ -21,41 +21,46 @@ def resume(
 ) -> list[EvaluationHandle]:
     """Ask again for what an earlier process left pending, with scorers of the same names.
 
-    What names a scorer that is not given stays pending, and so does what a living process is at work on, and
-    what finds no room. What no file can hold (a predicate, an object) is errored, and no longer pending.
+    An evaluation stays pending where one of its scorers is missing from `scorers`, where a living process is
+    at work on it, or where the queue is full. One with a value that no file can hold (a predicate, an object)
+    gets errored scores, and is no longer pending.
     """
     by_name = {scorer.name: scorer for scorer in checked_scorers(scorers)}
     owner, open_here = evaluator.owner, open_owners()
     handles = []
-    for saved in evaluator.store.pending_evaluations(evaluator.project):
-        if not set(saved["scorers"]) <= by_name.keys() or at_work(saved, open_here):
+    for row in evaluator.store.pending_evaluations(evaluator.project):
+        if not set(row["scorers"]) <= by_name.keys() or at_work(row, open_here):
             continue
         if not evaluator.has_room():
             break
-        key = saved["key"]
-        if not evaluator.store.claim_pending_evaluations([key], owner, held_by=saved.get("owner")):
+        key = row["key"]
+        if not evaluator.store.claim_pending_evaluations([key], owner, held_by=row.get("owner")):
             continue  # another process was quicker
-        of_names = [by_name[name] for name in saved["scorers"]]
-        handles.append(_asked_again(evaluator, saved, of_names, alerts))
+        its_scorers = [by_name[name] for name in row["scorers"]]
+        handles.append(_ask_again(evaluator, row, its_scorers, alerts))
     return handles
 
 
-def _asked_again(
-    evaluator: OnlineEvaluator, saved: Mapping[str, Any], scorers: Sequence[Any], alerts: Sequence[Alert]
+def _ask_again(
+    evaluator: OnlineEvaluator, row: Mapping[str, Any], scorers: Sequence[Any], alerts: Sequence[Alert]
 ) -> EvaluationHandle:
-    example, why = dict(saved["example"]), saved.get("unfinishable")
+    example, why = dict(row["example"]), row.get("unfinishable")
     try:
         example["expected_output"] = read_value(example.get("expected_output"))
     except ExpectationError as error:
         why = str(error)
     if why is not None:
-        evaluator.store.drop_pending_evaluations([saved["key"]])
+        evaluator.store.drop_pending_evaluations([row["key"]])
         reason = f"the evaluation cannot be finished from what the store kept of it: {why}"
         return EvaluationHandle.undone("scored", scorers, reason)
-    request = make_request(scorers, example).about(
-        None if saved["trace_id"] is None else int(saved["trace_id"], 16),
-        None if saved["span_id"] is None else int(saved["span_id"], 16),
+    request = make_request(
+        scorers,
+        example,
+        trace_key=None if row["trace_id"] is None else int(row["trace_id"], 16),
+        span_key=None if row["span_id"] is None else int(row["span_id"], 16),
+        model=row["model"],
+        timeout=row.get("timeout"),
+        alerts=alerts,
     )
-    request.model, request.timeout, request.alerts = saved["model"], saved.get("timeout"), alerts
-    request.key, request.saved = saved["key"], True
+    request.key, request.saved = row["key"], True
     return evaluator.submit(request)

@@ -1,1 +1,1 @@
-"""What the process is: its threads, its forks, its end, who owns what."""
+"""Threads and child processes, and what happens when this process forks or ends."""

@@ -1,7 +1,7 @@
-"""Searches with the user's regular expressions, none of which can stop the process.
+"""Search with a user's regular expression for a limited time, so that none can stop the process.
 
-A search that can only be short is made on the spot. Any other one is made by a child process, which is killed
-when the search takes too long. Either way it is Python's own `re` that searches.
+A search that must be short runs in this process. Any other search runs in a child process, which is killed if
+the search takes too long. Both use Python's own `re`.
 """
 
 from __future__ import annotations
@@ -17,28 +17,28 @@ SECONDS = 0.5
 """How much processor time a search may take."""
 
 MOST_SECONDS = 60.0
-"""The longest time that may be asked for: so long a search may outlive a process that was killed."""
+"""The longest limit that may be set: so long may a search go on after this process was killed."""
 
 MOST_STEPS = 1_000_000
 """A search of so many steps takes a few thousandths of a second."""
 
-_MOST_REMEMBERED = 4_096
-"""Longer texts are searched again each time, so that what is remembered stays a few megabytes."""
+_LONGEST_CACHED = 4_096
+"""Characters of a text whose result is cached; so the cache takes a few megabytes at most."""
 
 
 def compiled(pattern: str, flags: int = 0) -> re.Pattern[str]:
-    """The pattern, ready to search.
+    """Compile a pattern for text.
 
     Raises:
-        ValueError: it is no regular expression for text; the text says why.
+        ValueError: it is no regular expression for text; the message says why.
     """
     try:
-        ready: re.Pattern[str] = re.compile(pattern, flags)
+        compiled_pattern: re.Pattern[str] = re.compile(pattern, flags)
     except (re.error, TypeError, OverflowError, RecursionError) as error:
         raise ValueError(str(error)) from error
-    if not isinstance(ready.pattern, str):
+    if not isinstance(compiled_pattern.pattern, str):
         raise ValueError("it is for bytes")
-    return ready
+    return compiled_pattern
 
 
 def bounded_search(
@@ -46,8 +46,8 @@ def bounded_search(
 ) -> tuple[int, int] | None:
     """Where the match of `pattern.search(text)` or `pattern.fullmatch(text)` starts and ends, or None.
 
-    Where the system has no timer of processor time, as on Windows, every search is made on the spot, and
-    nothing ends it.
+    On a system without a timer of processor time, such as Windows, every search runs in this process, without
+    a limit.
 
     Raises:
         ScorerError: there is no answer within `seconds` of processor time, or no child process to search.
@@ -55,13 +55,13 @@ def bounded_search(
     if not SUPPORTED or is_short(pattern.pattern, text):
         match = pattern.search(text) if method == "search" else pattern.fullmatch(text)
         return match.span() if match else None
-    if len(text) > _MOST_REMEMBERED:
-        return _in_child(pattern, text, method, seconds)
-    return _remembered(pattern, text, method, seconds)
+    if len(text) > _LONGEST_CACHED:
+        return _search_in_child(pattern, text, method, seconds)
+    return _cached_search(pattern, text, method, seconds)
 
 
 def is_short(pattern: str, text: str) -> bool:
-    """Whether a search can only be short, however the text is made.
+    """Returns True if a search is short whatever the text contains.
 
     Without a group, all that can be repeated is single characters. From each place in the text, each of these
     repetitions has at most as many lengths to try as the text has characters, and each try takes at most one
@@ -75,7 +75,7 @@ def is_short(pattern: str, text: str) -> bool:
 
 
 def checked_seconds(seconds: float, scorer: str) -> float:
-    """The processor time of a search: a number above 0, at most 60.
+    """The seconds that a scorer's option `timeout` gives: a number above 0, at most 60.
 
     Raises:
         ScorerError: anything else.
@@ -88,7 +88,7 @@ def checked_seconds(seconds: float, scorer: str) -> float:
     return float(seconds)
 
 
-def _in_child(
+def _search_in_child(
     pattern: re.Pattern[str], text: str, method: SearchMethod, seconds: float
 ) -> tuple[int, int] | None:
     try:
@@ -106,5 +106,5 @@ def _in_child(
         ) from None
 
 
-# What an alignment asks, its diff and the next scorer ask again. Errors are not remembered.
-_remembered = lru_cache(maxsize=1_024)(_in_child)
+# An alignment, its diff and the next scorer make the same searches. Errors are not cached.
+_cached_search = lru_cache(maxsize=1_024)(_search_in_child)

@@ -1,4 +1,4 @@
-"""Threads that the end of the process does not wait for."""
+"""A thread pool whose daemon threads the end of the process does not wait for."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ THREADS = 32
 class DaemonExecutor(ThreadPoolExecutor):
     """A pool of daemon threads, made as they are needed, kept for the next call.
 
-    The default executor of an event loop of ours: there asyncio looks up the names of hosts, and Python waits
-    at its exit for the threads of every other executor, however long a name server takes. Each call sees the
-    context variables of who submitted it.
+    It is the default executor of our event loops, in which asyncio looks up host names. Python waits at its
+    exit for the threads of any other executor, however long a name server takes. Each call runs with the
+    context variables of the code that submitted it.
     """
 
     def __init__(self, threads: int = THREADS) -> None:
         super().__init__(max_workers=threads)
         self._limit = threads
-        self._made = 0
+        self._thread_count = 0
         self._idle = threading.Semaphore(0)
-        self._making = threading.Lock()
+        self._count_lock = threading.Lock()
         self._calls: SimpleQueue[Callable[[], None]] = SimpleQueue()
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        """Run a call as soon as a thread is free; there is no limit to how many wait."""
+        """Run a call as soon as a thread is free. Any number of calls may wait."""
         future: Future[T] = Future()
         context = copy_context()
         self._calls.put(lambda: _run(future, lambda: context.run(fn, *args, **kwargs)))
@@ -42,9 +42,9 @@ class DaemonExecutor(ThreadPoolExecutor):
         return future
 
     def _add_thread(self) -> None:
-        with self._making:
-            if self._made < self._limit:
-                self._made += 1
+        with self._count_lock:
+            if self._thread_count < self._limit:
+                self._thread_count += 1
                 threading.Thread(target=self._serve, name="agenttrace-pool", daemon=True).start()
 
     def _serve(self) -> None:

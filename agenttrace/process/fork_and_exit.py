@@ -1,4 +1,4 @@
-"""What is done when the process forks and when it ends: one list, in one order."""
+"""Callbacks for the fork and the end of the process, called in one order."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from types import MethodType
 from typing import Any, Literal, get_args
 
 Part = Literal["pipelines", "traces", "stores", "evaluations"]
-"""Who is told of a fork, in this order; before it, the last comes first: evaluations still need the stores,
-stores the pipelines."""
+"""The groups of callbacks. After a fork they are called in this order, before it in the opposite one, because
+evaluations need the stores, and stores the pipelines."""
 
 Moment = Literal["before", "in_parent", "in_child"]
 
 
 class _Method:
-    """A method, looked up when it is called, of an object that is not kept alive."""
+    """A method of an object that is not kept alive; it is looked up when it is called."""
 
-    def __init__(self, method: MethodType, when_gone: Callable[[_Method], None]) -> None:
+    def __init__(self, method: MethodType, on_collected: Callable[[_Method], None]) -> None:
         self._name = method.__name__
-        self._owner = weakref.ref(method.__self__, lambda _: when_gone(self))
+        self._owner = weakref.ref(method.__self__, lambda _: on_collected(self))
 
     def __call__(self) -> None:
         owner = self._owner()
@@ -44,7 +44,7 @@ def at_fork(
     in_parent: Callable[[], object] | None = None,
     in_child: Callable[[], object] | None = None,
 ) -> None:
-    """Have these called at every fork. Each must return soon and must not raise.
+    """Call these functions at every fork. Each must return soon and must not raise.
 
     A method is called for as long as its object lives, and does not keep it alive.
     """
@@ -54,40 +54,40 @@ def at_fork(
         "in_child": in_child,
     }
     for moment, call in calls.items():
-        listed = _calls[part, moment]
+        callbacks = _calls[part, moment]
         if isinstance(call, MethodType):
-            listed.append(_Method(call, listed.remove))
+            callbacks.append(_Method(call, callbacks.remove))
         elif call is not None:
-            listed.append(call)
+            callbacks.append(call)
 
 
-def _tell(part: Part, moment: Moment) -> None:
+def _run_callbacks(part: Part, moment: Moment) -> None:
     for call in _calls[part, moment].copy():
         call()
 
 
 if hasattr(os, "register_at_fork"):
-    for _part in get_args(Part):  # each by itself: what goes wrong in one does not reach the next
+    for _part in get_args(Part):  # each by itself: an error in one does not stop the next
         os.register_at_fork(
-            before=partial(_tell, _part, "before"),
-            after_in_parent=partial(_tell, _part, "in_parent"),
-            after_in_child=partial(_tell, _part, "in_child"),
+            before=partial(_run_callbacks, _part, "before"),
+            after_in_parent=partial(_run_callbacks, _part, "in_parent"),
+            after_in_child=partial(_run_callbacks, _part, "in_child"),
         )
 
 
 def at_exit(call: Callable[[], None]) -> Callable[[], None]:
-    """Have this called when the process ends; what is named last comes first. Also a decorator."""
+    """Call this function when the process ends: the last one registered first. Also a decorator."""
     return atexit.register(call)
 
 
 def before_executors_end(call: Callable[[], object]) -> None:
-    """The same, before the interpreter joins its executors: afterwards asyncio looks up no host's address."""
+    """Call this at exit, before Python joins its executors: afterwards asyncio cannot look up host names."""
     register: Callable[[Callable[[], object]], Any] = threading._register_atexit  # type: ignore[attr-defined]
     register(call)
 
 
 def at_end_of_child(method: Callable[[], object]) -> None:
-    """Have a method called when a child of multiprocessing ends: those leave without what `at_exit` is told.
+    """Call a method when a child of multiprocessing ends, which runs nothing that `at_exit` registered.
 
     Nothing is imported here: another thread may have been importing the same module when this process was
     forked, and its lock would never be released.

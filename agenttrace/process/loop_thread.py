@@ -15,19 +15,19 @@ T = TypeVar("T")
 logger = logging.getLogger("agenttrace")
 
 NOTICE = 0.1
-"""Seconds after which a waiting thread looks up: a signal that arrives just before it starts to wait, or on
+"""Seconds after which a waiting thread wakes to handle signals: one that arrives just before the wait, or on
 Windows at any time, does not wake it."""
 
 WIND_UP = 5.0
-"""Seconds that an interrupted engine gets to store what it has."""
+"""Seconds that an interrupted evaluation gets to store its results."""
 
 
 class LoopThread:
-    """An event loop on its own daemon thread. `blocked` is noted by who found that it does not answer.
+    """An event loop on its own daemon thread. Callers set `blocked` when the loop does not answer.
 
-    The user's code that runs there does not end it. Where that stops the loop, or raises SystemExit or
+    The user's code that runs there cannot end it. If that code stops the loop, or raises SystemExit or
     KeyboardInterrupt in a task or a callback, asyncio leaves `run_forever`, and everything else on the loop
-    would wait for ever: so the loop is run again, until `close`.
+    would wait for ever. So the loop is run again, until `close`.
     """
 
     def __init__(self, name: str, executor: ThreadPoolExecutor | None = None) -> None:
@@ -51,7 +51,7 @@ class LoopThread:
 
     @property
     def alive(self) -> bool:
-        """Whether the loop's thread still runs."""
+        """Returns True while the loop's thread runs."""
         return self._thread.is_alive()
 
     def start(
@@ -70,44 +70,44 @@ class LoopThread:
         return started
 
     def cancel(self, started: Future[asyncio.Task[Any]]) -> None:
-        """Cancel what `start` began; from any thread, without waiting."""
+        """Cancel a task that `start` began. May be called on any thread; does not wait."""
         self._loop.call_soon_threadsafe(lambda: started.result().cancel())
 
     def runs(self, started: Future[asyncio.Task[Any]]) -> bool:
-        """Whether what `start` began is what the loop executes at this moment; from any thread."""
+        """Returns True if the loop executes this task at the moment. May be called on any thread."""
         return started.done() and asyncio.current_task(self._loop) is started.result()
 
     async def answers(self, within: float) -> bool:
-        """Whether this loop still runs callbacks. Awaited on another loop."""
-        asking = asyncio.get_running_loop()
-        answered = asyncio.Event()
+        """Returns True if this loop runs a callback in time. To be awaited on another loop."""
+        caller_loop = asyncio.get_running_loop()
+        answer_event = asyncio.Event()
 
         def answer() -> None:
             try:
-                asking.call_soon_threadsafe(answered.set)
-            except RuntimeError:  # the answer comes after the one who asked has gone
+                caller_loop.call_soon_threadsafe(answer_event.set)
+            except RuntimeError:  # the caller's loop was closed meanwhile
                 pass
 
         self._loop.call_soon_threadsafe(answer)
         try:
-            await asyncio.wait_for(answered.wait(), within)
+            await asyncio.wait_for(answer_event.wait(), within)
         except TimeoutError:
             return False
         return True
 
     def close(self, within: float = 1.0) -> None:
-        """Cancel what is left and end the loop; a blocked one is left behind after `within` seconds."""
+        """Cancel the tasks and end the loop. After `within` seconds, a blocked loop is abandoned."""
         if self.alive:
             asyncio.run_coroutine_threadsafe(self._wind_up(), self._loop)
         self._thread.join(within)
 
     async def _wind_up(self) -> None:
-        rest = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
-        for task in rest:
+        tasks = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+        for task in tasks:
             task.cancel()
         try:
-            if rest:
-                await asyncio.wait(rest, timeout=0.5)
+            if tasks:
+                await asyncio.wait(tasks, timeout=0.5)
             await self._loop.shutdown_asyncgens()
         finally:
             self._closing = True
@@ -117,8 +117,9 @@ class LoopThread:
 def wait_for(make: Callable[[], Coroutine[Any, Any, T]]) -> T:
     """Run a coroutine to its end from plain code, also inside a running event loop, as in a notebook.
 
-    It sees a copy of the caller's context variables. What a signal handler raises in the waiting thread, as
-    Control-C raises KeyboardInterrupt, cancels the coroutine and reaches the caller once it has wound up.
+    It sees a copy of the caller's context variables. If a signal handler raises in the waiting thread, as
+    Control-C raises KeyboardInterrupt, the coroutine is cancelled, and the exception is raised once that has
+    ended.
 
     Raises:
         RuntimeError: the loop was closed under the coroutine, so that it cannot end.

@@ -1,4 +1,4 @@
-"""Who is at work on a pending evaluation."""
+"""Which evaluator, of which process, owns a pending evaluation."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from pathlib import Path
 from typing import Any
 
 ELSEWHERE_SECONDS = 600.0
-"""How long an owner on another machine, whose life cannot be seen from here, is believed to be at work."""
+"""Seconds for which an owner on another machine, which cannot be checked from here, counts as alive."""
 
 
 def owner_text(nonce: str) -> str:
-    """Names one evaluator of this process: its machine, process, start, and `nonce`."""
+    """The name of one evaluator of this process: machine, process id, start time and `nonce`."""
     pid = os.getpid()
     return f"{_machine()}|{pid}|{_started(pid)}|{nonce}"
 
 
 def at_work(saved: Mapping[str, Any], here: set[str]) -> bool:
-    """Whether the owner of a saved evaluation still works on it; `here` are this process's open owners."""
+    """Returns True if the owner of a saved evaluation is alive; `here` are this process's open owners."""
     owner = saved.get("owner")
     if not isinstance(owner, str):
         return False
@@ -35,13 +35,13 @@ def at_work(saved: Mapping[str, Any], here: set[str]) -> bool:
 
 @functools.cache
 def _machine() -> str:
-    import platform  # on the worker's thread, or by who resumes: not for who only asks
+    import platform  # slow to import, and needed only once an evaluation is stored or resumed
 
     return platform.node()
 
 
 def _started(pid: int) -> str:
-    """When a process began, in the kernel's own ticks; empty where that cannot be read."""
+    """When a process started, in the kernel's ticks; empty if that cannot be read."""
     try:
         return Path(f"/proc/{pid}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()[19]
     except (OSError, IndexError):

@@ -1,4 +1,4 @@
-"""A child process that searches with `re`, and that can be stopped.
+"""A child process that searches with `re`, and that can be killed.
 
 `re` holds the interpreter's lock while it searches, so nothing in the same process can end a search. The
 child is started by the first search and serves all later ones, one at a time. It limits each search itself,
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 SearchMethod = Literal["search", "fullmatch"]
 
 SUPPORTED = all(hasattr(signal, name) for name in ("SIGPROF", "setitimer", "pthread_sigmask"))
-"""Whether a child can limit its own searches here: Windows has no timer of processor time."""
+"""True if a child can limit its own searches: Windows has no timer of processor time."""
 
 PATIENCE = 10.0
 """Seconds by the clock that a child may take beyond the processor time of its search, or to start."""
@@ -51,7 +51,7 @@ while line := requests.readline().split():
 
 
 class SearchProcess:
-    """The child of this process. It is started when it is needed, and again after it was killed."""
+    """The child that searches for this process. It is started when needed, and again after it was killed."""
 
     def __init__(self) -> None:
         self._child: _Child | None = None
@@ -65,7 +65,7 @@ class SearchProcess:
 
         Raises:
             TimeoutError: the search took more than `seconds` of processor time.
-            ChildProcessError: there is no child, or it was killed; the text says why.
+            ChildProcessError: there is no child, or it was killed; the message says why.
         """
         flags = pattern.flags & ~int(re.DEBUG)
         parts = [part.encode("utf-8", "surrogatepass") for part in (pattern.pattern, text)]
@@ -90,7 +90,7 @@ class SearchProcess:
         child = self._child = self._child or _Child()
         try:
             return child.ask(request, seconds)
-        except BaseException:  # also KeyboardInterrupt: its answer would be taken for the next search's
+        except BaseException:  # also KeyboardInterrupt: the next search would read the answer of this one
             self._child = None
             child.end()
             raise
@@ -103,13 +103,13 @@ class SearchProcess:
             child.end()
 
     def leave(self) -> None:
-        """Let go of the child in a fork of this process: it belongs to the parent."""
+        """In a fork of this process: close the connection to the child, which belongs to the parent."""
         if self._child is not None:
             self._child.leave()
 
 
 class _Child:
-    """One child.
+    """One started child process and the socket to it.
 
     Raises:
         ChildProcessError: it cannot be started.
@@ -212,7 +212,7 @@ _process = SearchProcess()
 
 
 def search_process() -> SearchProcess:
-    """That of this process: a fork has its own."""
+    """The search process of this process: a fork has its own."""
     return _process
 
 

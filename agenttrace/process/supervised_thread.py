@@ -1,4 +1,4 @@
-"""A thread that is followed by another when it dies: it imports, makes and runs a worker."""
+"""A thread that runs a worker, and starts another worker when one dies."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import Protocol
 log = logging.getLogger("agenttrace")
 
 PAUSES = (0.1, 0.5, 2.0)
-"""Seconds before another worker takes over from one that died, each time."""
+"""Seconds to wait after each death before the next worker starts."""
 
 CALM_SECONDS = 60.0
-"""Who lived this long did not die of what the one before died of."""
+"""Seconds of life after which a worker's death counts as the first again."""
 
 
 class Worker(Protocol):
-    """What is run: it ends soon after `stopping` is set."""
+    """What the thread runs. It must end soon after `stopping` is set."""
 
     stopping: bool
 
@@ -30,10 +30,9 @@ class Worker(Protocol):
 class SupervisedThread:
     """Runs one worker until it is stopped; `alive` until then.
 
-    One that dies is followed by another that takes over what it held; when that does not help, `give_up` is
-    called with the reason. A process that forks while a thread imports leaves its child with the locks of the
-    modules that were being imported: who imports one of them there waits for ever. So `ready` is set when the
-    imports are done, and a fork waits for that.
+    When a worker dies, another takes over its work; when that does not help, `give_up` is called with the
+    reason. If a process forks while a thread imports a module, the module's lock stays locked in the child,
+    which would wait for it for ever. So `ready` is set when the imports are done, and a fork waits for that.
     """
 
     def __init__(self, make: Callable[[], Worker], give_up: Callable[[str], None], *, name: str) -> None:
@@ -49,7 +48,7 @@ class SupervisedThread:
         self._thread.start()
 
     def stop(self, wait: float) -> bool:
-        """Let the worker write what it has, leave the rest pending in the store, and end; whether it has."""
+        """Ask the worker to store what it has and end. Returns False if it runs on after `wait` seconds."""
         self._stopped.set()
         worker = self._worker
         if worker is not None:
@@ -75,13 +74,13 @@ class SupervisedThread:
             self.ready.set()
 
     def _run(self) -> str | None:
-        """Make a worker and run it; why it died, or None."""
+        """Make a worker and run it. Returns why it died, or None."""
         import asyncio
 
         try:
             worker = self._worker = self._make()
             self.ready.set()
-            if self._stopped.is_set():  # by who looked for the worker just before
+            if self._stopped.is_set():  # `stop` was called just before
                 worker.stopping = True
             asyncio.run(worker.run())
         except BaseException as error:  # choke-point: another worker takes over

@@ -1,4 +1,4 @@
-"""Show a report."""
+"""Show results in the terminal: evaluation reports, traces, tables."""
 
 from agenttrace.reports.terminal import report_lines, report_text
 from agenttrace.reports.text import Line, plain, show, table_lines

@@ -1,8 +1,8 @@
-"""An evaluation as the block that is printed and that an assertion carries.
+"""An evaluation report as printed text, also the message of a failed assertion.
 
-The shape is judgeval's (``TEST RESULTS``, ``Scorer:``, ``Score:``, ``Reason:``), with thresholds at the ends
-of lines and the scorer's aligned diff below. What failed is shown in full up to a bound, what passed in a
-line each up to a bound, then counted.
+The layout is judgeval's (``TEST RESULTS``, ``Scorer:``, ``Score:``, ``Reason:``), with thresholds at the ends
+of lines and the scorer's aligned diff below. Failures are shown in full up to a limit, passes in one line
+each up to a limit, and beyond that as a count.
 """
 
 from __future__ import annotations
@@ -69,9 +69,9 @@ def _results(report: EvaluationReport) -> Iterator[Line]:
         last = result
     if last is not None and last.success:
         yield Line("")
-    hidden = len(report) - report.counts["passed"] - SHOWN_FAILURES
-    if hidden > 0:
-        yield Line(f"… {hidden} more did not pass; all of them are in the report's results", "dim")
+    more = len(report) - report.counts["passed"] - SHOWN_FAILURES
+    if more > 0:
+        yield Line(f"… {more} more did not pass; all of them are in the report's results", "dim")
         yield Line("")
     elif report.counts["passed"] > SHOWN_PASSES:
         yield Line(f"✓ {report.counts['passed']} passed, not listed", "green")
@@ -91,7 +91,7 @@ def _result(result: ScoringResult) -> Iterator[Line]:
     for score in result.scores:
         yield from _score(score)
     if result.source is not None:
-        yield Line(f"  expected at {safe(shortened(result.source))}", "dim")
+        yield Line(f"  expected at {safe(relative_source(result.source))}", "dim")
     yield Line(SHORT_RULE)
     yield Line("")
 
@@ -126,7 +126,7 @@ def _score(score: Score) -> Iterator[Line]:
 
 
 def _no_value(score: Score) -> str:
-    """A scorer that broke left a traceback; what we refuse on purpose is told in the reason."""
+    """The text in place of a value: a scorer that broke has a traceback, a deliberate error only a reason."""
     return "none" if score.error == score.reason else "none, the scorer broke"
 
 
@@ -156,21 +156,21 @@ def _error(error: str, indent: str) -> Iterator[Line]:
 
 
 def _calls(result: ScoringResult) -> Iterator[Line]:
-    """What had been called before the agent failed."""
+    """The tool calls before the agent failed."""
     if result.trace is None or not result.trace.tool_calls:
         return
     calls = result.trace.tool_calls
     yield Line("  Called until then:")
     for call in calls[:20]:
         arguments = ", ".join(f"{one_line(k, 40)}={value_text(v, 60)}" for k, v in call.arguments.items())
-        failed = f"  {one_line(str(call.error), 120)}" if call.error is not None else ""
-        yield Line(f"    {call.index + 1}  {one_line(call.name, 80)}({arguments}){failed}")
+        failure = f"  {one_line(str(call.error), 120)}" if call.error is not None else ""
+        yield Line(f"    {call.index + 1}  {one_line(call.name, 80)}({arguments}){failure}")
     if len(calls) > 20:
         yield Line(f"    … {len(calls) - 20} more calls", "dim")
 
 
 def _summary(report: EvaluationReport) -> Iterator[Line]:
-    """What the single results do not say: rates over trials, a requirement, an interruption."""
+    """Lines about the whole run: the rate over trials, a requirement, an interruption."""
     trials = max((result.trials for result in report.results), default=1)
     lines = []
     if trials > 1:
@@ -189,13 +189,13 @@ def _summary(report: EvaluationReport) -> Iterator[Line]:
 
 
 def number(value: float) -> str:
-    """A score as text: at most four digits behind the point, always with a point."""
+    """A score as text with one to four decimals."""
     text = f"{value:.4f}".rstrip("0")
     return text + "0" if text.endswith(".") else text
 
 
-def shortened(source: str) -> str:
-    """``file:line`` with the file relative to the working directory where it lies below it."""
+def relative_source(source: str) -> str:
+    """``file:line``, relative to the working directory where the file is below it."""
     try:
         return str(Path(source).relative_to(Path.cwd()))
     except (ValueError, OSError):

@@ -1,8 +1,8 @@
-"""Recorded text made safe to print: one source of styled lines, plain or coloured, also as a table.
+"""Print recorded text safely: escaped, plain or coloured, also as a table.
 
 Recorded text comes from models, users and the web. Control characters in it could move the cursor, set the
-window's title or hide what follows, so they are written as escapes (``\\x1b``), also the characters that turn
-the direction of writing and lone surrogates.
+window's title or hide what follows, so they are written as escapes (``\\x1b``); so are lone surrogates and
+the characters that change the direction of writing.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ class Line:
 
 
 def safe(text: str, limit: int = 2_000) -> str:
-    """The text with control characters escaped; line breaks stay. Cut visibly after `limit` characters."""
-    cut = f"…[+{len(text) - limit} chars]" if len(text) > limit else ""
-    return _UNSAFE.sub(_escape, text[:limit]) + cut
+    """The text with control characters escaped, except line breaks; cut visibly after `limit` characters."""
+    ending = f"…[+{len(text) - limit} chars]" if len(text) > limit else ""
+    return _UNSAFE.sub(_escape, text[:limit]) + ending
 
 
 def one_line(text: str, limit: int = 200) -> str:
@@ -44,9 +44,9 @@ def value_text(value: Any, limit: int = 200) -> str:
     return one_line(to_json(jsonable(value, limit=4 * limit)), limit)
 
 
-def _escape(found: re.Match[str]) -> str:
-    code = ord(found[0])
-    if found[0] == "\t":
+def _escape(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    if match[0] == "\t":
         return "    "
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
 

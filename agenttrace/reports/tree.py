@@ -1,4 +1,4 @@
-"""A trace as an indented tree, one span with what belongs to it after another."""
+"""A trace as an indented tree of its spans."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def trace_lines(trace: Trace, scores: SpanScores = (), *, value_length: int = 16
         yield _score_line(score, "")
     yield Line("")
     rails: list[str] = []
-    shown = list(zip(trace.walk(), range(MAX_SPANS), strict=False))
-    for (depth, span), _ in shown:
+    steps = list(zip(trace.walk(), range(MAX_SPANS), strict=False))
+    for (depth, span), _ in steps:
         level = min(depth, MAX_DEPTH)
         branch, below = _rails(trace, span, level, rails)
         yield _span_line(span, branch)
@@ -51,14 +51,14 @@ def _head(trace: Trace) -> Iterator[Line]:
     if root is None:
         yield Line(f"Trace {trace.trace_id}: no spans", "bold")
         return
-    started = datetime.fromtimestamp(trace.spans[0].start_ns / 1e9).astimezone()
+    start = datetime.fromtimestamp(trace.spans[0].start_ns / 1e9).astimezone()
     yield Line(f"Trace {trace.trace_id}", "bold")
     parts = [
         f"project {one_line(root.project, 80)}" if root.project else "",
-        f"{started:%Y-%m-%d %H:%M:%S}",
+        f"{start:%Y-%m-%d %H:%M:%S}",
         duration_text(trace.duration_ns),
-        counted(len(trace), "span"),
-        counted(len(trace.tool_calls), "tool call"),
+        count_text(len(trace), "span"),
+        count_text(len(trace.tool_calls), "tool call"),
     ]
     yield Line(" · ".join(part for part in parts if part), "dim")
     facts: Mapping[str, Any] = {
@@ -73,7 +73,7 @@ def _head(trace: Trace) -> Iterator[Line]:
 
 
 def _rails(trace: Trace, span: Span, level: int, rails: list[str]) -> tuple[str, str]:
-    """The branch drawn before a span and what stands before the lines below it."""
+    """The text before a span's own line, and the text before the lines below it."""
     del rails[level:]
     siblings = trace.children.get(span.parent_key) or trace.roots
     last = not siblings or siblings[-1] is span
@@ -127,6 +127,6 @@ def duration_text(nanoseconds: int) -> str:
     return f"{nanoseconds / 60e9:.1f} min"
 
 
-def counted(count: int, word: str) -> str:
+def count_text(count: int, word: str) -> str:
     """``1 span``, ``2 spans``."""
     return f"{count} {word}" if count == 1 else f"{count} {word}s"

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import inspect
 import math
-import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
-from weakref import ReferenceType, ref
 
 from agenttrace.core.errors import ConfigError, ScorerError, with_article
-from agenttrace.core.protocols import ChatModel, Scorer
+from agenttrace.core.protocols import ChatModel, ChecksModel, Scorer, TakesModel, optional
 from agenttrace.core.score import Score
 
 
 def checked_scorers(scorers: Any, model: str | ChatModel | None = None) -> tuple[Scorer, ...]:
     """Return the scorers of a list, with `model` set on those that take one.
-
-    A scorer takes a model if it has a method ``with_model(model)`` that returns the scorer to use instead.
 
     Raises:
         ConfigError: there are none, or it is one scorer instead of a list.
@@ -25,10 +21,10 @@ def checked_scorers(scorers: Any, model: str | ChatModel | None = None) -> tuple
     """
     if isinstance(scorers, str) or not isinstance(scorers, Iterable):
         raise ConfigError(f"scorers is a list, got {described(scorers)}; write scorers=[…]")
-    items = tuple(scorers)
-    if not items:
+    usable = tuple([_checked_scorer(scorer) for scorer in scorers])
+    if not usable:
         raise ConfigError("there are no scorers: without one, nothing is compared")
-    return tuple(_with_model(_checked_scorer(scorer), model) for scorer in items)
+    return usable if model is None else tuple([_with_model(scorer, model) for scorer in usable])
 
 
 def _checked_scorer(scorer: Any) -> Scorer:
@@ -47,9 +43,9 @@ def _checked_scorer(scorer: Any) -> Scorer:
     return usable
 
 
-def _with_model(scorer: Scorer, model: str | ChatModel | None) -> Scorer:
-    take = getattr(scorer, "with_model", None)
-    return _checked_scorer(take(model)) if model is not None and callable(take) else scorer
+def _with_model(scorer: Scorer, model: str | ChatModel) -> Scorer:
+    taking = optional(scorer, TakesModel)
+    return scorer if taking is None else _checked_scorer(taking.with_model(model))
 
 
 def described(value: Any) -> str:
@@ -58,35 +54,21 @@ def described(value: Any) -> str:
     return repr(value) if scalar else with_article(type(value).__name__)
 
 
-_checked_kinds: set[tuple[type, object, object]] = set()
-_MANY = 1_000
+def checked_request(scorers: Any, model: str | ChatModel | None = None) -> tuple[Scorer, ...]:
+    """The scorers of an evaluation that runs later, once it is sure that each can be asked.
 
-_good_scorers: dict[int, tuple[ReferenceType[Any], dict[str, Any]]] = {}
-"""Scorers that passed the checks (without a model of the call), by id, with their attributes then."""
-_FEW = 64
-
-
-def checked_request(scorers: Any, model: Any = None, sample_rate: float = 1.0) -> Sequence[Any]:
-    """Check that the scorers can be asked, and return them.
+    They stay as they are: who asks them gives them `model`.
 
     Raises:
-        ConfigError: there are no scorers, a judge has no model or one that cannot be reached as configured,
-            or `sample_rate` is not a number from 0 to 1.
-        ScorerError: it holds something that is not a scorer.
+        ConfigError: no scorers, a judge without a model or with one that cannot be reached as configured.
+        ScorerError: something that is not a scorer.
     """
-    if sample_rate != 1.0:
-        check_rate(sample_rate)
-    if type(scorers) is list and scorers and model is None:
-        try:
-            for scorer in scorers:
-                entry: Any = _good_scorers.get(id(scorer))
-                if entry is None or entry[0]() is not scorer or entry[1] != scorer.__dict__:
-                    break
-            else:
-                return tuple(scorers)
-        except Exception:  # choke-point: a scorer's attributes may refuse to be compared, as arrays do
-            pass
-    return _checked(scorers, model)
+    checked = checked_scorers(scorers)
+    for scorer in checked:
+        checking = optional(scorer if model is None else _with_model(scorer, model), ChecksModel)
+        if checking is not None:
+            checking.check_model()
+    return checked
 
 
 def check_rate(sample_rate: Any) -> None:
@@ -95,67 +77,40 @@ def check_rate(sample_rate: Any) -> None:
         raise ConfigError(f"sample_rate is a number from 0 to 1, got {sample_rate!r}")
 
 
-def _checked(scorers: Any, model: Any) -> Sequence[Any]:
-    if type(scorers) is not list and type(scorers) is not tuple:
-        scorers = checked_scorers(scorers)
-    if not scorers:
-        checked_scorers(scorers)
-    for scorer in scorers:
-        # A scorer that passed is not checked again: this runs on the agent's thread.
-        kind = (type(scorer), _model_kind(model), _model_kind(getattr(scorer, "model", None)))
-        if kind not in _checked_kinds or not _has_good_name_and_threshold(scorer):
-            [usable] = checked_scorers([scorer], model)
-            check_model = getattr(usable, "check_model", None)
-            if check_model is not None:
-                check_model()
-            if len(_checked_kinds) < _MANY:
-                _checked_kinds.add(kind)
-        if model is None:
-            _remember(scorer)
-    return tuple(scorers)
+def check_delivery(timeout: Any, on_result: Any) -> None:
+    """Raise ConfigError for a deadline or a callback that cannot work."""
+    if timeout is not None and (
+        isinstance(timeout, bool) or not isinstance(timeout, int | float) or not timeout > 0
+    ):
+        raise ConfigError(f"timeout is a number of seconds above 0, got {timeout!r}")
+    if on_result is not None and not callable(on_result):
+        raise ConfigError(f"on_result is a function of the scores, got {on_result!r}")
 
 
-def _remember(scorer: Any) -> None:
-    if len(_good_scorers) >= _FEW:
-        _good_scorers.clear()
-    try:
-        _good_scorers[id(scorer)] = (ref(scorer), scorer.__dict__.copy())
-    except (TypeError, AttributeError):  # one with __slots__ is checked each time
-        pass
-
-
-def _model_kind(model: Any) -> object:
-    """Return what decides if a model can be reached: its name, or the type of a model object."""
-    return model if type(model) is str else type(model)
-
-
-def _has_good_name_and_threshold(scorer: Any) -> bool:
-    """Return True if the scorer's name and threshold, which differ within a type, are usable."""
-    name, threshold = getattr(scorer, "name", None), getattr(scorer, "threshold", None)
-    return type(name) is str and name != "" and type(threshold) is float and threshold == threshold
-
-
-def fields_of(example: Any) -> dict[str, Any]:
-    """Return the fields of an `Example`.
+def fields_of(example: Any, beside: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of an `Example`, which is given instead of them.
 
     Raises:
-        ConfigError: it is something else.
+        ConfigError: not an `Example`, or one of the fields `beside` it is given, too.
     """
-    # Where an Example exists, its module is loaded. It is not imported here, because importing it is slow.
-    module = sys.modules.get("agenttrace.core.example")
-    if module is None or not isinstance(example, module.Example):
+    from agenttrace.core.example import Example  # on use: recording does without pydantic
+
+    if not isinstance(example, Example):
         hint = "; write Example(**fields)" if isinstance(example, dict) else ""
         raise ConfigError(f"example is an Example, got {type(example).__name__}{hint}")
-    fields: dict[str, Any] = example.__dict__.copy()
-    return fields
+    for name, value in beside.items():
+        if value is not None:
+            raise ConfigError(f"async_evaluate takes an example or its fields, got both: {name}")
+    return example.__dict__.copy()
 
 
-def check_alerts(alerts: Any) -> None:
-    """Raise ConfigError for alerts that are not a list of functions."""
+def checked_alerts(alerts: Any) -> tuple[Any, ...]:
+    """Return alerts as a tuple. Raises ConfigError if they are not a list of functions."""
     if isinstance(alerts, str) or not isinstance(alerts, Sequence) or not all(map(callable, alerts)):
         raise ConfigError(
             f"alerts are a list of functions of a LowScore, such as [log_alert]; got {alerts!r}"
         )
+    return tuple(alerts)
 
 
 def _is_number(value: Any) -> bool:
@@ -195,9 +150,9 @@ def unfit_field(score: Score) -> tuple[str, Any, str] | None:
 
     `value` and `outcome` are checked in `apply`; the engine itself sets `duration`.
     """
-    for fields, optional in ((_NEEDED, False), (_OPTIONAL, True)):
+    for fields, may_be_none in ((_NEEDED, False), (_OPTIONAL, True)):
         for name, (fits, kind) in fields.items():
             content = getattr(score, name)
-            if not (optional and content is None) and not fits(content):
+            if not (may_be_none and content is None) and not fits(content):
                 return name, content, kind
     return None

@@ -1,4 +1,4 @@
-"""Connections to the file of a store: one that writes, short ones that read."""
+"""Opens a store's file with SQLite: for writing, for one read; what an error of SQLite's means."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Literal, TypeVar
 from urllib.parse import quote
 
 from agenttrace.core.errors import StoreError
-from agenttrace.store import files, migrations, sides
+from agenttrace.store import files, log_owner, migrations
 from agenttrace.store.lock import FileLock
 
 CHECKPOINT_PAGES = 2_000
@@ -41,7 +41,7 @@ class Replaced(sqlite3.DatabaseError):
 def trouble_of(error: Exception) -> FileTrouble:
     """What an error of SQLite's means for the store.
 
-    *unavailable*: full, forbidden, broken, no file, or of a newer version.
+    *unavailable*: the disk is full or broken, the file is forbidden, missing, or of a newer version.
     """
     if isinstance(error, Replaced):
         return "moved"
@@ -63,8 +63,8 @@ def open_for_writing(
 ) -> sqlite3.Connection:
     """Open the database, making or migrating it where needed. The caller holds the file's lock.
 
-    `expected` is the file for which the caller has looked at what lies beside it; `before_writing` is called
-    when its log lies there and nothing has been written to it.
+    `expected` is the file that the caller has checked together with the files beside it. `before_writing` is
+    called when the log exists and nothing has been written to it yet.
 
     Raises:
         Replaced: another file than the expected one stands there by now; its log has not been touched.
@@ -83,7 +83,7 @@ def open_for_writing(
         if expected is not None and files.identity(path) != expected:
             raise Replaced(f"another file was put in the place of {path}")
         state = writable_state(db, path)  # before anything is changed: the file may be somebody else's
-        _begin_a_log(db)
+        _begin_log(db)
         db.execute("PRAGMA synchronous = NORMAL")
         db.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
         db.execute("PRAGMA cache_size = -16000")
@@ -97,7 +97,7 @@ def open_for_writing(
     return db
 
 
-def _begin_a_log(db: sqlite3.Connection) -> None:
+def _begin_log(db: sqlite3.Connection) -> None:
     if db.execute("PRAGMA journal_mode").fetchone() != ("wal",):
         # A few bytes of one page are written. That needs no journal on disk: left there by a kill, it would
         # stop every reader, and be read into whatever file is put in this one's place.
@@ -109,7 +109,7 @@ def _begin_a_log(db: sqlite3.Connection) -> None:
 
 
 def writable_state(db: sqlite3.Connection, path: str) -> migrations.SchemaState:
-    """How the schema of a database stands that this version may write: *empty*, *older* or *current*.
+    """The state of a schema that this version may write: *empty*, *older* or *current*.
 
     Raises:
         NewerSchema: it is newer than this version.
@@ -130,7 +130,7 @@ def writable_state(db: sqlite3.Connection, path: str) -> migrations.SchemaState:
 
 
 def open_for_reading(path: str, timeout: float) -> sqlite3.Connection:
-    """Open the database as a reader that cannot change it, nor checkpoint it when it closes.
+    """Open the database for reading: the connection cannot change it, and closing runs no checkpoint.
 
     Raises:
         sqlite3.DatabaseError: it cannot be opened.
@@ -219,7 +219,7 @@ def _read_once(path: str, timeout: float, query: Callable[[sqlite3.Connection], 
     files.refuse_links(path)
     state: migrations.SchemaState | None = None
     try:
-        _look_beside(path, timeout)
+        _check_files_beside(path, timeout)
         db = open_for_reading(path, timeout)
         try:
             db.execute("BEGIN")
@@ -252,16 +252,16 @@ def _read_once(path: str, timeout: float, query: Callable[[sqlite3.Connection], 
         raise StoreError(f"{path} cannot be read: {error}{_ADVICE[trouble]}") from error
 
 
-def _look_beside(path: str, timeout: float) -> None:
-    """Stop at a file of another kind; move the log of a file that was replaced out of the way of this one."""
+def _check_files_beside(path: str, timeout: float) -> None:
+    """Refuse a file of another kind; move aside a log that belongs to a file which this one replaced."""
     lock = FileLock(path)
-    sides.refuse_foreign_file(path, lock)
-    if not sides.strays(path, sides.noted(lock)):
+    log_owner.refuse_foreign_file(path, lock)
+    if not log_owner.orphan_suffixes(path, log_owner.noted_files(lock)):
         return
     if not lock.acquire(timeout):
         raise StoreError(f"{path} cannot be read{_ADVICE['busy']}")
     try:
-        sides.move_strays(path, lock)
+        log_owner.move_orphans(path, lock)
     finally:
         lock.release()
 

@@ -1,4 +1,4 @@
-"""Scores, runs, datasets and evaluations to be done into an open transaction."""
+"""Writes scores, reports, datasets and pending evaluations in an open transaction."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def insert_scores(
     scores: Sequence[tuple[str | None, str | None, Score]],
     run: tuple[str, int] | None = None,
 ) -> None:
-    """Keep scores, each with its trace id and span id; `run` is a run's id with the result's place in it."""
+    """Store scores, each with its trace id and span id; `run` is a run's id with the result's place in it."""
     run_id, result = run or (None, None)
     now = time.time_ns()
     for trace_id, span_id, score in scores:
@@ -31,7 +31,7 @@ def insert_scores(
 
 
 def insert_report(db: sqlite3.Connection, run_id: str, report: EvaluationReport) -> None:
-    """Keep a run with its results and their scores; the same run is replaced."""
+    """Store a run with its results and their scores; a run with the same id is replaced."""
     for table in ("scores", "results", "runs"):
         db.execute(f"DELETE FROM {table} WHERE run_id = ?", (run_id,))  # noqa: S608 - names of ours
     counts = report.counts
@@ -57,14 +57,14 @@ def insert_report(db: sqlite3.Connection, run_id: str, report: EvaluationReport)
 
 
 def insert_dataset(db: sqlite3.Connection, project: str, alias: str, content: str) -> int:
-    """Keep a new version of a dataset unless the newest is the same; returns the newest version's number."""
+    """Store a new version of a dataset unless the newest is equal; returns the newest number."""
     newest = db.execute(
         "SELECT version, content FROM datasets WHERE project = ? AND alias = ? ORDER BY version DESC LIMIT 1",
         (project, alias),
     ).fetchone()
     if newest is not None and newest[1] == content:
-        same: int = newest[0]
-        return same
+        number: int = newest[0]
+        return number
     version: int = 1 if newest is None else newest[0] + 1
     db.execute(
         "INSERT INTO datasets VALUES (?, ?, ?, ?, ?)", (project, alias, version, time.time_ns(), content)
@@ -73,7 +73,7 @@ def insert_dataset(db: sqlite3.Connection, project: str, alias: str, content: st
 
 
 def insert_pending(db: sqlite3.Connection, project: str, requests: Sequence[Mapping[str, Any]]) -> None:
-    """Keep evaluations to be done; one with a key that is there is replaced."""
+    """Store evaluations to be done; one with the same key is replaced."""
     now = time.time_ns()
     for request in requests:
         db.execute(
@@ -86,7 +86,7 @@ def insert_pending(db: sqlite3.Connection, project: str, requests: Sequence[Mapp
 def claim_pending(
     db: sqlite3.Connection, keys: Sequence[str], owner: str | None, held_by: str | None
 ) -> list[str]:
-    """Give those evaluations that `held_by` has to `owner`; returns the keys of those given."""
+    """Make `owner` the owner of those evaluations that belong to `held_by`; returns their keys."""
     now = time.time()
     return [
         key
@@ -100,6 +100,6 @@ def claim_pending(
 
 
 def delete_pending(db: sqlite3.Connection, keys: Sequence[str]) -> None:
-    """Forget evaluations that are done."""
+    """Delete evaluations that are done."""
     for key in keys:
         db.execute("DELETE FROM pending_evaluations WHERE key = ?", (key,))

@@ -1,4 +1,4 @@
-"""Memory in place of a file that cannot be written."""
+"""Keeps in memory what the store's file cannot take now, until the file can be written again."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _log = logging.getLogger("agenttrace")
 
 
 class MemoryFallback:
-    """Holds what a file could not take, and says when the file may be tried again.
+    """Keeps what a file could not take, and decides when the file is tried again.
 
-    `occupied` means that something waits here for the file.
+    `occupied` is True while something waits here for the file.
     """
 
     def __init__(self, health: StoreHealth) -> None:
@@ -31,14 +31,14 @@ class MemoryFallback:
         self.occupied = False
         self._pause = _FIRST_PAUSE
         self._again_at = 0.0
-        self._counted = 0
+        self._counted_drops = 0
 
     def must_wait(self) -> bool:
-        """Whether it is too early to try the file again."""
+        """Return True if it is too early to try the file again."""
         return self.occupied and time.monotonic() < self._again_at
 
     def open(self, cause: Exception) -> None:
-        """Take over from the file, or stay: the pause before the next attempt doubles, up to 30 seconds."""
+        """Take over from the file; each time again, the pause before the next attempt doubles, up to 30 s."""
         if self.occupied:
             self._pause = min(self._pause * 2, _LONGEST_PAUSE)
         self.occupied = True
@@ -53,31 +53,31 @@ class MemoryFallback:
         )
 
     def keep_spans(self, spans: Sequence[Span]) -> None:
-        """Hold spans, within the memory store's bound."""
+        """Keep spans, within the memory store's bound."""
         self.memory.export(spans)
         state = self.memory.health()
         self._health.waiting = state.written - state.dropped
-        self._health.dropped += state.dropped - self._counted
-        self._counted = state.dropped
+        self._health.dropped += state.dropped - self._counted_drops
+        self._counted_drops = state.dropped
 
     def put_back(self, db: sqlite3.Connection) -> None:
-        """Write what is kept besides spans."""
+        """Write to the file what is kept besides spans."""
         memory = self.memory
-        insert_scores(db, memory.kept_scores())
-        for run_id, report in memory.kept_reports().items():
+        insert_scores(db, memory.all_scores())
+        for run_id, report in memory.all_reports().items():
             insert_report(db, run_id, report)
-        for project, tools in memory.kept_tools().items():
+        for project, tools in memory.all_tools().items():
             insert_tools(db, project, tools)
-        for project, request in memory.kept_evaluations():
+        for project, request in memory.all_evaluations():
             insert_pending(db, project, [request])
 
     def leave(self) -> None:
-        """Everything is in the file again."""
+        """Empty the memory, when all of it has been written to the file."""
         _log.info("the trace store %s can be written again", self._health.path)
         self.memory = MemoryStore()
         self.occupied = False
         self._pause = _FIRST_PAUSE
-        self._counted = 0
+        self._counted_drops = 0
         self._health.mode = "sqlite"
         self._health.trouble = None
         self._health.waiting = 0

@@ -1,4 +1,4 @@
-"""The database file as a file: made private, recognised again, moved aside."""
+"""The files of a store on disk: made for their owner only, recognised by identity, moved aside."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pathlib import Path
 
 from agenttrace.core.errors import StoreError
 
-SIDES = ("", "-wal", "-shm")
-"""What belongs to one SQLite database: the file, its log, the index of the log."""
+SUFFIXES = ("", "-wal", "-shm")
+"""The endings of the files of one SQLite database: itself, its log, the index of the log."""
 
 HEADER = b"SQLite format 3\0"
 """How every SQLite database begins."""
@@ -22,10 +22,10 @@ Identity = tuple[int, int]
 def identity(path: str) -> Identity | None:
     """Which file stands at a path now, or None where there is none."""
     try:
-        found = os.stat(path, follow_symlinks=False)
+        status = os.stat(path, follow_symlinks=False)
     except FileNotFoundError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 def refuse_links(path: str) -> None:
@@ -34,32 +34,33 @@ def refuse_links(path: str) -> None:
     Raises:
         StoreError: a symbolic link, or something that is not a plain file, stands where the store goes.
     """
-    for side in SIDES:
+    for suffix in SUFFIXES:
         try:
-            mode = os.stat(path + side, follow_symlinks=False).st_mode
+            mode = os.stat(path + suffix, follow_symlinks=False).st_mode
         except FileNotFoundError:
             continue
         if stat.S_ISLNK(mode):
             raise StoreError(
-                f"{path + side} is a symbolic link, which the store does not follow; "
+                f"{path + suffix} is a symbolic link, which the store does not follow; "
                 "give the path of the file itself"
             )
         if not stat.S_ISREG(mode):
             kind = "a directory" if stat.S_ISDIR(mode) else "not a plain file"
-            raise StoreError(f"{path + side} is {kind}; the store needs the path of a file")
+            raise StoreError(f"{path + suffix} is {kind}; the store needs the path of a file")
 
 
-def refuse_foreign_file(path: str, ours: Identity | None = None) -> None:
+def refuse_foreign_file(path: str, owner: Identity | None = None) -> None:
     """Stop where a file of somebody else's stands, as after a mistyped path.
 
-    A database, an empty file, and a damaged one with our lock or its log beside it, are no strangers. `ours`
-    is the file that the lock and the log are known to belong to: they say nothing about another one.
+    A database, an empty file, and a damaged file with our lock or its log beside it are taken for a store.
+    `owner` is the file that the lock and the log belong to, where that is known: they say nothing about
+    another file.
 
     Raises:
         StoreError: neither its content nor what lies beside it says that it was ever a store.
         OSError: it cannot be read.
     """
-    is_replaced = ours is not None and identity(path) != ours
+    is_replaced = owner is not None and identity(path) != owner
     if not is_replaced and (os.path.lexists(path + ".lock") or os.path.lexists(path + "-wal")):
         return
     try:
@@ -77,7 +78,7 @@ def refuse_foreign_file(path: str, ours: Identity | None = None) -> None:
 def make_directory(path: str) -> None:
     """Make the directory of a file where it is missing, for its owner only.
 
-    One that is named ``.agenttrace`` is ours alone: git is told to ignore it.
+    A directory that is named ``.agenttrace`` gets a ``.gitignore``, since it holds nothing but stores.
     """
     directory = Path(path).parent
     try:
@@ -102,12 +103,12 @@ def create_private(path: str) -> None:
     """
     if os.path.lexists(path):
         return
-    move_aside(path, "orphan", SIDES[1:])
+    move_aside(path, "orphan", SUFFIXES[1:])
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
     os.close(os.open(path, flags, 0o600))
 
 
-def move_aside(path: str, why: str, sides: Sequence[str] = SIDES) -> str | None:
+def move_aside(path: str, why: str, suffixes: Sequence[str] = SUFFIXES) -> str | None:
     """Rename a database and what belongs to it to ``<path>.<why>-<UTC time>``; nothing is ever deleted.
 
     Returns the new name, or None where there was nothing to move. The parts keep their endings, so that
@@ -116,14 +117,14 @@ def move_aside(path: str, why: str, sides: Sequence[str] = SIDES) -> str | None:
     stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
     target = f"{path}.{why}-{stamp}"
     count = 1
-    while any(os.path.lexists(target + side) for side in SIDES):
+    while any(os.path.lexists(target + suffix) for suffix in SUFFIXES):
         count += 1
         target = f"{path}.{why}-{stamp}-{count}"
-    moved = False
-    for side in sides:
+    any_moved = False
+    for suffix in suffixes:
         try:
-            os.rename(path + side, target + side)
-            moved = True
+            os.rename(path + suffix, target + suffix)
+            any_moved = True
         except FileNotFoundError:
             continue
-    return target if moved else None
+    return target if any_moved else None

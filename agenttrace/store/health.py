@@ -1,4 +1,4 @@
-"""What a store knows about its own troubles."""
+"""The state of a store in numbers: what was written, what was lost, what stands in the way."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _log = logging.getLogger("agenttrace")
 class StoreHealth:
     """Counts since the store was made, in this process.
 
-    `mode` is where new spans go now, `trouble` why that is memory. `lost` counts spans that were stored in
-    a file which somebody then deleted, renamed away or replaced, `dropped` spans for which memory had no
+    `mode` is where new spans go now; `trouble` says why that is memory. `lost` counts spans that were stored
+    in a file which somebody then deleted, renamed away or replaced, `dropped` spans for which memory had no
     room. `waiting` spans are kept in memory until the file can be written again. `moved_aside` are the
     files that could not be used and were kept under a new name.
     """
@@ -34,7 +34,7 @@ class StoreHealth:
     warned: set[str] = field(default_factory=set)
 
     def count(self, spans: int, refused: int) -> None:
-        """Count spans that were written, of which so many were refused into the table ``quarantine``."""
+        """Count written spans; `refused` of them went into the table ``quarantine``."""
         self.written += spans - refused
         if refused:
             self.quarantined += refused
@@ -42,7 +42,7 @@ class StoreHealth:
             self.warn_once("quarantined", text, refused, self.path)
 
     def warn_once(self, cause: str, text: str, *values: object) -> None:
-        """Log a warning the first time that this cause is seen."""
+        """Log a warning the first time that a cause occurs."""
         if cause not in self.warned:
             self.warned.add(cause)
             _log.warning(text, *values)

@@ -1,10 +1,10 @@
-"""One writer at a time among all processes that use a file.
+"""The two locks of a store: one among all processes that write its file, one among threads and forks.
 
 SQLite before 3.51.3 can damage a database in WAL mode when two connections write or checkpoint in the same
 instant (the WAL-reset bug), and its own busy handler lets a writer starve for seconds. So each write
 transaction, together with the checkpoint after it, holds an advisory lock on a file beside the database.
-The lock is the kernel's: it ends with the process that holds it, however that ends. The file also carries a
-note, from who held the lock to who holds it next.
+The lock is the kernel's: it ends with the process that holds it, however that ends. The lock's file also
+carries a note, which each holder can leave to later ones.
 """
 
 from __future__ import annotations
@@ -13,7 +13,10 @@ import errno
 import os
 import random
 import stat
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 try:
@@ -29,16 +32,21 @@ _HELD_BY_OTHERS = {errno.EAGAIN, errno.EACCES, errno.EWOULDBLOCK}
 _MARK = b"agenttrace "
 _NOTE_BYTES = 200
 
+_FORK_TIMEOUT = 1.0
+_IMPORT_TIMEOUT = 10.0
+
 
 class FileLock:
     """An advisory lock on ``<path>.lock``, opened afresh each time so that a deleted file cannot split it."""
 
     def __init__(self, path: str) -> None:
         self.path = path + ".lock"
-        self._held: int | None = None
+        self._handle: int | None = None
 
     def acquire(self, timeout: float) -> bool:
-        """Wait up to `timeout` seconds; whether the lock is held (always, where the system has no locks).
+        """Wait up to `timeout` seconds; returns True if the lock is held.
+
+        Where the system has no locks, the answer is always True.
 
         Raises:
             OSError: the lock's file cannot be opened.
@@ -48,19 +56,19 @@ class FileLock:
         flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
         handle = os.open(self.path, flags, 0o600)
         try:
-            held = _wait(handle, timeout)
+            is_held = _wait(handle, timeout)
         except BaseException:
             os.close(handle)
             raise
-        if held:
-            self._held = handle
+        if is_held:
+            self._handle = handle
         else:
             os.close(handle)
-        return held
+        return is_held
 
     def release(self) -> None:
         """Let the next writer in."""
-        handle, self._held = self._held, None
+        handle, self._handle = self._handle, None
         if handle is not None:
             try:
                 fcntl.flock(handle, fcntl.LOCK_UN)
@@ -91,15 +99,15 @@ class FileLock:
         Raises:
             OSError: the lock's file cannot be written.
         """
-        if self._held is None or not stat.S_ISREG(os.fstat(self._held).st_mode):
+        if self._handle is None or not stat.S_ISREG(os.fstat(self._handle).st_mode):
             return
-        if os.pread(self._held, len(_MARK), 0) in (b"", _MARK):
+        if os.pread(self._handle, len(_MARK), 0) in (b"", _MARK):
             # One write of ever the same length: who reads it meanwhile finds the old note or the new one.
-            os.pwrite(self._held, (_MARK + note.encode("ascii")).ljust(_NOTE_BYTES - 1) + b"\n", 0)
+            os.pwrite(self._handle, (_MARK + note.encode("ascii")).ljust(_NOTE_BYTES - 1) + b"\n", 0)
 
     def forget(self) -> None:
         """In a forked child: drop the inherited descriptor; the parent's lock stays the parent's."""
-        handle, self._held = self._held, None
+        handle, self._handle = self._handle, None
         if handle is not None:
             os.close(handle)
 
@@ -116,9 +124,45 @@ def _wait(handle: int, timeout: float) -> bool:
                 return True
             if error.errno not in _HELD_BY_OTHERS:
                 raise
-        left = deadline - time.monotonic()
-        if left <= 0:
+        remaining = deadline - time.monotonic()
+        if remaining <= 0:
             return False
         # Jitter keeps many processes from asking in step.
-        time.sleep(min(left, pause * (0.5 + random.random())))  # noqa: S311 - no secret
+        time.sleep(min(remaining, pause * (0.5 + random.random())))  # noqa: S311 - no secret
         pause = min(pause * 1.6, 0.01)
+
+
+class ForkLock:
+    """Held by one thread at a time, and by a thread while it forks, so that no other thread is at work then.
+
+    A fork waits for it for a second at most, since a file may hang. It waits longer while its holder imports
+    a module: a child that inherits the lock of a half imported module would wait for that for ever.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._importing = False
+        self._forking = False
+        self.acquire = self._lock.acquire
+        self.release = self._lock.release
+
+    @contextmanager
+    def for_an_import(self) -> Iterator[None]:
+        """Hold it for an import."""
+        self._importing = True
+        try:
+            with self._lock:
+                yield
+        finally:
+            self._importing = False
+
+    def before_fork(self) -> bool:
+        """Take it for the fork; returns True if that was possible in time."""
+        self._forking = self._lock.acquire(timeout=_IMPORT_TIMEOUT if self._importing else _FORK_TIMEOUT)
+        return self._forking
+
+    def after_fork_in_parent(self) -> None:
+        """Let others go on."""
+        if self._forking:
+            self._forking = False
+            self._lock.release()

@@ -1,4 +1,4 @@
-"""A store that lives as long as its process."""
+"""The store in memory, which lives as long as its process."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from agenttrace.core.summary import RunSummary, TraceSummary
 from agenttrace.core.tool import ToolDefinition
 from agenttrace.core.trace import Trace
 from agenttrace.store.health import StoreHealth
-from agenttrace.store.id_prefix import id_prefix, only_match
+from agenttrace.store.queries import id_prefix, only_match
 from agenttrace.store.rows import dataset_text, dataset_value
 
 DEFAULT_BYTES = 64 * 1024 * 1024
@@ -37,7 +37,7 @@ class MemoryStore:
         self.max_bytes = max_bytes
         self._lock = threading.Lock()
         self._traces: dict[int, dict[int, Span]] = {}
-        self._weights: dict[int, int] = {}
+        self._trace_bytes: dict[int, int] = {}
         self._bytes = 0
         self._scores: deque[tuple[str, str | None, Score]] = deque(maxlen=_MOST_SCORES)
         self._reports: dict[str, EvaluationReport] = {}
@@ -61,13 +61,13 @@ class MemoryStore:
         trace = self._traces.get(key)
         if trace is None:
             trace = self._traces[key] = {}
-            self._weights[key] = 0
-        size = weight(span)
-        replaced = trace.get(span.span_key)
-        if replaced is not None:
-            size -= weight(replaced)
+            self._trace_bytes[key] = 0
+        size = span_bytes(span)
+        earlier = trace.get(span.span_key)
+        if earlier is not None:
+            size -= span_bytes(earlier)
         trace[span.span_key] = span
-        self._weights[key] += size
+        self._trace_bytes[key] += size
         self._bytes += size
         if span.tool is not None:
             self._tools.setdefault(span.project, {})[span.tool.name] = span.tool
@@ -78,26 +78,26 @@ class MemoryStore:
             self._dropped += self._drop(oldest)
             return
         spans = self._traces[oldest]  # one trace larger than all the room: its oldest spans go
-        size = weight(spans.pop(next(iter(spans))))
-        self._weights[oldest] -= size
+        size = span_bytes(spans.pop(next(iter(spans))))
+        self._trace_bytes[oldest] -= size
         self._bytes -= size
         self._dropped += 1
         if not spans:
             self._drop(oldest)
 
     def _drop(self, key: int) -> int:
-        self._bytes -= self._weights.pop(key)
+        self._bytes -= self._trace_bytes.pop(key)
         return len(self._traces.pop(key))
 
     def flush(self, timeout: float) -> bool:
-        """True: nothing is ever pending."""
+        """Return True: nothing is ever pending."""
         return True
 
     def close(self) -> None:
-        """Nothing to release; what is kept stays readable."""
+        """Do nothing: there is nothing to release, and what is kept stays readable."""
 
     def after_fork(self) -> None:
-        """In a forked child: begin anew with a lock of its own, keeping what was there."""
+        """In a forked child: replace the lock, which a thread of the parent may hold; the content stays."""
         self._lock = threading.Lock()
 
     def write_tools(self, project: str, tools: Sequence[ToolDefinition]) -> None:
@@ -114,7 +114,7 @@ class MemoryStore:
         return run_id
 
     def keep_report(self, run_id: str, report: EvaluationReport) -> None:
-        """Keep a run whose id is given."""
+        """Keep a run under the id that the caller chose."""
         with self._lock:
             self._reports[run_id] = report
 
@@ -124,19 +124,19 @@ class MemoryStore:
                 self._pending[request["key"]] = (project, dict(request))
 
     def pending_evaluations(self, project: str) -> list[dict[str, Any]]:
-        return [request for of_project, request in self.kept_evaluations() if of_project == project]
+        return [request for of_project, request in self.all_evaluations() if of_project == project]
 
     def claim_pending_evaluations(
         self, keys: Sequence[str], owner: str | None, *, held_by: str | None
     ) -> list[str]:
-        given = []
+        claimed_keys = []
         with self._lock:
             for key in keys:
                 project, request = self._pending.get(key, ("", {"owner": ()}))
                 if request.get("owner") == held_by:
                     self._pending[key] = (project, {**request, "owner": owner, "owned_at": time.time()})
-                    given.append(key)
-        return given
+                    claimed_keys.append(key)
+        return claimed_keys
 
     def drop_pending_evaluations(self, keys: Sequence[str]) -> None:
         with self._lock:
@@ -159,40 +159,40 @@ class MemoryStore:
         if len(prefix) == _ID_DIGITS:  # online evaluation reads every trace back: no search for those
             return key if (key := int(prefix, 16)) in self._traces else None
         ids = {f"{key:032x}": key for key in self._traces}
-        found = only_match(prefix, [known for known in ids if known.startswith(prefix)])
-        return None if found is None else ids[found]
+        match = only_match(prefix, [trace_id for trace_id in ids if trace_id.startswith(prefix)])
+        return None if match is None else ids[match]
 
     def traces(
         self, *, project: str | None = None, limit: int = 50, name: str | None = None
     ) -> list[TraceSummary]:
         with self._lock:
-            kept = [list(spans.values()) for spans in self._traces.values()]
-        lines = (TraceSummary.of(Trace(spans)) for spans in kept)
-        wanted = [line for line in lines if project in (None, line.project) and name in (None, line.name)]
-        wanted.reverse()  # of those that began together, the one stored last is the newest
-        return sorted(wanted, key=lambda line: -line.start_ns)[: max(limit, 0)]
+            traces = [list(spans.values()) for spans in self._traces.values()]
+        lines = (TraceSummary.of(Trace(spans)) for spans in traces)
+        matches = [line for line in lines if project in (None, line.project) and name in (None, line.name)]
+        matches.reverse()  # of those that began together, the one stored last is the newest
+        return sorted(matches, key=lambda line: -line.start_ns)[: max(limit, 0)]
 
     def scores(self, trace_id: str) -> list[tuple[str | None, Score]]:
         with self._lock:
-            found = [(span_id, score) for of_trace, span_id, score in self._scores if of_trace == trace_id]
+            scores = [(span_id, score) for of_trace, span_id, score in self._scores if of_trace == trace_id]
             for report in self._reports.values():
                 for result in report:
                     if result.trace_id == trace_id:
-                        found += [(None, score) for score in result.scores]
-            return found
+                        scores += [(None, score) for score in result.scores]
+            return scores
 
     def runs(self, *, project: str | None = None, limit: int = 50) -> list[RunSummary]:
         with self._lock:
-            kept = list(self._reports.items())
-        lines = [RunSummary.of(run_id, report) for run_id, report in reversed(kept)]
-        wanted = [line for line in lines if project in (None, line.project)]
-        return sorted(wanted, key=lambda line: -line.started_ns)[: max(limit, 0)]
+            reports = list(self._reports.items())
+        lines = [RunSummary.of(run_id, report) for run_id, report in reversed(reports)]
+        matches = [line for line in lines if project in (None, line.project)]
+        return sorted(matches, key=lambda line: -line.started_ns)[: max(limit, 0)]
 
     def run(self, run_id: str) -> dict[str, Any] | None:
         prefix = id_prefix(run_id)
         with self._lock:
-            found = prefix and only_match(prefix, [i for i in self._reports if i.startswith(prefix)])
-            return {"run_id": found, **self._reports[found].to_dict()} if found else None
+            match = prefix and only_match(prefix, [i for i in self._reports if i.startswith(prefix)])
+            return {"run_id": match, **self._reports[match].to_dict()} if match else None
 
     def save_dataset(self, alias: str, project: str, content: Any) -> int:
         text = dataset_text(alias, content)
@@ -218,35 +218,35 @@ class MemoryStore:
             if key is None:
                 return False
             self._drop(key)
-            kept = [entry for entry in self._scores if entry[0] != trace_id.lower()]
-            self._scores = deque(kept, maxlen=_MOST_SCORES)
+            others = [entry for entry in self._scores if entry[0] != trace_id.lower()]
+            self._scores = deque(others, maxlen=_MOST_SCORES)
             return True
 
     def health(self) -> StoreHealth:
         """The state of this moment."""
         return StoreHealth(mode="memory", written=self._written, dropped=self._dropped)
 
-    def kept_spans(self) -> list[Span]:
+    def all_spans(self) -> list[Span]:
         """Every span that is kept, trace by trace."""
         with self._lock:
             return [span for trace in self._traces.values() for span in trace.values()]
 
-    def kept_scores(self) -> list[tuple[str, str | None, Score]]:
+    def all_scores(self) -> list[tuple[str, str | None, Score]]:
         """Every score that is kept, without those of runs."""
         with self._lock:
             return list(self._scores)
 
-    def kept_reports(self) -> dict[str, EvaluationReport]:
+    def all_reports(self) -> dict[str, EvaluationReport]:
         """Every run that is kept, by its id."""
         with self._lock:
             return dict(self._reports)
 
-    def kept_tools(self) -> dict[str, list[ToolDefinition]]:
-        """Every tool that is known, by project."""
+    def all_tools(self) -> dict[str, list[ToolDefinition]]:
+        """Every tool that is kept, by project."""
         with self._lock:
             return {project: list(tools.values()) for project, tools in self._tools.items()}
 
-    def kept_evaluations(self) -> list[tuple[str, dict[str, Any]]]:
+    def all_evaluations(self) -> list[tuple[str, dict[str, Any]]]:
         """Every evaluation that is to be done, with its project."""
         with self._lock:
             return list(self._pending.values())
@@ -255,22 +255,22 @@ class MemoryStore:
 _SPAN_BYTES = 600
 
 
-def weight(span: Span) -> int:
-    """Its texts and collections, counted without following other objects."""
+def span_bytes(span: Span) -> int:
+    """About how many bytes a span takes: its texts and collections, without following other objects."""
     size = _SPAN_BYTES
-    left: list[Any] = [span.input, span.output, span.attributes, span.usage]
+    values: list[Any] = [span.input, span.output, span.attributes, span.usage]
     if span.error is not None:
         size += len(span.error.message) + 300 * len(span.error.frames)
-    while left:
-        value = left.pop()
+    while values:
+        value = values.pop()
         if isinstance(value, str):
             size += 50 + len(value)
         elif isinstance(value, dict):
             size += 64 + 100 * len(value)
-            left += value.values()
+            values += value.values()
         elif isinstance(value, list | tuple):
             size += 56 + 8 * len(value)
-            left += value
+            values += value
         else:
             size += 16
     return size

@@ -1,12 +1,12 @@
-"""The schema, as named steps that are each applied once.
+"""The schema of a store's file, as named steps that are each applied once.
 
 A step runs in a transaction of its own together with the row that names it, so a process that is killed in
 between leaves either the old schema or the new one.
 
-A file that names a step which this version does not know was written by a newer one. It is left alone unless
-it says that older versions may go on with it: its ``user_version`` is the number of steps that a version must
-know to read and write it; 0 says nothing. So every step after the third sets it: ``PRAGMA user_version = 3``
-is among the statements of a step that those who know three may ignore, its own number among any other's.
+A file that names a step which this version does not know was written by a newer version. It is left alone
+unless it says that older versions may use it: its ``user_version`` is the number of steps that a version
+must know to read and write it; 0 says nothing. So every step after the third sets it. A step that versions
+with three steps may ignore has ``PRAGMA user_version = 3`` among its statements; others set their own number.
 """
 
 from __future__ import annotations
@@ -174,7 +174,7 @@ SchemaState = Literal["empty", "older", "current", "newer", "foreign"]
 
 
 def state(db: sqlite3.Connection) -> SchemaState:
-    """How a database's schema stands to this version's. *foreign*: it belongs to another application.
+    """Compare a database's schema with this version's. *foreign*: it belongs to another application.
 
     *empty*: no step was applied, also where a process was killed before the first one. *current*: also where
     a newer version wrote it and says that this one may go on with it.
@@ -188,24 +188,24 @@ def state(db: sqlite3.Connection) -> SchemaState:
     (mark,) = db.execute("PRAGMA application_id").fetchone()
     if mark != APPLICATION_ID or "migrations" not in tables:
         return "foreign"
-    applied = {name for (name,) in db.execute("SELECT name FROM migrations")}
-    known = {name for name, _ in MIGRATIONS}
-    if not applied:
+    steps = {name for (name,) in db.execute("SELECT name FROM migrations")}
+    our_steps = {name for name, _ in MIGRATIONS}
+    if not steps:
         return "empty"
-    if applied - known:
-        (needed,) = db.execute("PRAGMA user_version").fetchone()
-        return "current" if 1 <= needed <= len(MIGRATIONS) and applied > known else "newer"
-    return "current" if applied == known else "older"
+    if steps - our_steps:
+        (least_steps,) = db.execute("PRAGMA user_version").fetchone()
+        return "current" if 1 <= least_steps <= len(MIGRATIONS) and steps > our_steps else "newer"
+    return "current" if steps == our_steps else "older"
 
 
-def count(db: sqlite3.Connection) -> int:
-    """How many steps were applied. It is asked before every write, and costs a few microseconds.
+def count_steps(db: sqlite3.Connection) -> int:
+    """How many steps were applied. Every write begins with this; it costs a few microseconds.
 
     Raises:
         sqlite3.DatabaseError: the table of steps is damaged or gone.
     """
-    (applied,) = db.execute("SELECT count(*) FROM migrations").fetchone()
-    return int(applied)
+    (steps,) = db.execute("SELECT count(*) FROM migrations").fetchone()
+    return int(steps)
 
 
 def migrate(db: sqlite3.Connection) -> None:
@@ -216,13 +216,13 @@ def migrate(db: sqlite3.Connection) -> None:
         db.execute(
             "CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY, applied_ns INTEGER NOT NULL)"
         )
-        applied = {name for (name,) in db.execute("SELECT name FROM migrations")}
+        earlier_steps = {name for (name,) in db.execute("SELECT name FROM migrations")}
         db.execute("COMMIT")
     except BaseException:
         _roll_back(db)
         raise
     for name, statements in MIGRATIONS:
-        if name not in applied:
+        if name not in earlier_steps:
             _apply(db, name, statements)
 
 

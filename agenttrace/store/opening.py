@@ -1,4 +1,4 @@
-"""Which store a setting means."""
+"""`open_store`: from a setting (a path, an address, ``"memory"``, nothing) to its store."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ def open_store(where: str | Path | None = None) -> Store:
 
 
 def _path_of(setting: str) -> str:
-    """The path that a setting is, or that stands in an address of SQLite's, read as SQLAlchemy reads it.
+    """The path in a setting: the setting itself, or the path of an SQLite address as SQLAlchemy reads it.
 
     Raises:
-        ConfigError: any other address. Of that the text repeats only the scheme: the rest may be a password.
+        ConfigError: any other address. The message repeats only its scheme: the rest may hold a password.
     """
     scheme, colon, rest = setting.partition(":")
     if colon and scheme.lower() == "sqlite":

@@ -1,4 +1,4 @@
-"""Reading back what an open database holds."""
+"""Reads of an open database: traces and runs by the first digits of their ids, lists, scores, datasets."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import sqlite3
 from collections.abc import Iterator
 from typing import Any
 
+from agenttrace.core.errors import StoreError
 from agenttrace.core.score import Score
 from agenttrace.core.summary import RunSummary, TraceSummary
 from agenttrace.core.tool import TOOL, ToolDefinition
 from agenttrace.core.trace import Trace
-from agenttrace.store.id_prefix import only_match
 from agenttrace.store.rows import (
     RESULT_COLUMNS,
     SCORE_COLUMNS,
@@ -25,7 +25,35 @@ from agenttrace.store.rows import (
 # Every statement here is put together from constants of this package; values are always bound.
 # ruff: noqa: S608
 
+SHORTEST_PREFIX = 4
+_HEX = frozenset("0123456789abcdef")
 _LAST_DIGIT = "g"  # sorts after every hex digit
+
+
+def id_prefix(text: str) -> str | None:
+    """The hex digits of an id or of its beginning, or None for what no id begins with.
+
+    Raises:
+        StoreError: fewer than four digits.
+    """
+    digits = text.strip().lower()
+    if len(digits) > 32 or not set(digits) <= _HEX:
+        return None
+    if len(digits) < SHORTEST_PREFIX:
+        raise StoreError(f"give at least {SHORTEST_PREFIX} digits of an id, got {text!r}")
+    return digits
+
+
+def only_match(prefix: str, matches: list[str]) -> str | None:
+    """The one id of those that begin with a prefix, or None where there is none.
+
+    Raises:
+        StoreError: several do.
+    """
+    if len(matches) > 1 and prefix not in matches:
+        candidates = ", ".join(match[: len(prefix) + 4] + "…" for match in matches[:3])
+        raise StoreError(f"{prefix!r} begins several ids ({candidates}); give more digits")
+    return (prefix if prefix in matches else matches[0]) if matches else None
 
 
 def find_trace(db: sqlite3.Connection, prefix: str) -> tuple[int, str] | None:
@@ -38,8 +66,8 @@ def find_trace(db: sqlite3.Connection, prefix: str) -> tuple[int, str] | None:
         "SELECT trace_id, id FROM traces WHERE trace_id >= ? AND trace_id < ? LIMIT 4",
         (prefix, prefix + _LAST_DIGIT),
     ).fetchall()
-    found = only_match(prefix, [trace_id for trace_id, _ in rows])
-    return None if found is None else (dict(rows)[found], found)
+    match = only_match(prefix, [trace_id for trace_id, _ in rows])
+    return None if match is None else (dict(rows)[match], match)
 
 
 SpanRows = list[tuple[Any, ...]]
@@ -67,12 +95,12 @@ def known_tools(db: sqlite3.Connection, trace: int) -> list[tuple[str, str]]:
 def trace_of(trace_id: str, rows: SpanRows, tools: list[tuple[str, str]]) -> Trace:
     """The trace that `span_rows` and `known_tools` describe."""
     key = int(trace_id, 16)
-    seen: dict[tuple[str, str], ToolDefinition] = {}
-    spans = [span_of(key, row, seen) for row in rows]
+    definitions: dict[tuple[str, str], ToolDefinition] = {}
+    spans = [span_of(key, row, definitions) for row in rows]
     return Trace(
         spans,
         trace_key=key,
-        tools={name: tool_of(name, definition, seen) for name, definition in tools},
+        tools={name: tool_of(name, definition, definitions) for name, definition in tools},
     )
 
 
@@ -80,14 +108,14 @@ def summaries(
     db: sqlite3.Connection, project: str | None, limit: int, name: str | None
 ) -> list[TraceSummary]:
     """The newest traces first."""
-    found: list[TraceSummary] = []
+    lines: list[TraceSummary] = []
     for number, trace_id, of_project in _newest(db, project, name):
-        if len(found) >= limit:
+        if len(lines) >= limit:
             break
         summary = _summary(db, number, trace_id, of_project)
         if summary is not None and name in (None, summary.name):
-            found.append(summary)
-    return found
+            lines.append(summary)
+    return lines
 
 
 def _newest(db: sqlite3.Connection, project: str | None, name: str | None) -> Iterator[tuple[int, str, str]]:
@@ -171,7 +199,7 @@ def find_run(db: sqlite3.Connection, prefix: str) -> str | None:
 def run(db: sqlite3.Connection, run_id: str) -> dict[str, Any]:
     """A run as `EvaluationReport.to_dict` gave it, with its ``run_id``."""
     row = db.execute(f"SELECT {_RUN_COLUMNS} FROM runs WHERE run_id = ?", (run_id,)).fetchone()
-    found = _run_summary(row)
+    summary = _run_summary(row)
     by_result: dict[int, list[Score]] = {}
     for result, *score in db.execute(
         f"SELECT result, {SCORE_COLUMNS} FROM scores WHERE run_id = ? ORDER BY id", (run_id,)
@@ -181,15 +209,15 @@ def run(db: sqlite3.Connection, run_id: str) -> dict[str, Any]:
         f"SELECT result, {RESULT_COLUMNS} FROM results WHERE run_id = ? ORDER BY result", (run_id,)
     )
     return {
-        "run_id": found.run_id,
-        "name": found.name,
-        "project": found.project,
-        "model": found.model,
-        "started_ns": found.started_ns,
-        "duration": found.duration,
-        "counts": {"passed": found.passed, "failed": found.failed, "errored": found.errored},
+        "run_id": summary.run_id,
+        "name": summary.name,
+        "project": summary.project,
+        "model": summary.model,
+        "started_ns": summary.started_ns,
+        "duration": summary.duration,
+        "counts": {"passed": summary.passed, "failed": summary.failed, "errored": summary.errored},
         "means": _means(score for scores in by_result.values() for score in scores),
-        "metadata": found.metadata,
+        "metadata": summary.metadata,
         "results": [result_of(row, by_result.get(result, ())) for result, *row in results],
     }
 
@@ -199,7 +227,7 @@ def _means(scores: Iterator[Score]) -> dict[str, float]:
     for score in scores:
         if score.value is not None:
             values.setdefault(score.name, []).append(score.value)
-    return {name: sum(found) / len(found) for name, found in values.items()}
+    return {name: sum(numbers) / len(numbers) for name, numbers in values.items()}
 
 
 def dataset(db: sqlite3.Connection, project: str, alias: str, version: int | None) -> str | None:

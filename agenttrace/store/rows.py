@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from agenttrace.core import semconv
 from agenttrace.core.errors import StoreError
 from agenttrace.core.jsonable import clean_text, jsonable, to_json
 from agenttrace.core.report import ScoringResult
@@ -32,10 +33,10 @@ def flat_rows(
 ) -> list[Any]:
     """All columns of all spans in one list, as one statement takes them.
 
-    `functions` has the numbers of functions seen before, `number` gives those of others.
+    `functions` has the numbers of functions that are cached; `number` looks up the others.
 
     Raises:
-        Exception: of any kind, for a span that does not hold what its fields promise.
+        Exception: of any kind, for a span whose fields hold values of other types than declared.
     """
     from pydantic_core import to_json as encode  # on the writer's thread: making a tracer must stay light
 
@@ -45,7 +46,7 @@ def flat_rows(
         function = functions.get((span.name, span.span_type, span.project, id(span.tool)))
         parent = span.parent_key
         index, start, end = span.index, span.start_ns, span.end_ns
-        given, output = span.input, span.output
+        arguments, output = span.input, span.output
         plain = span.status == "ok" and span.error is None and not span.attributes and span.usage is None
         add(
             (
@@ -56,7 +57,7 @@ def flat_rows(
                 number(span) if function is None else function,
                 start if start < _TOP else _LATEST,
                 end if end < _TOP else _LATEST,
-                None if given is None else encode(given, inf_nan_mode="strings").decode(),
+                None if arguments is None else encode(arguments, inf_nan_mode="strings").decode(),
                 None if output is None else encode(output, inf_nan_mode="strings").decode(),
                 None if plain else _rest(span),
             )
@@ -78,31 +79,31 @@ def signed(key: int) -> int:
 
 
 def unsigned(key: int) -> int:
-    """The id that `signed` was given."""
+    """The id of an integer that `signed` made."""
     return key if key >= 0 else key + _WRAP
 
 
 def _rest(span: Span) -> str:
-    kept: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     if span.status != "ok":
-        kept["status"] = span.status
+        fields["status"] = span.status
     if span.error is not None:
-        kept["error"] = {
+        fields["error"] = {
             "type": span.error.type,
             "message": span.error.message,
             "frames": [(frame.file, frame.line, frame.function) for frame in span.error.frames],
         }
     if span.attributes:
-        kept["attributes"] = span.attributes
+        fields["attributes"] = span.attributes
     if span.usage is not None:
-        kept["usage"] = span.usage
+        fields["usage"] = span.usage
     from pydantic_core import to_json
 
-    return to_json(kept, inf_nan_mode="strings").decode()
+    return to_json(fields, inf_nan_mode="strings").decode()
 
 
 def tidied(span: Span) -> Span:
-    """The span with every field forced into its promised form, for one that failed as it was."""
+    """A copy of a span that could not be stored, with every field forced into its declared type."""
     error = span.error
     return Span(
         trace_key=span.trace_key,
@@ -144,10 +145,10 @@ SPAN_COLUMNS = (
 
 def span_of(trace_key: int, row: Sequence[Any], tools: dict[tuple[str, str], ToolDefinition]) -> Span:
     """The span of a row of `SPAN_COLUMNS`; `tools` remembers the definitions read so far."""
-    span, parent, seq, name, span_type, project, definition, start, end, given, output, rest = row
+    span, parent, seq, name, span_type, project, definition, start, end, arguments, output, rest = row
     more: Any = EMPTY if rest is None else loaded(rest)
     if not isinstance(more, Mapping):
-        more = {"attributes": {"agenttrace.unreadable": more}}
+        more = {"attributes": {semconv.UNREADABLE: more}}
     error = more.get("error")
     return Span(
         trace_key=trace_key,
@@ -158,7 +159,7 @@ def span_of(trace_key: int, row: Sequence[Any], tools: dict[tuple[str, str], Too
         span_type=span_type,
         start_ns=start,
         end_ns=end,
-        input=None if given is None else loaded(given),
+        input=None if arguments is None else loaded(arguments),
         output=None if output is None else loaded(output),
         status=more.get("status", "ok"),
         error=None
@@ -172,7 +173,7 @@ def span_of(trace_key: int, row: Sequence[Any], tools: dict[tuple[str, str], Too
 
 
 def loaded(text: str) -> Any:
-    """The value of a JSON text; the text itself, marked, where bytes of the file have rotted."""
+    """The value of a JSON text; where bytes of the file are damaged, ``{"$unreadable": text}``."""
     try:
         from pydantic_core import from_json
 
@@ -192,14 +193,14 @@ def definition_text(tool: ToolDefinition) -> str:
     return to_json(jsonable({"parameters": parameters, "tags": list(tool.tags)}))
 
 
-def tool_of(name: str, definition: str, known: dict[tuple[str, str], ToolDefinition]) -> ToolDefinition:
-    """The definition that `definition_text` wrote."""
-    found = known.get((name, definition))
-    if found is None:
+def tool_of(name: str, definition: str, definitions: dict[tuple[str, str], ToolDefinition]) -> ToolDefinition:
+    """The tool of a text that `definition_text` wrote; `definitions` remembers those read so far."""
+    tool = definitions.get((name, definition))
+    if tool is None:
         from pydantic_core import from_json
 
         entry = from_json(definition)
-        found = known[name, definition] = ToolDefinition(
+        tool = definitions[name, definition] = ToolDefinition(
             name=name,
             parameters=tuple(
                 Parameter(item["name"], item["kind"], item.get("default", REQUIRED))
@@ -207,7 +208,7 @@ def tool_of(name: str, definition: str, known: dict[tuple[str, str], ToolDefinit
             ),
             tags=tuple(entry["tags"]),
         )
-    return found
+    return tool
 
 
 def dataset_text(alias: str, content: Any) -> str:
@@ -230,7 +231,7 @@ def dataset_text(alias: str, content: Any) -> str:
 
 
 def dataset_value(text: str) -> Any:
-    """The data of such a text."""
+    """The data of a text that `dataset_text` made."""
     return json.loads(text)
 
 
@@ -239,9 +240,9 @@ _RARE = ("details", "diff", "strict", "usage", "metadata")
 
 
 def score_row(score: Score) -> tuple[Any, ...]:
-    """The columns of `SCORE_COLUMNS`."""
+    """A score as values for `SCORE_COLUMNS`."""
     rare = {field: getattr(score, field) for field in _RARE}
-    kept = {field: value for field, value in rare.items() if value}
+    present = {field: value for field, value in rare.items() if value}
     return (
         clean_text(score.name),
         score.value,
@@ -252,8 +253,8 @@ def score_row(score: Score) -> tuple[Any, ...]:
         score.model,
         score.cost,
         score.duration,
-        to_json(jsonable({k: dict(v) if isinstance(v, Mapping) else v for k, v in kept.items()}))
-        if kept
+        to_json(jsonable({k: dict(v) if isinstance(v, Mapping) else v for k, v in present.items()}))
+        if present
         else None,
     )
 
@@ -276,7 +277,7 @@ def score_of(row: Sequence[Any]) -> Score:
 
 
 def result_row(result: ScoringResult) -> tuple[Any, ...]:
-    """The columns of `results` after its key."""
+    """A result as values for `RESULT_COLUMNS`."""
     return (
         result.position,
         _text_or_none(result.name),
@@ -295,7 +296,7 @@ RESULT_COLUMNS = "position, name, outcome, trial, trials, trace_id, run_duration
 
 
 def result_of(row: Sequence[Any], scores: Sequence[Score]) -> dict[str, Any]:
-    """What `ScoringResult.to_dict` gave."""
+    """The dict that `ScoringResult.to_dict` makes, from its row and the scores stored for it."""
     entry: dict[str, Any] = dict(zip(RESULT_COLUMNS.split(", "), row, strict=True))
     entry["example"] = loaded(entry["example"])
     entry["scores"] = [score.to_dict() for score in scores]

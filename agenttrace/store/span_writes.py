@@ -1,7 +1,4 @@
-"""What is written for spans: the functions they are calls of, their rows, what goes for them.
-
-When a file has reached its size, the oldest traces go.
-"""
+"""Writes spans in an open transaction, and deletes the oldest traces when the file has grown too large."""
 
 from __future__ import annotations
 
@@ -19,24 +16,24 @@ from agenttrace.core.tool import ToolDefinition
 from agenttrace.store.rows import SPAN_WIDTH, FunctionKey, definition_text, flat_rows, tidied
 
 _LATEST = (1 << 63) - 1
-_KNOWN_TRACES = "SELECT trace_id, id FROM traces WHERE trace_id IN (SELECT value FROM json_each(?))"
+_STORED_TRACES = "SELECT trace_id, id FROM traces WHERE trace_id IN (SELECT value FROM json_each(?))"
 
 
 def keep_spans(db: sqlite3.Connection, functions: FunctionIds, spans: Sequence[Span]) -> int:
-    """Keep spans, whatever is among them; returns how many had to be quarantined."""
-    if _kept(db, functions, spans) is None:
+    """Store spans, whatever is among them; returns how many had to be quarantined."""
+    if _store_all(db, functions, spans) is None:
         return 0
-    return sum(_quarantined(db, functions, span) for span in spans)
+    return sum(_store_or_quarantine(db, functions, span) for span in spans)
 
 
-def _quarantined(db: sqlite3.Connection, functions: FunctionIds, span: Span) -> bool:
-    if _kept(db, functions, (span,)) is None:
+def _store_or_quarantine(db: sqlite3.Connection, functions: FunctionIds, span: Span) -> bool:
+    if _store_all(db, functions, (span,)) is None:
         return False
     reason: BaseException | None
     try:
-        reason = _kept(db, functions, (tidied(span),))
+        reason = _store_all(db, functions, (tidied(span),))
     except BaseException as error:  # choke-point: a span that cannot even be tidied
-        if not speaks_of_a_span(error):
+        if not caused_by_span(error):
             raise
         reason = error
     if reason is not None:
@@ -44,26 +41,28 @@ def _quarantined(db: sqlite3.Connection, functions: FunctionIds, span: Span) -> 
     return reason is not None
 
 
-def _kept(db: sqlite3.Connection, functions: FunctionIds, spans: Sequence[Span]) -> BaseException | None:
-    """Keep all of the spans, or none and return why."""
-    db.execute("SAVEPOINT kept")
+def _store_all(db: sqlite3.Connection, functions: FunctionIds, spans: Sequence[Span]) -> BaseException | None:
+    """Store all of the spans and return None, or store none and return the error."""
+    db.execute("SAVEPOINT spans_stored")
     try:
         _insert_spans(db, functions, spans)
-    except BaseException as error:  # choke-point: sorted into the store's troubles and the spans' own
-        if not speaks_of_a_span(error):
+    except (
+        BaseException
+    ) as error:  # choke-point: an error of the file goes on, an error of a span is returned
+        if not caused_by_span(error):
             raise
-        db.execute("ROLLBACK TO kept")
+        db.execute("ROLLBACK TO spans_stored")
         functions.forget()
-        db.execute("RELEASE kept")
+        db.execute("RELEASE spans_stored")
         return error
-    db.execute("RELEASE kept")
+    db.execute("RELEASE spans_stored")
     return None
 
 
-def speaks_of_a_span(error: BaseException) -> bool:
-    """Whether an error speaks of a value (binding, overflow, integrity, the panic of a library in Rust).
+def caused_by_span(error: BaseException) -> bool:
+    """Return True if a span's value caused an error (binding, overflow, integrity, a panic in Rust).
 
-    Others speak of the file, or of this installation, which lacks a library; or they came from a signal.
+    Other errors come from the file, from a library that is not installed, or from a signal handler.
     """
     if isinstance(error, sqlite3.OperationalError | OSError | ImportError):
         return False
@@ -72,12 +71,12 @@ def speaks_of_a_span(error: BaseException) -> bool:
 
 def _insert_spans(db: sqlite3.Connection, functions: FunctionIds, spans: Sequence[Span]) -> None:
     traces = _trace_numbers(db, spans)
-    flat = flat_rows(spans, traces, functions.known, lambda span: functions.number(db, span))
+    flat = flat_rows(spans, traces, functions.cached, lambda span: functions.number(db, span))
     insert_many(db, "INSERT OR REPLACE INTO span_rows VALUES ", SPAN_WIDTH, flat)
 
 
 def _quarantine(db: sqlite3.Connection, span: Any, reason: BaseException) -> None:
-    def shown(field: str) -> str | None:
+    def text_of(field: str) -> str | None:
         value = getattr(span, field, None)
         if type(value) is int:
             return hex(value)[:80]
@@ -86,7 +85,7 @@ def _quarantine(db: sqlite3.Connection, span: Any, reason: BaseException) -> Non
     text = clean_text(f"{type(reason).__name__}: {reason}"[:500])
     db.execute(
         "INSERT INTO quarantine (trace_id, span_id, name, reason, created_ns) VALUES (?, ?, ?, ?, ?)",
-        (shown("trace_key"), shown("span_key"), shown("name"), text, time.time_ns()),
+        (text_of("trace_key"), text_of("span_key"), text_of("name"), text, time.time_ns()),
     )
 
 
@@ -108,12 +107,11 @@ def _trace_numbers(db: sqlite3.Connection, spans: Sequence[Span]) -> Mapping[int
             roots[key] = span
     texts = {_checked_trace_id(key): key for key in firsts}
     numbers: dict[int, int] = {}
-    asked = to_json(list(texts))
-    for text, number in db.execute(_KNOWN_TRACES, (asked,)):
+    for text, number in db.execute(_STORED_TRACES, (to_json(list(texts)),)):
         numbers[texts[text]] = number
-    known = roots.keys() & numbers.keys()
+    roots_of_stored_traces = roots.keys() & numbers.keys()
     _add_traces(db, {text: key for text, key in texts.items() if key not in numbers}, firsts, roots, numbers)
-    for key in known:
+    for key in roots_of_stored_traces:
         root = roots[key]
         db.execute(
             "UPDATE traces SET project = CASE WHEN name IS NULL THEN ? ELSE project END,"
@@ -149,7 +147,7 @@ def _add_traces(
 
 
 def delete_trace(db: sqlite3.Connection, number: int, trace_id: str) -> None:
-    """Delete a trace, its spans and its scores, but for the scores of a run."""
+    """Delete a trace with its spans and scores; scores that belong to a run stay."""
     db.execute("DELETE FROM span_rows WHERE trace = ?", (number,))
     db.execute("DELETE FROM scores WHERE trace_id = ? AND run_id IS NULL", (trace_id,))
     db.execute("DELETE FROM traces WHERE id = ?", (number,))
@@ -164,15 +162,15 @@ _ROWS_PER_STATEMENT = (200, 20, 1)
 def insert_many(db: sqlite3.Connection, statement: str, width: int, flat: list[Any]) -> None:
     """Run ``statement`` (up to its VALUES) for rows of `width` columns that lie end to end in `flat`."""
     most = db.getlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER)
-    done = 0
+    start = 0
     for rows in _ROWS_PER_STATEMENT:
         size = rows * width
         if size > most:
             continue
         text = _statement(statement, rows, width)
-        while len(flat) - done >= size:
-            db.execute(text, flat[done : done + size])
-            done += size
+        while len(flat) - start >= size:
+            db.execute(text, flat[start : start + size])
+            start += size
 
 
 @lru_cache(maxsize=16)
@@ -181,7 +179,7 @@ def _statement(statement: str, rows: int, width: int) -> str:
 
 
 def marks(count: int) -> str:
-    """Places for that many bound values."""
+    """That many question marks, for bound values."""
     return ", ".join("?" * count)
 
 
@@ -189,43 +187,43 @@ _MOST_FUNCTIONS = 10_000
 
 
 class FunctionIds:
-    """The numbers of recorded functions in one file; `known` are those that this process has met."""
+    """The numbers of recorded functions in one file; `cached` are those that this process has looked up."""
 
     def __init__(self) -> None:
-        self.known: dict[FunctionKey, int] = {}
-        self._tools: list[ToolDefinition] = []  # held, so that no other object gets the identity of one
+        self.cached: dict[FunctionKey, int] = {}
+        self._tools: list[ToolDefinition] = []  # kept alive, so that no other object gets the `id` of one
 
     def number(self, db: sqlite3.Connection, span: Span) -> int:
-        """The number of the function that a span is a call of, made known."""
+        """The number of the function that a span is a call of; it is cached."""
         tool = span.tool
         definition = ""
-        if len(self.known) >= _MOST_FUNCTIONS:  # names that carry ids: no set of them is worth keeping
+        if len(self.cached) >= _MOST_FUNCTIONS:  # names that carry ids: no set of them is worth keeping
             self.forget()
         if tool is not None:
             definition = definition_text(tool)
             self._tools.append(tool)
         number = _function_number(db, (span.project, span.name, span.span_type, definition))
-        self.known[span.name, span.span_type, span.project, id(tool)] = number
+        self.cached[span.name, span.span_type, span.project, id(tool)] = number
         return number
 
     def forget(self) -> None:
-        """After a rollback: numbers given in it are not in the file."""
-        self.known.clear()
+        """Empty the cache after a rollback: numbers of that transaction are not in the file."""
+        self.cached.clear()
         self._tools.clear()
 
 
 def _function_number(db: sqlite3.Connection, row: tuple[str, str, str, str]) -> int:
     query = "SELECT id FROM functions WHERE project = ? AND name = ? AND span_type = ? AND definition = ?"
-    found = db.execute(query, row).fetchone()
-    if found is None:
+    ids = db.execute(query, row).fetchone()
+    if ids is None:
         db.execute("INSERT INTO functions (project, name, span_type, definition) VALUES (?, ?, ?, ?)", row)
-        found = db.execute(query, row).fetchone()
-    number: int = found[0]
+        ids = db.execute(query, row).fetchone()
+    number: int = ids[0]
     return number
 
 
 def insert_tools(db: sqlite3.Connection, project: str, tools: Sequence[ToolDefinition]) -> None:
-    """Keep the definitions of tools, called or not."""
+    """Store the definitions of tools, whether they were called or not."""
     for tool in tools:
         _function_number(db, (project, clean_text(tool.name), "tool", definition_text(tool)))
 
@@ -240,33 +238,33 @@ _AT_ONCE = 1_000
 
 def used_bytes(db: sqlite3.Connection) -> int:
     """The size of what is in the file, without pages that are free to be filled again."""
-    pages, free, size = (
+    pages, free_pages, page_size = (
         db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "freelist_count", "page_size")
     )
-    used: int = (pages - free) * size
-    return used
+    size: int = (pages - free_pages) * page_size
+    return size
 
 
 def retire(db: sqlite3.Connection, largest: int) -> int:
     """Delete the oldest traces, in an open transaction, once more than `largest` bytes are used.
 
-    Returns how many went: as many as give some room, or all but those that are kept in any case: traces
-    whose root has not been stored and that began within a day (they may still run).
+    Returns how many were deleted. Traces whose root has not been stored and that began within a day are
+    never deleted: they may still run.
     """
     if used_bytes(db) <= largest:
         return 0
-    # What waits for a collector that is down has a bound of its own, and costs no trace its place.
+    # The outbox has a bound of its own: what waits there for a collector that is down displaces no trace.
     largest += int(db.execute("SELECT total(bytes) FROM outbox").fetchone()[0])
     if used_bytes(db) <= largest:
         return 0
-    gone = 0
+    deleted = 0
     for number, trace_id in db.execute(
         "SELECT id, trace_id FROM traces WHERE name IS NOT NULL OR started_ns < ?"
         " ORDER BY started_ns LIMIT ?",
         (time.time_ns() - _STILL_OPEN_NS, _AT_ONCE),
     ).fetchall():
         delete_trace(db, number, trace_id)
-        gone += 1
+        deleted += 1
         if used_bytes(db) <= largest * _ROOM:
             break
-    return gone
+    return deleted

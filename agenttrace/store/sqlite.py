@@ -1,4 +1,4 @@
-"""The store in one SQLite file."""
+"""The store in one SQLite file, which any number of processes may share."""
 
 from __future__ import annotations
 
@@ -31,9 +31,8 @@ from agenttrace.store.evaluation_writes import (
     insert_scores,
 )
 from agenttrace.store.fallback import MemoryFallback
-from agenttrace.store.fork_lock import ForkLock
 from agenttrace.store.health import StoreHealth
-from agenttrace.store.id_prefix import id_prefix
+from agenttrace.store.lock import ForkLock
 from agenttrace.store.outbox import MAX_BYTES, SQLiteOutbox
 from agenttrace.store.rows import dataset_text, dataset_value
 from agenttrace.store.span_writes import (
@@ -89,8 +88,8 @@ class SQLiteStore:
         self._fallback = MemoryFallback(self._health)
 
     @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """Use SQLite on no other thread: a fork waits for this, so that no open connection is inherited."""
+    def _exclusively(self) -> Iterator[None]:
+        """Keep other threads from using SQLite. A fork waits for this: no child inherits a connection."""
         self.after_fork()
         if not self._using.acquire(timeout=_IN_USE_TIMEOUT):
             raise StoreError(f"{self.path} is in use by another thread for more than {_IN_USE_TIMEOUT:.0f} s")
@@ -100,19 +99,19 @@ class SQLiteStore:
             self._using.release()
 
     def _read(self, query: Callable[[sqlite3.Connection], T], nothing: T) -> T:
-        with self._alone():
+        with self._exclusively():
             return read(self.path, self.busy_timeout, query, nothing)
 
     def get_ready(self) -> None:
         """Load what writing needs and open the file, so that the first spans need not wait for either.
 
-        Whatever is in the way is left to the first write, which tells of it.
+        No trouble is reported here: the first write meets it again, and reports it.
         """
         self.after_fork()
         try:
             with self._using.for_an_import():
                 import_module("pydantic_core")  # what makes rows of spans
-            with self._alone(), self._busy_for_at_most(_READY_TIMEOUT):
+            with self._exclusively(), self._waiting_at_most(_READY_TIMEOUT):
                 self._writer.write(lambda _db, _functions: None)
         except (Unavailable, ExportError, ImportError, StoreError):
             pass
@@ -128,7 +127,7 @@ class SQLiteStore:
         """
         if not spans:
             return
-        with self._alone():
+        with self._exclusively():
             if self._fallback.must_wait():
                 self._fallback.keep_spans(spans)
                 return
@@ -140,15 +139,15 @@ class SQLiteStore:
                 self._fallback.keep_spans(spans)
 
     def _store(self, spans: Sequence[Span], *rest: Callable[[sqlite3.Connection], None]) -> None:
-        """Write spans, and what else there is, in one transaction."""
+        """Write spans, and what the functions in `rest` write, in one transaction."""
 
         def keep(db: sqlite3.Connection, functions: FunctionIds) -> int:
             parts = range(0, len(spans), _SPANS_AT_ONCE)
-            refused = sum(keep_spans(db, functions, spans[n : n + _SPANS_AT_ONCE]) for n in parts)
+            quarantined = sum(keep_spans(db, functions, spans[n : n + _SPANS_AT_ONCE]) for n in parts)
             for write in rest:
                 write(db)
             self._health.retired_traces += retire(db, self.max_bytes)
-            return refused
+            return quarantined
 
         self._health.count(len(spans), self._writer.write(keep, len(spans)))
 
@@ -159,9 +158,9 @@ class SQLiteStore:
         )
 
     def write_scores(self, scores: Sequence[tuple[str, str | None, Score]]) -> None:
-        kept = list(scores)
+        rows = list(scores)
         self._write_or_keep(
-            lambda db, _: insert_scores(db, kept), lambda: self._fallback.memory.write_scores(kept)
+            lambda db, _: insert_scores(db, rows), lambda: self._fallback.memory.write_scores(rows)
         )
 
     def write_report(self, report: EvaluationReport) -> str:
@@ -175,7 +174,7 @@ class SQLiteStore:
     def _write_or_keep(
         self, write: Callable[[sqlite3.Connection, FunctionIds], None], keep: Callable[[], None]
     ) -> None:
-        with self._alone():
+        with self._exclusively():
             if self._fallback.must_wait():
                 keep()
                 return
@@ -195,10 +194,10 @@ class SQLiteStore:
     def claim_pending_evaluations(
         self, keys: Sequence[str], owner: str | None, *, held_by: str | None
     ) -> list[str]:
-        given = self._fallback.memory.claim_pending_evaluations(keys, owner, held_by=held_by)
+        claimed_keys = self._fallback.memory.claim_pending_evaluations(keys, owner, held_by=held_by)
         if not os.path.lexists(self.path):
-            return given
-        return given + self._must_write(lambda db, _: claim_pending(db, keys, owner, held_by))
+            return claimed_keys
+        return claimed_keys + self._must_write(lambda db, _: claim_pending(db, keys, owner, held_by))
 
     def drop_pending_evaluations(self, keys: Sequence[str]) -> None:
         self._fallback.memory.drop_pending_evaluations(keys)
@@ -210,42 +209,42 @@ class SQLiteStore:
 
     def delete_trace(self, trace_id: str) -> bool:
         def delete(db: sqlite3.Connection, _: FunctionIds) -> bool:
-            found = queries.find_trace(db, trace_id.lower()) if len(trace_id) == 32 else None
-            if found is not None:
-                delete_trace(db, *found)
-            return found is not None
+            match = queries.find_trace(db, trace_id.lower()) if len(trace_id) == 32 else None
+            if match is not None:
+                delete_trace(db, *match)
+            return match is not None
 
-        kept_in_memory = self._fallback.memory.delete_trace(trace_id)
+        was_in_memory = self._fallback.memory.delete_trace(trace_id)
         if not os.path.lexists(self.path):
-            return kept_in_memory
-        return self._must_write(delete) or kept_in_memory
+            return was_in_memory
+        return self._must_write(delete) or was_in_memory
 
     def outbox(self, destination: str) -> SQLiteOutbox:
-        """Where an exporter keeps what it has yet to send to `destination`."""
+        """The outbox in which an exporter keeps what it has yet to send to `destination`."""
         return SQLiteOutbox(self._must_write, self._read, destination, min(MAX_BYTES, self.max_bytes // 4))
 
     def trace(self, trace_id: str) -> Trace | None:
-        prefix = id_prefix(trace_id)
+        prefix = queries.id_prefix(trace_id)
         if prefix is None:
             return None
 
         def query(db: sqlite3.Connection) -> tuple[str, queries.SpanRows, list[tuple[str, str]]] | None:
-            found = queries.find_trace(db, prefix)
-            if found is None:
+            match = queries.find_trace(db, prefix)
+            if match is None:
                 return None
-            number, whole_id = found
+            number, whole_id = match
             return whole_id, queries.span_rows(db, number), queries.known_tools(db, number)
 
         in_file = self._read(query, None)
         waiting = self._fallback.memory.trace(prefix if in_file is None else in_file[0])
         if in_file is None:
             return waiting
-        stored = queries.trace_of(*in_file)
+        trace = queries.trace_of(*in_file)
         if waiting is None:
-            return stored
-        newest = {span.span_key: span for span in (*stored.spans, *waiting.spans)}
-        tools = {**stored.tools, **waiting.tools}
-        return Trace(newest.values(), trace_key=stored.trace_key, tools=tools)
+            return trace
+        newest = {span.span_key: span for span in (*trace.spans, *waiting.spans)}
+        tools = {**trace.tools, **waiting.tools}
+        return Trace(newest.values(), trace_key=trace.trace_key, tools=tools)
 
     def traces(
         self, *, project: str | None = None, limit: int = 50, name: str | None = None
@@ -255,9 +254,9 @@ class SQLiteStore:
         in_file = self._read(lambda db: queries.summaries(db, project, limit, name), nothing)
         if not waiting:
             return in_file
-        here = {line.trace_id for line in waiting}
-        both = waiting + [line for line in in_file if line.trace_id not in here]
-        return sorted(both, key=lambda line: -line.start_ns)[: max(limit, 0)]
+        waiting_ids = {line.trace_id for line in waiting}
+        lines = waiting + [line for line in in_file if line.trace_id not in waiting_ids]
+        return sorted(lines, key=lambda line: -line.start_ns)[: max(limit, 0)]
 
     def scores(self, trace_id: str) -> list[tuple[str | None, Score]]:
         nothing: list[tuple[str | None, Score]] = []
@@ -271,13 +270,13 @@ class SQLiteStore:
         return (waiting + in_file)[: max(limit, 0)]
 
     def run(self, run_id: str) -> dict[str, Any] | None:
-        prefix = id_prefix(run_id)
+        prefix = queries.id_prefix(run_id)
         if prefix is None:
             return None
 
         def query(db: sqlite3.Connection) -> dict[str, Any] | None:
-            found = queries.find_run(db, prefix)
-            return None if found is None else queries.run(db, found)
+            whole_id = queries.find_run(db, prefix)
+            return None if whole_id is None else queries.run(db, whole_id)
 
         return self._read(query, None) or self._fallback.memory.run(prefix)
 
@@ -294,20 +293,20 @@ class SQLiteStore:
         return in_file + self._fallback.memory.pending_evaluations(project)
 
     def _must_write(self, write: Callable[[sqlite3.Connection, FunctionIds], T]) -> T:
-        with self._alone():
+        with self._exclusively():
             try:
                 return self._writer.write(write)
             except (Unavailable, ExportError) as cause:
                 raise StoreError(f"{self.path} cannot be written: {cause}") from cause
 
     def flush(self, timeout: float) -> bool:
-        """Bring what memory kept to the file, if that can be written again; whether all is in the file."""
+        """Write what memory keeps to the file, if possible; returns True if everything is in the file."""
         deadline = time.monotonic() + timeout
         if not self._using.acquire(timeout=max(timeout, 0)):
             return False
         try:
             self._writer.verify()
-            with self._busy_for_at_most(deadline - time.monotonic()):
+            with self._waiting_at_most(deadline - time.monotonic()):
                 self._return_from_memory()
         except (Unavailable, ExportError, ImportError) as cause:
             self._fallback.open(cause)
@@ -316,8 +315,8 @@ class SQLiteStore:
         return not self._fallback.occupied
 
     @contextmanager
-    def _busy_for_at_most(self, seconds: float) -> Iterator[None]:
-        """Wait no longer than this for other processes."""
+    def _waiting_at_most(self, seconds: float) -> Iterator[None]:
+        """Limit how long writes wait for other processes."""
         self._writer.timeout = min(self.busy_timeout, max(seconds, 0))
         try:
             yield
@@ -325,27 +324,27 @@ class SQLiteStore:
             self._writer.timeout = self.busy_timeout
 
     def close(self) -> None:
-        """Let go of the file. Reading still works, and another write opens it again."""
+        """Close the connection. Reading still works, and another write opens the file again."""
         self.flush(timeout=1.0)
-        with self._alone():
+        with self._exclusively():
             self._writer.close()
 
     def before_fork(self) -> None:
-        """Close the connection and keep the store still.
+        """Close the connection and keep all threads from opening another until the fork is over.
 
-        SQLite keeps its knowledge of locks in the process. A child that inherits an open connection believes
-        in locks that only its parent has: opened again there, the same file may stay "locked" for ever, or
-        lose its log to the parent's closing and with it every row that the child wrote.
+        SQLite keeps its list of locks in the process. A child that inherits an open connection inherits a
+        list of locks that only its parent has: opened again there, the file may stay "locked" for ever. Or
+        the parent deletes the log when it closes the file, and with it every row that the child wrote.
         """
         if self._using.before_fork():
             self._writer.close()
 
     def after_fork_in_parent(self) -> None:
-        """Go on; the next write opens the file again."""
+        """Let threads use the store again; the next write opens the file."""
         self._using.after_fork_in_parent()
 
     def after_fork(self) -> None:
-        """In the child: begin anew. What the parent has yet to store stays the parent's."""
+        """In the child: start empty. What the parent has yet to store is stored by the parent."""
         if self._process != os.getpid():
             self._writer.abandon()
             self._begin()
@@ -357,5 +356,5 @@ class SQLiteStore:
     def _return_from_memory(self) -> None:
         if not self._fallback.occupied:
             return
-        self._store(self._fallback.memory.kept_spans(), self._fallback.put_back)
+        self._store(self._fallback.memory.all_spans(), self._fallback.put_back)
         self._fallback.leave()

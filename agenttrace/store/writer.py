@@ -1,4 +1,4 @@
-"""The one connection of a process that writes to a file."""
+"""Write transactions on a store's file, whatever happens to that file: busy, damaged, replaced, deleted."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from agenttrace.core.errors import ExportError, StoreError
-from agenttrace.store import files, migrations, sides
+from agenttrace.store import files, log_owner, migrations
 from agenttrace.store.connection import Replaced, cut_log, open_for_writing, trouble_of, writable_state
 from agenttrace.store.health import StoreHealth
 from agenttrace.store.lock import FileLock
@@ -30,7 +30,7 @@ class Writer:
     """Runs actions as transactions on a file, whatever happens to that file.
 
     A damaged file is moved aside and a new one begun; one that was deleted or renamed away is noticed
-    before each transaction. Not safe for use by two threads at once: the store has the lock.
+    before each transaction. Not safe for use by two threads at once: the store holds a lock around it.
     """
 
     def __init__(self, path: str, timeout: float, health: StoreHealth) -> None:
@@ -41,10 +41,10 @@ class Writer:
         self._functions = FunctionIds()
         self._db: sqlite3.Connection | None = None
         self._file: files.Identity | None = None
-        self._group: sides.Group | None = None  # what was open; None once others may have its identity
+        self._group: log_owner.DatabaseFiles | None = None  # None once others may get its numbers
         self._steps = 0
         self._stored_here = 0
-        self._left_in_a_replaced_file: int | None = None
+        self._stored_in_replaced_file: int | None = None
 
     def write(self, action: Action[T], spans: int = 0) -> T:
         """Run an action in a transaction of its own; `spans` is how many it stores.
@@ -58,7 +58,7 @@ class Writer:
             try:
                 value = self._locked(action)
             except sqlite3.Error as error:
-                if not isinstance(error, sqlite3.DatabaseError) or error.__class__ in _OF_A_VALUE:
+                if not isinstance(error, sqlite3.DatabaseError) or error.__class__ in _ERRORS_OF_VALUES:
                     raise
                 self._functions.forget()
                 trouble = trouble_of(error)
@@ -84,7 +84,8 @@ class Writer:
         self._notice_a_lost_file()  # before the lock, whose directory may be gone as well
         if self._db is None:
             files.refuse_links(self.path)
-            sides.refuse_foreign_file(self.path, self._lock, self._group)  # before our lock lies beside it
+            # Checked before our lock lies beside the file, which would make it look like a store.
+            log_owner.refuse_foreign_file(self.path, self._lock, self._group)
             files.make_directory(self.path)
         if not self._lock.acquire(self.timeout):
             self._health.busy += 1
@@ -103,27 +104,27 @@ class Writer:
         file = self._file = files.identity(self.path)  # known also where opening it fails
         if file is None:
             raise Replaced(f"{self.path} was deleted while it was opened")
-        sides.move_strays(self.path, self._lock, self._group)
+        log_owner.move_orphans(self.path, self._lock, self._group)
 
         def note() -> None:  # the log that lies there now is this file's: only who holds the lock moves one
-            self._group = sides.group(self.path, file)
-            sides.note(self._lock, self._group)
+            self._group = log_owner.current_files(self.path, file)
+            log_owner.note_files(self._lock, self._group)
 
         self._db = open_for_writing(self.path, self.timeout, file, before_writing=note)
-        self._steps = migrations.count(self._db)
+        self._steps = migrations.count_steps(self._db)
         self._functions = FunctionIds()
         self._stored_here = 0
-        self._say_that_it_was_replaced()
+        self._warn_if_replaced()
 
-    def _say_that_it_was_replaced(self) -> None:
-        left, self._left_in_a_replaced_file = self._left_in_a_replaced_file, None
-        if left is not None:
+    def _warn_if_replaced(self) -> None:
+        spans, self._stored_in_replaced_file = self._stored_in_replaced_file, None
+        if spans is not None:
             self._health.warn_once(
                 "replaced",
                 "another file was put in the place of the trace store %s while it was in use; traces go on "
                 "into that one (%d spans of this process were in the old one)",
                 self.path,
-                left,
+                spans,
             )
 
     def _transaction(self, db: sqlite3.Connection, action: Action[T]) -> T:
@@ -143,7 +144,7 @@ class Writer:
 
     def _refuse_a_newer_schema(self, db: sqlite3.Connection) -> None:
         """Notice that a newer version has migrated the file while it was open here."""
-        steps = migrations.count(db)
+        steps = migrations.count_steps(db)
         if steps != self._steps:
             writable_state(db, self.path)
             self._steps = steps
@@ -151,12 +152,12 @@ class Writer:
     def _notice_a_lost_file(self) -> None:
         if self._db is None:
             return
-        there = files.identity(self.path)
-        if there == self._file:
+        file = files.identity(self.path)
+        if file == self._file:
             return
         self._health.reopened += 1
         self._health.lost += self._stored_here
-        if there is None:
+        if file is None:
             self._health.warn_once(
                 "moved",
                 "the trace store %s was deleted or renamed while in use; a new one is begun "
@@ -164,35 +165,35 @@ class Writer:
                 self.path,
                 self._stored_here,
             )
-        else:  # said when it has shown itself to be a store: for any other there is a warning of its own
-            self._left_in_a_replaced_file = self._stored_here
+        else:  # the warning waits until that file proves to be a store: any other has a warning of its own
+            self._stored_in_replaced_file = self._stored_here
         self._close()  # without the lock: of a file that is gone, SQLite leaves the log where it is
 
     def _move_aside(self, error: Exception) -> None:
-        damaged = self._file
+        damaged_file = self._file
         self._release()
         if not self._lock.acquire(self.timeout):
             raise ExportError(f"{self.path} is damaged and in use by other processes") from error
         try:
-            if files.identity(self.path) != damaged:
+            if files.identity(self.path) != damaged_file:
                 return  # another process was quicker, and what stands there now is sound
-            kept = files.move_aside(self.path, "corrupt")
+            new_path = files.move_aside(self.path, "corrupt")
         except OSError as refused:
             raise Unavailable(f"{self.path} is damaged and cannot be moved: {refused}") from error
         finally:
             self._lock.release()
-        if kept is not None:
-            self._health.moved_aside.append(kept)
+        if new_path is not None:
+            self._health.moved_aside.append(new_path)
         self._health.warn_once(
             "damaged",
             "the trace store %s could not be used (%s); it is kept as %s and a new one is begun",
             self.path,
             error,
-            kept,
+            new_path,
         )
 
     def verify(self) -> None:
-        """Notice at once what the next write would notice: that the file is gone."""
+        """Check now, as the next write would, whether the file was deleted or replaced."""
         try:
             self._notice_a_lost_file()
         except OSError:  # a directory that may no longer be read: the next write says so
@@ -206,16 +207,16 @@ class Writer:
         """
         if self._db is None:
             return
-        locked = self._lock_briefly()
+        has_lock = self._lock_briefly()
         try:
             self._close()
             self._group = None
-            if locked and not os.path.lexists(self.path + "-wal"):
-                sides.note(self._lock, None)
-        except OSError:  # the note stays: it speaks of files that are gone
+            if has_lock and not os.path.lexists(self.path + "-wal"):
+                log_owner.note_files(self._lock, None)
+        except OSError:  # the note stays: the files that it names no longer exist
             pass
         finally:
-            if locked:
+            if has_lock:
                 self._lock.release()
 
     def _lock_briefly(self) -> bool:
@@ -245,10 +246,10 @@ class Writer:
         that both share. So the reference is kept until the end and then kept for good.
         """
         self._lock.forget()
-        inherited, self._db = self._db, None
+        connection, self._db = self._db, None
         self._file = None
-        if inherited is not None:
-            atexit.register(_keep_for_good, inherited)
+        if connection is not None:
+            atexit.register(_keep_for_good, connection)
 
 
 def _keep_for_good(connection: Any) -> None:
@@ -259,7 +260,7 @@ def _keep_for_good(connection: Any) -> None:
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(connection))
 
 
-_OF_A_VALUE = {
+_ERRORS_OF_VALUES = {
     sqlite3.DataError,
     sqlite3.IntegrityError,
     sqlite3.ProgrammingError,

@@ -1,4 +1,4 @@
-"""Everything that is recorded inside a block, as one finished trace."""
+"""`capture`: everything that is recorded inside a block, as one finished trace."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from agenttrace.tracing.record import END, Record, Recorder, Scope, weight_of, w
 from agenttrace.tracing.redaction import Redaction
 
 MAX_CAPTURED = 1_000_000
-"""Records that one capture keeps; what comes beyond is dropped, counted."""
+"""Records that one capture keeps. Further ones are dropped and counted."""
 
 MAX_CAPTURED_WEIGHT = 64 * 1024 * 1024
-"""Bytes of heavy values that one capture keeps. Beyond it a mark takes their place in the captured trace,
-counted; the store still gets them."""
+"""Bytes of heavy values that one capture keeps. Further ones are replaced by a mark in the captured trace,
+and counted; the store still gets them."""
 
 
 class _Tee(deque[Any]):
@@ -34,19 +34,19 @@ class _Tee(deque[Any]):
         super().__init__()
         self.scope = scope
         self.weight = 0
-        self.lightened = 0
+        self.spans_lightened = 0
 
     def append(self, record: Record) -> None:
         weight = weight_of(record)
         if weight and self.weight + weight > MAX_CAPTURED_WEIGHT:
-            self.lightened += 1
+            self.spans_lightened += 1
             deque.append(self, without_heavy_values(record))
         else:
             self.weight += weight
             deque.append(self, record)
-        onward = self.scope.pipeline.entrance
-        if len(onward) < self.scope.pipeline.limit:
-            onward.append(record)
+        entrance = self.scope.pipeline.entrance
+        if len(entrance) < self.scope.pipeline.limit:
+            entrance.append(record)
         else:
             self.scope.pipeline.count_queue_full(record)
 
@@ -55,8 +55,8 @@ class Capture:
     """Everything that is recorded inside a block, as one finished trace, whatever tracer records it.
 
     Entering starts a trace of its own, also inside a traced call; sampling does not apply.
-    Calls in tasks, threads and executors started inside the block belong to it; `trace` is complete for those
-    that ended before the block did, without a flush. What ends later still reaches the store.
+    Calls in tasks, threads and executors started inside the block belong to it. `trace` has all calls that
+    ended before the block did, without a flush. Calls that end later still reach the store.
     """
 
     def __init__(self, recorder: Recorder | None = None) -> None:
@@ -87,23 +87,23 @@ class Capture:
         assert self._scope is not None
         assert self._entered is not None
         try:
-            self._trace = self._finished()
+            self._trace = self._finish()
         finally:
-            self._scope.queue = self._scope.pipeline.entrance  # late comers go straight on
+            self._scope.queue = self._scope.pipeline.entrance  # spans that end later go straight to the store
             self._scope.limit = self._scope.pipeline.limit
             self._entered.leave()
 
     @property
     def trace(self) -> Trace:
-        """What was captured: so far, while the block is open; all of it afterwards."""
-        return self._trace if self._trace is not None else self._finished()
+        """The captured trace: what has ended so far, while the block is open."""
+        return self._trace if self._trace is not None else self._finish()
 
     @property
     def spans_lightened(self) -> int:
-        """How many spans of `trace` lost their heavy values, for which the capture had no room."""
-        return 0 if self._records is None else self._records.lightened
+        """How many spans of `trace` have no heavy values, because the capture had no room for them."""
+        return 0 if self._records is None else self._records.spans_lightened
 
-    def _finished(self) -> Trace:
+    def _finish(self) -> Trace:
         if self._scope is None or self._records is None:
             return Trace()
         redaction = self._scope.pipeline.redaction
@@ -114,7 +114,7 @@ class Capture:
 def _span_of(record: Record, redaction: Redaction) -> Span | None:
     try:
         return finish(record, redaction)
-    except Exception as error:  # choke-point: the pipeline counts it, too; the block that is captured goes on
+    except Exception as error:  # choke-point: the pipeline counts it; the captured block goes on
         if thrown_in(error):
             raise
         return None

@@ -1,4 +1,4 @@
-"""The one context variable: which call is running here."""
+"""The one context variable: it holds the record of the running call."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ def running() -> Record | None:
 
 
 def runs_inside(record: Record) -> bool:
-    """Whether the call that runs here is the given one, or was called by it, however far down."""
-    here = current.get()
-    while here is not None:
-        if here is record:
+    """Returns True if the call that runs here is this one, or was called by it, directly or not."""
+    ancestor = current.get()
+    while ancestor is not None:
+        if ancestor is record:
             return True
-        here = here[PARENT]
+        ancestor = ancestor[PARENT]
     return False
 
 
 class Entered:
-    """A record that is the running call of a block of code, from now until `leave`.
+    """Makes a record the running call until `leave`.
 
-    The exception of a signal handler can arrive between any two steps. Inside here it undoes what was done;
-    where it keeps a ``with`` block from calling `leave`, the end of this object does that.
+    A signal handler can raise between any two steps. If it raises in here, the running call is put back. If
+    it keeps a ``with`` block from calling `leave`, the finaliser of this object puts the running call back.
     """
 
     __slots__ = ("_before", "_record", "_token")
@@ -55,12 +55,12 @@ class Entered:
             raise
 
     def leave(self) -> bool:
-        """Make the running call what it was, once; whether this is the context in which it was entered."""
+        """Put the former running call back, once. Returns False in another context than that of the entry."""
         if type(self) is Entered:
             return True
         try:
             current.reset(self._token)
-        except ValueError:  # left in another context, which never had our value
+        except ValueError:  # in another context, which never had our value
             return False
         finally:
             self.__class__ = Entered
@@ -68,7 +68,7 @@ class Entered:
 
 
 class _NotLeft(Entered):
-    """One that has a finaliser, in which Python would swallow the exception of a signal handler."""
+    """An `Entered` before `leave`. Only it has a finaliser, as Python ignores what is raised in one."""
 
     __slots__ = ()
 
@@ -78,7 +78,7 @@ class _NotLeft(Entered):
 
 
 def _go_on_in_child() -> None:
-    """In a forked child: the trace that was being recorded at the fork goes on."""
+    """In a forked child: go on with the trace that was being recorded at the fork."""
     record = current.get()
     if record is not None and record[SCOPE] is not None:
         record[SCOPE].go_on_after_fork()
@@ -95,7 +95,7 @@ def propagate(function: Callable[P, T]) -> Callable[P, T]:
     record = current.get()
 
     @wraps(function)
-    def carried(*args: P.args, **kwargs: P.kwargs) -> T:
+    def call_here(*args: P.args, **kwargs: P.kwargs) -> T:
         before = current.get()
         try:
             current.set(record)
@@ -103,4 +103,4 @@ def propagate(function: Callable[P, T]) -> Callable[P, T]:
         finally:
             current.set(before)
 
-    return carried
+    return call_here

@@ -5,21 +5,24 @@ from __future__ import annotations
 import os
 import weakref
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from types import FunctionType, MethodType
 from typing import Any
 
-from agenttrace.core.errors import ConfigError, did_you_mean
+from agenttrace.core.errors import ConfigError
 from agenttrace.tracing import signatures
 from agenttrace.tracing.default_recorder import default_recorder
-from agenttrace.tracing.observed import ObservedFunction, Rebinding, describe_function, is_secret
-from agenttrace.tracing.record import OnEnd, Recorder
+from agenttrace.tracing.observed import (
+    ObservedFunction,
+    ObserveOptions,
+    Rebinding,
+    describe_function,
+    is_secret,
+)
+from agenttrace.tracing.record import Recorder
 from agenttrace.tracing.wrapper import REDACTED_NAME, RESERVED, dress, make_wrapper
 
 SPAN_TYPES = ("tool", "function", "agent", "llm", "retriever", "chain", "node")
-OPTIONS = (
-    *("span_type", "name", "capture_input", "capture_output", "metadata", "tags"),
-    *("scorers", "sample_rate"),
-)
 
 OBSERVED_MARK = "__agenttrace_observed__"
 _IMMUTABLE = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE: the class of a builtin
@@ -30,33 +33,13 @@ def enabled_by_environment() -> bool:
     return os.environ.get("AGENTTRACE_ENABLED", "1").strip().lower() not in ("0", "false", "no", "off")
 
 
-def observe_with(
-    recorder: Recorder,
-    function: Any,
-    *,
-    span_type: str = "function",
-    name: str | None = None,
-    capture_input: bool = True,
-    capture_output: bool = True,
-    metadata: Mapping[str, Any] | None = None,
-    tags: Iterable[str] = (),
-    on_end: OnEnd | None = None,
-) -> Any:
+def observe_with(recorder: Recorder, function: Any, options: ObserveOptions) -> Any:
     """Return what records the calls of `function` for `recorder`; see `Tracer.observe`.
 
-    `on_end` gets each finished span, on the pipeline's worker.
+    Raises:
+        ConfigError: something that cannot be called.
     """
-    check_options(span_type=span_type, name=name, metadata=metadata, tags=tags)
     _check_callable(function)
-    options = {
-        "span_type": span_type,
-        "name": name,
-        "capture_input": capture_input,
-        "capture_output": capture_output,
-        "metadata": metadata,
-        "tags": tuple(tags),
-        "on_end": on_end,
-    }
     if not enabled_by_environment():
         return function
     if isinstance(function, staticmethod | classmethod):
@@ -68,7 +51,7 @@ def observe_with(
         getter, setter, deleter = (part and _observe_function(recorder, part, options) for part in parts)
         return property(getter, setter, deleter, function.__doc__)
     if isinstance(function, type):
-        return observe_methods(recorder, function, options={**options, "name": None})
+        return observe_methods(recorder, function, options=replace(options, name=None))
     return _observe_function(recorder, function, options)
 
 
@@ -76,7 +59,7 @@ def observe_methods(
     recorder: Recorder,
     cls: type,
     *,
-    options: Mapping[str, Any],
+    options: ObserveOptions,
     exclude: Iterable[str] = (),
     include_private: bool = False,
 ) -> type:
@@ -95,11 +78,11 @@ def observe_methods(
         if name in left_out or name.startswith("__") or (name.startswith("_") and not include_private):
             continue
         if isinstance(member, FunctionType | staticmethod | classmethod):
-            setattr(cls, name, observe_with(recorder, member, **options))
+            setattr(cls, name, observe_with(recorder, member, options))
     return cls
 
 
-def _observe_function(recorder: Recorder, function: Any, options: dict[str, Any], bound: bool = False) -> Any:
+def _observe_function(recorder: Recorder, function: Any, options: ObserveOptions, bound: bool = False) -> Any:
     function = _without_our_wrapper(function)
     taken = signatures.taken_by(function)
     if any(parameter.name.startswith(RESERVED) for parameter in taken):
@@ -112,7 +95,7 @@ def _observe_function(recorder: Recorder, function: Any, options: dict[str, Any]
     self_in_args = is_method and taken[0].kind is taken[0].VAR_POSITIONAL
     recorded = taken[1:] if is_method and not self_in_args else taken
     rebinding = Rebinding(recorded, known) if passes_on else None
-    observed = describe_function(function, recorded, known, recorder=recorder, rebinding=rebinding, **options)
+    observed = describe_function(function, recorded, known, options, recorder=recorder, rebinding=rebinding)
     sources = [REDACTED_NAME if is_secret(p.name) else p.name for p in recorded]
     if self_in_args:
         sources[0] += "[1:]"
@@ -128,9 +111,9 @@ def _observe_function(recorder: Recorder, function: Any, options: dict[str, Any]
     return dressed
 
 
-def _observe_again(function: Any, options: dict[str, Any]) -> Any:
+def _observe_again(function: Any, options: ObserveOptions) -> Any:
     """Observe a copy for the recorder that was made first in this process: a recorder cannot be copied."""
-    return observe_with(default_recorder(), function, **options)
+    return observe_with(default_recorder(), function, options)
 
 
 def _without_our_wrapper(function: Any) -> Any:
@@ -151,23 +134,21 @@ def _without_our_wrapper(function: Any) -> Any:
     return function
 
 
-def check_options(
+def checked_options(
     *,
-    span_type: Any = "function",
-    name: Any = None,
-    metadata: Any = None,
-    tags: Any = (),
-    capture_input: Any = True,
-    capture_output: Any = True,
-    **unknown: Any,
-) -> None:
-    """Raise ConfigError for an option of `observe` that cannot work, TypeError for one that there is not."""
-    for option in unknown:
-        raise TypeError(f"observe() has no option {option!r}{did_you_mean(option, OPTIONS)}")
-    if isinstance(span_type, str) and span_type != span_type.lower() and span_type.lower() in SPAN_TYPES:
-        raise ConfigError(f"span_type {span_type!r} is written {span_type.lower()!r}: scorers look for that")
-    if not isinstance(span_type, str) or not span_type:
-        raise ConfigError(f"span_type is a non-empty string such as 'tool' or 'function', got {span_type!r}")
+    span_type: str = "function",
+    name: str | None = None,
+    capture_input: bool = True,
+    capture_output: bool = True,
+    metadata: Mapping[str, Any] | None = None,
+    tags: Iterable[str] = (),
+) -> ObserveOptions:
+    """The options of `observe` as one value; see `Tracer.observe`.
+
+    Raises:
+        ConfigError: one that cannot work.
+    """
+    check_span_type(span_type)
     if name is not None and (not isinstance(name, str) or not name):
         raise ConfigError(f"name is a non-empty string or None, got {name!r}")
     if metadata is not None and not isinstance(metadata, Mapping):
@@ -177,6 +158,15 @@ def check_options(
     for word, value in (("capture_input", capture_input), ("capture_output", capture_output)):
         if not isinstance(value, bool):
             raise ConfigError(f"{word} is True or False, got {value!r}")
+    return ObserveOptions(span_type, name, capture_input, capture_output, metadata, tuple(tags))
+
+
+def check_span_type(span_type: Any) -> None:
+    """Raise ConfigError for what cannot be a span's type, or is one in other letters."""
+    if isinstance(span_type, str) and span_type != span_type.lower() and span_type.lower() in SPAN_TYPES:
+        raise ConfigError(f"span_type {span_type!r} is written {span_type.lower()!r}: scorers look for that")
+    if not isinstance(span_type, str) or not span_type:
+        raise ConfigError(f"span_type is a non-empty string such as 'tool' or 'function', got {span_type!r}")
 
 
 def _check_callable(function: Any) -> None:

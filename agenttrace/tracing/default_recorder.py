@@ -1,4 +1,4 @@
-"""The recorder that is used where no tracer was named."""
+"""The recorder of calls that were decorated without a tracer: that of the first tracer."""
 
 from __future__ import annotations
 
@@ -6,36 +6,36 @@ from collections.abc import Callable
 
 from agenttrace.tracing.record import Recorder
 
-_chosen: list[Recorder] = []
-_make: list[Callable[[], Recorder]] = []
+_default: list[Recorder] = []
+_factory: list[Callable[[], Recorder]] = []
 
 
 def offer_recorder(recorder: Recorder) -> None:
     """Make this the default if there is none yet: the first tracer of a process is its default."""
-    if not _chosen:
-        _chosen.append(recorder)
+    if not _default:
+        _default.append(recorder)
 
 
 def withdraw_recorder(recorder: Recorder) -> None:
-    """Stop being the default: the tracer was shut down. The next one made takes its place."""
-    if recorder in _chosen:
-        _chosen.remove(recorder)
+    """Stop being the default, as the tracer is shut down. The next tracer made takes its place."""
+    if recorder in _default:
+        _default.remove(recorder)
 
 
 def set_default_factory(make: Callable[[], Recorder]) -> None:
-    """Say how a default is made when one is needed first. Called by the wiring, above this room."""
-    _make[:] = [make]
+    """Set the function that makes the default when one is first needed. `defaults` calls this."""
+    _factory[:] = [make]
 
 
 def default_recorder() -> Recorder:
-    """The first tracer's recorder; without a tracer, one that makes the default tracer at the first root."""
-    return _chosen[0] if _chosen else _MADE_ON_DEMAND
+    """The first tracer's recorder. Without a tracer, one that makes the default tracer at the first call."""
+    return _default[0] if _default else _ON_DEMAND
 
 
 def _resolve_late() -> object:
-    if not _chosen and _make:
-        offer_recorder(_make[0]())
-    return _chosen[0].resolve() if _chosen else None
+    if not _default and _factory:
+        offer_recorder(_factory[0]())
+    return _default[0].resolve() if _default else None
 
 
-_MADE_ON_DEMAND = Recorder("default", _resolve_late)  # type: ignore[arg-type] # a pipeline, or None
+_ON_DEMAND = Recorder("default", _resolve_late)  # type: ignore[arg-type] # a pipeline, or None

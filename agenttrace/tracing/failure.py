@@ -1,4 +1,4 @@
-"""The exception that left a call, described without running any of its own code."""
+"""Describe the exception that left a call, without running any of its own code."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ GENERATED = "<agenttrace "
 MAX_FRAMES = 50
 MAX_MESSAGE = 4_096
 MAX_CAUSES = 3
-"""Exceptions inside an exception's arguments whose message is looked up, one in the other."""
+"""How deep exceptions may be nested in an exception's arguments for their message to be described."""
 
 _C_FUNCTION = type(BaseException.__str__)
 
@@ -28,8 +28,8 @@ def describe(error: BaseException) -> SpanError:
     """
     try:
         return SpanError(type_name(type(error)), _message(error), _frames(_traceback(error)))
-    except Exception as trouble:  # choke-point: an exception class that hides its own parts, or no stack left
-        if thrown_in(trouble):
+    except Exception as failure:  # choke-point: an exception class that hides its own parts, or no stack left
+        if thrown_in(failure):
             raise
         return SpanError(type_name(type(error)), "")
 
@@ -52,8 +52,8 @@ def _message(error: BaseException, depth: int = 0) -> str:
 
 
 def _own_text(error: BaseException) -> str | None:
-    """What ``str(error)`` says, where C code writes it of plain and short values, so that no code of the
-    user's runs. Else None."""
+    """``str(error)``, if C code writes it from plain, short values, so that no code of the user's runs; else
+    None."""
     kind = type(error)
     write = kind.__str__
     if type(write) is not _C_FUNCTION:
@@ -66,8 +66,8 @@ def _own_text(error: BaseException) -> str | None:
         Exception,
         SystemExit,
         GeneratorExit,
-    ) as trouble:  # choke-point: it may look at values of the user's
-        if thrown_in(trouble):
+    ) as failure:  # choke-point: it may look at values of the user's
+        if thrown_in(failure):
             raise
         return ""
 

@@ -1,9 +1,10 @@
-"""From a live record to a finished span."""
+"""Make the finished, redacted span of a record."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from agenttrace.core import semconv
 from agenttrace.core.identity import SPAN_KEY_MASK
 from agenttrace.core.jsonable import clean, clean_text
 from agenttrace.core.score import Score
@@ -16,7 +17,6 @@ from agenttrace.tracing.record import (
     EXTRA,
     FAILURE,
     INDEX,
-    METADATA,
     OBSERVED,
     PARENT,
     SCOPE,
@@ -36,11 +36,13 @@ def finish(record: Record, redaction: Redaction) -> Span:
     rules = observed.rules
     if rules[0] is not redaction:
         rules = observed.rules = _rules_for(observed, redaction)
-    above = parent[OBSERVED] is not None
-    span = _new(Span)  # field by field: half the time of seventeen keyword arguments, on every span there is
+    has_parent = parent[OBSERVED] is not None
+    span = _new(Span)  # field by field: half the time of seventeen keyword arguments
     span.trace_key = scope.trace_key
     span.span_key = (scope.base + index) & SPAN_KEY_MASK or 1
-    span.parent_key = (scope.base + parent[INDEX]) & SPAN_KEY_MASK or 1 if above else parent_key_of(record)
+    span.parent_key = (
+        (scope.base + parent[INDEX]) & SPAN_KEY_MASK or 1 if has_parent else parent_key_of(record)
+    )
     span.index = index
     span.name = rules[2]
     span.span_type = observed.span_type
@@ -59,8 +61,8 @@ def finish(record: Record, redaction: Redaction) -> Span:
         if error is not None:
             message = redaction.text("error", clean_text(error.message))
             span.error = SpanError(clean_text(error.type), message, error.frames)
-    if extra is not None or (not above and scope.attributes is not None):
-        _add_extra(span, extra or {}, None if above else scope.attributes, redaction)
+    if extra is not None or (not has_parent and scope.attributes is not None):
+        _add_extra(span, extra or {}, None if has_parent else scope.attributes, redaction)
     return span
 
 
@@ -70,21 +72,22 @@ _new = object.__new__
 def _rules_for(observed: ObservedFunction, redaction: Redaction) -> RedactedNames:
     names = tuple(map(redaction.key, observed.names))
     by_name = redaction.call is not None or any(map(redaction.is_secret, observed.names))
-    return redaction, by_name, redaction.inside(observed.name), redaction.tool(observed.definition), names
+    definition = None if observed.definition is None else redaction.tool(observed.definition)
+    return redaction, by_name, redaction.inside(observed.name), definition, names
 
 
 def _inputs(
     observed: ObservedFunction, values: tuple[Any, ...], redaction: Redaction, rules: RedactedNames
 ) -> dict[str, Any]:
     if observed.rebinding is not None:
-        bound = observed.rebinding.bind([thaw(value) for value in values])
-        if bound is not None:
-            return {name: _value(name, value, redaction) for name, value in bound.items()}
-    named = zip(rules[4], values, strict=False)
+        arguments = observed.rebinding.bind([thaw(value) for value in values])
+        if arguments is not None:
+            return {name: _value(name, value, redaction) for name, value in arguments.items()}
+    pairs = zip(rules[4], values, strict=False)
     if rules[1]:
-        return {name: _value(name, value, redaction) for name, value in named}
-    given = {}
-    for name, value in named:
+        return {name: _value(name, value, redaction) for name, value in pairs}
+    inputs = {}
+    for name, value in pairs:
         kind = type(value)
         if kind is str:
             if len(value) >= SHORTEST_SECRET or not value.isascii():
@@ -94,8 +97,8 @@ def _inputs(
                 value = clean(value)
         elif value is not None and kind is not bool:
             value = redaction.inside(clean(thaw(value)))
-        given[name] = value
-    return given
+        inputs[name] = value
+    return inputs
 
 
 def _value(name: str, value: Any, redaction: Redaction) -> Any:
@@ -106,7 +109,7 @@ def _value(name: str, value: Any, redaction: Redaction) -> Any:
         or kind is bool
         or (kind is int and -EXACT_INT < value < EXACT_INT)
     )
-    # No room for a secret's shape in a small value: the name alone can make it one.
+    # A small value is too short for a secret's shape: only its name can make it a secret.
     if small and redaction.call is None and (value is None or not redaction.is_secret(name)):
         return value
     return redaction.value(name, clean(thaw(value)))
@@ -115,7 +118,7 @@ def _value(name: str, value: Any, redaction: Redaction) -> Any:
 def _add_extra(
     span: Span, extra: dict[str, Any], trace_attributes: dict[str, Any] | None, redaction: Redaction
 ) -> None:
-    """Add what was said of the span while it ran. `extra` values are snapshots."""
+    """Add what the running call's own code set on the span. The values of `extra` are snapshots."""
     if "name" in extra:
         span.name = redaction.inside(clean_text(extra["name"]))
     if "input" in extra:
@@ -131,19 +134,19 @@ def _add_extra(
             if kind is dict or kind is list:  # and so may tags and metadata
                 value = value.copy()
             name = redaction.key(clean_text(key))
-            if key == METADATA and kind is dict:
+            if key == semconv.METADATA and kind is dict:
                 attributes[name] = redaction.fields(clean(value))
             else:
                 attributes[name] = _value(key, value, redaction)
     if "logs" in extra:
-        attributes["agenttrace.logs"] = [_log(entry, redaction) for entry in tuple(extra["logs"])]
+        attributes[semconv.LOGS] = [_log(entry, redaction) for entry in tuple(extra["logs"])]
     span.attributes = attributes
 
 
 def _log(entry: Any, redaction: Redaction) -> Any:
     entry = clean(entry)
-    kept = redaction.inside(entry)
-    return {**kept, "message": redaction.value("log", entry["message"])} if "message" in entry else kept
+    fields = redaction.inside(entry)
+    return {**fields, "message": redaction.value("log", entry["message"])} if "message" in entry else fields
 
 
 def _as_input(value: Any) -> dict[str, Any]:
@@ -159,9 +162,9 @@ def scores_of(record: Record, redaction: Redaction) -> list[Score]:
 
 
 def forget_ancestors(record: Record) -> None:
-    """Keep of a parent that has ended only what its children's spans need.
+    """Shorten the parent's record, if that call has ended, to what its children's spans need.
 
-    A task that starts the next one, for ever, makes a chain of calls without an end: each would keep all
+    Tasks that start the next one without end make an endless chain of calls, each of which would keep all
     before it in memory.
     """
     parent = record[PARENT]

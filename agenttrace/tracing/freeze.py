@@ -1,10 +1,10 @@
-"""The caller's side of a snapshot: a copy that later changes cannot reach, made as cheaply as can be.
+"""Copy a recorded value cheaply, so that later changes do not reach the copy.
 
 Small scalars travel by reference. A small flat dict or list is copied. Anything larger is packed by the C
 pickler into bytes, with a writer that stops it at `MAX_PACKED` bytes and a hook that keeps it away from
 every object that is not a plain builtin, so that neither size nor user code can hold up the call; the
 worker unpacks and bounds it (`thaw`). What cannot be packed so (cycles, deep nesting, too large) is walked
-by `snapshot`.
+by `snapshot`. This is the caller's side; `thaw` runs on the worker.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from agenttrace.core.reading_types import type_name
 from agenttrace.core.snapshot import MAX_VALUE_SIZE, StandIn, snapshot
 
 LIGHT_TEXT = 256
-"""Characters up to which a string counts as light: it travels by reference, unweighed."""
+"""Characters up to which a string is light: it is passed on by reference and not weighed."""
 
 MAX_PACKED = 128 * 1024
 """Bytes after which packing stops: what is larger is cut by a walk that is bounded itself."""
@@ -42,7 +42,7 @@ _MAX_PACKED_DEPTH = 64
 """Levels of containers that are packed, which needs stack for each; what is deeper is walked, and cut."""
 
 _VAST_SIZE = MAX_VALUE_SIZE // 4
-"""What is kept of a value that is too large to be packed: little, so that the walk is short."""
+"""The size of the copy of a value that is too large to be packed: small, so that the walk is short."""
 
 
 class Frozen:
@@ -120,7 +120,7 @@ def freeze(value: Any) -> Any:  # noqa: C901 - the flat dict and list are inline
                 else:
                     return value.copy()
             limit = _walk_limit(value)
-            return _walked(value, limit) if limit else _pack(value)
+            return _walk(value, limit) if limit else _pack(value)
         if kind is list or kind is tuple:
             if len(value) <= _FLAT_ITEMS:
                 heavy = False
@@ -134,11 +134,11 @@ def freeze(value: Any) -> Any:  # noqa: C901 - the flat dict and list are inline
                 else:
                     return _texts(value) if heavy else [*value]
             limit = _walk_limit(value)
-            return _walked(value, limit) if limit else _pack(value)
+            return _walk(value, limit) if limit else _pack(value)
     except Exception as error:  # choke-point: changed by another thread meanwhile, or no stack left
         if thrown_in(error):
             raise
-    return _walked(value)
+    return _walk(value)
 
 
 def thaw(value: Any) -> Any:
@@ -163,17 +163,18 @@ def _texts(value: list[Any] | tuple[Any, ...]) -> Frozen:
 
 
 def _walk_limit(value: Any) -> int:
-    """The size for a walk of what packing would go far into before it is stopped, or 0: pack it.
+    """How large a copy to make by walking the value, or 0 if it is to be packed.
 
-    That is a huge text or number, which would be encoded as a whole, or very many items: as far as the first
-    containers and the first items of each tell. To look at all of them would cost more than it saves. Of what
-    holds more than those, the depth is looked at where nothing else guards the stack.
+    It is walked if packing it would go far before it is stopped: if it holds a huge text or number, which
+    would be encoded as a whole, or very many items. Only the first containers and the first items of each are
+    looked at, since a look at all of them would cost more than it saves. The depth of a larger value is
+    measured, unless Python guards the stack itself.
     """
-    seen = len(value)
-    whole = seen <= _PROBED_ITEMS
+    item_count = len(value)
+    all_probed = item_count <= _PROBED_ITEMS
     levels: list[Any] = [value]
     for items in islice(levels, _PROBED_CONTAINERS):  # which grows meanwhile
-        below = 0
+        items_below = 0
         for item in islice(items, _PROBED_ITEMS):
             kind = type(item)
             if kind is str:
@@ -184,21 +185,21 @@ def _walk_limit(value: Any) -> int:
                     return MAX_VALUE_SIZE
             elif kind is dict or kind is list or kind is tuple or kind is set or kind is frozenset:
                 size = len(item)
-                below += size
-                whole = whole and size <= _PROBED_ITEMS
+                items_below += size
+                all_probed = all_probed and size <= _PROBED_ITEMS
                 levels.append(item)
-        seen += below * max(len(items) // _PROBED_ITEMS, 1)
-        if seen > _MANY_ITEMS:
+        item_count += items_below * max(len(items) // _PROBED_ITEMS, 1)
+        if item_count > _MANY_ITEMS:
             return _VAST_SIZE
-        if type(items) is dict:  # its keys are seen to
+        if type(items) is dict:  # its keys are looked at with `items`
             levels.append(items.values())
-    if (whole and len(levels) <= _PROBED_CONTAINERS) or _stack_is_guarded():
+    if (all_probed and len(levels) <= _PROBED_CONTAINERS) or _stack_is_guarded():
         return 0
     return _deep_limit(value)
 
 
 def _stack_is_guarded() -> bool:
-    """Whether Python itself ends the packing of a deep value before 256 KB of stack are used up.
+    """Returns True if Python itself stops packing a deep value before 256 KB of stack are used.
 
     3.11 counts levels against the recursion limit; 3.14 looks at the stack. In between
     there is a limit of its own for C code, up to 10,000 levels, for which threads may have too little.
@@ -208,12 +209,12 @@ def _stack_is_guarded() -> bool:
 
 
 def _deep_limit(value: Any) -> int:
-    """The size for a walk of what has too many levels, or too many items at all levels; or 0: pack it."""
+    """How large a copy to make by walking a value with too many levels or items, or 0: pack it."""
     level: list[Any] = [value]
-    left = _MANY_ITEMS
+    room = _MANY_ITEMS
     for _ in range(_MAX_PACKED_DEPTH):
-        left -= sum(map(len, level))
-        if left < 0:
+        room -= sum(map(len, level))
+        if room < 0:
             return _VAST_SIZE
         parts = [one.values() if type(one) is dict else one for one in level]
         parts += [one for one in level if type(one) is dict and any(map(is_tracked, one))]
@@ -231,7 +232,7 @@ def _deep_limit(value: Any) -> int:
     return MAX_VALUE_SIZE
 
 
-def _walked(value: Any, limit: int = MAX_VALUE_SIZE) -> Frozen:
+def _walk(value: Any, limit: int = MAX_VALUE_SIZE) -> Frozen:
     copy, size = snapshot(value, limit)
     return Frozen(copy, size)
 
@@ -243,10 +244,10 @@ def _pack(value: Any) -> Frozen:
     try:
         packer.dump(value)
     except _TooLarge:
-        return _walked(value, _VAST_SIZE)
+        return _walk(value, _VAST_SIZE)
     except (ValueError, RecursionError, pickle.PicklingError) as error:
         if thrown_in(error):
             raise
-        return _walked(value)
+        return _walk(value)
     content = b"".join(writer.chunks)
     return Frozen(content, len(content), "packed")

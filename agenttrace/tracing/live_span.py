@@ -1,10 +1,11 @@
-"""The running call as its own code sees it."""
+"""`LiveSpan`: what the code of a running call can read from its span and add to it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
+from agenttrace.core import semconv
 from agenttrace.core.identity import span_id_text, trace_id_text
 from agenttrace.core.interruptions import thrown_in
 from agenttrace.core.score import Score
@@ -18,8 +19,11 @@ MAX_NOTES = 1_000
 
 
 class LiveSpan:
-    """The running call as its own code sees it: readable ids, attributes to add. Nothing here ever raises
-    because of a recorded value; on a span that is not recorded everything is accepted, nothing kept."""
+    """The span of the running call, for that call's own code: ids to read, attributes to add.
+
+    Nothing here raises because of a recorded value. A span that is not recorded accepts everything and keeps
+    nothing.
+    """
 
     __slots__ = ("_record",)
 
@@ -28,7 +32,7 @@ class LiveSpan:
 
     @property
     def recorded(self) -> bool:
-        """Whether anything said here is kept."""
+        """True if what is added here is kept."""
         return self._record is not None
 
     @property
@@ -36,8 +40,8 @@ class LiveSpan:
         """The span's name; empty when not recorded."""
         if self._record is None:
             return ""
-        given = (self._record[EXTRA] or {}).get("name")
-        return str(given or self._record[OBSERVED].name)
+        new_name = (self._record[EXTRA] or {}).get("name")
+        return str(new_name or self._record[OBSERVED].name)
 
     @property
     def span_type(self) -> str:
@@ -61,10 +65,10 @@ class LiveSpan:
         return trace_id_text(0 if self._record is None else self._record[SCOPE].trace_key)
 
     def set_attribute(self, name: str, value: Any) -> None:
-        """Keep a value under a name."""
+        """Add an attribute."""
         attributes = self._notes().setdefault("attributes", {})
         if len(attributes) < MAX_NOTES:
-            attributes[as_text(name)] = self._frozen(value)
+            attributes[as_text(name)] = self._freeze(value)
 
     def set_name(self, name: str) -> None:
         """Give the span another name."""
@@ -72,24 +76,24 @@ class LiveSpan:
 
     @property
     def output(self) -> Any:
-        """What was set as the output so far."""
+        """The output as set here; None if it was not set."""
         return thaw((self._record[EXTRA] or {}).get("output")) if self._record is not None else None
 
     @output.setter
     def output(self, value: Any) -> None:
-        self._notes()["output"] = self._frozen(value)
+        self._notes()["output"] = self._freeze(value)
 
     @property
     def input(self) -> Any:
-        """What was set as the input so far."""
+        """The input as set here; None if it was not set."""
         return thaw((self._record[EXTRA] or {}).get("input")) if self._record is not None else None
 
     @input.setter
     def input(self, value: Any) -> None:
-        self._notes()["input"] = self._frozen(value)
+        self._notes()["input"] = self._freeze(value)
 
     def set_usage(self, usage: Mapping[str, Any]) -> None:
-        """Keep ``input_tokens``, ``output_tokens``, ``total_tokens``, ``cost`` (US dollars) and the like: a
+        """Add ``input_tokens``, ``output_tokens``, ``total_tokens``, ``cost`` (US dollars) and the like: a
         mapping, or the dataclass or pydantic model of a client library."""
         notes = self._notes()
         copy = plain_mapping(usage)
@@ -97,13 +101,13 @@ class LiveSpan:
             notes["usage"] = {**notes.get("usage", {}), **copy}
 
     def log(self, message: str, *, label: str = "log", score: float | None = None) -> None:
-        """Keep a note with a label, and feedback as a number."""
+        """Add a log entry with a label; `score` is feedback as a number."""
         logs = self._notes().setdefault("logs", [])
         if len(logs) < MAX_NOTES:
             logs.append(snapshot({"message": message, "label": label, "score": score})[0])
 
     def add_score(self, score: Score) -> None:
-        """Put a score on the span; it is stored with it."""
+        """Add a score, which is stored with the span."""
         scores = self._notes().setdefault("scores", [])
         if len(scores) < MAX_NOTES:
             scores.append(score)
@@ -117,7 +121,7 @@ class LiveSpan:
         notes: dict[str, Any] = record[EXTRA]
         return notes
 
-    def _frozen(self, value: Any) -> Any:
+    def _freeze(self, value: Any) -> Any:
         if self._record is None:
             return None
         scope: Scope = self._record[SCOPE]
@@ -131,13 +135,13 @@ def add_to(
     model: str | None,
     attributes: Mapping[str, Any],
 ) -> None:
-    """Add to a span; what is None stays as it is."""
+    """Add to a span. What is None stays as it is."""
     if output is not None:
         span.output = output
     if usage is not None:
         span.set_usage(usage)
     if model is not None:
-        span.set_attribute("gen_ai.request.model", model)
+        span.set_attribute(semconv.REQUEST_MODEL, model)
     for name, value in attributes.items():
         span.set_attribute(name, value)
 
@@ -148,7 +152,7 @@ def as_text(name: Any) -> str:
 
 
 def plain_mapping(value: Any) -> dict[str, Any] | None:
-    """The snapshot of a mapping or record, or None where it is neither. Never raises."""
+    """The snapshot of a mapping, dataclass or model; None for anything else. Never raises."""
     if not isinstance(value, dict) and isinstance(value, Mapping):
         try:
             value = dict(value)

@@ -1,4 +1,4 @@
-"""What is said of the whole trace while it runs: tags, customer, session, metadata."""
+"""`LiveTrace`: adds tags, customer, session and metadata to the whole trace while it runs."""
 
 from __future__ import annotations
 
@@ -6,18 +6,19 @@ from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import Any
 
+from agenttrace.core import semconv
 from agenttrace.core.errors import ConfigError
 from agenttrace.core.identity import trace_id_text
 from agenttrace.tracing.context import current
 from agenttrace.tracing.live_span import as_text, plain_mapping
-from agenttrace.tracing.record import METADATA, SCOPE, Scope
+from agenttrace.tracing.record import SCOPE, Scope
 
 MAX_TAGS = 1_000
 """Tags that one trace keeps."""
 
 
 class LiveTrace:
-    """The trace that is being recorded here; what is said of it is stored with its root."""
+    """The trace that is being recorded here. What is added to it is stored with its root span."""
 
     __slots__ = ("_scope",)
 
@@ -33,24 +34,24 @@ class LiveTrace:
         """Add tags."""
         if isinstance(tags, str) or not isinstance(tags, Iterable):
             raise ConfigError(f"tags are a list of strings, got {tags!r}")
-        kept = self._attributes().setdefault("agenttrace.tags", [])
+        trace_tags = self._attributes().setdefault(semconv.TAGS, [])
         for tag in islice(tags, MAX_TAGS):
-            if as_text(tag) not in kept and len(kept) < MAX_TAGS:
-                kept.append(as_text(tag))
+            if as_text(tag) not in trace_tags and len(trace_tags) < MAX_TAGS:
+                trace_tags.append(as_text(tag))
 
     def set_customer_id(self, customer_id: str) -> None:
-        """Say for whom the agent runs."""
-        self._attributes()["enduser.id"] = as_text(customer_id)
+        """Set the customer for whom the agent runs."""
+        self._attributes()[semconv.CUSTOMER_ID] = as_text(customer_id)
 
     def set_session_id(self, session_id: str) -> None:
-        """Say to which conversation the trace belongs."""
-        self._attributes()["session.id"] = as_text(session_id)
+        """Set the conversation to which the trace belongs."""
+        self._attributes()[semconv.SESSION_ID] = as_text(session_id)
 
     def update_metadata(self, metadata: Mapping[str, Any]) -> None:
-        """Add any values by name."""
+        """Add values of any kind, by name."""
         if not isinstance(metadata, Mapping):
             raise ConfigError(f"metadata is a mapping, got {type(metadata).__name__} {metadata!r}")
-        self._attributes().setdefault(METADATA, {}).update(plain_mapping(metadata) or {})
+        self._attributes().setdefault(semconv.METADATA, {}).update(plain_mapping(metadata) or {})
 
     def _attributes(self) -> dict[str, Any]:
         scope = self._scope

@@ -1,9 +1,10 @@
-"""One observed function, described once: its name, what is recorded of it, what a scorer sees of it."""
+"""What is known of an observed function before any call: name, recorded parameters, tool definition."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, cast
 
 from agenttrace.core.jsonable import clean_text, jsonable
@@ -12,13 +13,12 @@ from agenttrace.tracing.record import OnEnd, Recorder
 from agenttrace.tracing.redaction import Redaction
 
 RedactedNames = tuple["Redaction | None", bool, str, "ToolDefinition | None", tuple[str, ...]]
-"""What a redaction makes of an observed function: whether values are redacted by their name; its name, its
-definition, the names of its values. In one tuple, because several redactions may take turns on several
-threads."""
+"""An observed function's redacted names: for which redaction; True if its values may be redacted by name; its
+name; its definition; the names of its values. One tuple, because several threads may replace it in turn."""
 
 
 class ObservedFunction:
-    """One observed function: what is the same for each of its calls."""
+    """An observed function: what is the same for all of its calls."""
 
     __slots__ = (
         "__weakref__",
@@ -67,6 +67,20 @@ class ObservedFunction:
         self.wrapper: Callable[[], Any] | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class ObserveOptions:
+    """How calls are recorded: what `observe` was told of the function that it decorates."""
+
+    span_type: str = "function"
+    name: str | None = None
+    capture_input: bool = True
+    capture_output: bool = True
+    metadata: Mapping[str, Any] | None = None
+    tags: tuple[str, ...] = ()
+    on_end: OnEnd | None = None
+    """Gets each finished span, on the pipeline's worker."""
+
+
 MAX_TOOLS = 10_000
 
 _tools: dict[str, ToolDefinition] = {}
@@ -74,44 +88,38 @@ _names = Redaction()
 
 
 def known_tools() -> Mapping[str, ToolDefinition]:
-    """Every tool decorated in this process, by name; of several with one name the last."""
+    """Every tool decorated in this process, by name. Of several with one name, the last."""
     return dict(_tools)
 
 
 def describe_function(
     function: Callable[..., Any],
-    recorded: Sequence[inspect.Parameter],
-    known: Sequence[inspect.Parameter],
+    record_parameters: Sequence[inspect.Parameter],
+    tool_parameters: Sequence[inspect.Parameter],
+    options: ObserveOptions,
     *,
     recorder: Recorder,
-    name: str | None,
-    span_type: str,
-    capture_input: bool,
-    capture_output: bool,
-    metadata: Mapping[str, Any] | None,
-    tags: tuple[str, ...],
-    on_end: OnEnd | None,
     rebinding: Rebinding | None = None,
 ) -> ObservedFunction:
-    """Describe one observed function; a tool is entered in the list of known tools.
+    """Describe one observed function. A tool is added to the known tools.
 
-    `recorded` are the parameters whose values a record holds, `known` those that scorers see.
+    `record_parameters` are those whose values a record holds, `tool_parameters` those that scorers see.
     """
-    span_name = clean_text(name or _name_of(function))
+    span_name = clean_text(options.name or _name_of(function))
     observed = ObservedFunction(
         name=span_name,
-        span_type=clean_text(span_type),
+        span_type=clean_text(options.span_type),
         recorder=recorder,
-        names=tuple(p.name for p in recorded),
-        capture_input=capture_input,
-        capture_output=capture_output,
-        metadata=_names.inside(jsonable(dict(metadata))) if metadata else None,
+        names=tuple(p.name for p in record_parameters),
+        capture_input=options.capture_input,
+        capture_output=options.capture_output,
+        metadata=_names.inside(jsonable(dict(options.metadata))) if options.metadata else None,
         function=function,
-        on_end=on_end,
+        on_end=options.on_end,
         rebinding=rebinding,
     )
-    if span_type == TOOL:
-        observed.definition = ToolDefinition(span_name, tuple(map(_parameter, known)), tags)
+    if options.span_type == TOOL:
+        observed.definition = ToolDefinition(span_name, tuple(map(_parameter, tool_parameters)), options.tags)
         if len(_tools) < MAX_TOOLS or span_name in _tools:
             _tools[span_name] = observed.definition
     return observed
@@ -126,7 +134,7 @@ def _name_of(function: Any) -> str:
 
 
 def is_secret(name: str) -> bool:
-    """Whether a parameter of this name is never recorded."""
+    """Returns True if a parameter of this name is never recorded."""
     return _names.is_secret(name)
 
 
@@ -147,24 +155,27 @@ def _parameter(parameter: inspect.Parameter) -> Parameter:
 
 
 class Rebinding:
-    """Binds recorded arguments to the parameters that a callable claims to have.
+    """Binds recorded arguments to the parameters that a callable's signature shows.
 
-    A decorator of the user's (``@retry`` over ``def search(city)``) takes anything and claims, through
-    `functools.wraps`, the signature of what it wraps. It must be called as it is; scorers want ``city``.
-    The binding is done on the pipeline's worker.
+    A decorator of the user's (``@retry`` over ``def search(city)``) takes ``*args, **kwargs`` but shows,
+    through `functools.wraps`, the signature of the function that it wraps. It must get the arguments as they
+    were passed; scorers need ``city``. The binding is done on the pipeline's worker.
     """
 
-    def __init__(self, taken: Sequence[inspect.Parameter], claimed: Sequence[inspect.Parameter]) -> None:
-        self._taken = tuple(taken)
-        self._claimed = inspect.Signature(claimed)
-        self._defaults = {p.name: jsonable(p.default) for p in claimed if p.default is not p.empty}
+    def __init__(self, own: Sequence[inspect.Parameter], signature: Sequence[inspect.Parameter]) -> None:
+        self._own = tuple(own)
+        self._signature = inspect.Signature(signature)
+        self._defaults = {p.name: jsonable(p.default) for p in signature if p.default is not p.empty}
 
     def bind(self, values: Sequence[Any]) -> dict[str, Any] | None:
-        """The values of the parameters that are taken, bound to those that are claimed; None where they do
-        not fit: the decorator adds or removes arguments, or too many were given to be recorded."""
+        """The values of the callable's own parameters, bound to those of its signature.
+
+        Returns None if they do not fit: the decorator adds or removes arguments, or a call had too many to be
+        recorded.
+        """
         positional: list[Any] = []
-        named: dict[str, Any] = {}
-        for parameter, value in zip(self._taken, values, strict=False):
+        keywords: dict[str, Any] = {}
+        for parameter, value in zip(self._own, values, strict=False):
             if parameter.kind is parameter.VAR_POSITIONAL:
                 if not isinstance(value, list):
                     return None
@@ -172,20 +183,20 @@ class Rebinding:
             elif parameter.kind is parameter.VAR_KEYWORD:
                 if not isinstance(value, dict) or "$truncated" in value:
                     return None
-                named |= value
+                keywords |= value
             elif parameter.kind is parameter.KEYWORD_ONLY:
-                named[parameter.name] = value
+                keywords[parameter.name] = value
             else:
                 positional.append(value)
         try:
-            bound = self._claimed.bind(*positional, **named).arguments
+            arguments = self._signature.bind(*positional, **keywords).arguments
         except TypeError:
             return None
-        return {name: self._bound(bound, p) for name, p in self._claimed.parameters.items()}
+        return {name: self._value_of(arguments, p) for name, p in self._signature.parameters.items()}
 
-    def _bound(self, bound: dict[str, Any], parameter: inspect.Parameter) -> Any:
-        if parameter.name in bound:
-            value = bound[parameter.name]
+    def _value_of(self, arguments: dict[str, Any], parameter: inspect.Parameter) -> Any:
+        if parameter.name in arguments:
+            value = arguments[parameter.name]
             return list(value) if parameter.kind is parameter.VAR_POSITIONAL else value
         if parameter.kind is parameter.VAR_POSITIONAL:
             return []

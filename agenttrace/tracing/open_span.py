@@ -1,7 +1,7 @@
-"""A span that is ended by whoever holds it, on any thread, at any time.
+"""`OpenSpan`: a span that is ended by a call of `end`, on any thread, at any time.
 
-`make_current` makes its record the running call of a context for a while; what it gives restores, also from
-outside of that context, what ran there before.
+`make_current` makes its record the running call of a context. The `CurrentCall` that it returns puts the
+former running call back, also from outside of that context.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MAX_DEPTH = 10_000
 class OpenSpan(LiveSpan):
     """A span for work that starts in one place and ends in another: a stream, a callback, a queue.
 
-    Made by `SpanBlock.open`. It is not the running call unless it is lent. Nothing here raises.
+    Made by `SpanBlock.open`. It is the running call only after `make_current`. Nothing here raises.
     """
 
     __slots__ = ("_open",)
@@ -35,7 +35,7 @@ class OpenSpan(LiveSpan):
 
     @property
     def parent_record(self) -> Record:
-        """What stands above the spans that are opened under this one."""
+        """The parent of spans that are opened under this one."""
         return OFF if self._record is None else self._record
 
     def end(self, *, error: BaseException | None = None, status: Status | None = None) -> None:
@@ -60,11 +60,11 @@ class OpenSpan(LiveSpan):
             self._record[OBSERVED].span_type = span_type  # a block's is this span's own
 
     def make_current(self) -> CurrentCall | None:
-        """Make this the running call of this context, until that is restored; see `make_current`."""
+        """Make this the running call of this context, until `CurrentCall.restore`; see `make_current`."""
         return make_current(self.parent_record)
 
     def is_above_running(self) -> bool:
-        """Whether the running call was started, directly or not, under this one."""
+        """Returns True if the running call was started, directly or not, under this one."""
         own, record = self._record, current.get()
         if own is None:
             return False
@@ -83,7 +83,7 @@ class OpenSpan(LiveSpan):
 
 
 class CurrentCall:
-    """Made by `make_current`. Restoring twice does nothing."""
+    """A change of the running call, made by `make_current`. A second `restore` does nothing."""
 
     __slots__ = ("_context", "_record", "_token")
 
@@ -93,7 +93,7 @@ class CurrentCall:
         self._context = context
 
     def restore(self) -> None:
-        """Make the running call of that context what it was, unless it is another by now. Never raises."""
+        """Put the former running call back, unless another one runs there by now. Never raises."""
         token, self._token = self._token, None
         context, self._context = self._context, None
         if token is None:
@@ -109,10 +109,10 @@ class CurrentCall:
 
 
 def make_current(record: Record) -> CurrentCall | None:
-    """Make a record the running call of this context, until what it gives restores the one before.
+    """Make a record the running call of this context, until `restore` of the returned object.
 
-    None where an asyncio task runs whose context cannot be reached from outside: it is left as it is, so
-    that nothing stays the running call there after its end.
+    Returns None, and changes nothing, in an asyncio task whose context cannot be reached from outside: there
+    the record would stay the running call after its end.
     """
     before = current.get()
     try:
@@ -135,6 +135,6 @@ def make_current(record: Record) -> CurrentCall | None:
 
 
 def _context_of(task: Any, record: Record) -> Context | None:
-    """The context in which a task runs; before Python 3.12 a task does not tell, but refers to it."""
+    """The context in which a task runs; before Python 3.12 a task has no `get_context`, but refers to it."""
     candidates = [task.get_context()] if hasattr(task, "get_context") else gc.get_referents(task)
     return next((c for c in candidates if isinstance(c, Context) and c.get(current) is record), None)

@@ -1,4 +1,4 @@
-"""The way of finished records from the traced threads to the store: one bounded hand-off, one worker."""
+"""The pipeline: a bounded queue from the traced threads, a worker that stores what is in it."""
 
 from __future__ import annotations
 
@@ -13,22 +13,21 @@ from typing import Any
 
 from agenttrace.core.identity import clock_jumps, follow_clock, monotonic_ns
 from agenttrace.core.interruptions import pass_on_interruption
-from agenttrace.core.protocols import Delivering, Exporter, SpanSink
-from agenttrace.process.counter import Counter
+from agenttrace.core.protocols import BackgroundExporter, BeginsAnew, Exporter, SpanSink, optional
 from agenttrace.process.fork_and_exit import at_end_of_child, at_exit, at_fork
-from agenttrace.process.plain_thread import AtOnce, Barrier, PlainThread, Turn
-from agenttrace.tracing.accounts import FlushResult, Shortfall
+from agenttrace.process.signal_safe import AtOnce, Barrier, Counter, PlainThread, Turn
 from agenttrace.tracing.context import current
 from agenttrace.tracing.delivery import Delivery
+from agenttrace.tracing.flush_result import FlushResult, NotStored
 from agenttrace.tracing.freeze import Frozen
 from agenttrace.tracing.record import OFF, Record, Scope
 from agenttrace.tracing.redaction import Redaction
 
 MAX_QUEUED = 100_000
-"""Records that may wait; about 30 MB of small ones. What comes beyond is dropped, counted."""
+"""Records that may wait, about 30 MB of small ones. Further ones are dropped and counted."""
 
 MAX_WEIGHT = 64 * 1024 * 1024
-"""Bytes of heavy values that may wait. Beyond it a value is replaced by a mark, counted; the span stays."""
+"""Bytes of heavy values that may wait. Further values are replaced by a mark and counted; the span stays."""
 
 POLL_SECONDS = 0.05
 IDLE_SECONDS = 0.1
@@ -37,11 +36,11 @@ JOIN_SECONDS = 1.0
 
 
 class Pipeline:
-    """One bounded hand-off, one worker thread, one store, any number of other exporters.
+    """One bounded queue, one worker thread, one store, any number of other exporters.
 
     Traced threads append to `entrance` (the queue: reentrant, lock-free) and never wait. The worker looks
-    every 50 ms, so a span is stored within 250 ms of its end, as long as it gets the interpreter. It is
-    started by the first root's start, in each process anew, and opens the store at once.
+    into the queue every 50 ms, so a span is stored within 250 ms of its end if the worker gets to run. It
+    starts with the first trace of each process, and opens the store at once.
     """
 
     def __init__(
@@ -59,7 +58,7 @@ class Pipeline:
         self.queue: deque[Any] = deque()
         self.closed = False
         self._begin()
-        look_after(self)
+        register_pipeline(self)
 
     def _begin(self, since: int = 0) -> None:
         self.entrance: Any = self.queue
@@ -86,15 +85,15 @@ class Pipeline:
             return
         if self.closed or self._stopping:
             return
-        me = object()
+        holder = object()
         try:
-            if self._starting.take(me) and (self._worker is None or not self._worker.alive):
+            if self._starting.take(holder) and (self._worker is None or not self._worker.alive):
                 self._worker = PlainThread(self._run)
                 flush_when_a_child_process_ends(self)
         except RuntimeError:  # no new thread: limit reached, or the interpreter is going down
             self.store_here()
         finally:
-            self._starting.give_back(me)
+            self._starting.give_back(holder)
 
     def weigh(self, value: Frozen) -> Any:
         """Admit a heavy value, or return the mark that takes its place."""
@@ -112,7 +111,7 @@ class Pipeline:
 
     def _run(self) -> None:
         current.set(OFF)  # what a store or an exporter does is never recorded itself
-        pause, ready, me = 0.0, False, object()
+        pause, ready, holder = 0.0, False, object()
         while True:
             try:
                 if not ready:
@@ -122,19 +121,19 @@ class Pipeline:
                     self._wake.get(timeout=pause)
                 except Empty:
                     pass
-                pause = self._store(me)
+                pause = self._store(holder)
                 if self._stopping and not self.queue:
                     return
             except BaseException as error:  # choke-point: the worker outlives whatever is thrown into it
-                self._storing.give_back(me)
+                self._storing.give_back(holder)
                 self._delivery.warn("worker", "the writer goes on after an exception", error)
 
-    def _store(self, me: object) -> float:
+    def _store(self, holder: object) -> float:
         """Store until the queue is empty or the store refuses; return the seconds until the next look."""
         delivery, queue = self._delivery, self.queue
         busy = bool(queue) or bool(delivery.pending)
         try:
-            if not self._storing.take(me):
+            if not self._storing.take(holder):
                 return POLL_SECONDS
             follow_clock()
             while queue or delivery.pending:
@@ -146,18 +145,18 @@ class Pipeline:
                     queue.popleft().open()
             self.weight = 0
         finally:
-            self._storing.give_back(me)
+            self._storing.give_back(holder)
         return POLL_SECONDS if busy else IDLE_SECONDS
 
     def store_here(self) -> None:
-        """Store what waits on this thread, without a worker. Never raises."""
+        """Store what is in the queue on the calling thread, without a worker. Never raises."""
         if sys.is_finalizing():  # modules are being taken apart: nothing can be stored any more
             return
-        token, me = current.set(OFF), object()
+        token, holder = current.set(OFF), object()
         try:
-            self._store(me)
+            self._store(holder)
         except BaseException as error:  # choke-point: the agent's own thread
-            self._storing.give_back(me)
+            self._storing.give_back(holder)
             pass_on_interruption(error)
             self.recording_errors.add()
         finally:
@@ -169,13 +168,13 @@ class Pipeline:
         """Wait until what has ended is stored and exported, `timeout` seconds at most."""
         deadline = time.monotonic() + timeout
         result = self.store_all(timeout)
-        # Also where nothing was recorded: exporters may have what an earlier process left.
+        # Also if nothing was recorded: exporters may still have to send what an earlier process stored.
         if not self.closed:
             self._delivery.flush_exporters(max(deadline - time.monotonic(), 0.0))
         return result
 
     def store_all(self, timeout: float) -> FlushResult:
-        """Wait until what has ended is stored, `timeout` seconds at most; for no exporter."""
+        """Wait until what has ended is stored, `timeout` seconds at most. Does not wait for exporters."""
         deadline = time.monotonic() + max(timeout, 0.0)
         if self.closed or (self._worker is None and not self.queue):
             return self._result()
@@ -191,7 +190,8 @@ class Pipeline:
             self.queue.append(barrier)
             self._wake.put(None)
             reached = barrier.reached(deadline - time.monotonic())
-            queued = 0 if reached else max(self._waiting(), 1)  # what others add meanwhile is theirs
+            # Spans that ended after this flush began do not count.
+            queued = 0 if reached else max(self._waiting(), 1)
         self._delivery.flush_store(max(deadline - time.monotonic(), 0.0))
         return self._result(queued)
 
@@ -201,8 +201,10 @@ class Pipeline:
         self.flush(EXIT_SECONDS)
 
     def finish_up(self, timeout: float) -> None:
-        """Flush at the end of the process. Stop the worker, which would die with the interpreter at any
-        moment from here on: what is still recorded is stored by the thread that records it."""
+        """Flush at the end of the process, and stop the worker, which could die at any moment from here on.
+
+        What is recorded afterwards is stored by the thread that records it.
+        """
         deadline = time.monotonic() + timeout
         try:
             self.flush(timeout)
@@ -210,9 +212,10 @@ class Pipeline:
             self._stop(deadline - time.monotonic())
             self._delivery.end()
             self.entrance = AtOnce(self.queue, self.store_here)
-            for holder in get_referrers(self.queue):  # traces under way: found here, it costs calls nothing
-                if type(holder) is Scope:
-                    holder.queue = self.entrance
+            # Traces under way. They are searched here, so that no call needs to register its trace.
+            for scope in get_referrers(self.queue):
+                if type(scope) is Scope:
+                    scope.queue = self.entrance
 
     def shutdown(self, timeout: float = 5.0) -> FlushResult:
         """Store what waits, stop the worker, close the store. A second call does nothing."""
@@ -225,18 +228,18 @@ class Pipeline:
         return self._result()
 
     def _stop(self, timeout: float) -> bool:
-        """Ask the worker to end; whether it has, or there is none, or this is it."""
+        """Ask the worker to end. Returns False if it still runs after `timeout`, or is this thread."""
         self._stopping = True
         self._wake.put(None)
         worker = self._worker
         return worker is None or (not worker.is_current and worker.join(timeout))
 
     def _result(self, queued: int | None = None) -> FlushResult:
-        missing = self._delivery.account.shortfall()
-        pending = (self._waiting() if queued is None else queued) + missing.waiting
-        dropped = {reason: count for reason, count in self._dropped(missing).items() if count}
+        not_stored = self._delivery.store_check.not_stored()
+        pending = (self._waiting() if queued is None else queued) + not_stored.waiting
+        dropped = {reason: count for reason, count in self._dropped(not_stored).items() if count}
         return FlushResult(
-            self._delivery.stored(missing), pending if missing.complete else max(pending, 1), dropped
+            self._delivery.stored(not_stored), pending if not_stored.complete else max(pending, 1), dropped
         )
 
     def _waiting(self) -> int:
@@ -247,27 +250,27 @@ class Pipeline:
 
     def dropped(self) -> dict[str, int]:
         """How many spans were not kept, by reason."""
-        return self._dropped(self._delivery.account.shortfall())
+        return self._dropped(self._delivery.store_check.not_stored())
 
-    def _dropped(self, missing: Shortfall) -> dict[str, int]:
+    def _dropped(self, not_stored: NotStored) -> dict[str, int]:
         return {
             "queue_full": self.queue_full.value(),
             "unreadable": self._delivery.unreadable,
             "rejected": self._delivery.rejected,
-            "quarantined": missing.quarantined,
-            "memory_full": missing.memory_full,
+            "quarantined": not_stored.quarantined,
+            "memory_full": not_stored.memory_full,
             "after_shutdown": self.after_shutdown.value() + (self._queued() if self.closed else 0),
         }
 
     def stats(self) -> dict[str, Any]:
-        """What waits, what was stored, what was not and why."""
-        missing = self._delivery.account.shortfall()
+        """How many spans wait, were stored, or were not stored and why."""
+        not_stored = self._delivery.store_check.not_stored()
         return {
             "queued": self._queued(),
-            "pending": len(self._delivery.pending) + missing.waiting,
+            "pending": len(self._delivery.pending) + not_stored.waiting,
             "queued_bytes": self.weight,
-            "written": self._delivery.stored(missing),
-            "not_exported": self._delivery.unexported,
+            "written": self._delivery.stored(not_stored),
+            "not_exported": self._delivery.not_exported,
             "values_dropped": self.values_dropped.value(),
             "redacted": self.redaction.redacted,
             "redaction_failed": self.redaction.failed,
@@ -275,39 +278,41 @@ class Pipeline:
             "recording_errors": self.recording_errors.value(),
             "foreign_contexts": self.foreign_contexts.value(),
             "clock_jumps": clock_jumps(),
-            "dropped": self._dropped(missing),
+            "dropped": self._dropped(not_stored),
         }
 
     def after_fork(self) -> None:
-        """In a forked child: leave the parent's spans to the parent, those too that were running at the fork;
-        start anew at the next root."""
+        """In a forked child: leave the parent's spans, also those that ran at the fork, to the parent.
+
+        The next trace starts a new worker.
+        """
         self.queue.clear()
-        forget = getattr(self.store, "after_fork", None)
-        if forget is not None:
-            forget()
+        beginning = optional(self.store, BeginsAnew)
+        if beginning is not None:
+            beginning.after_fork()
         self._begin(since=monotonic_ns())
         for exporter in self.exporters:
-            if isinstance(exporter, Delivering):
+            if isinstance(exporter, BackgroundExporter):
                 exporter.after_fork()
 
 
 EXIT_SECONDS = 1.0
-"""How long all pipelines together may hold up the end of the process."""
+"""Seconds for which all pipelines together may delay the end of the process."""
 
 CHILD_SECONDS = 5.0
-"""The same for a child of multiprocessing: many of them end together, and queue for the one file."""
+"""The same for a child of multiprocessing: many may end together and wait for one file."""
 
 _pipelines: weakref.WeakSet[Pipeline] = weakref.WeakSet()
 
 
-def look_after(pipeline: Pipeline) -> None:
+def register_pipeline(pipeline: Pipeline) -> None:
     """Flush this pipeline when the process ends; start it anew in forked children."""
     _pipelines.add(pipeline)
     at_fork("pipelines", in_child=pipeline.after_fork)
 
 
 def flush_when_a_child_process_ends(pipeline: Pipeline) -> None:
-    """Children of multiprocessing leave without running atexit: use their own way out."""
+    """Flush when a child of multiprocessing ends, which does not run atexit."""
     at_end_of_child(pipeline.flush_at_end_of_child)
 
 

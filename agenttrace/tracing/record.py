@@ -1,4 +1,4 @@
-"""The live record of one call: what the traced thread writes, nothing more.
+"""The record of one call, which the traced thread writes, and where it goes.
 
 A record is a plain list, because that is the cheapest thing Python can make; the positions below are its
 fields. The record of the running call is itself the value of the one context variable, so a child finds its
@@ -13,20 +13,18 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
+from agenttrace.core.errors import ConfigError
 from agenttrace.core.identity import SPAN_KEY_MASK, anchor_ns, new_span_key, new_trace_key
 from agenttrace.tracing.freeze import Frozen
 
 if TYPE_CHECKING:
     from agenttrace.core.span import Span
-    from agenttrace.process.counter import Counter
+    from agenttrace.process.signal_safe import Counter
     from agenttrace.tracing.redaction import Redaction
 
 PARENT, SCOPE, OBSERVED, INDEX, START, ARGUMENTS, END, OUTPUT, FAILURE, EXTRA = range(10)
 """Fields of a record. OBSERVED is None in a *head*: the entry that stands above the roots of a trace.
 SCOPE is None in `OFF`: nothing under it is recorded. END 0 means the call still runs."""
-
-METADATA = "agenttrace.metadata"
-"""The attribute of a root that holds what was said of its trace, by name."""
 
 Record = list[Any]
 OnEnd = Callable[["Span"], None]
@@ -36,7 +34,7 @@ OFF: Record = [None, None, None, 0, 0, None, 0, None, None, None]
 
 
 class RecordSink(Protocol):
-    """Where records go when their calls have ended: all that recording needs of a `Pipeline`."""
+    """Where records go when their calls have ended: the part of a `Pipeline` that recording needs."""
 
     limit: int
     entrance: Any
@@ -46,7 +44,7 @@ class RecordSink(Protocol):
     sampled_out: Counter
 
     def ensure_worker(self) -> None:
-        """See to it that somebody empties `entrance`."""
+        """Start the worker that empties `entrance`, if none runs."""
         ...
 
     def weigh(self, value: Frozen) -> Any:
@@ -61,8 +59,8 @@ class RecordSink(Protocol):
 class Recorder:
     """Where the traces that start at an observed function go.
 
-    `resolve` gives the pipeline, or None where nothing is recorded; `admits` decides at each root whether its
-    trace is kept (None: every one).
+    `resolve` returns the pipeline, or None if nothing is recorded. `admits` is called at each root;
+    it returns True if its trace is kept. None in its place keeps every trace.
     """
 
     __slots__ = ("__weakref__", "admits", "owner", "project", "resolve")
@@ -76,8 +74,26 @@ class Recorder:
         self.owner: Any = None
 
 
+def sampler(rate: float) -> Callable[[], bool] | None:
+    """The `admits` of a recorder that keeps this share of the traces; None where every trace is kept.
+
+    Raises:
+        ConfigError: `rate` is not a number from 0 to 1.
+    """
+    if isinstance(rate, bool) or not isinstance(rate, int | float) or not 0 <= rate <= 1:
+        raise ConfigError(f"sample_rate is a number from 0 (no trace) to 1 (every trace), got {rate!r}")
+    if rate == 1:
+        return None
+    limit = int(rate * _RANDOM_RANGE)
+    # os.urandom, not `random`: a user's seed must not choose our traces, nor forks repeat them.
+    return lambda: int.from_bytes(os.urandom(4), "big") < limit
+
+
+_RANDOM_RANGE = 1 << 32
+
+
 class Scope:
-    """One trace while it is being recorded: its id, its counter of starts, its way out.
+    """One trace while it is being recorded: its id, its counter of spans, the queue for its records.
 
     A span's id is `base` plus its place in the start order: unique in the trace, made without a look-up.
     """
@@ -123,15 +139,17 @@ class Scope:
         return (self.base + index) & SPAN_KEY_MASK or 1
 
     def go_on_after_fork(self) -> None:
-        """In a forked child that goes on with this trace: number its spans far away from those of its parent,
-        and let the first of them start this process's writer, which no root of the child's would do."""
+        """In a forked child that goes on with this trace: use numbers of spans far away from the parent's.
+
+        The first span starts the worker of this process, which otherwise only a new trace does.
+        """
         # Below 2^53, which JSON readers elsewhere take exactly.
         self.next = itertools.count(self.next() + (int.from_bytes(os.urandom(4), "big") << 20)).__next__
         self.queue = _FirstAfterFork(self, self.queue)
 
 
 class _FirstAfterFork:
-    """Takes the place of a queue in a forked child until something comes: no span, no thread."""
+    """Replaces the queue in a forked child until its first span, so that no thread starts without one."""
 
     __slots__ = ("_queue", "_scope")
 
@@ -143,7 +161,7 @@ class _FirstAfterFork:
         return len(self._queue)
 
     def append(self, record: Record) -> None:
-        """Put the queue back, with the record in it, and see to it that somebody empties it."""
+        """Put the queue back, with the record in it, and start the worker."""
         self._scope.queue = self._queue
         self._queue.append(record)
         self._scope.pipeline.ensure_worker()
@@ -165,7 +183,7 @@ def parent_key_of(record: Record) -> int | None:
 
 
 OUT_OF_MEMORY = {"$truncated": "memory"}
-"""Stands in the place of a heavy value for which there was no room."""
+"""Replaces a heavy value for which there was no room."""
 
 
 def weight_of(record: Record) -> int:

@@ -1,4 +1,4 @@
-"""Secrets out of recorded values, before anything leaves the process."""
+"""Remove secrets from recorded values, before anything leaves the process."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from agenttrace.tracing.secrets import (
     without_shapes,
 )
 
-MAX_KNOWN = 10_000
-"""Names, keys and tools whose verdict is remembered."""
+MAX_CACHED = 10_000
+"""Names, keys and tools for which the result is cached."""
 
-_LONGEST_KNOWN = 256
+_LONGEST_CACHED = 256
 
 RedactCall = Callable[[str, Any], Any]
 """``redact(name, value) -> value``: for each recorded parameter, attribute, item of metadata under its name,
@@ -37,7 +37,7 @@ under ``"reason"``."""
 
 
 class Redaction:
-    """What is taken out: secret-looking names and shapes, and what the user adds.
+    """Removes values with secret names or shapes, and what the user adds.
 
     `names` are further parameter and key names. `call` sees each recorded value, JSON-safe, after the
     built-in rules; when it raises anything at all, the value is dropped (fail closed) and counted. `redacted`
@@ -51,18 +51,18 @@ class Redaction:
         self.redacted = 0
         self.failed = 0
         self._signs = tuple({max(re.split(r"[_\-. ]+", name.lower()), key=len) for name in names})
-        self._known: dict[str, bool] = {}
+        self._secret_names: dict[str, bool] = {}
         self._keys: dict[str, str] = {}
         self._tools: dict[int, tuple[ToolDefinition, ToolDefinition]] = {}
 
     def is_secret(self, name: str) -> bool:
-        """Whether a parameter or key of this name is redacted."""
-        known = self._known.get(name)
-        if known is None:
-            known = plain(name) in self.names or names_a_secret(name)
-            if len(self._known) < MAX_KNOWN and len(name) <= _LONGEST_KNOWN:
-                self._known[name] = known
-        return known
+        """Returns True if the value of a parameter or key of this name is redacted."""
+        secret = self._secret_names.get(name)
+        if secret is None:
+            secret = plain(name) in self.names or names_a_secret(name)
+            if len(self._secret_names) < MAX_CACHED and len(name) <= _LONGEST_CACHED:
+                self._secret_names[name] = secret
+        return secret
 
     def value(self, name: str, value: Any) -> Any:
         """The redacted form of one recorded parameter or output, which is strict JSON."""
@@ -75,13 +75,13 @@ class Redaction:
             return value
         try:
             return jsonable(self.call(name, value), limit=MAX_VALUE_SIZE)
-        except BaseException as error:  # choke-point: the user's own rule broke; the value could leak
+        except BaseException as error:  # choke-point: the user's function failed; the value could leak
             pass_on_interruption(error)
             self.failed += 1
             return REDACTED
 
     def text(self, name: str, text: str) -> str:
-        """The redacted form of a text that stays one, whatever the user's own rule makes of it."""
+        """The redacted form of a text. It stays a text, whatever the user's own function returns."""
         if self.call is None:
             return text if len(text) < SHORTEST_SECRET else self._text(text)
         value = self.value(name, text)
@@ -92,34 +92,34 @@ class Redaction:
         return {self.key(key): self.value(key, value) for key, value in values.items()}
 
     def score(self, score: Score) -> Score:
-        """A score that can be stored, sent, told: without secrets in anything that it says."""
-        kept: dict[str, Any] = {
+        """A score without secrets in its texts and details."""
+        changes: dict[str, Any] = {
             "name": self.inside(clean_text(score.name)),
             "reason": self.text("reason", clean_text(score.reason)),
         }
         for name in ("diff", "error"):
             text = getattr(score, name)
             if text is not None:
-                kept[name] = self.text(name, clean_text(text))
+                changes[name] = self.text(name, clean_text(text))
         for name in ("details", "metadata"):
             if getattr(score, name):
-                kept[name] = self.inside(jsonable(dict(getattr(score, name))))
-        return replace(score, **kept)
+                changes[name] = self.inside(jsonable(dict(getattr(score, name))))
+        return replace(score, **changes)
 
-    def tool(self, tool: ToolDefinition | None) -> ToolDefinition | None:
+    def tool(self, tool: ToolDefinition) -> ToolDefinition:
         """A tool's definition without secrets among its defaults: for one definition always the same."""
-        if tool is None or not any(p.default is not REQUIRED for p in tool.parameters):
+        if not any(p.default is not REQUIRED for p in tool.parameters):
             return tool
-        known = self._tools.get(id(tool))
-        if known is None:
+        pair = self._tools.get(id(tool))
+        if pair is None:
             parameters = tuple(
                 p if p.default is REQUIRED else replace(p, default=self.value(p.name, p.default))
                 for p in tool.parameters
             )
-            known = tool, tool if parameters == tool.parameters else replace(tool, parameters=parameters)
-            if len(self._tools) < MAX_KNOWN:
-                self._tools[id(tool)] = known
-        return known[1]
+            pair = tool, tool if parameters == tool.parameters else replace(tool, parameters=parameters)
+            if len(self._tools) < MAX_CACHED:
+                self._tools[id(tool)] = pair
+        return pair[1]
 
     def inside(self, value: Any) -> Any:
         """Redact by the keys and shapes inside a value; the same object where there is nothing to redact."""
@@ -129,16 +129,16 @@ class Redaction:
         if kind is dict:
             if "$bytes" in value and self._holds_secret_bytes(value["$bytes"]):
                 return {**value, "$bytes": REDACTED}
-            kept = {}
+            items = {}
             for key, item in value.items():
                 if len(key) >= SHORTEST_SECRET:
-                    shown = self.key(key)
-                    while shown in kept:
-                        shown += "'"
+                    name = self.key(key)
+                    while name in items:
+                        name += "'"
                 else:
-                    shown = key
-                kept[shown] = self._item(key, item)
-            return kept
+                    name = key
+                items[name] = self._item(key, item)
+            return items
         if kind is list:
             return [self.inside(item) for item in value]
         return value
@@ -150,16 +150,16 @@ class Redaction:
         return self.inside(item)
 
     def key(self, key: str) -> str:
-        """A key, or a name, without a secret in itself."""
-        known = self._keys.get(key)
-        if known is None:
-            known = key if len(key) < SHORTEST_SECRET else self._text(key)
-            if known is key and len(self._keys) < MAX_KNOWN and len(key) <= _LONGEST_KNOWN:
-                self._keys[key] = known
-        return known
+        """A key or name without secrets in its own text."""
+        redacted = self._keys.get(key)
+        if redacted is None:
+            redacted = key if len(key) < SHORTEST_SECRET else self._text(key)
+            if redacted is key and len(self._keys) < MAX_CACHED and len(key) <= _LONGEST_CACHED:
+                self._keys[key] = redacted
+        return redacted
 
     def _holds_secret_bytes(self, encoded: Any) -> bool:
-        """Whether the head of recorded bytes, read as text, has anything to redact."""
+        """Returns True if recorded bytes, read as text, hold a secret."""
         try:
             text = base64.b64decode(encoded, validate=True).decode("latin-1")
         except (TypeError, ValueError, binascii.Error):
@@ -169,15 +169,15 @@ class Redaction:
     def _text(self, text: str) -> str:
         lowered = text.lower()
         if may_have_fields(lowered, self._signs):
-            text, found = without_fields(text, self.is_secret)
-            self.redacted += found
-        text, found = without_shapes(text, lowered)
-        self.redacted += found
+            text, count = without_fields(text, self.is_secret)
+            self.redacted += count
+        text, count = without_shapes(text, lowered)
+        self.redacted += count
         return text
 
 
 def redaction_of(redact: Iterable[str] | RedactCall | None) -> Redaction:
-    """The redaction for what a tracer was given.
+    """Make the redaction for a tracer's option `redact`.
 
     Raises:
         ConfigError: neither names nor a function.

@@ -1,4 +1,4 @@
-"""A trace that goes on in another process: W3C ``traceparent`` in and out."""
+"""Continue a trace in another process: read and write the W3C ``traceparent`` header."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ _LONGEST = 256
 
 
 def inject(headers: MutableMapping[str, str]) -> MutableMapping[str, str]:
-    """Add ``traceparent`` for the running call, or for the caller whose trace goes on here; nothing where
-    there is neither. Returns the same mapping."""
+    """Add ``traceparent`` for the running call, or for the remote caller whose trace goes on here.
+
+    Without either, adds nothing. Returns the same mapping.
+    """
     record = current.get()
     if record is OFF:
         headers.pop(HEADER, None)
@@ -32,9 +34,9 @@ def inject(headers: MutableMapping[str, str]) -> MutableMapping[str, str]:
 
 
 def read_traceparent(headers: Mapping[str, Any]) -> tuple[int, int, bool] | None:
-    """The trace, the parent span and whether it is sampled; None for what is absent, malformed, oversized.
+    """The trace key, the parent span's key, and True if sampled; None if absent, malformed or too long.
 
-    Nothing else in the headers is looked at: a caller cannot change where traces go.
+    No other header is read, so a caller cannot change where traces go.
     """
     for name, value in headers.items():
         if isinstance(name, str) and name.lower() == HEADER:
@@ -51,19 +53,19 @@ def read_traceparent(headers: Mapping[str, Any]) -> tuple[int, int, bool] | None
 
 
 class Continued:
-    """Goes on with a caller's trace inside a block; with headers that say nothing, changes nothing."""
+    """Goes on with a caller's trace inside a block. Without a valid header it changes nothing."""
 
     def __init__(self, recorder: Recorder, headers: Mapping[str, Any]) -> None:
         if not hasattr(headers, "items"):
             raise ConfigError(f"headers are a mapping of names to values, got {type(headers).__name__}")
         self._recorder = recorder
-        self._found = read_traceparent(headers)
+        self._caller = read_traceparent(headers)
         self._entered: Entered | None = None
 
     def __enter__(self) -> None:
-        if self._found is None:
+        if self._caller is None:
             return
-        trace_key, parent, sampled = self._found
+        trace_key, parent, sampled = self._caller
         head: Record = OFF
         pipeline = self._recorder.resolve() if sampled else None
         if pipeline is not None:

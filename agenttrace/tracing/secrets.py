@@ -1,4 +1,4 @@
-"""How a secret is known: by the name it goes under, by its own shape, by its field in a text."""
+"""The rules for what is a secret: its name, its shape, or the name of its field in a text."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ _HARMLESS_TOKENS = frozenset(
         *("continuation", "cursor", "next", "page", "prev", "previous"),
     }
 )
-"""Words before ``token`` that make it one of a text, or of a list's next page."""
+"""Words before ``token`` with which it is a token of a text, or of a list's next page: no secret."""
 
 _IGNORED = str.maketrans("", "", "_-. ")
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[^\W\d_]+")
@@ -113,7 +113,7 @@ _SHAPES: tuple[tuple[tuple[str, ...], re.Pattern[str], str], ...] = tuple(
     )
 )
 SHORTEST_SECRET = 15
-"""Shorter strings are not searched: no key has room in them."""
+"""Shorter strings are not searched: they are too short for a key."""
 
 _FIELD = re.compile(r"""(["'])([^\W\d_][\w. -]{0,63})\\*\1\s*:\s*""")
 _TEXT_VALUE = re.compile(r"""(\\*)(["'])(?!\[redacted\])""")
@@ -127,12 +127,12 @@ _FIELD_SIGNS = (
 
 
 def plain(name: str) -> str:
-    """A name as names are compared."""
+    """A name in the form in which names are compared."""
     return name.lower().translate(_IGNORED)
 
 
 def names_a_secret(name: str) -> bool:
-    """Whether what goes under this name is secret, as far as the name tells."""
+    """Returns True if this name is that of a secret."""
     bare = plain(name).rstrip("0123456789")
     if bare in SECRET_NAMES or bare.removesuffix("s").endswith(_ENDINGS) or bare.endswith(_ENDINGS):
         return True
@@ -146,14 +146,14 @@ def without_shapes(text: str, lowered: str) -> tuple[str, int]:
     for signs, shape, replacement in _SHAPES:
         for sign in signs:
             if sign in lowered:
-                text, found = shape.subn(replacement, text)
-                total += found
+                text, count = shape.subn(replacement, text)
+                total += count
                 break
     return text, total
 
 
 def may_have_fields(lowered: str, signs: tuple[str, ...]) -> bool:
-    """Whether a text could be JSON, or Python's repr, with one of the signs in a name."""
+    """Returns True if a text could be JSON, or Python's repr, with one of the signs in a name."""
     if ('"' not in lowered and "'" not in lowered) or ":" not in lowered:
         return False
     return any(sign in lowered for sign in _FIELD_SIGNS) or any(sign in lowered for sign in signs)
@@ -165,9 +165,9 @@ def without_fields(text: str, is_secret: Callable[[str], bool]) -> tuple[str, in
     Also where the text is cut off inside a value, or is JSON inside JSON.
     """
     pieces: list[str] = []
-    done = 0
+    position = 0
     for field in _FIELD.finditer(text):
-        if field.start() < done or not is_secret(field[2]):
+        if field.start() < position or not is_secret(field[2]):
             continue
         begin = field.end()
         opening = _TEXT_VALUE.match(text, begin)
@@ -179,8 +179,8 @@ def without_fields(text: str, is_secret: Callable[[str], bool]) -> tuple[str, in
             value = _NUMBER.match(text, begin)
         if value is None or value.end() == begin:
             continue
-        pieces += (text[done:begin], REDACTED if opening is not None else f'"{REDACTED}"')
-        done = value.end()
+        pieces += (text[position:begin], REDACTED if opening is not None else f'"{REDACTED}"')
+        position = value.end()
     if not pieces:
         return text, 0
-    return "".join((*pieces, text[done:])), len(pieces) // 2
+    return "".join((*pieces, text[position:])), len(pieces) // 2

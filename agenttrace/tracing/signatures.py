@@ -1,4 +1,4 @@
-"""What a callable takes: as its own code has it, as it claims to."""
+"""The parameters of a callable: those of its own code, and those that its signature shows."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def taken_by(function: Callable[..., Any]) -> Parameters:
 
 
 def claimed_by(function: Callable[..., Any]) -> Parameters | None:
-    """The parameters that `inspect.signature` shows, or None where it knows none."""
+    """The parameters that `inspect.signature` shows, or None if it fails."""
     try:
         return list(inspect.signature(function).parameters.values())
     except (ValueError, TypeError):
@@ -37,19 +37,19 @@ def claimed_by(function: Callable[..., Any]) -> Parameters | None:
 
 
 def are_alike(some: Parameters, others: Parameters) -> bool:
-    """Whether a call means the same to both."""
+    """Returns True if every call binds to the same parameters in both."""
     return [(p.name, p.kind, p.default is p.empty) for p in some] == [
         (p.name, p.kind, p.default is p.empty) for p in others
     ]
 
 
 def takes_anything(parameters: Parameters) -> bool:
-    """Whether there is a ``*args`` or ``**kwargs``, through which a decorator passes what it was given."""
+    """Returns True if there is a ``*args`` or ``**kwargs``, with which a decorator passes arguments on."""
     return any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters)
 
 
 def begins_with_instance(function: Callable[..., Any], parameters: Parameters) -> bool:
-    """Whether the first parameter is a method's self or cls, which is not recorded."""
+    """Returns True if the first parameter is a method's self or cls, which is not recorded."""
     if not parameters or parameters[0].name not in ("self", "cls"):
         return False
     owner = getattr(function, "__qualname__", "").rpartition(".")[0]

@@ -1,4 +1,4 @@
-"""A span for a piece of code that is not a function of its own: ``with tracer.span("plan") as span``."""
+"""A span for a block of code: ``with tracer.span("plan") as span``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from agenttrace.tracing.steps import count_foreign_context, emit, fail_here, fre
 
 
 class SpanBlock:
-    """Opens a span on entry, ends it on exit; may be used in coroutines, and once only."""
+    """Opens a span on entry and ends it on exit. Works in coroutines, too. Can be entered only once."""
 
     __slots__ = ("_entered", "_observed", "_record", "_values")
 
@@ -42,7 +42,7 @@ class SpanBlock:
     def open(self, under: OpenSpan | None = None) -> OpenSpan:
         """Start the span without making it the running call; it ends when `OpenSpan.end` is called.
 
-        It stands under `under`, or else under the running call.
+        Its parent is `under`, or else the running call.
         """
         return OpenSpan(self._begin(current.get() if under is None else under.parent_record))
 

@@ -1,8 +1,8 @@
-"""What a generated wrapper calls while a call starts, ends or fails: the guarded side of recording.
+"""The functions that a generated wrapper calls when a call starts, ends or fails.
 
-Everything here runs on the traced thread between the user's own steps, so nothing here may raise, block, log
-or do I/O. Errors of ours are counted; the call goes on. What a signal handler, or another thread, throws in
-meanwhile is the user's: it is raised on.
+They run on the traced thread between the user's own steps, so they must not raise, block, log or do I/O. Our
+own errors are counted, and the call goes on. What a signal handler or another thread throws in is not ours,
+and is raised again.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import sys
 from collections.abc import AsyncGenerator, Awaitable
 from typing import Any
 
+from agenttrace.core import semconv
 from agenttrace.core.identity import monotonic_ns
 from agenttrace.core.interruptions import thrown_in
 from agenttrace.tracing.failure import describe, status_of
@@ -20,13 +21,13 @@ from agenttrace.tracing.observed import ObservedFunction
 from agenttrace.tracing.record import END, EXTRA, FAILURE, OBSERVED, OFF, OUTPUT, SCOPE, Record, Scope
 
 log = logging.getLogger("agenttrace")
-_said: list[Exception] = []
+_logged: list[Exception] = []
 
 MAX_ITEMS_KEPT = 1_000
 """Items of a generator's output that are recorded; all of them are counted."""
 
 LIGHT_SIZE = 32
-"""What a light value is taken to weigh, in bytes."""
+"""Bytes that a light value counts for."""
 
 
 def root(observed: ObservedFunction) -> Record:
@@ -44,18 +45,18 @@ def root(observed: ObservedFunction) -> Record:
     except Exception as error:  # choke-point: the guard of recording; the agent's call goes on unrecorded
         if thrown_in(error):
             raise
-        _say_once(error)
+        _log_once(error)
         return OFF
 
 
-def _say_once(error: Exception) -> None:
-    if _said:
+def _log_once(error: Exception) -> None:
+    if _logged:
         return
-    _said.append(error)
+    _logged.append(error)
     try:
         log.warning("nothing is recorded: %s: %s (said once)", type(error).__name__, error)
-    except Exception as trouble:  # choke-point: a logging handler of the user's
-        if thrown_in(trouble):
+    except Exception as failure:  # choke-point: a logging handler of the user's
+        if thrown_in(failure):
             raise
 
 
@@ -74,7 +75,7 @@ def freeze_arguments(scope: Scope, values: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def freeze_one(scope: Scope, value: Any) -> Any:
-    """The same for one value."""
+    """A copy of one value that later changes cannot reach. Never raises."""
     try:
         copy = freeze(value)
         return scope.pipeline.weigh(copy) if type(copy) is Frozen else copy
@@ -86,7 +87,7 @@ def freeze_one(scope: Scope, value: Any) -> Any:
 
 
 def _admit(scope: Scope, copies: list[Any]) -> None:
-    """Weigh the heavy ones; beyond what one span may hold, put a mark in their place."""
+    """Weigh the heavy copies. Those for which one span has no room are replaced by a mark."""
     room = MAX_SPAN_SIZE
     for position, copy in enumerate(copies):
         if type(copy) is Frozen:
@@ -97,7 +98,7 @@ def _admit(scope: Scope, copies: list[Any]) -> None:
 def emit(record: Record, end: int) -> None:
     """End a record, at a time of the monotonic clock, and hand it over.
 
-    The end is set last: who is interrupted here finds by it whether the record was handed over.
+    Setting END and appending come last: after an interruption, END tells if the record was handed over.
     """
     scope: Scope = record[SCOPE]
     queue = scope.queue
@@ -112,8 +113,9 @@ def emit(record: Record, end: int) -> None:
 def fail(record: Record, error: BaseException) -> None:
     """End a record with the exception that is leaving its call; one that has ended stays as it is.
 
-    Raises nothing but RecursionError (with so little stack left, the one who called must end it) and what is
-    thrown in from outside."""
+    Raises nothing but RecursionError (with so little stack left, the caller must end the record) and what is
+    thrown in from outside.
+    """
     if record[SCOPE] is None or record[END]:
         return
     end = monotonic_ns()
@@ -123,17 +125,17 @@ def fail(record: Record, error: BaseException) -> None:
         emit(record, end)
     except RecursionError:
         raise
-    except BaseException as trouble:  # choke-point
+    except BaseException as failure:  # choke-point
         if not record[END]:
             record[FAILURE] = record[FAILURE] or ("error", None)
             emit(record, end)
-        if not isinstance(trouble, Exception) or thrown_in(trouble):
+        if not isinstance(failure, Exception) or thrown_in(failure):
             raise
         record[SCOPE].pipeline.recording_errors.add()
 
 
 def fail_here(record: Record, error: BaseException) -> None:
-    """The same for callers who can do nothing about a lack of stack."""
+    """Like `fail`, for callers who can do nothing about a lack of stack."""
     try:
         fail(record, error)
     except RecursionError:
@@ -141,9 +143,9 @@ def fail_here(record: Record, error: BaseException) -> None:
 
 
 def count_foreign_context(record: Record, error: ValueError | None = None) -> None:
-    """Count a call that ended in a foreign context, not the one it began in: there is nothing to restore.
+    """Count a call that ended in another context than it began in, where no running call can be put back.
 
-    `error` is what said so; a signal handler may have raised it instead.
+    `error` is what `ContextVar.reset` raised. If a signal handler raised it, it is raised again.
     """
     if error is not None and thrown_in(error):
         raise error
@@ -162,8 +164,11 @@ def succeed(record: Record, output: Any) -> None:
 
 
 def first_step(generator: AsyncGenerator[Any, Any]) -> Awaitable[Any]:
-    """Start an async generator inside our own unknown to the event loop: told of both, the loop would
-    close both at its end, at the same time, which fails. Ours closes the one inside."""
+    """Start the async generator inside our own, without the event loop's hooks.
+
+    If the loop knew both, it would close both at the same time when it ends, which fails. Ours closes the one
+    inside.
+    """
     hooks = sys.get_asyncgen_hooks()
     sys.set_asyncgen_hooks(None, None)
     try:
@@ -173,24 +178,26 @@ def first_step(generator: AsyncGenerator[Any, Any]) -> Awaitable[Any]:
 
 
 def items() -> Frozen:
-    """Where the items of a generator's output are gathered."""
+    """An empty list for the items of a generator's output."""
     return Frozen([], 0, "items")
 
 
-def note_item(gathered: Frozen, item: Any) -> None:
-    """Gather an item that is not a light scalar, while the span has room for it. Never raises."""
-    if gathered.size > MAX_SPAN_SIZE:
+def note_item(output: Frozen, item: Any) -> None:
+    """Add an item that is not a light scalar, while the span has room for it. Never raises."""
+    if output.size > MAX_SPAN_SIZE:
         return
     copy = freeze(item)
-    gathered.size += copy.size if type(copy) is Frozen else LIGHT_SIZE
-    gathered.content.append(copy)
+    output.size += copy.size if type(copy) is Frozen else LIGHT_SIZE
+    output.content.append(copy)
 
 
 def end_steps(
-    record: Record, gathered: Frozen, count: int, returned: Any = None, error: BaseException | None = None
+    record: Record, output: Frozen, count: int, return_value: Any = None, error: BaseException | None = None
 ) -> None:
-    """End the record of a generator: exhausted, closed before that, or with the exception that left it.
-    One that has ended stays as it is. Never raises."""
+    """End the record of a generator that was exhausted or closed, or that `error` left.
+
+    A record that has ended stays as it is. Never raises.
+    """
     scope = record[SCOPE]
     if scope is None or record[END]:
         return
@@ -200,14 +207,14 @@ def end_steps(
         if notes is None:
             notes = record[EXTRA] = {}
         attributes = notes.setdefault("attributes", {})
-        attributes["agenttrace.items"] = count
+        attributes[semconv.ITEMS] = count
         if record[OBSERVED].capture_output:
-            gathered.size += LIGHT_SIZE * len(gathered.content)
-            record[OUTPUT] = scope.pipeline.weigh(gathered)
-            if returned is not None:
-                attributes["agenttrace.returned"] = freeze_one(scope, returned)
-    except Exception as trouble:  # choke-point
-        if thrown_in(trouble):
+            output.size += LIGHT_SIZE * len(output.content)
+            record[OUTPUT] = scope.pipeline.weigh(output)
+            if return_value is not None:
+                attributes[semconv.RETURNED] = freeze_one(scope, return_value)
+    except Exception as failure:  # choke-point
+        if thrown_in(failure):
             raise
         scope.pipeline.recording_errors.add()
     if error is None:

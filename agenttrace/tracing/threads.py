@@ -1,4 +1,4 @@
-"""The running call follows threads and executors: one reversible patch, made at the first tracer.
+"""A reversible patch with which the running call follows into threads and executors.
 
 asyncio tasks copy the context by themselves. `threading.Thread` starts in an empty one, a pool's thread keeps
 the one of whoever happened to start it; so `Thread.start` and `ThreadPoolExecutor.submit` (which `map` and
@@ -27,7 +27,7 @@ _patched: set[str] = set()
 
 
 def follow_threads() -> None:
-    """Patch, once. A second call does nothing."""
+    """Make the patch. A second call does nothing. Called by the first tracer."""
     global _thread_start, _pool_submit
     if "start" not in _patched:
         _patched.add("start")
@@ -40,7 +40,7 @@ def follow_threads() -> None:
 
 
 def leave_threads() -> None:
-    """Undo the patch, where nobody has patched on top of it."""
+    """Undo the patch, unless somebody has patched on top of it."""
     if threading.Thread.start is _start:
         threading.Thread.start = _thread_start  # type: ignore[method-assign]
         _patched.discard("start")
@@ -62,11 +62,11 @@ def _start(self: threading.Thread) -> None:
 
 
 def _run_under(record: Record, thread: threading.Thread) -> Callable[[], None] | None:
-    """Have a thread that is about to start run under a record; returns what undoes that, or None where the
-    thread is left as it is.
+    """Make a thread that is about to start run under a record. Returns a function that undoes that, or None
+    if the thread is left as it is.
 
-    Goes past what a subclass may have put in the way of its attributes (a property, `__setattr__`,
-    `__getattr__`): no code of a subclass's runs here.
+    Reads and sets the thread's attributes without running code of a subclass, such as a property,
+    `__setattr__` or `__getattr__`.
     """
     try:
         fields = object.__getattribute__(thread, "__dict__")
@@ -74,20 +74,20 @@ def _run_under(record: Record, thread: threading.Thread) -> Callable[[], None] |
         return None
     if type(fields) is not dict or _serves_many_callers(fields):
         return None
-    own = fields.get("run", _MISSING)
-    run = own
-    if own is _MISSING:
+    own_run = fields.get("run", _MISSING)
+    run = own_run
+    if own_run is _MISSING:
         definitions = (dict_of(base).get("run") for base in bases_of(type(thread)))
         method = next(filter(None, definitions), None)
-        if type(method) is not FunctionType:  # a property, say, which would not be asked for what we put
+        if type(method) is not FunctionType:  # a property, say, which would hide what we set
             return None
         run = MethodType(method, thread)
 
     def restore() -> None:
-        if own is _MISSING:
+        if own_run is _MISSING:
             fields.pop("run", None)
         else:
-            fields["run"] = own
+            fields["run"] = own_run
 
     def run_under_caller() -> None:
         # A thread has a context of its own that ends with it, so nothing needs to be restored.
@@ -103,7 +103,7 @@ _MISSING: Any = object()
 
 
 def _serves_many_callers(fields: dict[str, Any]) -> bool:
-    """A pool's thread gets its context with each task, or has none; our own workers have none."""
+    """Returns True for a pool's thread, whose context comes with each task, and for our own workers."""
     if "agenttrace_internal" in fields:
         return True
     target = fields.get("_target")

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import inspect
+import linecache
 import textwrap
 from collections.abc import Callable
 from functools import lru_cache, update_wrapper
 from sys import getrefcount
 from types import AsyncGeneratorType, CodeType, CoroutineType, FunctionType, GeneratorType, coroutine
 from typing import Any
+from zlib import crc32
 
+from agenttrace.core.errors import ConfigError
 from agenttrace.core.identity import monotonic_ns
 from agenttrace.tracing import steps, templates
 from agenttrace.tracing.context import current
@@ -106,8 +109,45 @@ _NAMESPACE: dict[str, Any] = {
 }
 
 
+_MAX_SHAPES = 1024
+"""Sources that are kept compiled, and printable: one for each call style and signature."""
+
+_sources: dict[str, str] = {}
+
+
 def _compile(source: str, label: str) -> CodeType:
-    return compile(textwrap.dedent(source), f"{GENERATED}{label}>", "exec")
+    source = textwrap.dedent(source)
+    name = f"{GENERATED}{label} {crc32(source.encode('utf-8', 'backslashreplace')):08x}-{len(source)}>"
+    _make_printable(name, source)
+    return compile(source, name, "exec")
+
+
+def _make_printable(name: str, source: str) -> None:
+    """Let debuggers and tracebacks find the lines of a source that no file holds."""
+    _sources[name] = source
+    linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
+    for oldest in list(_sources)[:-_MAX_SHAPES]:
+        _sources.pop(oldest, None)
+        linecache.cache.pop(oldest, None)
+
+
+def source_of(decorated: Any) -> str:
+    """The source of the generated wrapper through which an observed function is called.
+
+    Its lines are those that tracebacks and pdb show under the name ``<agenttrace observe …>``.
+
+    Raises:
+        ConfigError: nothing that `observe` returned for a function, method or callable object; or more than
+            1,024 call styles and signatures were observed since.
+    """
+    wrapper = getattr(decorated, "__func__", decorated)  # of a method, a staticmethod, a classmethod
+    wrapper = getattr(wrapper, "_self_recording", wrapper)  # of an `ObservedCallable`
+    code = getattr(wrapper, "__code__", None)
+    if not isinstance(code, CodeType) or not code.co_filename.startswith(GENERATED):
+        raise ConfigError(f"source_of wants an observed function, got {decorated!r}")
+    if code.co_filename not in _sources:
+        raise ConfigError(f"the source of {code.co_filename} is no longer kept; observe the function again")
+    return _sources[code.co_filename]
 
 
 def _run(code: CodeType) -> dict[str, Any]:
@@ -143,7 +183,7 @@ def style_of(function: Callable[..., Any]) -> str:
     return templates.FUNCTION
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=_MAX_SHAPES)
 def _maker(
     template: str, parameters: str, call: str, recorded: tuple[str, ...] | None, output: bool
 ) -> CodeType:

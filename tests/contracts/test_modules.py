@@ -16,7 +16,8 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 CEILING = 400
 LONGER = {
-    "tracer.py": 450,  # one class is one idea: all that a tracer can do stands on one page
+    "tracer.py": 480,  # all that a tracer can do stands on one page, each parameter by its name
+    "core/protocols.py": 480,  # so does every extension point
 }
 FUNCTION_CEILING = 50
 """Lines of a function without its docstring."""
@@ -68,9 +69,9 @@ NAMES_LEFT = {
     "expectations": 15,
     "exporters": 57,
     "matching": 35,
-    "online": 12,
+    "online": 8,
     "reports": 1,
-    "store": 36,
+    "store": 3,
     "tracer.py": 3,
     "tracing": 12,
 }

@@ -88,12 +88,12 @@ def eventually(condition):
         time.sleep(0.01)
 
 
-def told(exporter, word, kind="traces"):
+def stat(exporter, word, kind="traces"):
     return exporter.stats()[kind][word]
 
 
 def waiting(exporter):
-    return told(exporter, "waiting")
+    return stat(exporter, "waiting")
 
 
 def test_spans_and_scores_arrive_with_their_ids(endpoint, respond, exporting):
@@ -104,7 +104,7 @@ def test_spans_and_scores_arrive_with_their_ids(endpoint, respond, exporting):
         tracer.async_evaluate([ContainsScorer("five")], actual_output="five days")
     assert tracer.wait_for_evaluations(PATIENCE)
     tracer.flush(PATIENCE)
-    eventually(lambda: told(exporter, "sent") == told(exporter, "sent", "logs") == 1)
+    eventually(lambda: stat(exporter, "sent") == stat(exporter, "sent", "logs") == 1)
     traces = [request for request in server.requests if request.path == "/v1/traces"]
     logs = [request for request in server.requests if request.path == "/v1/logs"]
     [(name, trace_id, span_id)] = spans_of(traces[0])
@@ -125,7 +125,7 @@ def test_scores_that_the_agent_gives_its_own_spans_arrive_too(endpoint, respond,
     with tracer.span("answer"):
         tracer.score_current_span("thumbs", 1.0, reason="liked")
     tracer.flush(PATIENCE)
-    eventually(lambda: told(exporter, "sent", "logs") == 1)
+    eventually(lambda: stat(exporter, "sent", "logs") == 1)
     [logs] = [request for request in server.requests if request.path == "/v1/logs"]
     assert b"thumbs" in unpacked(logs)
 
@@ -137,7 +137,7 @@ def test_every_compression_and_protocol_says_the_same(endpoint, respond, exporti
     server = endpoint(lambda _: respond({}))
     tracer, exporter = exporting(server.url, compression=compression, protocol=protocol)
     record(tracer, "paid")
-    eventually(lambda: told(exporter, "sent") == 1)
+    eventually(lambda: stat(exporter, "sent") == 1)
     [request] = server.requests
     expected = {"http/protobuf": "application/x-protobuf", "http/json": "application/json"}
     assert request.headers["content-type"] == expected[protocol]
@@ -181,24 +181,24 @@ def test_a_status_that_passes_is_tried_again(endpoint, respond, exporting, caplo
     server = endpoint(lambda _: respond({}, status) if len(server.requests) <= 3 else respond({}))
     tracer, exporter = exporting(server.url)
     record(tracer, "kept")
-    eventually(lambda: told(exporter, "sent") == 1)
+    eventually(lambda: stat(exporter, "sent") == 1)
     assert len({request.body for request in server.requests}) == 1
     assert len(server.requests) == 4
     assert len([r for r in caplog.records if f"answered {status}" in r.message]) == 1
 
 
 @pytest.mark.parametrize("status", [500, 501, 409])
-def test_a_status_that_does_not_pass_sets_the_parcel_aside(endpoint, respond, exporting, status):
+def test_a_status_that_does_not_pass_sets_the_batch_aside(endpoint, respond, exporting, status):
     """Scenario 89: OTLP allows no other status to be tried again; what was refused is kept and counted."""
     server = endpoint(lambda _: respond({}, status if len(server.requests) == 1 else 200))
     tracer, exporter = exporting(server.url)
     record(tracer, "a", "b", "c")
-    eventually(lambda: (told(exporter, "refused"), waiting(exporter)) == (3, 0))
+    eventually(lambda: (stat(exporter, "refused"), waiting(exporter)) == (3, 0))
     assert len(server.requests) == 1
     record(tracer, "later")
-    eventually(lambda: told(exporter, "sent") == 1)
+    eventually(lambda: stat(exporter, "sent") == 1)
     assert exporter.resend() == 3
-    eventually(lambda: told(exporter, "sent") == 4)
+    eventually(lambda: stat(exporter, "sent") == 4)
     assert names_in(server.requests[1:]) == ["later", "a", "b", "c"]
 
 
@@ -217,7 +217,7 @@ def test_a_request_that_is_too_large_is_sent_in_parts_in_order(endpoint, respond
     server = endpoint(answer)
     tracer, exporter = exporting(server.url, protocol=protocol, timeout=5.0)
     record(tracer, *(f"step-{number}" for number in range(9)))
-    eventually(lambda: told(exporter, "sent") == 9)
+    eventually(lambda: stat(exporter, "sent") == 9)
     found = [
         body.index(f"step-{number}".encode())
         for number in range(9)
@@ -227,15 +227,15 @@ def test_a_request_that_is_too_large_is_sent_in_parts_in_order(endpoint, respond
     assert len(found) == 9
     firsts = [min(number for number in range(9) if f"step-{number}".encode() in body) for body in taken]
     assert firsts == sorted(firsts)
-    assert told(exporter, "refused") == 0
+    assert stat(exporter, "refused") == 0
 
 
 def test_of_a_bad_request_only_the_bad_span_is_set_aside(endpoint, respond, exporting, caplog):
     server = endpoint(lambda request: respond({}, 400 if b"poison" in unpacked(request) else 200))
     tracer, exporter = exporting(server.url, timeout=5.0)
     record(tracer, *(f"fine-{number}" for number in range(7)), "poison", *(f"good-{n}" for n in range(3)))
-    eventually(lambda: told(exporter, "sent") == 10)
-    assert (told(exporter, "refused"), waiting(exporter)) == (1, 0)
+    eventually(lambda: stat(exporter, "sent") == 10)
+    assert (stat(exporter, "refused"), waiting(exporter)) == (1, 0)
     assert "refused 1 traces: answered 400 Bad Request" in caplog.text
 
 
@@ -245,7 +245,7 @@ def test_wrong_settings_stop_the_sender_with_one_message(endpoint, respond, expo
     server = endpoint(lambda _: respond({"error": f"bad key Bearer {SECRET}"}, status))
     tracer, exporter = exporting(server.url, headers={"authorization": f"Bearer {SECRET}"})
     record(tracer, "first")
-    eventually(lambda: told(exporter, "trouble"))
+    eventually(lambda: stat(exporter, "trouble"))
     for number in range(3):
         record(tracer, f"later-{number}")
     assert not exporter.flush(PATIENCE)
@@ -285,16 +285,16 @@ def test_a_deadline_holds_and_the_spans_arrive_later(endpoint, respond, exportin
     server = endpoint(lambda _: misbehaviour(server) if len(server.requests) == 1 else respond({}))
     tracer, exporter = exporting(server.url)
     record(tracer, "kept")
-    eventually(lambda: told(exporter, "sent") == 1)
+    eventually(lambda: stat(exporter, "sent") == 1)
     assert server.requests[0].body == server.requests[1].body
 
 
 def test_a_span_whose_receipt_is_lost_six_times_is_one_row(endpoint, respond, exporting):
-    """Scenario 91: OTLP has no receipt but the answer, so it is sent again, the same to the byte."""
+    """Scenario 91: OTLP has no result but the answer, so it is sent again, the same to the byte."""
     server = endpoint(lambda _: [b""] if len(server.requests) <= 6 else respond({}))
     tracer, exporter = exporting(server.url)
     record(tracer, "once")
-    eventually(lambda: told(exporter, "sent") == 1)
+    eventually(lambda: stat(exporter, "sent") == 1)
     assert len(server.requests) == 7
     assert len({request.body for request in server.requests}) == 1
     rows = {(trace, span) for request in server.requests for _, trace, span in spans_of(request)}
@@ -308,12 +308,12 @@ def test_a_collector_that_comes_up_later_gets_everything_in_order(endpoint, resp
     tracer, exporter = exporting(f"http://127.0.0.1:{port}")
     for number in range(5):
         record(tracer, f"step-{number}")
-    eventually(lambda: told(exporter, "trouble"))
+    eventually(lambda: stat(exporter, "trouble"))
     assert not exporter.flush(PATIENCE)
     server = endpoint(lambda _: respond({}), port)
-    eventually(lambda: told(exporter, "sent") == 5)
+    eventually(lambda: stat(exporter, "sent") == 5)
     assert names_in(server.requests) == [f"step-{number}" for number in range(5)]
-    assert told(exporter, "trouble") is None
+    assert stat(exporter, "trouble") is None
 
 
 def test_what_the_collector_rejects_of_a_request_is_counted_and_set_aside(
@@ -333,7 +333,7 @@ def test_what_the_collector_rejects_of_a_request_is_counted_and_set_aside(
     )
     tracer, exporter = exporting(server.url)
     record(tracer, "a", "b", "c")
-    eventually(lambda: (told(exporter, "sent"), told(exporter, "refused"), waiting(exporter)) == (1, 2, 0))
+    eventually(lambda: (stat(exporter, "sent"), stat(exporter, "refused"), waiting(exporter)) == (1, 2, 0))
     assert "rejected by the collector" in caplog.text
     assert "Forged" not in caplog.text, "what is not printable is not shown"
     assert len(server.requests) == 1, "OTLP forbids to send it again unasked"
@@ -348,8 +348,8 @@ def test_a_redirect_to_another_host_gets_no_credentials(endpoint, respond, expor
     server = endpoint(lambda _: respond({}, status, location=f"{other.url}/?{SECRET}"))
     tracer, exporter = exporting(server.url, headers={"x-api-key": SECRET})
     record(tracer, "kept")
-    eventually(lambda: told(exporter, "trouble"))
-    assert f"answered {status}" in told(exporter, "trouble")
+    eventually(lambda: stat(exporter, "trouble"))
+    assert f"answered {status}" in stat(exporter, "trouble")
     assert other.requests == []
     assert waiting(exporter) == 1
     assert SECRET not in caplog.text + repr(exporter) + repr(exporter.stats()) + repr(
@@ -366,11 +366,11 @@ def test_the_proxy_of_the_environment_is_used_but_for_hosts_that_it_excepts(
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     tracer, exporter = exporting("http://collector.test:4318")
     record(tracer, "through")
-    eventually(lambda: told(exporter, "sent") == 1)
+    eventually(lambda: stat(exporter, "sent") == 1)
     assert [request.path for request in proxy.requests] == ["http://collector.test:4318/v1/traces"]
     tracer, exporter = exporting(server.url)
     record(tracer, "direct")
-    eventually(lambda: told(exporter, "sent") == 1)
+    eventually(lambda: stat(exporter, "sent") == 1)
     assert len(server.requests) == len(proxy.requests) == 1
 
 
@@ -381,7 +381,7 @@ def test_a_collector_that_does_not_speak_tls_is_a_trouble_and_costs_nothing(
     server = endpoint(lambda _: respond({}))
     tracer, exporter = exporting(server.url.replace("http:", "https:"), headers={"x-api-key": SECRET})
     record(tracer, "kept")
-    eventually(lambda: told(exporter, "trouble"))
+    eventually(lambda: stat(exporter, "trouble"))
     assert waiting(exporter) == 1
     assert SECRET not in caplog.text
 
@@ -407,7 +407,7 @@ def test_nothing_of_what_was_said_leaves_where_content_is_off(endpoint, respond,
         tracer.async_evaluate([ContainsScorer("gold")], actual_output="no Atlantis")
     tracer.wait_for_evaluations(PATIENCE)
     tracer.flush(PATIENCE)
-    eventually(lambda: (told(exporter, "sent"), told(exporter, "sent", "logs")) == (2, 1))
+    eventually(lambda: (stat(exporter, "sent"), stat(exporter, "sent", "logs")) == (2, 1))
     assert not any(b"Atlantis" in unpacked(request) for request in server.requests)
 
 
@@ -432,9 +432,9 @@ def test_what_was_taken_with_an_answer_that_cannot_be_read_is_not_sent_again(end
     server = endpoint(lambda _: endless(server) if len(server.requests) == 1 else respond({}))
     tracer, exporter = exporting(server.url, timeout=5.0)
     record(tracer, "first")
-    eventually(lambda: told(exporter, "sent") == 1)
+    eventually(lambda: stat(exporter, "sent") == 1)
     record(tracer, "second")
-    eventually(lambda: told(exporter, "sent") == 2)
+    eventually(lambda: stat(exporter, "sent") == 2)
     assert names_in(server.requests) == ["first", "second"]
 
 
@@ -445,8 +445,8 @@ def test_a_backend_that_takes_no_logs_gets_its_spans(endpoint, respond, exportin
         with tracer.span(f"step-{number}"):
             tracer.score_current_span("thumbs", 1.0)
         tracer.flush()
-    eventually(lambda: told(exporter, "sent") == 3)
-    assert told(exporter, "waiting", "logs") == 3
+    eventually(lambda: stat(exporter, "sent") == 3)
+    assert stat(exporter, "waiting", "logs") == 3
     asked = len([request for request in server.requests if request.path == "/v1/logs"])
     without, _ = exporting(server.url, scores=False, name="without")
     with without.span("scored"):
@@ -463,7 +463,7 @@ def test_two_exporters_to_one_address_send_each_with_its_own_key(endpoint, respo
     theirs = OTLPExporter(server.url, headers={"x-key": "theirs"}, name="theirs")
     tracer = Tracer("travel", store=tmp_path / "traces.db", exporters=[ours, theirs])
     record(tracer, "shared")
-    eventually(lambda: told(ours, "sent") == told(theirs, "sent") == 1)
+    eventually(lambda: stat(ours, "sent") == stat(theirs, "sent") == 1)
     assert sorted(request.headers["x-key"] for request in server.requests) == ["ours", "theirs"]
     tracer.shutdown()
 
@@ -528,11 +528,11 @@ def test_a_flush_ends_though_others_go_on_exporting(endpoint, respond, exporting
         thread.join()
 
 
-def test_of_a_parcel_that_is_all_bad_not_every_span_is_tried(endpoint, respond, exporting, caplog):
+def test_of_a_batch_that_is_all_bad_not_every_span_is_tried(endpoint, respond, exporting, caplog):
     server = endpoint(lambda _: respond({}, 400))
     tracer, exporter = exporting(server.url, timeout=5.0)
     record_at_once(tracer, 500)
-    eventually(lambda: (told(exporter, "refused"), waiting(exporter)) == (500, 0))
+    eventually(lambda: (stat(exporter, "refused"), waiting(exporter)) == (500, 0))
     assert len(server.requests) < 60
     assert len([one for one in caplog.records if "refused" in one.message]) < 5
 
@@ -557,7 +557,7 @@ def test_requests_become_smaller_while_none_is_answered_in_time(endpoint, respon
     server = endpoint(answer)
     tracer, exporter = exporting(server.url, timeout=0.3, compression="none")
     record_at_once(tracer, 200)
-    eventually(lambda: told(exporter, "sent") == 200)
+    eventually(lambda: stat(exporter, "sent") == 200)
     assert waiting(exporter) == 0
 
 
@@ -581,7 +581,7 @@ def test_a_tracer_that_records_nothing_sends_what_an_earlier_one_left(endpoint, 
     first.shutdown(0.2)
     later = OTLPExporter(server.url)
     tracer = Tracer("travel", store=tmp_path / "traces.db", exporters=[later])
-    eventually(lambda: tracer.flush(PATIENCE) and told(later, "waiting") == 0)
+    eventually(lambda: tracer.flush(PATIENCE) and stat(later, "waiting") == 0)
     assert names_in(server.requests[1:])[:1] == ["left"]
     tracer.shutdown()
 
@@ -603,9 +603,9 @@ def test_a_handler_that_raises_does_not_stop_the_sender(endpoint, respond, expor
     sender.log.addFilter(refusing)
     try:
         record(tracer, "refused")
-        eventually(lambda: (told(exporter, "refused"), waiting(exporter)) == (1, 0))
+        eventually(lambda: (stat(exporter, "refused"), waiting(exporter)) == (1, 0))
         record(tracer, "sent")
-        eventually(lambda: told(exporter, "sent") == 1)
+        eventually(lambda: stat(exporter, "sent") == 1)
     finally:
         sender.log.removeFilter(refusing)
 
@@ -636,7 +636,7 @@ def test_a_wrong_place_is_asked_again_seldom_for_it_may_be_a_deployment(
     server = endpoint(lambda _: respond({}, status) if len(server.requests) <= 2 else respond({}))
     tracer, exporter = exporting(server.url)
     record(tracer, "kept")
-    eventually(lambda: told(exporter, "sent") == 1)
+    eventually(lambda: stat(exporter, "sent") == 1)
     assert len([one for one in caplog.records if f"answered {status}" in one.message]) == 1
     made = sender.Sender(None, list, name="collector")
     assert made._pause(SendFailure(f"answered {status}", retry_after=3600.0)) == sender.LONGEST_PAUSE
@@ -665,7 +665,7 @@ def test_scores_leave_without_the_secrets_that_they_quote(endpoint, respond, exp
         tracer.async_evaluate([Quotes(), Breaks()], actual_output=key, alerts=[alarmed.append])
     assert tracer.wait_for_evaluations(PATIENCE)
     tracer.flush(PATIENCE)
-    eventually(lambda: told(exporter, "sent", "logs") == 2)
+    eventually(lambda: stat(exporter, "sent", "logs") == 2)
     assert key not in str([low.to_dict() for low in alarmed])
     assert alarmed
     assert not any(key.encode() in unpacked(request) for request in server.requests)

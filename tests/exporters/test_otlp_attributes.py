@@ -24,7 +24,7 @@ def carried(**fields):
     return attributes_of(span_of(**fields), content=True)
 
 
-def said(**fields):
+def own_attributes(**fields):
     """What it carries, but for what every span does."""
     always = (semconv.NAME, semconv.SPAN_TYPE, semconv.INDEX)
     return {name: value for name, value in carried(**fields).items() if name not in always}
@@ -56,7 +56,7 @@ def test_a_span_is_called_by_its_operation_and_what_that_is_on(span_type, attrib
 
 
 def test_a_tools_call_says_what_was_given_and_what_came_back():
-    assert said(span_type="tool", input={"city": "Köln"}, output=[1, 2]) == {
+    assert own_attributes(span_type="tool", input={"city": "Köln"}, output=[1, 2]) == {
         "gen_ai.operation.name": "execute_tool",
         "gen_ai.tool.name": "search",
         "gen_ai.tool.call.arguments": '{"city":"Köln"}',
@@ -65,11 +65,11 @@ def test_a_tools_call_says_what_was_given_and_what_came_back():
 
 
 def test_a_result_that_is_text_is_json_text_so_that_21_stays_a_text():
-    assert said(span_type="tool", output="21")["gen_ai.tool.call.result"] == '"21"'
+    assert own_attributes(span_type="tool", output="21")["gen_ai.tool.call.result"] == '"21"'
 
 
 def test_what_was_not_captured_is_not_said():
-    told = said(span_type="tool")
+    told = own_attributes(span_type="tool")
     assert told.keys() == {"gen_ai.operation.name", "gen_ai.tool.name"}
 
 
@@ -83,7 +83,7 @@ def test_what_was_not_captured_is_not_said():
     ],
 )
 def test_of_any_other_call_input_and_output_go_by_openinferences_names(span_type, named):
-    assert said(span_type=span_type, input={"q": 1}, output="done") == {
+    assert own_attributes(span_type=span_type, input={"q": 1}, output="done") == {
         **named,
         "input.value": '{"q":1}',
         "input.mime_type": "application/json",
@@ -93,13 +93,13 @@ def test_of_any_other_call_input_and_output_go_by_openinferences_names(span_type
 
 
 def test_an_output_that_is_no_text_is_json():
-    told = said(output={"a": 1})
+    told = own_attributes(output={"a": 1})
     assert (told["output.value"], told["output.mime_type"]) == ('{"a":1}', "application/json")
 
 
 def test_a_retriever_says_the_query_and_the_documents():
     found = [{"content": "Oslo is warm.", "metadata": {"score": 1}}]
-    assert said(span_type="retriever", input={"query": "Oslo", "k": 3}, output=found) == {
+    assert own_attributes(span_type="retriever", input={"query": "Oslo", "k": 3}, output=found) == {
         "gen_ai.operation.name": "retrieval",
         "gen_ai.retrieval.query.text": "Oslo",
         "gen_ai.retrieval.documents": json.dumps(found, separators=(",", ":")),
@@ -108,19 +108,19 @@ def test_a_retriever_says_the_query_and_the_documents():
 
 
 def test_a_retriever_of_another_shape_says_its_input_and_output():
-    told = said(span_type="retriever", input={"words": ["a"]}, output=["text"])
+    told = own_attributes(span_type="retriever", input={"words": ["a"]}, output=["text"])
     assert (told["input.value"], told["output.value"]) == ('{"words":["a"]}', '["text"]')
 
 
 def test_a_call_to_a_model_without_messages_says_its_input_and_output():
-    told = said(span_type="llm", input={"prompt": "hi"}, output="hello")
+    told = own_attributes(span_type="llm", input={"prompt": "hi"}, output="hello")
     assert told["gen_ai.operation.name"] == "chat"
     assert (told["input.value"], told["output.value"]) == ('{"prompt":"hi"}', "hello")
 
 
 def test_settings_that_are_attributes_are_not_said_twice():
     asked = {"messages": [{"role": "user", "content": "hi"}], "model": "m", "seed": 1, "user": "u"}
-    told = said(span_type="llm", input=asked, attributes={"gen_ai.request.model": "m"})
+    told = own_attributes(span_type="llm", input=asked, attributes={"gen_ai.request.model": "m"})
     assert json.loads(told["agenttrace.input"]) == {"seed": 1, "user": "u"}
 
 
@@ -136,13 +136,15 @@ def test_attributes_of_the_users_stay_as_they_are_unless_the_name_is_taken():
 
 @pytest.mark.parametrize("status", ["cancelled", "abandoned"])
 def test_a_status_that_opentelemetry_does_not_know_is_an_attribute(status):
-    assert said(status=status) == {"agenttrace.status": status}
+    assert own_attributes(status=status) == {"agenttrace.status": status}
 
 
 def test_an_error_has_a_type():
-    assert said(status="error", error=SpanError("app.NotFound", "no")) == {"error.type": "app.NotFound"}
-    assert said(status="error") == {"error.type": "_OTHER"}
-    assert said(status="error", attributes={"error.type": "429"}) == {"error.type": "429"}
+    assert own_attributes(status="error", error=SpanError("app.NotFound", "no")) == {
+        "error.type": "app.NotFound"
+    }
+    assert own_attributes(status="error") == {"error.type": "_OTHER"}
+    assert own_attributes(status="error", attributes={"error.type": "429"}) == {"error.type": "429"}
 
 
 def test_usage_goes_by_the_names_of_the_conventions_and_cost_by_ours():
@@ -155,7 +157,7 @@ def test_usage_goes_by_the_names_of_the_conventions_and_cost_by_ours():
         "reasoning_tokens": 2,
         "cost": 0.25,
     }
-    assert said(usage=usage) == {
+    assert own_attributes(usage=usage) == {
         "gen_ai.usage.input_tokens": 10,
         "gen_ai.usage.output_tokens": 5,
         "gen_ai.usage.cache_read.input_tokens": 4,
@@ -181,7 +183,7 @@ def test_what_is_said_of_the_trace_is_on_its_root(run, tracer):
 
 
 def test_a_conversation_that_was_named_keeps_its_name():
-    told = said(attributes={"session.id": "s", "gen_ai.conversation.id": "c", "enduser.id": "u"})
+    told = own_attributes(attributes={"session.id": "s", "gen_ai.conversation.id": "c", "enduser.id": "u"})
     assert (told["gen_ai.conversation.id"], told["user.id"]) == ("c", "u")
 
 

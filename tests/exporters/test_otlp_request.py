@@ -17,7 +17,7 @@ def span_of(**fields):
     return Span(**{"trace_key": 1, "span_key": 2, "name": "search", "project": "travel", **fields})
 
 
-def told(entries):
+def values_of(entries):
     """A list of keys with values as a dict."""
     return {entry["key"]: next(iter(entry["value"].values())) for entry in entries}
 
@@ -41,7 +41,7 @@ def only_event(score, trace_id=TRACE, span_id=SPAN, **options):
 def test_a_span_is_written_with_its_ids_its_times_and_its_operation():
     span = span_of(parent_key=3, span_type="tool", start_ns=10, end_ns=20)
     written = only_span(span)
-    attributes = told(written.pop("attributes"))
+    attributes = values_of(written.pop("attributes"))
     assert written == {
         "trace_id": bytes(15) + b"\1",
         "span_id": bytes(7) + b"\2",
@@ -72,13 +72,14 @@ def test_the_spans_of_each_project_have_a_resource_of_their_own():
     spans = [span_of(project="a"), span_of(project="b"), span_of(project="a")]
     request = trace_request(spans, resource={"host.name": "h"}, content=True)
     found = {
-        told(one["resource"]["attributes"])["agenttrace.project"]: one for one in request["resource_spans"]
+        values_of(one["resource"]["attributes"])["agenttrace.project"]: one
+        for one in request["resource_spans"]
     }
     assert {project: len(one["scope_spans"][0]["spans"]) for project, one in found.items()} == {
         "a": 2,
         "b": 1,
     }
-    assert told(found["a"]["resource"]["attributes"]) == {
+    assert values_of(found["a"]["resource"]["attributes"]) == {
         "host.name": "h",
         "service.name": "a",
         "agenttrace.project": "a",
@@ -92,13 +93,15 @@ def test_the_spans_of_each_project_have_a_resource_of_their_own():
 
 def test_the_service_is_called_what_the_resource_says():
     request = trace_request([span_of()], resource={"service.name": "booking"}, content=True)
-    resource = told(request["resource_spans"][0]["resource"]["attributes"])
+    resource = values_of(request["resource_spans"][0]["resource"]["attributes"])
     assert (resource["service.name"], resource["agenttrace.project"]) == ("booking", "travel")
 
 
 def test_a_project_without_a_name_is_an_unknown_service():
     request = trace_request([span_of(project="")], resource={}, content=True)
-    assert told(request["resource_spans"][0]["resource"]["attributes"])["service.name"] == "unknown_service"
+    assert (
+        values_of(request["resource_spans"][0]["resource"]["attributes"])["service.name"] == "unknown_service"
+    )
 
 
 def test_no_spans_make_an_empty_request():
@@ -112,7 +115,7 @@ def test_an_error_is_a_status_and_an_event_with_the_traceback():
     assert written["status"] == {"code": 2, "message": "no such flight"}
     (event,) = written["events"]
     assert (event["name"], event["time_unix_nano"]) == ("exception", 20)
-    assert told(event["attributes"]) == {
+    assert values_of(event["attributes"]) == {
         "exception.type": "app.NotFound",
         "exception.message": "no such flight",
         "exception.stacktrace": "Traceback (most recent call last):\n"
@@ -124,14 +127,14 @@ def test_an_error_is_a_status_and_an_event_with_the_traceback():
 
 def test_an_error_whose_traceback_a_nested_span_has_says_only_itself():
     written = only_span(span_of(status="error", error=SpanError("ValueError", "no")))
-    assert told(written["events"][0]["attributes"])["exception.stacktrace"] == "ValueError: no"
+    assert values_of(written["events"][0]["attributes"])["exception.stacktrace"] == "ValueError: no"
 
 
 def test_without_content_an_error_keeps_only_its_type():
     written = only_span(span_of(status="error", error=SpanError("ValueError", "secret")), content=False)
     assert written["status"] == {"code": 2, "message": ""}
-    assert told(written["events"][0]["attributes"]) == {"exception.type": "ValueError"}
-    assert told(written["attributes"])["error.type"] == "ValueError"
+    assert values_of(written["events"][0]["attributes"]) == {"exception.type": "ValueError"}
+    assert values_of(written["attributes"])["error.type"] == "ValueError"
 
 
 def test_a_call_that_was_cancelled_is_neither_a_success_nor_an_error(run):
@@ -141,13 +144,13 @@ def test_a_call_that_was_cancelled_is_neither_a_success_nor_an_error(run):
     (span,) = run(waits, raises=asyncio.CancelledError)
     written = only_span(span)
     assert "status" not in written
-    assert told(written["attributes"])["agenttrace.status"] == "cancelled"
+    assert values_of(written["attributes"])["agenttrace.status"] == "cancelled"
 
 
 def test_a_score_is_an_event_of_its_span():
     score = Score.of("faithfulness", 0.75, 0.7, reason="3 of 4 claims")
     event = only_event(score)
-    assert told(event.pop("attributes")) == {
+    assert values_of(event.pop("attributes")) == {
         "gen_ai.evaluation.name": "faithfulness",
         "gen_ai.evaluation.score.value": 0.75,
         "gen_ai.evaluation.score.label": "passed",
@@ -168,13 +171,13 @@ def test_a_score_is_an_event_of_its_span():
 
 def test_scores_come_under_the_resource_of_their_project():
     request = log_request([], project="travel", resource={"a": 1}, now_ns=5, content=True)
-    resource = told(request["resource_logs"][0]["resource"]["attributes"])
+    resource = values_of(request["resource_logs"][0]["resource"]["attributes"])
     assert (resource["service.name"], resource["a"]) == ("travel", 1)
 
 
 def test_a_score_that_was_skipped_has_no_value():
     event = only_event(Score.skipped("faithfulness", 0.7, "no context"))
-    attributes = told(event["attributes"])
+    attributes = values_of(event["attributes"])
     assert attributes["gen_ai.evaluation.score.label"] == "skipped"
     assert "gen_ai.evaluation.score.value" not in attributes
     assert event["body"] == {"string_value": "faithfulness: skipped"}
@@ -200,7 +203,7 @@ def broken():
 def test_a_score_that_could_not_be_given_is_a_warning_with_the_type_of_what_broke(score, error_type):
     event = only_event(score)
     assert (event["severity_number"], event["severity_text"]) == (13, "WARN")
-    assert told(event["attributes"])["error.type"] == error_type
+    assert values_of(event["attributes"])["error.type"] == error_type
 
 
 def test_without_content_a_score_gives_no_reason():

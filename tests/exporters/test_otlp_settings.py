@@ -79,7 +79,7 @@ def test_an_address_for_one_signal_sends_the_other_nowhere(monkeypatch, given, o
 
 def test_a_collectors_words_are_shown_without_the_headers():
     found = signal_settings("traces", headers={"authorization": f"Bearer {SECRET}", "x-team": "support"})
-    assert found.masked(f"bad key {SECRET} (Bearer {SECRET}) of support") == "bad key *** (***) of ***"
+    assert found.mask(f"bad key {SECRET} (Bearer {SECRET}) of support") == "bad key *** (***) of ***"
 
 
 @pytest.mark.parametrize(

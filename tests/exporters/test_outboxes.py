@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agenttrace.core.errors import StoreError
-from agenttrace.core.protocols import Parcel
+from agenttrace.core.protocols import Batch
 from agenttrace.core.span import Span
 from agenttrace.exporters.signal import MemoryOutbox
 from agenttrace.store import outbox as outbox_module
@@ -29,8 +29,8 @@ def outbox(make):
     return make()
 
 
-def parcel(body=b"body", items=1, kind="traces"):
-    return Parcel(kind, "application/x-protobuf", items, body)
+def batch(body=b"body", items=1, kind="traces"):
+    return Batch(kind, "application/x-protobuf", items, body)
 
 
 def bodies(outbox, max_bytes=1_000):
@@ -40,12 +40,12 @@ def bodies(outbox, max_bytes=1_000):
 def test_an_empty_outbox_holds_nothing(outbox):
     assert outbox.oldest(5) == []
     assert outbox.counts() == (0, 0)
-    assert outbox.readmit() == 0
+    assert outbox.retry_refused() == 0
 
 
-def test_parcels_come_out_whole_and_oldest_first(outbox):
-    outbox.put([parcel(b"a", 3), parcel(b"b", 4, "logs")])
-    outbox.put([parcel(b"\x00\xff", 5)])
+def test_batches_come_out_whole_and_oldest_first(outbox):
+    outbox.put([batch(b"a", 3), batch(b"b", 4, "logs")])
+    outbox.put([batch(b"\x00\xff", 5)])
     found = outbox.oldest(10)
     assert [(p.kind, p.content_type, p.items, p.body) for p in found] == [
         ("traces", "application/x-protobuf", 3, b"a"),
@@ -59,51 +59,51 @@ def test_parcels_come_out_whole_and_oldest_first(outbox):
 
 
 def test_what_was_sent_is_dropped_and_dropping_it_again_does_nothing(outbox):
-    outbox.put([parcel(b"a"), parcel(b"b")])
+    outbox.put([batch(b"a"), batch(b"b")])
     first = outbox.oldest(1)[0].key
     assert outbox.settle([first]) == 1
     assert outbox.settle([first]) == 0
     assert bodies(outbox) == [b"b"]
 
 
-def test_what_was_refused_waits_no_more_until_it_is_readmitted(outbox):
-    outbox.put([parcel(b"good and bad", 9), parcel(b"fine")])
+def test_what_was_refused_waits_no_more_until_it_is_retry_refusedted(outbox):
+    outbox.put([batch(b"good and bad", 9), batch(b"fine")])
     key = outbox.oldest(1)[0].key
-    assert outbox.settle([key], [(parcel(b"bad", 7), "answered 400 \ud800")]) == 9
+    assert outbox.settle([key], [(batch(b"bad", 7), "answered 400 \ud800")]) == 9
     assert bodies(outbox) == [b"fine"]
     assert outbox.counts() == (1, 7)
-    assert outbox.readmit() == 7
+    assert outbox.retry_refused() == 7
     assert sorted(bodies(outbox)) == [b"bad", b"fine"]
     assert outbox.counts() == (8, 0)
-    assert outbox.readmit() == 0
+    assert outbox.retry_refused() == 0
 
 
 def test_what_went_in_the_meantime_is_not_refused_into_the_outbox_again(outbox):
-    outbox.put([parcel(b"gone")])
+    outbox.put([batch(b"gone")])
     key = outbox.oldest(1)[0].key
     outbox.settle([key])
-    assert outbox.settle([key], [(parcel(b"gone"), "answered 400")]) == 0
+    assert outbox.settle([key], [(batch(b"gone"), "answered 400")]) == 0
     assert outbox.counts() == (0, 0)
 
 
 def test_beyond_its_size_the_refused_go_then_the_oldest_and_are_counted(make):
     outbox = make(max_bytes=100)
-    assert outbox.put([parcel(b"a" * 40, 2)]) == 0
-    assert outbox.put([parcel(b"b" * 40, 3)]) == 0
-    outbox.settle([outbox.oldest(100)[1].key], [(parcel(b"b" * 40, 3), "bad")])
-    assert outbox.put([parcel(b"c" * 40, 4)]) == 3
+    assert outbox.put([batch(b"a" * 40, 2)]) == 0
+    assert outbox.put([batch(b"b" * 40, 3)]) == 0
+    outbox.settle([outbox.oldest(100)[1].key], [(batch(b"b" * 40, 3), "bad")])
+    assert outbox.put([batch(b"c" * 40, 4)]) == 3
     assert bodies(outbox) == [b"a" * 40, b"c" * 40]
-    assert outbox.put([parcel(b"d" * 40, 5)]) == 2
+    assert outbox.put([batch(b"d" * 40, 5)]) == 2
     assert outbox.counts() == (9, 0)
-    assert outbox.put([parcel(b"e" * 500, 9)]) == 18
+    assert outbox.put([batch(b"e" * 500, 9)]) == 18
     assert outbox.counts() == (0, 0)
 
 
 def test_in_a_file_what_nobody_sends_for_long_goes(tmp_path, monkeypatch):
     outbox = SQLiteStore(tmp_path / "traces.db").outbox("http://used-no-more")
-    outbox.put([parcel(b"old")])
+    outbox.put([batch(b"old")])
     monkeypatch.setattr(outbox_module, "MAX_AGE_NS", -1)
-    SQLiteStore(tmp_path / "traces.db").outbox("http://another").put([parcel(b"new")])
+    SQLiteStore(tmp_path / "traces.db").outbox("http://another").put([batch(b"new")])
     assert outbox.counts() == (0, 0)
 
 
@@ -112,15 +112,15 @@ def test_what_waits_in_a_file_costs_no_trace_its_place(tmp_path):
     spans = [Span(trace_key=number + 1, span_key=1, name="kept") for number in range(50)]
     store.export(spans)
     for number in range(8):
-        store.outbox(f"http://{number}").put([parcel(b"x" * 400_000)])
+        store.outbox(f"http://{number}").put([batch(b"x" * 400_000)])
     store.export([Span(trace_key=99, span_key=1, name="newest")])
     assert len(store.traces(limit=100)) == 51
 
 
 def test_in_a_file_destinations_are_apart_and_outlive_the_process(tmp_path):
     one = SQLiteStore(tmp_path / "traces.db")
-    one.outbox("http://a").put([parcel(b"a")])
-    one.outbox("http://b").put([parcel(b"b")])
+    one.outbox("http://a").put([batch(b"a")])
+    one.outbox("http://b").put([batch(b"b")])
     one.close()
     other = SQLiteStore(tmp_path / "traces.db")
     assert bodies(other.outbox("http://a")) == [b"a"]
@@ -154,4 +154,4 @@ def test_a_lease_from_before_the_clock_was_set_back_is_void(tmp_path):
 def test_a_file_that_cannot_be_written_is_an_error_that_its_caller_can_see(tmp_path):
     (tmp_path / "traces.db").mkdir()
     with pytest.raises(StoreError, match="cannot be written"):
-        SQLiteStore(tmp_path / "traces.db").outbox("http://a").put([parcel()])
+        SQLiteStore(tmp_path / "traces.db").outbox("http://a").put([batch()])

@@ -67,7 +67,7 @@ def test_no_process_is_started_before_it_is_needed():
         "from agenttrace.expectations.matcher import PLAIN\n"
         "from agenttrace.scorers import RegexScorer\n"
         "from agenttrace.process.search_process import search_process\n"
-        "assert re_(r'^A\\d+$').weigh('A7', PLAIN) == 1.0\n"
+        "assert re_(r'^A\\d+$').agree('A7', PLAIN) == 1.0\n"
         "assert RegexScorer('[A-Z]+').score(Example(actual_output='AB')).passed\n"
         "print(search_process()._child)"
     )

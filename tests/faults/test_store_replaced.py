@@ -8,7 +8,7 @@ import pytest
 from store_faults import a_span, ask, count, finish, is_sound, rows, run, scaled, start
 
 from agenttrace.core.errors import StoreError
-from agenttrace.store import SQLiteStore, connection, sides
+from agenttrace.store import SQLiteStore, connection, log_owner
 
 pytestmark = pytest.mark.faults
 
@@ -303,7 +303,7 @@ def test_a_file_replaced_in_the_moment_of_opening_is_noticed_before_a_log_is_rea
     user = start("obey", path, 1)
     for _ in range(10):
         ask(user, "store")
-    connect, move_strays = sqlite3.connect, sides.move_strays
+    connect, move_orphans = sqlite3.connect, log_owner.move_orphans
     restored = []
 
     def restore_once():
@@ -312,7 +312,7 @@ def test_a_file_replaced_in_the_moment_of_opening_is_noticed_before_a_log_is_rea
             restore(backup, path)
 
     def move_then_restore(*args):
-        move_strays(*args)
+        move_orphans(*args)
         restore_once()
 
     def connect_then_restore(*args, **kwargs):
@@ -321,7 +321,7 @@ def test_a_file_replaced_in_the_moment_of_opening_is_noticed_before_a_log_is_rea
         return db
 
     if moment == "before it is opened":
-        monkeypatch.setattr(sides, "move_strays", move_then_restore)
+        monkeypatch.setattr(log_owner, "move_orphans", move_then_restore)
     else:
         monkeypatch.setattr(connection.sqlite3, "connect", connect_then_restore)
     store = SQLiteStore(path)

@@ -351,13 +351,13 @@ def test_a_connection_whose_tls_is_never_agreed_on_is_closed(
     monkeypatch.delenv("NO_PROXY", raising=False)
     monkeypatch.delenv("no_proxy", raising=False)
     half_made: list[Any] = []
-    clear_up = transport_module._Connecting.clear_up
+    close_half_open = transport_module._Connecting.close_half_open
 
     async def noted(self: Any) -> None:
-        half_made.append(self._half_made)
-        await clear_up(self)
+        half_made.append(self._half_open)
+        await close_half_open(self)
 
-    monkeypatch.setattr(transport_module._Connecting, "clear_up", noted)
+    monkeypatch.setattr(transport_module._Connecting, "close_half_open", noted)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         accepted: list[socket.socket] = []
 

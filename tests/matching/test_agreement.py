@@ -147,4 +147,4 @@ def test_the_short_way_to_agreement_says_what_weighing_says(
         assert known
         assert not expected.keys() <= set(parameters or ())
         return
-    assert agrees == (CallAgreement(calls, mode=mode, tools=known).weigh(wanted, 0) == 1.0)  # type: ignore[arg-type]
+    assert agrees == (CallAgreement(calls, mode=mode, tools=known).agreement(wanted, 0) == 1.0)  # type: ignore[arg-type]

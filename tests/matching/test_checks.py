@@ -61,13 +61,13 @@ def test_a_warning_is_reported_and_does_not_fail() -> None:
     assert compare(expect(["a"], never="b", severity="warn"), trace_of("ab")).constraints_hold
 
 
-def known(*names: str) -> dict[str, ToolDefinition]:
+def definitions_of(*names: str) -> dict[str, ToolDefinition]:
     return {name: ToolDefinition(name=name) for name in names}
 
 
 def test_a_guard_on_a_tool_that_was_never_registered_is_vacuous() -> None:
     said = expect(never=["delte_*", "b"], at_most={"x": 1}, before=[("a", "zz")])
-    comparison = compare(said, trace_of("a"), tools=known("a", "b", "delete_all"))
+    comparison = compare(said, trace_of("a"), tools=definitions_of("a", "b", "delete_all"))
     assert [(c.wanted, c.vacuous) for c in comparison.checks] == [
         ("never delte_*", True), ("never b", False), ("at most 1 × x", True), ("a before zz", True),
     ]  # fmt: skip

@@ -20,4 +20,4 @@ def test_the_index_agrees_with_weighing_each_pair(expected, runs, mode) -> None:
     trace = Trace.from_calls([{"name": "f", "arguments": arguments} for arguments in runs])
     wanted = call("f", expected)
     each, whole = CallAgreement(trace.tool_calls, mode=mode), CallAgreement(trace.tool_calls, mode=mode)
-    assert whole.weigh_all(wanted) == {at: each.weigh(wanted, at) for at in range(len(runs))}
+    assert whole.agreements(wanted) == {at: each.agreement(wanted, at) for at in range(len(runs))}

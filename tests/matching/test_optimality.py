@@ -57,19 +57,19 @@ def written(drawn: list[Drawn]) -> list[object]:
     return [call(name, {"x": x, "y": y}) for name, x, y in drawn]
 
 
-def made(drawn: list[Drawn]) -> list[dict[str, object]]:
+def call_data(drawn: list[Drawn]) -> list[dict[str, object]]:
     return [{"name": name, "arguments": {"x": x, "y": y}} for name, x, y in drawn]
 
 
 @given(CALLS.filter(bool), CALLS)
 def test_a_sequence_is_paired_as_well_as_can_be(expected: list[Drawn], actual: list[Drawn]) -> None:
-    comparison = compare(expect(seq(*written(expected))), trace_of(made(actual)))
+    comparison = compare(expect(seq(*written(expected))), trace_of(call_data(actual)))
     assert comparison.coverage * len(expected) == pytest.approx(best_in_order(expected, actual))
 
 
 @given(CALLS.filter(bool), CALLS)
 def test_an_unordered_group_is_paired_as_well_as_can_be(expected: list[Drawn], actual: list[Drawn]) -> None:
-    comparison = compare(expect(par(*written(expected))), trace_of(made(actual)))
+    comparison = compare(expect(par(*written(expected))), trace_of(call_data(actual)))
     weights = [[agreement(e, a) for a in actual] for e in expected]
     assert comparison.coverage * len(expected) == pytest.approx(best_in_any_order(weights))
 
@@ -77,7 +77,7 @@ def test_an_unordered_group_is_paired_as_well_as_can_be(expected: list[Drawn], a
 @given(CALLS)
 def test_a_run_compared_with_itself_agrees_wholly(drawn: list[Drawn]) -> None:
     for expected in (written(drawn), expect(par(*written(drawn))) if drawn else []):
-        comparison = compare(expected, trace_of(made(drawn)))
+        comparison = compare(expected, trace_of(call_data(drawn)))
         assert comparison.holds
         assert comparison.coverage == comparison.precision == comparison.arguments == 1.0
 

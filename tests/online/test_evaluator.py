@@ -1,6 +1,7 @@
 """Online evaluation: fire and forget, bounded, honest."""
 
 import asyncio
+import inspect
 import logging
 import os
 import subprocess
@@ -91,11 +92,11 @@ def adds_up(counts):
 
 
 def test_the_score_lands_on_the_span_that_asked(tracer):
-    asked = {}
+    span_ids = {}
 
     @tracer.observe
     def agent(question):
-        asked["span"] = tracer.current_span().span_id
+        span_ids["span"] = tracer.current_span().span_id
         tracer.async_evaluate([Length()], example=Example(input=question, actual_output="0123456789"))
         return "done"
 
@@ -104,7 +105,7 @@ def test_the_score_lands_on_the_span_that_asked(tracer):
     tracer.flush()
     trace = tracer.store.traces()[0]
     [(span_id, score)] = tracer.store.scores(trace.trace_id)
-    assert span_id == asked["span"]
+    assert span_id == span_ids["span"]
     assert score.value == 1.0
 
 
@@ -205,7 +206,7 @@ def test_a_waiting_evaluation_can_be_cancelled(tracer):
 
 
 def test_what_was_cancelled_in_time_is_never_evaluated():
-    asked, go = threading.Event(), threading.Event()
+    flush_began, go = threading.Event(), threading.Event()
     ran = []
 
     class Runs(Length):
@@ -214,14 +215,14 @@ def test_what_was_cancelled_in_time_is_never_evaluated():
             return super().score(example, trace)
 
     def slow_flush(timeout):
-        asked.set()
+        flush_began.set()
         go.wait(10)
 
     evaluator = OnlineEvaluator(MemoryStore(), "p", flush_spans=slow_flush)
-    evaluator.submit(first := make_request([Length()], {}).about(1, None))
-    assert asked.wait(5)
+    evaluator.submit(first := make_request([Length()], {}, trace_key=1))
+    assert flush_began.wait(5)
     assert not first.handle.cancel()  # it has begun: its spans are being stored
-    evaluator.submit(second := make_request([Runs()], {}).about(1, None))
+    evaluator.submit(second := make_request([Runs()], {}, trace_key=1))
     assert second.handle.cancel()
     assert not second.handle.cancel()
     go.set()
@@ -363,15 +364,15 @@ def test_what_finds_no_room_is_dropped_counted_and_says_so():
     evaluator = OnlineEvaluator(store, "p", flush_spans=lambda timeout: None, limit=3, concurrency=1)
     scorer = Blocked()
     handles = [evaluator.ask([scorer], {}, None) for _ in range(20)]
-    dropped = [handle for handle in handles if handle.state == "dropped"]
-    assert len(dropped) >= 15
-    [score] = dropped[0].result(0)
+    dropped_handles = [handle for handle in handles if handle.state == "dropped"]
+    assert len(dropped_handles) >= 15
+    [score] = dropped_handles[0].result(0)
     assert score.outcome == "errored"
     assert "full" in score.reason
     scorer.gate.set()
     assert evaluator.wait(5)
     counts = evaluator.stats()
-    assert counts["dropped"] == len(dropped)
+    assert counts["dropped"] == len(dropped_handles)
     assert adds_up(counts)
     evaluator.close()
 
@@ -384,11 +385,11 @@ def test_a_rate_of_nothing_evaluates_nothing(tracer):
 
 
 def test_every_call_of_an_observed_function_can_be_evaluated(tracer):
-    seen = []
+    examples = []
 
     class Sees(Length):
         def score(self, example, trace):
-            seen.append((example.input, example.actual_output))
+            examples.append((example.input, example.actual_output))
             return super().score(example, trace)
 
     @tracer.observe(scorers=[Sees()])
@@ -404,31 +405,31 @@ def test_every_call_of_an_observed_function_can_be_evaluated(tracer):
         fails()
     tracer.flush()
     assert tracer.wait_for_evaluations(5)
-    assert seen == [({"question": "why?", "tone": "dry"}, "0123456789")]
+    assert examples == [({"question": "why?", "tone": "dry"}, "0123456789")]
     tracer.flush()
     assert [s.value for _, s in tracer.store.scores(tracer.store.traces(name="answer")[0].trace_id)] == [1.0]
 
 
 def test_a_result_callback_gets_the_scores_and_may_break(tracer):
-    got = []
+    results = []
 
     def breaks(scores):
         raise RuntimeError
 
-    tracer.async_evaluate([Length()], actual_output="0123456789", on_result=got.append)
+    tracer.async_evaluate([Length()], actual_output="0123456789", on_result=results.append)
     tracer.async_evaluate([Length()], actual_output="0123456789", on_result=breaks)
     assert tracer.wait_for_evaluations(5)
-    assert got[0][0].value == 1.0
+    assert results[0][0].value == 1.0
     assert tracer.stats()["evaluations"]["failed_calls"] == 1
 
 
 def test_a_low_score_raises_the_alerts(tracer, caplog):
-    got = []
+    low_scores = []
     with caplog.at_level(logging.WARNING, logger="agenttrace.alerts"):
-        tracer.async_evaluate([Length()], actual_output="0", alerts=[got.append, log_alert])
-        tracer.async_evaluate([Length()], actual_output="0123456789", alerts=[got.append, log_alert])
+        tracer.async_evaluate([Length()], actual_output="0", alerts=[low_scores.append, log_alert])
+        tracer.async_evaluate([Length()], actual_output="0123456789", alerts=[low_scores.append, log_alert])
         assert tracer.wait_for_evaluations(5)
-    [low] = got
+    [low] = low_scores
     assert low.score.value == 0.1
     assert low.to_dict()["project"] == "online"
     assert "Length scored 0.1" in caplog.text
@@ -482,18 +483,51 @@ def test_who_waits_inside_the_span_that_is_judged_gets_what_there_is_of_it(trace
             "additional_metadata",
         ),
         ({"scorers": [Length()], "example": Length()}, "got Length"),
-        ({"scorers": [Length()], "modle": "gpt-4.1"}, "no parameter 'modle'.*'model'"),
-        ({"scorers": [Length()], "example": Example(), "actual_ouput": "a"}, "no parameter 'actual_ouput'"),
         ({"scorers": [Length()], "span_id": "0123456789abcdef"}, "none runs"),
         ({"scorers": [Length()], "example": {"input": "a"}}, r"Example\(\*\*fields\)"),
         ({"scorers": [Length()], "timeout": -1}, "seconds above 0"),
         ({"scorers": [Length()], "on_result": 3}, "a function"),
         ({"scorers": [Length()], "alerts": "https://example.com"}, "list of functions"),
+        ({"scorers": [Length()], "alerts": [7]}, "list of functions"),
     ],
 )
 def test_wrong_use_is_an_error_at_the_call(tracer, wrong, message):
     with pytest.raises((ConfigError, ScorerError), match=message):
         tracer.async_evaluate(**wrong)
+
+
+@pytest.mark.parametrize("misspelt", ["modle", "actual_ouput"])
+def test_a_misspelt_parameter_is_pythons_own_error_at_the_call(tracer, misspelt):
+    with pytest.raises(TypeError, match=f"unexpected keyword argument '{misspelt}'"):
+        tracer.async_evaluate([Length()], Example(), **{misspelt: "a"})
+
+
+def test_every_parameter_has_a_name_that_an_editor_can_complete():
+    """The fields of an example under their own names, then how it is judged; nothing behind `**`."""
+    taken = inspect.signature(Tracer.async_evaluate).parameters
+    own = {"name", "example_id", "created_at"}
+    fields = [field for field in Example.model_fields if field not in own]
+    rules = ["model", "sample_rate", "span_id", "timeout", "on_result", "alerts"]
+    assert list(taken) == ["self", "scorers", "example", *fields, *rules]
+    assert all(taken[name].kind is inspect.Parameter.KEYWORD_ONLY for name in [*fields, *rules])
+
+
+def test_what_is_none_counts_as_not_given(tracer):
+    rules = ["model", "sample_rate", "span_id", "timeout", "on_result", "alerts"]
+    example = Example(actual_output="12345")
+    handle = tracer.async_evaluate([Length()], example, actual_output=None, **dict.fromkeys(rules))
+    assert handle.result(10.0)[0].passed
+
+
+def test_the_calls_alerts_are_told_besides_the_tracers_own():
+    told = []
+    tracer = Tracer("p", store=MemoryStore(), alerts=[lambda low: told.append("tracer")])
+    try:
+        tracer.async_evaluate([Length()], actual_output="", alerts=(lambda low: told.append("call"),))
+        assert tracer.wait_for_evaluations(10.0)
+    finally:
+        tracer.shutdown()
+    assert sorted(told) == ["call", "tracer"]
 
 
 @pytest.mark.parametrize(
@@ -581,7 +615,7 @@ def test_a_judge_that_was_good_and_gets_a_wrong_model_is_checked_again(tracer):
 
 
 @pytest.mark.parametrize("options", [{"alerts": "https://example.com"}, {"drain_seconds": "2"}])
-def test_a_tracer_refuses_wishes_that_cannot_work(options):
+def test_a_tracer_refuses_options_that_cannot_work(options):
     with pytest.raises(ConfigError):
         Tracer("p", store=MemoryStore(), **options)
 
@@ -608,8 +642,8 @@ tracer = agenttrace.default_tracer()
 tracer.flush()
 assert tracer.wait_for_evaluations(5)
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
-    assert (done.returncode, done.stdout) == (0, "yes\n"), done.stderr
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert (process.returncode, process.stdout) == (0, "yes\n"), process.stderr
 
 
 def test_asking_loads_nothing_heavy():
@@ -617,8 +651,8 @@ def test_asking_loads_nothing_heavy():
         "import sys, agenttrace.online.evaluator\n"
         "print(sorted({'asyncio', 'pydantic', 'httpx', 'rich', 'jinja2'} & set(sys.modules)))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
-    assert done.stdout.strip() == "[]"
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert process.stdout.strip() == "[]"
 
 
 def test_a_later_process_finishes_what_was_left(tracer):
@@ -638,11 +672,11 @@ def test_a_later_process_finishes_what_was_left(tracer):
     blocked.gate.set()
 
 
-@pytest.mark.parametrize("kept", ["memory", "file"])
-def test_what_is_resumed_is_judged_by_the_matchers_of_then_and_told_to_the_alerts(tmp_path, kept):
+@pytest.mark.parametrize("place", ["memory", "file"])
+def test_what_is_resumed_is_judged_by_the_matchers_of_then_and_told_to_the_alerts(tmp_path, place):
     from agenttrace import ExactMatchScorer, approx, gt
 
-    store = MemoryStore() if kept == "memory" else SQLiteStore(tmp_path / "traces.db")
+    store = MemoryStore() if place == "memory" else SQLiteStore(tmp_path / "traces.db")
     gate = Blocked()
     gate.name = "Exact Match"
     first = Tracer("matchers", store=store, drain_seconds=0.0)
@@ -665,9 +699,9 @@ def test_what_is_resumed_is_judged_by_the_matchers_of_then_and_told_to_the_alert
 
 def test_a_process_that_has_ended_is_at_work_on_nothing():
     code = "from agenttrace.process.owner import owner_text; print(owner_text('n'))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
-    ended, mine = done.stdout.strip(), owner_text("n")
-    assert not at_work({"owner": ended, "owned_at": time.time()}, set())
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    ended_owner, mine = process.stdout.strip(), owner_text("n")
+    assert not at_work({"owner": ended_owner, "owned_at": time.time()}, set())
     assert at_work({"owner": mine}, {mine})
     assert not at_work({"owner": mine}, set())
     assert not at_work({"owner": None}, set())
@@ -682,17 +716,17 @@ def test_a_shutdown_shares_one_deadline(monkeypatch):
     tracer = Tracer("deadline", store=MemoryStore(), drain_seconds=30.0)
     gate = Blocked()
     tracer.async_evaluate([gate])
-    given = []
+    seconds = []
     close = OnlineEvaluator.close
 
     def closes(self, timeout=None, **options):
-        given.append(timeout + options["stop_seconds"])
+        seconds.append(timeout + options["stop_seconds"])
         return close(self, timeout, **options)
 
     monkeypatch.setattr(OnlineEvaluator, "close", closes)
     tracer.shutdown(timeout=0.2)
     gate.gate.set()
-    assert given[0] <= 0.2
+    assert seconds[0] <= 0.2
 
 
 def test_a_disabled_tracer_evaluates_nothing():

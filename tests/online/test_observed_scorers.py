@@ -134,20 +134,20 @@ def test_a_span_that_the_store_refuses_leaves_its_neighbours_evaluations_alone()
 
 def test_who_waits_inside_a_call_waits_for_what_has_ended(tracer):
     describe = tracer.observe(scorers=[Slow()])(lambda: 1)
-    said = []
+    answers = []
 
     @tracer.observe(scorers=[Good()])
     def agent():
         handle = tracer.async_evaluate([Good()], actual_output="x")
         describe()
         began = time.monotonic()
-        said.append(tracer.wait_for_evaluations(30))
-        said.append(time.monotonic() - began < 20)
-        said.append(evaluations(tracer)["scored"])
+        answers.append(tracer.wait_for_evaluations(30))
+        answers.append(time.monotonic() - began < 20)
+        answers.append(evaluations(tracer)["scored"])
         return handle
 
     handle = agent()
-    assert said == [True, True, 1]
+    assert answers == [True, True, 1]
     assert handle.result(10)[0].outcome == "passed"
     assert tracer.wait_for_evaluations(10)
     assert evaluations(tracer)["scored"] == 3
@@ -281,5 +281,5 @@ tracer = Tracer("observed", store="memory")
 tracer.observe(scorers=[Good()])(lambda: 1)
 print(threading.active_count(), sorted({"asyncio", "pydantic", "httpx", "rich", "jinja2"} & set(sys.modules)))
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
-    assert (done.stdout.strip(), done.stderr) == ("1 []", "")
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert (process.stdout.strip(), process.stderr) == ("1 []", "")

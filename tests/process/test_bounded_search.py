@@ -83,7 +83,7 @@ texts = st.text(st.sampled_from("ab é\n\ud800\udc00\U00010000"), max_size=8)
 def test_the_child_process_finds_what_re_finds(pattern, text, method, ignore_case):
     ready = re.compile(pattern, re.IGNORECASE if ignore_case else 0)
     match = getattr(ready, method)(text)
-    assert searches._in_child(ready, text, method, 5.0) == (match and match.span())
+    assert searches._search_in_child(ready, text, method, 5.0) == (match and match.span())
 
 
 ungrouped = st.lists(
@@ -125,19 +125,19 @@ def test_only_a_pattern_without_groups_in_a_short_text_is_searched_on_the_spot(p
     assert is_short(pattern, "x" * size) is short
 
 
-def test_an_answer_is_remembered_and_an_error_is_not(monkeypatch):
-    asked = []
+def test_a_result_is_cached_and_an_error_is_not(monkeypatch):
+    searched = []
 
     class Counting(SearchProcess):
         def find(self, method, pattern, text, seconds):
-            asked.append(text)
+            searched.append(text)
             if text == "evil":
                 raise TimeoutError
             return (0, 1)
 
     process = Counting()
     monkeypatch.setattr(searches, "search_process", lambda: process)
-    searches._remembered.cache_clear()
+    searches._cached_search.cache_clear()
     pattern = re.compile("(remembered)")
     long = "x" * 10_000
     for _ in range(2):
@@ -145,8 +145,8 @@ def test_an_answer_is_remembered_and_an_error_is_not(monkeypatch):
         assert bounded_search(pattern, long) == (0, 1)
         with pytest.raises(ScorerError):
             bounded_search(pattern, "evil")
-    searches._remembered.cache_clear()
-    assert asked == ["once", long, "evil", long, "evil"]
+    searches._cached_search.cache_clear()
+    assert searched == ["once", long, "evil", long, "evil"]
 
 
 @pytest.mark.parametrize("path", ["", None, "/usr/bin/true", "/nowhere/python3", "/usr/bin/uwsgi"])

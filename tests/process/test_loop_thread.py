@@ -45,7 +45,7 @@ def test_it_leaves_no_thread_behind():
 
 
 def test_closing_cancels_what_is_left_and_leaves_a_blocked_loop_behind():
-    lane, release, ended = LoopThread("lane"), threading.Event(), threading.Event()
+    loop_thread, release, ended = LoopThread("loop"), threading.Event(), threading.Event()
 
     async def waits():
         try:
@@ -53,8 +53,8 @@ def test_closing_cancels_what_is_left_and_leaves_a_blocked_loop_behind():
         finally:
             ended.set()
 
-    lane.start(waits, copy_context(), lambda _: None)
-    lane.close()
+    loop_thread.start(waits, copy_context(), lambda _: None)
+    loop_thread.close()
     assert ended.wait(5)
 
     async def blocks():

@@ -24,6 +24,6 @@ def sqlite_store(path):
 
 @pytest.fixture(params=["sqlite", "memory"])
 def store(request, path):
-    made = MemoryStore() if request.param == "memory" else SQLiteStore(path)
-    yield made
-    made.close()
+    store = MemoryStore() if request.param == "memory" else SQLiteStore(path)
+    yield store
+    store.close()

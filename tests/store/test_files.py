@@ -12,11 +12,11 @@ from agenttrace.store import SQLiteStore, files
 
 def test_everything_of_a_database_moves_together_and_stays_readable(tmp_path):
     path = str(tmp_path / "t.db")
-    for side in files.SIDES:
-        (tmp_path / f"t.db{side}").write_text(side)
-    kept = files.move_aside(path, "corrupt")
-    assert kept.startswith(path + ".corrupt-")
-    assert [Path(kept + side).read_text() for side in files.SIDES] == list(files.SIDES)
+    for suffix in files.SUFFIXES:
+        (tmp_path / f"t.db{suffix}").write_text(suffix)
+    moved_to = files.move_aside(path, "corrupt")
+    assert moved_to.startswith(path + ".corrupt-")
+    assert [Path(moved_to + suffix).read_text() for suffix in files.SUFFIXES] == list(files.SUFFIXES)
     assert files.move_aside(path, "corrupt") is None
 
 
@@ -34,18 +34,18 @@ def test_a_log_without_its_database_is_not_read_into_a_new_one(tmp_path):
     (tmp_path / "t.db-wal").write_text("log")
     files.create_private(str(tmp_path / "t.db"))
     assert not (tmp_path / "t.db-wal").exists()
-    (kept,) = tmp_path.glob("*.orphan-*-wal")
-    assert kept.read_text() == "log"
+    (orphan,) = tmp_path.glob("*.orphan-*-wal")
+    assert orphan.read_text() == "log"
 
 
-@pytest.mark.parametrize("side", files.SIDES)
-def test_links_and_directories_are_refused(tmp_path, side):
+@pytest.mark.parametrize("suffix", files.SUFFIXES)
+def test_links_and_directories_are_refused(tmp_path, suffix):
     path = str(tmp_path / "t.db")
-    os.symlink(tmp_path / "elsewhere", path + side)
+    os.symlink(tmp_path / "elsewhere", path + suffix)
     with pytest.raises(StoreError, match="symbolic link"):
         files.refuse_links(path)
-    os.unlink(path + side)
-    os.mkdir(path + side)
+    os.unlink(path + suffix)
+    os.mkdir(path + suffix)
     with pytest.raises(StoreError, match="a directory"):
         files.refuse_links(path)
 
@@ -61,11 +61,11 @@ class TestTheDirectoryOfOurs:
         environment = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
         git = ["git", "-C", str(tmp_path)]
         subprocess.run([*git, "init", "-q"], check=True, timeout=60, env=environment)
-        seen = subprocess.run(
+        status = subprocess.run(
             [*git, "status", "--porcelain", "--untracked-files=all"],
             check=True, capture_output=True, timeout=60, env=environment,
         )  # fmt: skip
-        assert seen.stdout == b""
+        assert status.stdout == b""
         assert (tmp_path / ".agenttrace" / ".gitignore").read_bytes() == b"*\n"
 
     @pytest.mark.parametrize("name", [".agenttrace", "traces", ".agenttrace/deeper"])

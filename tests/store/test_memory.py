@@ -3,27 +3,27 @@ import random
 from store_values import a_score, a_span, a_trace
 
 from agenttrace.store import MemoryStore
-from agenttrace.store.memory import weight
+from agenttrace.store.memory import span_bytes
 
 
 def test_the_oldest_traces_go_when_there_is_no_room():
     store = MemoryStore(max_bytes=20_000)
     for number in range(1, 101):
         store.export(a_trace(number, start=number))
-    kept = [int(line.trace_id, 16) for line in store.traces(limit=1000)]
-    assert kept == list(range(100, 100 - len(kept), -1))
-    assert 1 <= len(kept) < 20
-    assert store.health().dropped == 400 - 4 * len(kept)
-    assert sum(map(weight, store.kept_spans())) <= 20_000
+    trace_keys = [int(line.trace_id, 16) for line in store.traces(limit=1000)]
+    assert trace_keys == list(range(100, 100 - len(trace_keys), -1))
+    assert 1 <= len(trace_keys) < 20
+    assert store.health().dropped == 400 - 4 * len(trace_keys)
+    assert sum(map(span_bytes, store.all_spans())) <= 20_000
 
 
 def test_of_one_trace_larger_than_the_room_the_oldest_spans_go():
     store = MemoryStore(max_bytes=50_000)
     for number in range(1, 1_001):
         store.export([a_span(number, output="x" * 100)])
-    kept = [span.span_key for span in store.kept_spans()]
-    assert kept == list(range(1_001 - len(kept), 1_001))
-    assert sum(map(weight, store.kept_spans())) <= 50_000
+    span_keys = [span.span_key for span in store.all_spans()]
+    assert span_keys == list(range(1_001 - len(span_keys), 1_001))
+    assert sum(map(span_bytes, store.all_spans())) <= 50_000
 
 
 def test_a_span_larger_than_all_the_room_is_dropped_and_counted():
@@ -42,7 +42,7 @@ def test_the_weight_stays_exact_through_replacing_and_deleting():
         )
         if chance.random() < 0.05:
             store.delete_trace(f"{chance.randrange(1, 20):032x}")
-    assert store._bytes == sum(map(weight, store.kept_spans()))
+    assert store._bytes == sum(map(span_bytes, store.all_spans()))
 
 
 def test_scores_are_bounded():

@@ -7,9 +7,9 @@ from agenttrace.store import migrations
 
 @pytest.fixture
 def db():
-    made = sqlite3.connect(":memory:", isolation_level=None)
-    yield made
-    made.close()
+    db = sqlite3.connect(":memory:", isolation_level=None)
+    yield db
+    db.close()
 
 
 def test_the_steps_are_applied_once_and_named(db):
@@ -59,9 +59,9 @@ def test_tables_of_others_mean_a_foreign_file(db):
 )
 def test_a_newer_file_says_how_many_steps_one_must_know_to_go_on_with_it(db, more_than_ours, state):
     migrations.migrate(db)
-    needed = max(0, len(migrations.MIGRATIONS) + more_than_ours)  # 0: it says nothing
+    least_steps = max(0, len(migrations.MIGRATIONS) + more_than_ours)  # 0: it says nothing
     db.execute("INSERT INTO migrations VALUES ('9999_from_the_future', 1)")
-    db.execute(f"PRAGMA user_version = {needed}")
+    db.execute(f"PRAGMA user_version = {least_steps}")
     assert migrations.state(db) == state
 
 

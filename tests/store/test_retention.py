@@ -13,10 +13,10 @@ def test_an_old_open_trace_is_kept_for_a_day_and_then_goes(path, monkeypatch):
     store.export([a_span(5, 2, parent_key=1, start_ns=now - 3 * 86400 * 10**9)])
     for number in range(3, 200):
         store.export(a_trace(number, calls=20, start=now + number))
-    kept = {int(line.trace_id, 16) for line in store.traces(limit=1000)}
-    assert 1 in kept
-    assert 2 not in kept
-    assert 199 in kept
-    assert store.health().retired_traces == 199 - len(kept)
+    trace_keys = {int(line.trace_id, 16) for line in store.traces(limit=1000)}
+    assert 1 in trace_keys
+    assert 2 not in trace_keys
+    assert 199 in trace_keys
+    assert store.health().retired_traces == 199 - len(trace_keys)
     store.close()
     assert os.path.getsize(path) < 400_000

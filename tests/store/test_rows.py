@@ -34,7 +34,7 @@ def test_an_id_survives_sqlites_signed_integers(key):
 def test_any_json_span_comes_back_as_it_was(
     sqlite_store, span, parent, arguments, output, attributes, name, start
 ):
-    sent = a_span(
+    span_before = a_span(
         span,
         parent_key=parent,
         input=arguments,
@@ -43,9 +43,9 @@ def test_any_json_span_comes_back_as_it_was(
         name=name,
         start_ns=start,
     )
-    sqlite_store.export([sent])
-    kept = sqlite_store.trace(sent.trace_id).by_key[span]
-    assert fields(kept) == fields(sent)
+    sqlite_store.export([span_before])
+    span_after = sqlite_store.trace(span_before.trace_id).by_key[span]
+    assert fields(span_after) == fields(span_before)
 
 
 def test_a_definition_comes_back_with_its_defaults_and_without_them():

@@ -16,9 +16,9 @@ from agenttrace.store.lock import FileLock
 
 def rows(path, query):
     with sqlite3.connect(path) as db:
-        found = db.execute(query).fetchall()
+        result = db.execute(query).fetchall()
     db.close()
-    return found
+    return result
 
 
 def test_making_and_reading_a_store_makes_no_file(tmp_path):
@@ -54,8 +54,8 @@ def test_a_poison_span_loses_none_of_its_neighbours(sqlite_store, path, caplog):
         a_span(8, index="x" * 3),
     ]
     sqlite_store.export([*good[:20], *poison, *good[20:]])
-    kept = sqlite_store.trace(f"{TRACE:032x}").spans
-    assert {s.span_key for s in kept} == set(range(1, 40))
+    spans = sqlite_store.trace(f"{TRACE:032x}").spans
+    assert {s.span_key for s in spans} == set(range(1, 40))
     reasons = [reason for (reason,) in rows(path, "SELECT reason FROM quarantine")]
     assert any("64 bits" in reason for reason in reasons)
     assert any("128 bits" in reason for reason in reasons)
@@ -228,15 +228,15 @@ def test_every_row_of_a_large_batch_is_stored(sqlite_store, path):
 
 
 def test_a_trace_deleted_by_another_process_starts_anew(path):
-    here, there = SQLiteStore(path), SQLiteStore(path)
-    here.export([a_span(1)])
-    there.delete_trace(f"{TRACE:032x}")
-    there.export([a_span(1, trace=5, name="other")])
-    here.export([a_span(2)])
-    assert [s.span_key for s in here.trace(f"{TRACE:032x}").spans] == [2]
-    assert [s.name for s in here.trace(f"{5:032x}").spans] == ["other"]
-    here.close()
-    there.close()
+    store, other_store = SQLiteStore(path), SQLiteStore(path)
+    store.export([a_span(1)])
+    other_store.delete_trace(f"{TRACE:032x}")
+    other_store.export([a_span(1, trace=5, name="other")])
+    store.export([a_span(2)])
+    assert [s.span_key for s in store.trace(f"{TRACE:032x}").spans] == [2]
+    assert [s.name for s in store.trace(f"{5:032x}").spans] == ["other"]
+    store.close()
+    other_store.close()
 
 
 def test_what_memory_kept_reaches_the_file_when_it_can_be_written(tmp_path, caplog):

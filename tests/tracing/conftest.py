@@ -16,12 +16,12 @@ sys.path.insert(0, str(Path(__file__).parent))
 @pytest.fixture(autouse=True)
 def nothing_is_left_running():
     """No test may leave a running call in this context, nor its tracer as the default."""
-    chosen = list(recorders._chosen)
-    recorders._chosen.clear()
+    default = list(recorders._default)
+    recorders._default.clear()
     yield
-    recorders._chosen[:] = chosen
-    left, was = current.get(), current.set(None)
-    assert left is None, (left, was)
+    recorders._default[:] = default
+    record, token = current.get(), current.set(None)
+    assert record is None, (record, token)
 
 
 @pytest.fixture

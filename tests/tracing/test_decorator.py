@@ -1,10 +1,12 @@
 """What can be observed, with which options, what is refused where."""
 
 import functools
+import inspect
 
 import pytest
 from stored import stored
 
+import agenttrace
 from agenttrace.core.errors import ConfigError
 from agenttrace.core.tool import REQUIRED
 from agenttrace.tracer import Tracer
@@ -99,6 +101,27 @@ class TestOptions:
     def test_that_do_not_exist_are_refused_where_they_are_written(self, tracer):
         with pytest.raises(TypeError, match="spantype"):
             tracer.observe(spantype="tool")
+        with pytest.raises(TypeError, match="spantype"):
+            agenttrace.observe(spantype="tool")
+
+    def test_have_names_that_an_editor_can_complete_at_both_doors(self):
+        method, function = (
+            inspect.signature(door).parameters for door in (Tracer.observe, agenttrace.observe)
+        )
+        names = ["span_type", "name", "capture_input", "capture_output", "metadata", "tags"]
+        assert list(function) == ["function", *names, "scorers", "sample_rate"]
+        assert list(method.values())[1:] == list(function.values())
+
+    def test_may_be_used_for_several_functions(self, tracer):
+        """Tags that can be gone through only once are there for each of them."""
+        decorate = tracer.observe(span_type="tool", tags=iter(["read"]))
+        for function in (plain, renaming(plain)):
+            assert recorded(tracer, decorate(function), "Paris").tool.tags == ("read",)
+
+    def test_of_the_front_door_take_a_rate_without_scorers(self, tracer):
+        assert agenttrace.observe(plain, sample_rate=0.5)("Paris") == "Paris"
+        with pytest.raises(ConfigError, match="0 to 1"):
+            agenttrace.observe(plain, sample_rate=2)
 
 
 class TestWhatIsNotCallable:

@@ -1,4 +1,4 @@
-"""The recorder that is used where no tracer was named."""
+"""The recorder of calls that were decorated without a tracer."""
 
 from agenttrace.tracer import Tracer
 from agenttrace.tracing import default_recorder as recorders
@@ -17,24 +17,24 @@ def test_is_that_of_the_first_tracer():
 
 def test_is_not_that_of_a_tracer_that_is_switched_off():
     Tracer("off", store="memory", enabled=False)
-    assert recorders._chosen == []
+    assert recorders._default == []
 
 
 def test_is_made_when_it_is_needed_first(monkeypatch):
     """Scenario 40: a decorator without any tracer works."""
     from agenttrace import observe
 
-    made = []
+    tracers = []
 
     def make():
-        made.append(Tracer("made late", store="memory"))
-        return made[-1]._recorder
+        tracers.append(Tracer("made late", store="memory"))
+        return tracers[-1]._recorder
 
-    monkeypatch.setattr(recorders, "_make", [make])
+    monkeypatch.setattr(recorders, "_factory", [make])
     observed = observe(lambda n: n, name="late")
-    made_before_the_call = list(made)
+    tracers_before_the_call = list(tracers)
     assert (observed(1), observed(2)) == (1, 2)
-    assert made_before_the_call == []
-    (tracer,) = made
+    assert tracers_before_the_call == []
+    (tracer,) = tracers
     assert tracer.flush().stored == 2
     tracer.shutdown()

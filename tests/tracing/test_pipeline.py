@@ -15,7 +15,7 @@ from stored import Sink
 
 from agenttrace.core import identity
 from agenttrace.core.errors import ExportError
-from agenttrace.process import plain_thread as workers
+from agenttrace.process import signal_safe
 from agenttrace.tracer import Tracer
 from agenttrace.tracing import pipeline as pipelines
 
@@ -295,7 +295,7 @@ class TestWorker:
         def refuse(*_):
             raise RuntimeError("can't start new thread")
 
-        monkeypatch.setattr(workers, "start_new_thread", refuse)
+        monkeypatch.setattr(signal_safe, "start_new_thread", refuse)
         for n in range(5):
             work(n)
         assert tracer.flush()
@@ -308,7 +308,7 @@ class TestWorker:
             raise RuntimeError("can't start new thread")
 
         with monkeypatch.context() as patch:
-            patch.setattr(workers, "start_new_thread", refuse)
+            patch.setattr(signal_safe, "start_new_thread", refuse)
             work()
         work()
         assert tracer._pipeline._worker.alive

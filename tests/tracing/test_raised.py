@@ -12,6 +12,7 @@ from agenttrace.core.score import Score
 from agenttrace.tracer import Tracer
 from agenttrace.tracing import delivery
 from agenttrace.tracing.decorator import observe_with
+from agenttrace.tracing.observed import ObserveOptions
 from agenttrace.tracing.pipeline import Pipeline
 from agenttrace.tracing.redaction import Redaction
 from agenttrace.tracing.secrets import REDACTED
@@ -36,7 +37,7 @@ def raises(kind):
 
 
 def recorded(tracer, count=5, **options):
-    work = observe_with(tracer._recorder, lambda n: n, **options)
+    work = observe_with(tracer._recorder, lambda n: n, ObserveOptions(**options))
     for n in range(count):
         work(n)
 
@@ -208,7 +209,7 @@ def test_where_no_thread_can_be_had_it_does_not_reach_the_agent(sink, kind, monk
     def refuse(*_):
         raise RuntimeError("can't start new thread")
 
-    monkeypatch.setattr("agenttrace.process.plain_thread.start_new_thread", refuse)
+    monkeypatch.setattr("agenttrace.process.signal_safe.start_new_thread", refuse)
 
     def redact(name, value):
         if value == 3:
@@ -304,7 +305,7 @@ def test_what_is_thrown_in_while_a_thread_stores_leaves_its_turn_to_the_next(sin
     def refuse(*_):
         raise RuntimeError("can't start new thread")
 
-    monkeypatch.setattr("agenttrace.process.plain_thread.start_new_thread", refuse)
+    monkeypatch.setattr("agenttrace.process.signal_safe.start_new_thread", refuse)
     steps = 1
     while True:
         tracer = Tracer("test", store=sink)

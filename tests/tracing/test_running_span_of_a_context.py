@@ -1,11 +1,11 @@
-"""A running call that is lent to a context, and taken back from elsewhere."""
+"""A record is made the running call of a context, and the former one is put back from elsewhere."""
 
 import asyncio
 import contextvars
 
 import pytest
 
-from agenttrace.tracing import open_span as loans
+from agenttrace.tracing import open_span
 from agenttrace.tracing.context import current
 from agenttrace.tracing.open_span import make_current
 from agenttrace.tracing.record import OFF
@@ -16,7 +16,7 @@ def record():
     return list(OFF)
 
 
-def test_a_loan_is_taken_back_in_its_own_context(record):
+def test_the_former_running_call_is_put_back_in_the_same_context(record):
     before = current.get()
     made_current = make_current(record)
     assert current.get() is record
@@ -34,7 +34,7 @@ def test_a_task_gets_its_running_call_back_while_it_waits_for_another(record):
         inside = contextvars.copy_context()
 
         async def end():
-            assert current.get() is record  # a copy, which is no concern of the loan's
+            assert current.get() is record  # a copy of the context, which stays as it is
             made_current.restore()
 
         await asyncio.shield(asyncio.create_task(end()))
@@ -61,8 +61,8 @@ async def _take_back(made_current):
     made_current.restore()
 
 
-def test_nothing_is_lent_to_a_task_whose_context_cannot_be_reached(record, monkeypatch):
-    monkeypatch.setattr(loans, "_context_of", lambda task, record: None)
+def test_a_task_whose_context_cannot_be_reached_gets_no_running_call(record, monkeypatch):
+    monkeypatch.setattr(open_span, "_context_of", lambda task, record: None)
 
     async def main():
         assert make_current(record) is None
@@ -71,7 +71,7 @@ def test_nothing_is_lent_to_a_task_whose_context_cannot_be_reached(record, monke
     assert asyncio.run(main()) is None
 
 
-def test_a_loan_of_a_context_that_is_gone_is_taken_back_without_effect(record):
+def test_putting_back_has_no_effect_in_a_context_that_is_gone(record):
     made_current = contextvars.copy_context().run(make_current, record)
     made_current.restore()
     assert current.get() is not record

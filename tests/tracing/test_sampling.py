@@ -7,7 +7,7 @@ import pytest
 from agenttrace.core.errors import ConfigError
 from agenttrace.store import MemoryStore
 from agenttrace.tracer import Tracer
-from agenttrace.tracing.sampling import sampler
+from agenttrace.tracing.record import sampler
 
 
 def nested(tracer):

@@ -93,7 +93,7 @@ def test_nothing_of_a_hostile_value_runs():
 def test_a_tracer_that_cannot_be_made_is_said_once(monkeypatch, caplog):
     from agenttrace.tracing import steps
 
-    monkeypatch.setattr(steps, "_said", [])
+    monkeypatch.setattr(steps, "_logged", [])
 
     def broken():
         raise OSError("no such place")

@@ -2,7 +2,11 @@
 
 import asyncio
 import copy
+import functools
 import inspect
+import io
+import linecache
+import pdb
 import pickle
 import sys
 import traceback
@@ -12,7 +16,9 @@ import typing
 import pytest
 from stored import stored
 
+from agenttrace.core.errors import ConfigError
 from agenttrace.tracing.context import current
+from agenttrace.tracing.wrapper import source_of
 
 
 def documented(city: str, /, days: "int" = 3, *rest: float, unit: str = "C", **options: object) -> str:
@@ -116,7 +122,7 @@ class TestArguments:
     def test_may_have_any_name(self, tracer):
         """Scenario 37."""
 
-        def function(self, name, args, kwargs, span_type, func, wrapped, instance, cls, function, site):
+        def function(self, name, args, kwargs, span_type, func, wrapped, instance, cls, function, observed):
             return None
 
         names = list(inspect.signature(function).parameters)
@@ -524,3 +530,81 @@ class TestClassesWithAMetaclassOfTheUsers:
         assert current.get() is None
         assert tracer.flush(10)
         assert tracer.stats()["recording_errors"] == 0
+
+
+class TestTheSource:
+    """What is generated can be read, and stepped through."""
+
+    def test_of_a_wrapper_can_be_printed(self, tracer):
+        source = source_of(tracer.observe(broken))
+        assert "def _at_wrapper(city, days):" in source
+        assert "_at_o = _at_function(city, days)" in source
+
+    def test_is_that_of_the_lines_that_run(self, tracer):
+        observed = tracer.observe(broken)
+        with pytest.raises(ValueError) as caught:
+            observed("Paris", 3)
+        frame = traceback.extract_tb(caught.tb)[1]
+        assert frame.filename.startswith("<agenttrace observe ")
+        assert frame.line == "_at_o = _at_function(city, days)"
+        assert source_of(observed).splitlines()[frame.lineno - 1].strip() == frame.line
+
+    def test_has_one_name_for_one_shape_and_another_for_another(self, tracer):
+        def also(city, days):
+            return city
+
+        names = [tracer.observe(function).__code__.co_filename for function in (broken, also, awaited)]
+        assert names[0] == names[1] != names[2]
+
+    def test_stays_where_debuggers_look_when_files_are_checked_for_changes(self, tracer):
+        name = tracer.observe(broken).__code__.co_filename
+        linecache.checkcache()
+        assert linecache.getline(name, 2).startswith("def _at_make(")
+
+    @pytest.mark.parametrize("style", [documented, awaited, generated, async_generated])
+    def test_can_be_printed_of_every_call_style(self, tracer, style):
+        assert "_at_function(" in source_of(tracer.observe(style))
+
+    def test_can_be_printed_of_whatever_is_called(self, tracer):
+        class Desk:
+            @tracer.observe
+            def method(self):
+                return 1
+
+            @tracer.observe
+            @staticmethod
+            def static():
+                return 2
+
+        things = [
+            Desk.method,
+            Desk().method,
+            Desk.__dict__["static"],
+            tracer.observe(functools.partial(int, "7")),
+        ]
+        assert all("_at_make" in source_of(thing) for thing in things)
+        with pytest.raises(ConfigError, match="observed function"):
+            source_of(broken)
+
+    def test_is_stepped_through_by_pdb(self, tracer):
+        """The debugger shows the line that it stands on, in the wrapper, too."""
+        said = io.StringIO()
+        debugger = pdb.Pdb(
+            stdin=io.StringIO("step\n" * 2 + "continue\n"), stdout=said, nosigint=True, readrc=False
+        )
+        debugger.use_rawinput = False
+        observed = tracer.observe(documented)
+        assert debugger.runcall(observed, "Paris") == "Paris"
+        assert "_at_b = _at_p = _at_get()" in said.getvalue()
+
+    def test_is_forgotten_beyond_a_bound(self, tracer, monkeypatch):
+        from agenttrace.tracing import wrapper
+
+        monkeypatch.setattr(wrapper, "_sources", {})
+        monkeypatch.setattr(wrapper, "_MAX_SHAPES", 2)
+        for number in range(4):
+            wrapper._make_printable(f"<agenttrace test {number}>", "pass\n")
+        assert list(wrapper._sources) == ["<agenttrace test 2>", "<agenttrace test 3>"]
+        assert "<agenttrace test 0>" not in linecache.cache
+        for number in (2, 3):
+            del linecache.cache[f"<agenttrace test {number}>"]

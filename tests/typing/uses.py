@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import Any, assert_type
 
 from agenttrace import (
@@ -36,12 +36,28 @@ from agenttrace import (
     seq,
     webhook,
 )
-from agenttrace.core.protocols import Scorer
+from agenttrace.core.protocols import (
+    ChatModel,
+    ChecksExamples,
+    ChecksModel,
+    GetsReady,
+    HasPath,
+    Identified,
+    KeepsOutbox,
+    Named,
+    Scorer,
+    TakesModel,
+    TakesScores,
+    TellsHealth,
+    optional,
+)
+from agenttrace.core.span import Span
 from agenttrace.expectations import Expectation, Pattern, expectation_of
 from agenttrace.judges import FaithfulnessScorer, FakeChatModel, semantic_judge
 from agenttrace.online.alerts import LowScore
 from agenttrace.online.handle import EvaluationHandle
 from agenttrace.scorers import ToolCallCountScorer, TrajectoryScorer, scorer, scorer_named
+from agenttrace.store import SQLiteStore
 
 tracer = Tracer(project_name="typed", store="memory", alerts=[log_alert, webhook("https://example.com")])
 
@@ -66,6 +82,19 @@ async def tokens(text: str) -> AsyncIterator[str]:
     yield text
 
 
+@observe(
+    span_type="agent",
+    name="desk",
+    capture_input=False,
+    metadata={"version": 2},
+    tags=("read", "slow"),
+    scorers=[ToolOrderScorer()],
+    sample_rate=0.5,
+)
+def desk(order: int, *, urgent: bool = False) -> str:
+    return "done"
+
+
 @tracer.observe_tools
 class Desk:
     def refund(self, order: int) -> str:
@@ -75,6 +104,7 @@ class Desk:
 def decorated_functions_keep_their_types() -> None:
     assert_type(lookup(7), dict[str, float])
     assert_type(lookup(order=7, currency="USD"), dict[str, float])
+    assert_type(desk(7, urgent=True), str)
     assert_type(Desk().refund(7), str)
     for page in pages(1):
         assert_type(page, int)
@@ -140,6 +170,45 @@ class OwnLater:
         return Score.of(self.name, 1.0, self.threshold)
 
 
+class OwnJudge(Own):
+    def check(self, example: Example) -> None: ...
+
+    def with_model(self, model: str | ChatModel) -> Scorer:
+        return self
+
+    def check_model(self) -> None: ...
+
+
+class OwnSink:
+    """An exporter that takes scores."""
+
+    def export(self, spans: Sequence[Span]) -> None: ...
+
+    def flush(self, timeout: float) -> bool:
+        return True
+
+    def close(self) -> None: ...
+
+    def write_scores(self, scores: Sequence[tuple[str, str | None, Score]]) -> None: ...
+
+
+def with_hooks_of_a_scorer(one: ChecksExamples, two: TakesModel, three: ChecksModel) -> None: ...
+
+
+def with_hooks_of_a_store(one: HasPath, two: TellsHealth, three: KeepsOutbox, four: GetsReady) -> None: ...
+
+
+def with_hooks_of_a_model(one: Named, two: Identified) -> None: ...
+
+
+def classes_have_hooks_without_inheriting(store: SQLiteStore, model: FakeChatModel) -> None:
+    with_hooks_of_a_scorer(OwnJudge(), OwnJudge(), OwnJudge())
+    with_hooks_of_a_store(store, store, store, store)
+    with_hooks_of_a_model(model, model)
+    Tracer(exporters=[OwnSink()])
+    assert_type(optional(OwnSink(), TakesScores), TakesScores | None)
+
+
 @scorer
 def polite(output: str) -> bool:
     return "please" in output
@@ -188,6 +257,17 @@ async def online_evaluations_are_typed() -> None:
         [Own()], Example(actual_output="x"), sample_rate=0.1, on_result=told, alerts=[alarmed]
     )
     assert_type(handle, EvaluationHandle)
+    tracer.async_evaluate(
+        scorers=[Own()],
+        input={"question": "why?"},
+        actual_output=7,
+        context=["it is so"],
+        tools_called=["lookup", ToolCall(name="refund")],
+        expected_tools=[call("lookup"), "refund"],
+        additional_metadata={"run": 1},
+        model=FakeChatModel("{}"),
+        timeout=2.5,
+    )
     assert_type(handle.result(timeout=1.0), tuple[Score, ...])
     assert_type(await handle, tuple[Score, ...])
 

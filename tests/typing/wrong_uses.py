@@ -22,8 +22,10 @@ from agenttrace import (
     assert_test,
     call,
     expect,
+    observe,
     run_evaluation,
 )
+from agenttrace.core.protocols import ChecksExamples
 from agenttrace.matching import compare
 from agenttrace.scorers import ToolCallCountScorer, TrajectoryScorer, scorer
 
@@ -80,6 +82,9 @@ def options_have_their_types() -> None:
     Tracer(store=7)  # type: ignore[arg-type]
     Tracer(project="typed")  # type: ignore[call-arg]
     tracer.observe(span="tool")  # type: ignore[call-overload]
+    observe(span="tool")  # type: ignore[call-overload]
+    observe(capture_input="no")  # type: ignore[call-overload]
+    tracer.observe(scorers=[ToolOrderScorer])  # type: ignore[list-item]
     Example(expected_tool=["a"])  # type: ignore[call-arg]
     Example(input=7)  # type: ignore[arg-type]
 
@@ -91,12 +96,22 @@ class NoThreshold:
         return Score.of(self.name, 1.0, 1.0)
 
 
+def wants_a_hook(checking: ChecksExamples) -> None: ...
+
+
+def a_hook_has_its_method(own: NoThreshold) -> None:
+    wants_a_hook(own)  # type: ignore[arg-type]
+
+
 def scorers_are_scorers() -> None:
     run_evaluation([Example()], [ToolOrderScorer])  # type: ignore[list-item]
     run_evaluation([Example()], [NoThreshold()])  # type: ignore[list-item]
     run_evaluation([{"input": "a"}], [ToolOrderScorer()])  # type: ignore[list-item]
     assert_test([Example()], [ToolOrderScorer()], trials="3")  # type: ignore[arg-type]
     tracer.async_evaluate([lambda example: 1.0], input="a")  # type: ignore[list-item]
+    tracer.async_evaluate([ToolOrderScorer()], modle="gpt-4.1")  # type: ignore[call-arg]
+    tracer.async_evaluate([ToolOrderScorer()], context="one text")  # type: ignore[arg-type]
+    tracer.async_evaluate([ToolOrderScorer()], on_result=print, timeout="1 s")  # type: ignore[arg-type]
     scorer(threshold=1.0)(7)  # type: ignore[arg-type]
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from agenttrace.core.errors import ConfigError
 from agenttrace.core.jsonable import to_json
-from agenttrace.core.protocols import ChatModel
+from agenttrace.core.protocols import ChatModel, Identified, name_of_model, optional
 from agenttrace.judges.models.reading import ChatReply
 from agenttrace.judges.strict_json import StrictJSONError, parse_strict
 
@@ -36,7 +36,8 @@ class CachedModel:
     """
 
     def __init__(self, model: ChatModel, directory: str | Path) -> None:
-        identity = getattr(model, "identity", None)
+        identified = optional(model, Identified)
+        identity = None if identified is None else identified.identity
         if not isinstance(identity, str):
             raise ConfigError(
                 f"{type(model).__name__} cannot be cached: it needs an attribute identity, "
@@ -44,7 +45,7 @@ class CachedModel:
             )
         self.model = model
         self.directory = Path(directory)
-        self.name: str = getattr(model, "name", type(model).__name__)
+        self.name = name_of_model(model)
         self.identity = identity
         self.fence_secret = self._secret()
         self._warned = False

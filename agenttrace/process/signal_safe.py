@@ -1,18 +1,37 @@
-"""One background thread that takes no lock of another's to be started."""
+"""Parts that a signal handler may use at any moment: a counter, a thread, a barrier, a turn.
+
+None of them waits for a lock that the code which the handler interrupted may hold.
+"""
 
 from __future__ import annotations
 
+import itertools
 from _thread import allocate_lock, get_ident, start_new_thread
 from collections import deque
 from collections.abc import Callable
 from typing import Any
 
 
-class PlainThread:
-    """One background thread, which the end of the process does not wait for.
+class Counter:
+    """Counts events on any thread and in signal handlers: one C call, never lost, never blocking."""
 
-    Started without `threading`, whose own lock a signal handler or finaliser could find held by the very
-    code that it interrupted.
+    __slots__ = ("_count", "add")
+
+    def __init__(self) -> None:
+        self._count = itertools.count()
+        self.add = self._count.__next__
+
+    def value(self) -> int:
+        """The number of events so far."""
+        # ``count(7)``: the one way to read it that takes no number away and is not deprecated.
+        return int(repr(self._count)[6:-1])
+
+
+class PlainThread:
+    """A background thread that the end of the process does not wait for.
+
+    It is started without `threading`: a signal handler or finaliser may run while the code that it
+    interrupted holds a lock of `threading`.
 
     Raises:
         RuntimeError: no new thread can be started.
@@ -37,11 +56,11 @@ class PlainThread:
 
     @property
     def is_current(self) -> bool:
-        """Whether this is the thread that asks."""
+        """Whether the caller runs on this thread."""
         return self.ident == get_ident()
 
     def join(self, seconds: float) -> bool:
-        """Wait for its end; whether it came."""
+        """Wait for its end. Returns False if `seconds` passed before that."""
         if not self._ended.acquire(timeout=max(seconds, 0.0)):
             return False
         self._ended.release()
@@ -49,10 +68,10 @@ class PlainThread:
 
 
 class Barrier:
-    """A place in the queue that tells who waits when all that stood before it is stored.
+    """An item of the queue for which a flush waits: it opens when everything before it is stored.
 
-    A plain lock, not an `Event`: a flush in a signal handler must not meet a lock held by the flush that it
-    interrupted.
+    It is a plain lock, not an `Event`, whose inner lock a flush in a signal handler could find held by the
+    flush that it interrupted.
     """
 
     __slots__ = ("_gate",)
@@ -62,19 +81,19 @@ class Barrier:
         self._gate.acquire()
 
     def open(self) -> None:
-        """Let the one who waits go on."""
+        """Wake the thread that waits in `reached`."""
         self._gate.release()
 
     def reached(self, seconds: float) -> bool:
-        """Wait, at most so long; whether it was opened."""
+        """Wait at most `seconds`. Returns True if the barrier was opened."""
         return self._gate.acquire(timeout=max(seconds, 0.0))
 
 
 class Turn:
-    """Taken by one at a time, never waited for.
+    """A lock that one thread holds at a time and for which nobody waits.
 
-    Unlike a lock it knows who has it: what is thrown into a thread the moment after it took its turn does not
-    keep it from giving it back.
+    Unlike a lock it knows its holder. So the holder can give it back even if an exception was thrown into its
+    thread right after it took it.
     """
 
     __slots__ = ("_holder",)
@@ -83,17 +102,17 @@ class Turn:
         self._holder: dict[int, object] = {}
 
     def take(self, who: object) -> bool:
-        """Take it; whether nobody had it before."""
+        """Take the turn. Returns False if somebody else has it."""
         return self._holder.setdefault(0, who) is who
 
     def give_back(self, who: object) -> None:
-        """Let another have it; nothing for who does not have it."""
+        """Give the turn back. Does nothing if `who` does not have it."""
         if self._holder.get(0) is who:
             self._holder.clear()
 
 
 class AtOnce:
-    """Takes the place of the queue when no worker will come any more: stores each record as it ends."""
+    """Replaces the queue once the worker has stopped for good: stores each record as soon as it ends."""
 
     __slots__ = ("_queue", "_store_here")
 
@@ -105,6 +124,6 @@ class AtOnce:
         return len(self._queue)
 
     def append(self, record: Any) -> None:
-        """Store the record on the thread that made it."""
+        """Store the record on the calling thread."""
         self._queue.append(record)
         self._store_here()

@@ -2,7 +2,7 @@
 
 import threading
 
-from agenttrace.process.counter import Counter
+from agenttrace.process.signal_safe import Counter
 
 
 def test_counts_what_was_added():
