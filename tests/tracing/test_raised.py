@@ -1,9 +1,11 @@
 """Nothing that the code recording calls raises stops the writer: no SystemExit, no panic of a library."""
 
+import functools
 import logging
 import signal
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from stored import Sink
@@ -274,6 +276,18 @@ def test_a_score_that_is_told_whatever_redact_raises_says_nothing():
     assert redaction.score(Score.of("quality", 1.0, 0.5, reason="secret")).reason == REDACTED
 
 
+def in_a_thread(test):
+    """Run a test in a thread of its own: what is thrown in between two steps of the interpreter may stay the
+    exception that the thread is said to handle."""
+
+    @functools.wraps(test)
+    def run(*args, **options):
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(test, *args, **options).result(60)
+
+    return run
+
+
 class ThrownAt:
     """Throws a `Panic` into this thread after so many steps of the interpreter in some functions, once."""
 
@@ -301,6 +315,7 @@ class ThrownAt:
         return self.trace
 
 
+@in_a_thread
 def test_what_is_thrown_in_while_a_thread_stores_leaves_its_turn_to_the_next(sink, monkeypatch):
     def refuse(*_):
         raise RuntimeError("can't start new thread")
@@ -322,6 +337,7 @@ def test_what_is_thrown_in_while_a_thread_stores_leaves_its_turn_to_the_next(sin
     assert steps > 10
 
 
+@in_a_thread
 def test_what_is_thrown_in_while_a_thread_starts_the_writer_keeps_no_later_call_from_it(sink):
     steps = 1
     while True:
