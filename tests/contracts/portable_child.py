@@ -7,6 +7,7 @@ of it: a module (``fcntl``), or an attribute of one (``os.fork``).
 
 import asyncio
 import importlib
+import logging
 import pkgutil
 import sys
 import threading
@@ -85,6 +86,7 @@ def use(path):
 
 if __name__ == "__main__":
     _, path, *absent = sys.argv
+    logging.getLogger("asyncio").setLevel(logging.ERROR)  # -X dev: no word of slow steps
     for name in absent:
         take_away(name)
     import_everything()
