@@ -44,6 +44,8 @@ _READ_AS_BUILTIN = frozenset(
 """Builtin types whose subclasses are read by the builtin's own methods."""
 
 _HEAD_BYTES = 1024
+_BRACKETS_SIZE = 2
+_MARK_SIZE = 16
 
 _handlers: dict[type, Handler | None] = {}
 
@@ -175,9 +177,13 @@ class _Budget:
 
     def _nested(self, value: Any, depth: int, copy: Callable[[Any, int], Any]) -> Any:
         if depth >= MAX_DEPTH:
+            self.remaining -= _MARK_SIZE
             return {"$truncated": "depth"}
         if id(value) in self.open:
+            self.remaining -= _MARK_SIZE
             return {"$cycle": type_name(type(value))}
+        # Counted even where it holds nothing: a container that stands twice in each level is 2^20 of them.
+        self.remaining -= _BRACKETS_SIZE
         self.open.add(id(value))
         try:
             return copy(value, depth + 1)

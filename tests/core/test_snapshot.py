@@ -20,6 +20,7 @@ from collections.abc import Mapping, Sequence
 import pydantic
 import pytest
 
+from agenttrace.core import snapshot as snapshot_module
 from agenttrace.core.jsonable import jsonable
 from agenttrace.core.snapshot import MAX_DEPTH, MAX_ITEMS, MAX_VALUE_SIZE, register_snapshot, snapshot
 
@@ -481,3 +482,26 @@ def test_tasks_and_futures_are_recorded_as_their_type():
         return kept
 
     assert all(list(item) == ["$type"] for item in asyncio.run(main()))
+
+
+@pytest.mark.parametrize("leaf", ["x", None], ids=["with a leaf", "without any"])
+@pytest.mark.parametrize(
+    "around", [lambda v: [v, v], lambda v: {"a": v, "b": v}, lambda v: (v, v)], ids=range(3)
+)
+def test_parts_that_are_shared_at_every_level_are_not_walked_for_ever(leaf, around, monkeypatch):
+    """Forty levels of two are 2^40 places: the bound holds for containers, too, not only for leaves."""
+    walked = []
+    walk = snapshot_module._Budget.walk
+
+    def counted(self, value, depth):
+        walked.append(depth)
+        assert len(walked) < 200_000, "the walk has no bound"
+        return walk(self, value, depth)
+
+    monkeypatch.setattr(snapshot_module._Budget, "walk", counted)
+    value = [] if leaf is None else [leaf]
+    for _ in range(40):
+        value = around(value)
+    _, size = snapshot(value)
+    assert size < 2 * MAX_VALUE_SIZE
+    assert len(walked) < MAX_VALUE_SIZE
