@@ -214,8 +214,9 @@ class Sender:
             self._log(logging.WARNING, f"refused {count} {result.refused[0][0].kind}: {result.refused[0][1]}")
 
     def _settle(self, trouble: SendFailure | None) -> None:
-        before, self.trouble = self.trouble, trouble
+        before = self.trouble
         if trouble is None:
+            self.trouble = None
             self._failures, self._next_attempt_at = 0, 0.0
             self._sent_tick = self._pass_tick
             if before not in (None, _OTHER_PROCESS_SENDS):
@@ -225,10 +226,12 @@ class Sender:
         if trouble.slow:
             self._max_bytes = max(self._max_bytes // 2, MIN_BYTES)
         self._next_attempt_at = time.monotonic() + self._pause(trouble)
-        self._failed_tick = self._pass_tick
         if trouble is not _OTHER_PROCESS_SENDS and before in (None, _OTHER_PROCESS_SENDS):
             until = ", this process sends no more" if trouble.final else " (said once)"
             self._log(logging.WARNING, f"{trouble.text}; what is recorded waits in the outbox{until}")
+        # Last, so that whoever sees the trouble, or is told that a flush failed, finds it in the log.
+        self.trouble = trouble
+        self._failed_tick = self._pass_tick
 
     def _pause(self, trouble: SendFailure) -> float:
         if trouble is _OTHER_PROCESS_SENDS:

@@ -106,7 +106,7 @@ class LLMCall:
         self.item(item)
         return item
 
-    def left(self) -> None:
+    def abandon(self) -> None:
         """Finish a stream that was closed or dropped, unless it closes itself while an item is fetched."""
         if not self._stepping:
             self.finish(None)

@@ -54,7 +54,7 @@ def _watch_raw(raw: Any, call: LLMCall) -> None:
 
 def _watch(stream: Any, call: LLMCall, subclass: Callable[[Any], type]) -> None:
     _change(stream, subclass, call)
-    weakref.finalize(stream, call.left)
+    weakref.finalize(stream, call.abandon)
 
 
 def _change(thing: Any, subclass: Callable[[Any], type], call: LLMCall) -> None:
@@ -80,7 +80,7 @@ def _finish_raw(response: Any, call: LLMCall) -> None:
     elif getattr(response, "is_stream_consumed", False):  # the caller reads the bytes itself
         call.finish("ok")
     else:
-        call.left()
+        call.abandon()
 
 
 def _watch_parsed(result: Any, call: LLMCall) -> Any:
@@ -147,13 +147,13 @@ def _response_class(cls: Any) -> type:
             try:
                 super().close()
             finally:
-                call_of(self).left()
+                call_of(self).abandon()
 
         async def aclose(self) -> None:
             try:
                 await super().aclose()
             finally:
-                call_of(self).left()
+                call_of(self).abandon()
 
     return _like(Watched, cls)
 

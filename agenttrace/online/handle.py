@@ -30,9 +30,9 @@ class EvaluationHandle:
 
     __slots__ = (
         "__weakref__",
+        "_claims",
         "_end",
         "_listeners",
-        "_rights",
         "_scores",
         "_undone",
         "record",
@@ -40,19 +40,19 @@ class EvaluationHandle:
     )
 
     def __init__(self, record: Record | None = None) -> None:
-        self._rights: dict[str, object] = {}
+        self._claims: dict[str, object] = {}
         self._end: State | None = None
         self._scores: tuple[Score, ...] = ()
         self._undone: tuple[Sequence[Scorer], str] | None = None
         self._listeners: list[Callable[[], Any]] = []
         self.record = record
-        """The call that is judged, where one is: who waits inside it cannot wait for its end."""
+        """The running call that is judged, if any: whoever waits inside it cannot wait for its end."""
         self.waited_for_inside = False
 
     @property
     def state(self) -> State:
         """Where the evaluation is."""
-        return self._end or ("running" if "begin" in self._rights else "queued")
+        return self._end or ("running" if "begin" in self._claims else "queued")
 
     def done(self) -> bool:
         """Whether nothing more will happen."""
@@ -83,15 +83,15 @@ class EvaluationHandle:
         return self._outcome()
 
     def cancel(self) -> bool:
-        """Give up an evaluation that has not begun; whether that was so."""
+        """Give up an evaluation that has not begun. Returns False, and does nothing, if it has."""
         return self.begin() and self._finish("cancelled")
 
     def begin(self) -> bool:
-        """Take the right to evaluate, or to cancel; whether nobody had it before."""
-        return self._take("begin")
+        """Claim the evaluation, to run it or to cancel it. Returns False if somebody else has claimed it."""
+        return self._claim("begin")
 
     def finish(self, state: State, scores: tuple[Score, ...]) -> bool:
-        """Keep the outcome and wake who waits; whether there was none yet."""
+        """Keep the scores and wake whoever waits for them. Returns False if it had ended before."""
         return self._finish(state, scores)
 
     @classmethod
@@ -102,7 +102,7 @@ class EvaluationHandle:
         return handle
 
     def give_up(self, state: State, scorers: Sequence[Scorer], why: str) -> bool:
-        """The same for an evaluation that gave no scores: `why` becomes their error."""
+        """End an evaluation without scores: `why` becomes their error. Returns False if it has ended."""
         return self._finish(state, (), (scorers, why))
 
     def _finish(
@@ -111,7 +111,7 @@ class EvaluationHandle:
         scores: tuple[Score, ...] = (),
         undone: tuple[Sequence[Scorer], str] | None = None,
     ) -> bool:
-        if not self._take("end"):
+        if not self._claim("end"):
             return False
         self._scores, self._undone, self.record = scores, undone, None
         self._end = state
@@ -119,10 +119,13 @@ class EvaluationHandle:
             wake()
         return True
 
-    def _take(self, right: str) -> bool:
-        """Take what only one may have; whether nobody had it. `setdefault` is atomic: no lock."""
-        mine = object()
-        return self._rights.setdefault(right, mine) is mine
+    def _claim(self, right: str) -> bool:
+        """Claim what only one may have. Returns False if it was claimed before.
+
+        `setdefault` is atomic: no lock is needed.
+        """
+        token = object()
+        return self._claims.setdefault(right, token) is token
 
     def __await__(self) -> Generator[Any, None, tuple[Score, ...]]:
         if not self.done():

@@ -45,15 +45,22 @@ class Request:
     span_key: int | None = None
     """The span that it is about, 64 bit, or None for a whole trace, or outside any."""
     weight: int = 0
+    """Bytes of its copied fields that are no light scalars: they count against the backlog's bound."""
     model: str | ChatModel | None = None
+    """The model of judges that name none themselves."""
     timeout: float | None = None
+    """Seconds for all scorers together; None is the evaluator's own."""
     on_result: OnResult | None = None
     alerts: Sequence[Alert] = ()
     key: str | None = None
     saved: bool = False
-    tried: bool = False
-    taken: bool = False
-    since: float = 0.0
+    """The store keeps it, under `key`, for a later process."""
+    save_attempted: bool = False
+    """The store was asked to keep it; where that failed, it is asked again only at the shutdown."""
+    begun: bool = False
+    """The worker holds the only right to evaluate it: nobody can cancel it any more."""
+    received_at: float = 0.0
+    """When the worker took it from the inbox, by `time.monotonic`."""
     handle: EvaluationHandle = field(default_factory=EvaluationHandle)
 
     @property

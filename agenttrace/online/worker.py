@@ -104,7 +104,7 @@ class OnlineWorker:
             except IndexError:  # a shutdown has emptied the inbox in the meantime
                 counts.waiting -= 1
                 return
-            request.since = time.monotonic()
+            request.received_at = time.monotonic()
             self._unfinished[request] = None
             self._waiting.append(request)
 
@@ -117,11 +117,11 @@ class OnlineWorker:
             if request.handle.done():
                 self._remove_cancelled(request)
             elif len(due) >= free_places or not (
-                request.span_has_ended or time.monotonic() - request.since > SPAN_SECONDS
+                request.span_has_ended or time.monotonic() - request.received_at > SPAN_SECONDS
             ):
                 self._waiting.append(request)
-            elif request.taken or request.handle.begin():
-                request.taken = True
+            elif request.begun or request.handle.begin():
+                request.begun = True
                 due.append(request)
             else:
                 self._remove_cancelled(request)
@@ -215,11 +215,12 @@ class OnlineWorker:
         to_save = [
             request
             for request in self._unfinished
-            if not request.saved and (self.stopping or (request.since < overdue and not request.tried))
+            if not request.saved
+            and (self.stopping or (request.received_at < overdue and not request.save_attempted))
         ]
         if to_save:
             for request in to_save:
-                request.tried = True  # where it cannot be kept, it is tried again at the end only
+                request.save_attempted = True  # where it fails, it is tried again at the end only
             await self._results.call_isolated("pending", self._save, to_save)
 
     def _save(self, requests: list[Request]) -> None:

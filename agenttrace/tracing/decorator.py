@@ -84,22 +84,22 @@ def observe_methods(
 
 def _observe_function(recorder: Recorder, function: Any, options: ObserveOptions, bound: bool = False) -> Any:
     function = _without_our_wrapper(function)
-    taken = signatures.taken_by(function)
-    if any(parameter.name.startswith(RESERVED) for parameter in taken):
-        taken = signatures.anything()
-    claimed = signatures.claimed_by(function) or taken
-    passes_on = signatures.takes_anything(taken) and not signatures.are_alike(taken, claimed)
-    known = claimed if passes_on else taken
-    is_method = bool(taken) and (bound or signatures.begins_with_instance(function, known))
-    known = known[1:] if is_method else known
-    self_in_args = is_method and taken[0].kind is taken[0].VAR_POSITIONAL
-    recorded = taken[1:] if is_method and not self_in_args else taken
-    rebinding = Rebinding(recorded, known) if passes_on else None
-    observed = describe_function(function, recorded, known, options, recorder=recorder, rebinding=rebinding)
+    accepted = signatures.code_parameters(function)
+    if any(parameter.name.startswith(RESERVED) for parameter in accepted):
+        accepted = signatures.any_parameters()
+    shown = signatures.shown_parameters(function) or accepted
+    passes_on = signatures.takes_anything(accepted) and not signatures.are_alike(accepted, shown)
+    named = shown if passes_on else accepted
+    is_method = bool(accepted) and (bound or signatures.begins_with_instance(function, named))
+    named = named[1:] if is_method else named
+    self_in_args = is_method and accepted[0].kind is accepted[0].VAR_POSITIONAL
+    recorded = accepted[1:] if is_method and not self_in_args else accepted
+    rebinding = Rebinding(recorded, named) if passes_on else None
+    observed = describe_function(function, recorded, named, options, recorder=recorder, rebinding=rebinding)
     sources = [REDACTED_NAME if is_secret(p.name) else p.name for p in recorded]
     if self_in_args:
         sources[0] += "[1:]"
-    wrapper = make_wrapper(function, taken, observed, tuple(sources) if observed.capture_input else None)
+    wrapper = make_wrapper(function, accepted, observed, tuple(sources) if observed.capture_input else None)
     if isinstance(function, FunctionType):
         dressed: Any = dress(wrapper, function)
     else:

@@ -10,7 +10,7 @@ from typing import Any
 Parameters = list[inspect.Parameter]
 
 
-def anything() -> Parameters:
+def any_parameters() -> Parameters:
     """``*args, **kwargs``."""
     return [
         inspect.Parameter("args", inspect.Parameter.VAR_POSITIONAL),
@@ -18,17 +18,17 @@ def anything() -> Parameters:
     ]
 
 
-def taken_by(function: Callable[..., Any]) -> Parameters:
+def code_parameters(function: Callable[..., Any]) -> Parameters:
     """The parameters of a plain function's own code, whatever ``__wrapped__`` and ``__signature__`` say;
     ``*args, **kwargs`` for any other callable."""
     if not isinstance(function, FunctionType):
-        return anything()
+        return any_parameters()
     bare = FunctionType(function.__code__, {}, function.__name__, function.__defaults__, function.__closure__)
     bare.__kwdefaults__ = function.__kwdefaults__
     return list(inspect.signature(bare).parameters.values())
 
 
-def claimed_by(function: Callable[..., Any]) -> Parameters | None:
+def shown_parameters(function: Callable[..., Any]) -> Parameters | None:
     """The parameters that `inspect.signature` shows, or None if it fails."""
     try:
         return list(inspect.signature(function).parameters.values())
@@ -36,10 +36,10 @@ def claimed_by(function: Callable[..., Any]) -> Parameters | None:
         return None
 
 
-def are_alike(some: Parameters, others: Parameters) -> bool:
+def are_alike(first: Parameters, second: Parameters) -> bool:
     """Returns True if every call binds to the same parameters in both."""
-    return [(p.name, p.kind, p.default is p.empty) for p in some] == [
-        (p.name, p.kind, p.default is p.empty) for p in others
+    return [(p.name, p.kind, p.default is p.empty) for p in first] == [
+        (p.name, p.kind, p.default is p.empty) for p in second
     ]
 
 

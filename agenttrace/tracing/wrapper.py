@@ -151,16 +151,16 @@ def source_of(decorated: Any) -> str:
 
 
 def _run(code: CodeType) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    exec(code, _NAMESPACE, found)  # noqa: S102 - our own template, filled with parameter names only
-    return found
+    definitions: dict[str, Any] = {}
+    exec(code, _NAMESPACE, definitions)  # noqa: S102 - our own template, filled with parameter names only
+    return definitions
 
 
 def _under(template: str) -> Callable[[Record, Any], Any]:
-    made: Callable[[Record, Any], Any] = _run(
+    consumer: Callable[[Record, Any], Any] = _run(
         _compile(template.format(light_item=light("_at_i"), keep=steps.MAX_ITEMS_KEPT), "deferred")
     )["_at_wrapper"]
-    return made
+    return consumer
 
 
 _CONSUMERS: dict[type, Callable[[Record, Any], Any]] = {
@@ -224,9 +224,9 @@ def make_wrapper(
     )
     make: _Maker = _run(code)["_at_make"]
     wrapper = make(function, observed)
-    given = [p for p in parameters if p.default is not p.empty]
-    wrapper.__defaults__ = tuple(p.default for p in given if p.kind is not p.KEYWORD_ONLY) or None
-    wrapper.__kwdefaults__ = {p.name: p.default for p in given if p.kind is p.KEYWORD_ONLY}
+    optional = [p for p in parameters if p.default is not p.empty]
+    wrapper.__defaults__ = tuple(p.default for p in optional if p.kind is not p.KEYWORD_ONLY) or None
+    wrapper.__kwdefaults__ = {p.name: p.default for p in optional if p.kind is p.KEYWORD_ONLY}
     return wrapper
 
 

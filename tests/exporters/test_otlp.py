@@ -257,6 +257,25 @@ def test_wrong_settings_stop_the_sender_with_one_message(endpoint, respond, expo
     assert SECRET not in caplog.text + repr(exporter.stats())
 
 
+def test_whoever_sees_the_trouble_finds_it_in_the_log(endpoint, respond, exporting):
+    class Slow(logging.Handler):
+        lines = 0
+
+        def emit(self, record):
+            time.sleep(0.1)
+            self.lines += 1
+
+    handler = Slow(logging.WARNING)
+    logging.getLogger("agenttrace").addHandler(handler)
+    try:
+        tracer, exporter = exporting(endpoint(lambda _: respond({}, 401)).url)
+        record(tracer, "first")
+        eventually(lambda: stat(exporter, "trouble"))
+        assert handler.lines == 1
+    finally:
+        logging.getLogger("agenttrace").removeHandler(handler)
+
+
 def hang(server):
     server.stopped.wait(30)
     yield b""
