@@ -27,7 +27,7 @@ from agenttrace.tracing.default_recorder import offer_recorder, withdraw_recorde
 from agenttrace.tracing.flush_result import FlushResult
 from agenttrace.tracing.live_span import LiveSpan, add_to
 from agenttrace.tracing.live_trace import LiveTrace, running_trace
-from agenttrace.tracing.observed import ObserveOptions
+from agenttrace.tracing.observed_function import ObserveOptions
 from agenttrace.tracing.pipeline import Pipeline
 from agenttrace.tracing.record import Recorder, sampler
 from agenttrace.tracing.redaction import RedactCall, Redaction, redaction_of

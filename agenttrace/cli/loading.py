@@ -1,4 +1,4 @@
-"""From an option's text to what it names: ``package.module:function``, ``ToolOrder:exact_match=true``."""
+"""Parse an option's text into what it names: ``package.module:function``, ``ToolOrder:exact_match=true``."""
 
 from __future__ import annotations
 

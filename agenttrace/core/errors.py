@@ -1,4 +1,4 @@
-"""The errors that agenttrace raises on purpose.
+"""The errors that agenttrace raises on purpose, and the suggestions in their messages.
 
 ::
 

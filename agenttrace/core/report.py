@@ -1,4 +1,4 @@
-"""`EvaluationReport`: the results of an evaluation as data, also carried by `EvaluationFailed`."""
+"""`EvaluationReport`: the results of an evaluation as data, each with its outcome from its scores."""
 
 from __future__ import annotations
 
@@ -13,6 +13,29 @@ if TYPE_CHECKING:
     from agenttrace.core.trace import Trace
 
 ResultOutcome = Literal["passed", "failed", "errored"]
+
+
+def outcome_of(
+    failure: str | None, why_not_comparable: str | None, scores: Sequence[Score]
+) -> tuple[ResultOutcome, str | None]:
+    """Return the outcome of one result, with the error that explains it where the scores do not.
+
+    The agent's own failure comes first, then the reason why nothing could be compared. A score below its
+    threshold fails the example even where another scorer errored. Without a failed score, an errored one
+    makes the result errored; so do scorers that all skipped.
+    """
+    if failure is not None:
+        return "failed", failure
+    if why_not_comparable is not None:
+        return "errored", why_not_comparable
+    outcomes = {score.outcome for score in scores}
+    if "failed" in outcomes:
+        return "failed", None
+    if "errored" in outcomes:
+        return "errored", None
+    if "passed" in outcomes:
+        return "passed", None
+    return "errored", "every scorer skipped this example, so nothing says that it passes"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""`snapshot`: a bounded copy of any value, made without running any of the value's own code.
+"""`snapshot`: a bounded copy of any value, walked part by part without running any of its own code.
 
 A recorded value must not change when the caller mutates a list later, must not cost more than a bound, and
 must never call a user's `__repr__`, property, `model_dump` or iterator. So a snapshot looks at exact types

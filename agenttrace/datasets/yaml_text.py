@@ -1,4 +1,4 @@
-"""Safe YAML parsing: plain data only, within limits on size.
+"""Safe YAML parsing: plain data only, within limits on size; how a plain word becomes a value.
 
 Only the event stream of PyYAML is used: no tag is ever resolved, no object made. Scalars are typed as in JSON
 (with YAML 1.2's other spellings of null, true and false): a date, ``no``, ``1:30``, ``012`` and ``1_000`` are

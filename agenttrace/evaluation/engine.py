@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 
 from agenttrace.core.errors import AgentTraceError
 from agenttrace.core.example import Example
 from agenttrace.core.protocols import Scorer
-from agenttrace.core.report import ResultOutcome, ScoringResult
+from agenttrace.core.report import ScoringResult, outcome_of
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
 from agenttrace.evaluation.agent_run import CaptureScope, Run, Target, run_example
@@ -154,26 +154,3 @@ def why_not_comparable(example: Example, trace: Trace, function_name: str) -> st
         'with @tracer.observe(span_type="tool") and the function itself with @tracer.observe, and check '
         "that AGENTTRACE_ENABLED is not 0"
     )
-
-
-def outcome_of(
-    failure: str | None, why_not_comparable: str | None, scores: Sequence[Score]
-) -> tuple[ResultOutcome, str | None]:
-    """Return the outcome of one result, with the error that explains it where the scores do not.
-
-    The agent's own failure comes first, then the reason why nothing could be compared. A score below its
-    threshold fails the example even where another scorer errored. Without a failed score, an errored one
-    makes the result errored; so do scorers that all skipped.
-    """
-    if failure is not None:
-        return "failed", failure
-    if why_not_comparable is not None:
-        return "errored", why_not_comparable
-    outcomes = {score.outcome for score in scores}
-    if "failed" in outcomes:
-        return "failed", None
-    if "errored" in outcomes:
-        return "errored", None
-    if "passed" in outcomes:
-        return "passed", None
-    return "errored", "every scorer skipped this example, so nothing says that it passes"

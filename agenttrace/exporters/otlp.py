@@ -13,7 +13,7 @@ from agenttrace.core.span import Span
 from agenttrace.exporters.otlp_encoding import Kind, Protocol, encode
 from agenttrace.exporters.otlp_request import log_request, resource_from_environment, trace_request
 from agenttrace.exporters.otlp_settings import Compression, content_setting, signal_settings
-from agenttrace.exporters.signal import Signal
+from agenttrace.exporters.otlp_signal import Signal
 
 SPANS_A_BATCH = 512
 

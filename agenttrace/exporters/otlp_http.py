@@ -1,4 +1,4 @@
-"""`Collector`: posts batches to an OTLP endpoint, reads how it answers."""
+"""`Collector`: posts batches to an OTLP endpoint; says which answers are tried again and which are final."""
 
 from __future__ import annotations
 

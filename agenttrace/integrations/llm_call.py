@@ -1,4 +1,4 @@
-"""One recorded call to a model, from its request to the end of its answer."""
+"""One recorded call to a model, from its request to the end of its answer: ok, failed or abandoned."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recording of streams and raw responses: each item that the user reads goes to the recorded call, too.
+"""Watches streams and raw responses that the user reads: each item, and the end, goes to the recorded call.
 
 The user gets the library's own object, whose class becomes a subclass made here. Its methods and state stay
 as they are, and no reference keeps it alive longer than without recording.

@@ -13,6 +13,7 @@ from agenttrace.judges.groundedness import GroundednessScorer
 from agenttrace.judges.hallucination import HallucinationScorer
 from agenttrace.judges.instruction_adherence import InstructionAdherenceScorer
 from agenttrace.judges.judge import Judge
+from agenttrace.judges.judge_scorer import Finding, JudgeScorer
 from agenttrace.judges.models.anthropic import AnthropicModel
 from agenttrace.judges.models.cache import CachedModel
 from agenttrace.judges.models.fake import FakeChatModel, FakeRequest
@@ -21,7 +22,6 @@ from agenttrace.judges.models.prices import set_price
 from agenttrace.judges.models.reading import ChatReply
 from agenttrace.judges.models.resolve import resolve_model
 from agenttrace.judges.prompt_scorer import PromptScorer
-from agenttrace.judges.scorer import Finding, JudgeScorer
 from agenttrace.judges.semantic import semantic_judge
 from agenttrace.judges.summarization import SummarizationScorer
 from agenttrace.judges.trajectory_judge import LLMJudgeTrajectoryScorer, TrajectoryJudge

@@ -5,7 +5,7 @@ from __future__ import annotations
 from agenttrace.judges.evidence import Evidence
 from agenttrace.judges.formulas import culprits, facts, share_not_denied, words_of
 from agenttrace.judges.judge import Judge
-from agenttrace.judges.scorer import Finding, JudgeScorer
+from agenttrace.judges.judge_scorer import Finding, JudgeScorer
 
 
 class AnswerRelevancyScorer(JudgeScorer):

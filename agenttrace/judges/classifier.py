@@ -11,8 +11,8 @@ from agenttrace.core.errors import ScorerError
 from agenttrace.core.protocols import ChatModel
 from agenttrace.judges.evidence import Evidence
 from agenttrace.judges.judge import Judge
+from agenttrace.judges.judge_scorer import Finding, JudgeScorer
 from agenttrace.judges.prompting import OwnPrompt
-from agenttrace.judges.scorer import Finding, JudgeScorer
 from agenttrace.judges.verdict import Reply
 
 

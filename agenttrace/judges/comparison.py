@@ -6,7 +6,7 @@ from agenttrace.core.errors import ScorerError
 from agenttrace.core.protocols import ChatModel
 from agenttrace.judges.evidence import Evidence
 from agenttrace.judges.judge import Judge
-from agenttrace.judges.scorer import Finding, JudgeScorer, rate
+from agenttrace.judges.judge_scorer import Finding, JudgeScorer, rate
 
 
 class ComparisonScorer(JudgeScorer):

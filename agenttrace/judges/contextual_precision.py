@@ -5,7 +5,7 @@ from __future__ import annotations
 from agenttrace.judges.evidence import Evidence, named_nodes
 from agenttrace.judges.formulas import average_precision, facts, words_of
 from agenttrace.judges.judge import Judge
-from agenttrace.judges.scorer import Finding, JudgeScorer
+from agenttrace.judges.judge_scorer import Finding, JudgeScorer
 from agenttrace.judges.verdict import VerdictsReply
 
 

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from agenttrace.judges.evidence import Evidence, named_nodes
 from agenttrace.judges.formulas import share_affirmed
 from agenttrace.judges.judge import Judge
-from agenttrace.judges.scorer import Finding, JudgeScorer
+from agenttrace.judges.judge_scorer import Finding, JudgeScorer
 from agenttrace.judges.verdict import MAX_ITEMS, Reply, Verdict, wrong_number
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from agenttrace.core.errors import ScorerError
 from agenttrace.judges.evidence import TRAJECTORY, Evidence
 from agenttrace.judges.judge import Judge
-from agenttrace.judges.scorer import Finding, JudgeScorer, rate
+from agenttrace.judges.judge_scorer import Finding, JudgeScorer, rate
 
 _SUBJECTS = (TRAJECTORY, "actual_output")
 

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from agenttrace.judges.evidence import Evidence
 from agenttrace.judges.formulas import mean
 from agenttrace.judges.judge import Judge, numbered
-from agenttrace.judges.scorer import Finding, JudgeScorer
+from agenttrace.judges.judge_scorer import Finding, JudgeScorer
 from agenttrace.judges.verdict import MAX_ITEMS, Reply, wrong_number
 
 

@@ -1,4 +1,4 @@
-"""A judge: one model, asked once more where its first answer is unreadable."""
+"""One question to one model: asked once more where the first reply is unreadable."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from agenttrace.core.protocols import ChatModel
 from agenttrace.judges.evidence import Evidence
 from agenttrace.judges.formulas import coverage, culprits, facts, share_affirmed, words_of
 from agenttrace.judges.judge import Judge
-from agenttrace.judges.scorer import Finding, JudgeScorer
+from agenttrace.judges.judge_scorer import Finding, JudgeScorer
 
 
 class SummarizationScorer(JudgeScorer):

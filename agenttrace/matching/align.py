@@ -1,4 +1,4 @@
-"""`align`: the optimal alignment of expected calls with actual ones.
+"""`align`: the optimal alignment of expected calls with actual ones, and which pairing outweighs which.
 
 Maximised are, in this order: the total agreement over required places (or, with credit *full*, first the
 number of places that agree fully), optional places that fit, pairs whose names alone agree, calls that did

@@ -1,4 +1,4 @@
-"""Check that the tools which an expectation names exist."""
+"""Check, before comparing, that the tools which an expectation names are known at all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rows of the aligned diff as data: matched, differing, missing, extra, forbidden calls."""
+"""The rows of the aligned diff as data: matched, differing, missing (with the nearest name), extra calls."""
 
 from __future__ import annotations
 

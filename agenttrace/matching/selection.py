@@ -1,4 +1,4 @@
-"""`Selection`: which calls are compared, by agent, turn, tool or attempt."""
+"""`Selection`: which calls are compared and counted, by agent, turn, tool; failed attempts may collapse."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from agenttrace.online.evaluator import OnlineEvaluator
 from agenttrace.online.handle import EvaluationHandle
 from agenttrace.online.lifecycle import open_owners
 from agenttrace.online.request import make_request
-from agenttrace.process.owner import at_work
+from agenttrace.online.request_owner import at_work
 from agenttrace.scoring.checks import checked_scorers
 
 

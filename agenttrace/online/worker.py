@@ -1,4 +1,4 @@
-"""The worker of online evaluations: scores requests on an event loop of its own, each with a deadline."""
+"""The worker of online evaluations: waits until the judged call has ended, then scores within a deadline."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Apply a scorer to an example and its trace: whatever goes wrong becomes an errored score.
+"""Apply a scorer to its own copy of an example and its trace: whatever goes wrong is an errored score.
 
 A scorer gets a copy of the example, so that its changes reach nobody else. Tracebacks are shown without the
 frames of agenttrace itself.

@@ -1,4 +1,4 @@
-"""Run the user's code on threads and a loop that the engine can abandon after a timeout.
+"""Run the user's code on threads and a loop that can be abandoned after a timeout.
 
 A plain function runs on a daemon thread, a coroutine on an event loop of its own daemon thread. Neither can
 block the engine: after the timeout the call is abandoned, and the next one gets another thread, or another

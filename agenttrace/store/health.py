@@ -1,4 +1,4 @@
-"""The state of a store in numbers: what was written, what was lost, what stands in the way."""
+"""What a store says of itself, in numbers: spans written, lost, waiting, and its trouble."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which log belongs to which database file, noted beside them so that no log is read into a wrong file.
+"""Which write-ahead log belongs to which database file, noted so that none is read into a replaced file.
 
 SQLite joins a database to its log by nothing but their names. Where another file is put in the place of a
 database that is in use, the old log still lies beside it, and SQLite would read it into the new file. So

@@ -30,19 +30,13 @@ from agenttrace.store.evaluation_writes import (
     insert_report,
     insert_scores,
 )
-from agenttrace.store.fallback import MemoryFallback
 from agenttrace.store.health import StoreHealth
 from agenttrace.store.lock import ForkLock
+from agenttrace.store.memory_fallback import MemoryFallback
 from agenttrace.store.outbox import MAX_BYTES, SQLiteOutbox
+from agenttrace.store.retention import DEFAULT_BYTES, delete_trace, retire
 from agenttrace.store.rows import dataset_text, dataset_value
-from agenttrace.store.span_writes import (
-    DEFAULT_BYTES,
-    FunctionIds,
-    delete_trace,
-    insert_tools,
-    keep_spans,
-    retire,
-)
+from agenttrace.store.span_writes import FunctionIds, insert_tools, keep_spans
 from agenttrace.store.writer import Unavailable, Writer
 
 T = TypeVar("T")

@@ -10,7 +10,7 @@ from typing import Any
 
 import wrapt
 
-from agenttrace.tracing.observed import ObserveOptions
+from agenttrace.tracing.observed_function import ObserveOptions
 
 ObserveAgain = tuple[Callable[[Any, ObserveOptions], Any], ObserveOptions]
 """How a copy is observed: a function that pickles by name, and the options to give it."""

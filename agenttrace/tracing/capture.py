@@ -1,4 +1,4 @@
-"""`capture`: everything that is recorded inside a block, as one finished trace."""
+"""`capture`: a block of code whose recorded calls become one finished trace."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from agenttrace.tracing.context import Entered
 from agenttrace.tracing.default_recorder import default_recorder
 from agenttrace.tracing.delivery import Nowhere
 from agenttrace.tracing.finish import finish
-from agenttrace.tracing.observed import known_tools
+from agenttrace.tracing.observed_function import known_tools
 from agenttrace.tracing.pipeline import Pipeline
 from agenttrace.tracing.record import END, Record, Recorder, Scope, weight_of, without_heavy_values
 from agenttrace.tracing.redaction import Redaction

@@ -12,7 +12,7 @@ from typing import Any
 from agenttrace.core.errors import ConfigError
 from agenttrace.tracing import signatures
 from agenttrace.tracing.default_recorder import default_recorder
-from agenttrace.tracing.observed import (
+from agenttrace.tracing.observed_function import (
     ObservedFunction,
     ObserveOptions,
     Rebinding,

@@ -24,7 +24,7 @@ from agenttrace.core.tool import ToolDefinition
 from agenttrace.tracing.failure import describe
 from agenttrace.tracing.finish import finish, forget_ancestors, scores_of
 from agenttrace.tracing.flush_result import NotStored, StoreCheck
-from agenttrace.tracing.observed import known_tools
+from agenttrace.tracing.observed_function import known_tools
 from agenttrace.tracing.record import EXTRA, OBSERVED, START, OnEnd, Record, weight_of
 from agenttrace.tracing.redaction import Redaction
 

@@ -1,4 +1,4 @@
-"""Make the finished, redacted span of a record."""
+"""Make the finished, redacted span of a record, on the worker."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from agenttrace.core.score import Score
 from agenttrace.core.snapshot import EXACT_INT
 from agenttrace.core.span import EMPTY, Span, SpanError
 from agenttrace.tracing.freeze import thaw
-from agenttrace.tracing.observed import ObservedFunction, RedactedNames
+from agenttrace.tracing.observed_function import ObservedFunction, RedactedNames
 from agenttrace.tracing.record import (
     END,
     EXTRA,

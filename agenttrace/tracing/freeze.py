@@ -1,4 +1,4 @@
-"""Copy a recorded value cheaply, so that later changes do not reach the copy.
+"""Copy a recorded argument or result on the caller's thread, by the cheapest safe way for its type and size.
 
 Small scalars travel by reference. A small flat dict or list is copied. Anything larger is packed by the C
 pickler into bytes, with a writer that stops it at `MAX_PACKED` bytes and a hook that keeps it away from

@@ -10,7 +10,7 @@ from agenttrace.core.identity import monotonic_ns
 from agenttrace.core.jsonable import clean_text
 from agenttrace.tracing.context import Entered, current
 from agenttrace.tracing.live_span import LiveSpan, as_text
-from agenttrace.tracing.observed import ObservedFunction
+from agenttrace.tracing.observed_function import ObservedFunction
 from agenttrace.tracing.open_span import OpenSpan
 from agenttrace.tracing.record import OFF, SCOPE, Record, Recorder
 from agenttrace.tracing.steps import count_foreign_context, emit, fail_here, freeze_one, root

@@ -1,4 +1,4 @@
-"""The functions that a generated wrapper calls when a call starts, ends or fails.
+"""The functions that a generated wrapper calls when a call starts, yields an item, ends or fails.
 
 They run on the traced thread between the user's own steps, so they must not raise, block, log or do I/O. Our
 own errors are counted, and the call goes on. What a signal handler or another thread throws in is not ours,
@@ -17,7 +17,7 @@ from agenttrace.core.identity import monotonic_ns
 from agenttrace.core.interruptions import thrown_in
 from agenttrace.tracing.failure import describe, status_of
 from agenttrace.tracing.freeze import MAX_SPAN_SIZE, Frozen, freeze
-from agenttrace.tracing.observed import ObservedFunction
+from agenttrace.tracing.observed_function import ObservedFunction
 from agenttrace.tracing.record import END, EXTRA, FAILURE, OBSERVED, OFF, OUTPUT, SCOPE, Record, Scope
 
 log = logging.getLogger("agenttrace")

@@ -1,4 +1,4 @@
-"""A recording wrapper for a plain function: generated with the function's own parameters."""
+"""The recording wrapper of a plain function, and what it does with a returned generator or coroutine."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from agenttrace.tracing import steps, templates
 from agenttrace.tracing.context import current
 from agenttrace.tracing.failure import GENERATED
 from agenttrace.tracing.freeze import LIGHT_TEXT
-from agenttrace.tracing.observed import ObservedFunction
+from agenttrace.tracing.observed_function import ObservedFunction
 from agenttrace.tracing.record import OBSERVED, OUTPUT, SCOPE, Record
 from agenttrace.tracing.secrets import REDACTED
 

@@ -7,7 +7,7 @@ import pytest
 from agenttrace.core.errors import StoreError
 from agenttrace.core.protocols import Batch
 from agenttrace.core.span import Span
-from agenttrace.exporters.signal import MemoryOutbox
+from agenttrace.exporters.otlp_signal import MemoryOutbox
 from agenttrace.store import outbox as outbox_module
 from agenttrace.store.outbox import SQLiteOutbox
 from agenttrace.store.sqlite import SQLiteStore

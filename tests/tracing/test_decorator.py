@@ -12,7 +12,7 @@ from agenttrace.core.tool import REQUIRED
 from agenttrace.tracer import Tracer
 from agenttrace.tracing.capture import capture
 from agenttrace.tracing.decorator import enabled_by_environment
-from agenttrace.tracing.observed import known_tools
+from agenttrace.tracing.observed_function import known_tools
 
 
 def plain(city, days=3):

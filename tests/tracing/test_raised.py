@@ -14,7 +14,7 @@ from agenttrace.core.score import Score
 from agenttrace.tracer import Tracer
 from agenttrace.tracing import delivery
 from agenttrace.tracing.decorator import observe_with
-from agenttrace.tracing.observed import ObserveOptions
+from agenttrace.tracing.observed_function import ObserveOptions
 from agenttrace.tracing.pipeline import Pipeline
 from agenttrace.tracing.redaction import Redaction
 from agenttrace.tracing.secrets import REDACTED

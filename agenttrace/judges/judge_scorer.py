@@ -1,4 +1,4 @@
-"""The base class of every scorer that asks a model: votes, errors, costs."""
+"""The base class of every scorer that asks a model: how many votes, which of them counts, errors, costs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keeps in memory what the store's file cannot take now, until the file can be written again."""
+"""Keeps in memory what the file cannot take now, and decides when the file is tried again."""
 
 from __future__ import annotations
 
