@@ -8,12 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
+from agenttrace.core.batch import Destination
 from agenttrace.core.errors import ConfigError
-from agenttrace.core.protocols import BackgroundExporter, Exporter, Store, TakesScores, optional
+from agenttrace.core.protocols import Exporter, KeepsUnsent, Sender, SpanSink, Store, optional
 from agenttrace.core.score import Score
 from agenttrace.core.span import Span
 from agenttrace.scoring.checks import check_rate, checked_alerts, fields_of
-from agenttrace.store import open_store
+from agenttrace.store import MemoryStore, open_store
 from agenttrace.tracing.capture import Capture
 from agenttrace.tracing.context import running
 from agenttrace.tracing.decorator import (
@@ -80,7 +81,7 @@ class Tracer:
         enabled: bool = True,
         sample_rate: float = 1.0,
         redact: Iterable[str] | RedactCall | None = None,
-        exporters: Sequence[Exporter] = (),
+        exporters: Sequence[Exporter | Sender] = (),
         context_in_threads: bool = True,
         queue_limit: int = 100_000,
         alerts: Sequence[Alert] = (),
@@ -96,33 +97,30 @@ class Tracer:
         if not isinstance(enabled, bool):
             raise ConfigError(f"enabled is True or False, got {enabled!r}")
         self.enabled = enabled and enabled_by_environment()
-        if store is not None and not isinstance(store, str | Path) and optional(store, TakesScores) is None:
+        if store is not None and not isinstance(store, str | Path) and optional(store, SpanSink) is None:
             raise ConfigError(f"store is a path, 'memory' or a Store, got {store!r}")
         self.store: Store = open_store(store) if store is None or isinstance(store, str | Path) else store
         if not isinstance(exporters, Sequence):
             raise ConfigError(f"exporters is a list, got {type(exporters).__name__}; write exporters=[…]")
-        for exporter in exporters:
-            self._attach(exporter)
+        self._exporters, senders, destinations = _connected(exporters, self.store, project_name)
         self._pipeline = Pipeline(
-            self.store, exporters=exporters, redaction=redaction_of(redact), limit=queue_limit
+            self.store,
+            exporters=self._exporters,
+            senders=senders,
+            send_to=destinations,
+            redaction=redaction_of(redact),
+            limit=queue_limit,
         )
         self._recorder = Recorder(project_name, self._resolve, sampler(sample_rate))
         self._recorder.owner = self
         self._alerts = checked_alerts(alerts)
         self._drain_seconds = drain_seconds
         self._online: OnlineEvaluator | None = None
-        self._exporters = tuple(exporters)
         self._redaction = self._pipeline.redaction
         if context_in_threads and self.enabled:
             follow_threads()
         if self.enabled:
             offer_recorder(self._recorder)
-
-    def _attach(self, exporter: Exporter) -> None:
-        if isinstance(exporter, type) or not callable(getattr(exporter, "export", None)):
-            raise ConfigError(f"an exporter has export(spans), flush(timeout), close(); got {exporter!r}")
-        if isinstance(exporter, BackgroundExporter):
-            exporter.attach(self.store, self.project_name)
 
     @overload
     def observe(self, function: F) -> F: ...
@@ -379,13 +377,13 @@ class Tracer:
 
     def _begin_online(self) -> OnlineEvaluator:
         from agenttrace.online.evaluator import OnlineEvaluator
-        from agenttrace.scoring.redacting_store import RedactingStore
 
-        redacting: Any = RedactingStore(self.store, self._redaction)
         evaluator = OnlineEvaluator(
-            redacting,
+            self.store,
             self.project_name,
             flush_spans=self._pipeline.store_all,
+            write_scores=self._pipeline.write_scores,
+            redaction=self._redaction,
             exporters=self._exporters,
             drain_seconds=self._drain_seconds,
         )
@@ -430,11 +428,10 @@ class Tracer:
     def stats(self) -> dict[str, Any]:
         """Counts: queued, written, sampled out, dropped by reason, and the like."""
         online = self._online
-        exporters = [exporter for exporter in self._exporters if isinstance(exporter, BackgroundExporter)]
         return {
             **self._pipeline.stats(),
             "evaluations": online.stats() if online is not None else {},
-            "exporters": [exporter.stats() for exporter in exporters],
+            "exporters": [sender.stats() for sender in self._pipeline.senders],
         }
 
     @property
@@ -459,3 +456,23 @@ class Tracer:
 
     def __repr__(self) -> str:
         return f"<Tracer {self.project_name!r}>"
+
+
+def _connected(
+    exporters: Sequence[Exporter | Sender], store: Store, project: str
+) -> tuple[list[Exporter], list[Sender], list[Destination]]:
+    """The plain exporters; the senders, attached to the store; what it is to keep for them.
+
+    A store of the user's own may be unable to: then what is to be sent is kept in memory beside it.
+    """
+    senders = [sender for one in exporters if (sender := optional(one, Sender)) is not None]
+    plain: list[Any] = [one for one in exporters if optional(one, Sender) is None]
+    for exporter in plain:
+        if isinstance(exporter, type) or not callable(getattr(exporter, "export", None)):
+            raise ConfigError(f"an exporter has export(spans), flush(timeout), close(); got {exporter!r}")
+    keeping = optional(store, KeepsUnsent)
+    if keeping is not None:
+        return plain, senders, [d for sender in senders for d in sender.attach(keeping, project)]
+    memory = MemoryStore()
+    memory.send_to = [d for sender in senders for d in sender.attach(memory, project)]
+    return ([*plain, memory] if senders else plain), senders, []

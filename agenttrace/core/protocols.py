@@ -7,11 +7,10 @@ hook*: a protocol of one member each, below what it belongs to. `optional` tells
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, cast, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast, runtime_checkable
 
+from agenttrace.core.batch import Batch, Destination, Refusal, ScoreRow, Unsent, UnsentCounts
 from agenttrace.core.summary import RunSummary, TraceSummary
 
 if TYPE_CHECKING:
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from agenttrace.core.report import EvaluationReport
     from agenttrace.core.score import Score
     from agenttrace.core.span import Span
-    from agenttrace.core.tool import ToolDefinition
     from agenttrace.core.trace import Trace
 
 
@@ -82,7 +80,7 @@ class ChecksModel(Protocol):
 
 
 class Exporter(Protocol):
-    """Where finished spans go.
+    """Where else finished spans go, once the store has them.
 
     `export` is called by one thread at a time: the pipeline's worker, or the recording thread where there is
     no worker (the process ends, no thread can be started). `flush` and `close` may be called from any thread,
@@ -90,11 +88,7 @@ class Exporter(Protocol):
     """
 
     def export(self, spans: Sequence[Span]) -> None:
-        """Send or keep the spans. Raise on failure.
-
-        A store gets the spans again (except after a TypeError, ValueError and the like, where only the bad
-        spans are dropped); any other exporter does not. Dropped spans are counted.
-        """
+        """Send or keep the spans. Raise on failure: they are counted as not exported, and not given again."""
         ...
 
     def flush(self, timeout: float) -> bool:
@@ -107,39 +101,104 @@ class Exporter(Protocol):
 
 
 class TakesScores(Protocol):
-    """Optional hook of an exporter, part of every store: scores go there, too."""
+    """Optional hook of an exporter: scores go there, too."""
 
-    def write_scores(self, scores: Sequence[tuple[str, str | None, Score]]) -> None:
-        """Keep or send scores, each with its trace id and span id (None: the whole trace)."""
+    def write_scores(self, scores: Sequence[ScoreRow]) -> None:
+        """Send scores, each with its trace id and span id (None: the whole trace)."""
         ...
 
 
-class BackgroundExporter(ABC):
-    """The base of exporters that send later, on a thread of their own; the tracer calls these methods too."""
+class SpanSink(Protocol):
+    """All that recording needs of a store. `write` is called as `Exporter.export` is."""
 
-    @abstractmethod
-    def attach(self, store: Any, project: str) -> None:
-        """Take the store in which unsent data can be kept. Called once, by the exporter's tracer.
+    def write(self, batch: Batch) -> None:
+        """Keep a batch; a span that is there already is replaced.
+
+        Raise on failure: the batch comes again, except that after a TypeError, ValueError and the like its
+        parts come one by one, and the bad ones are dropped and counted.
+        """
+        ...
+
+    def flush(self, timeout: float) -> bool:
+        """Finish what is pending within `timeout` seconds. Returns True if all of it was finished."""
+        ...
+
+    def close(self) -> None:
+        """Release everything. Called once, by the tracer's `shutdown`."""
+        ...
+
+
+@runtime_checkable
+class Sender(Protocol):
+    """Sends what a tracer's store keeps for it, on a thread of its own: it reads, the tracer writes.
+
+    A tracer takes senders beside exporters. What one could not send stays in the store, for another process.
+    """
+
+    def attach(self, store: KeepsUnsent, project: str) -> Sequence[Destination]:
+        """Take the store to read from; returns what the tracer is to keep there. Called once, by the tracer.
 
         Raises:
-            ConfigError: the exporter belongs to a tracer already.
+            ConfigError: the sender belongs to a tracer already, or another one sends there otherwise.
         """
+        ...
 
-    @abstractmethod
+    def notice(self) -> None:
+        """Told after each batch that is stored. Quick, never raises, on any thread."""
+        ...
+
+    def flush(self, timeout: float) -> bool:
+        """Send what waits, for at most `timeout` seconds. Returns True if all of it was sent."""
+        ...
+
     def stats(self) -> dict[str, Any]:
-        """The exporter's part of the tracer's own `stats`."""
+        """The sender's part of the tracer's own `stats`."""
+        ...
 
-    @abstractmethod
     def end(self) -> None:
-        """Release what other processes may need, because the process ends. Later exports are still kept."""
+        """Release what other processes may need, because the process ends."""
+        ...
 
-    @abstractmethod
+    def close(self) -> None:
+        """Stop sending for good."""
+        ...
+
     def after_fork(self) -> None:
-        """Start afresh in a forked child; what the parent has not sent yet stays the parent's."""
+        """Start afresh in a forked child."""
+        ...
 
 
-class SpanSink(Exporter, TakesScores, Protocol):
-    """An exporter that keeps scores too: all that recording needs of a store."""
+class KeepsUnsent(Protocol):
+    """Optional hook of a store: what senders have yet to send outlives the process there.
+
+    Raises:
+        StoreError: from every method, where the store cannot be used.
+    """
+
+    def unsent(self, destination: Destination, *, most: int, max_bytes: int) -> Unsent | None:
+        """What has waited longest, without what was refused: up to `most` items, and about `max_bytes` of
+        their texts, at least one item. None where nothing waits."""
+        ...
+
+    def settle(self, unsent: Unsent, refused: Sequence[Refusal] = ()) -> None:
+        """Forget what was delivered, keep what was refused of it, in one step."""
+        ...
+
+    def retry_refused(self, destination: Destination) -> int:
+        """Let refused items wait again. Returns how many."""
+        ...
+
+    def count_unsent(self, destination: Destination) -> UnsentCounts:
+        """How many items wait, and how many were refused."""
+        ...
+
+    def lease(self, name: str, holder: str, seconds: float) -> bool:
+        """Become, or stay, the only holder of a name. Returns False if another one holds it."""
+        ...
+
+    def release(self, name: str, holder: str) -> None:
+        """Let others hold the name."""
+        ...
 
 
 class GetsReady(Protocol):
@@ -147,14 +206,6 @@ class GetsReady(Protocol):
 
     def get_ready(self) -> None:
         """Told, on the writer's thread, that the first trace has begun. What it raises is logged."""
-        ...
-
-
-class TakesTools(Protocol):
-    """Optional hook of a `SpanSink`, part of every `Store`: keeps which tools there are."""
-
-    def write_tools(self, project: str, tools: Sequence[ToolDefinition]) -> None:
-        """Keep the definitions of a project's tools, called or not, so that `trace` can give them."""
         ...
 
 
@@ -207,16 +258,8 @@ class TellsHealth(Protocol):
         ...
 
 
-class KeepsOutbox(Protocol):
-    """Optional hook of a store: what exporters have yet to send outlives the process there."""
-
-    def outbox(self, destination: str) -> Outbox:
-        """The outbox of one destination, the same for all who ask."""
-        ...
-
-
-class Store(SpanSink, TakesTools, BeginsAnew, Protocol):
-    """An exporter that can be read back. Reading may happen on any thread.
+class Store(SpanSink, BeginsAnew, Protocol):
+    """Keeps what is recorded, and can be read back. Reading may happen on any thread.
 
     Raises:
         StoreError: from every reading method, where the store cannot be read; from `save_dataset`,
@@ -297,56 +340,6 @@ class Store(SpanSink, TakesTools, BeginsAnew, Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """The body of one request to a collector, encoded but not compressed.
-
-    `kind` selects the collector's address, `items` is the number of spans or scores in it. `key` is its
-    position in an outbox, 0 outside one.
-    """
-
-    kind: Literal["traces", "logs"]
-    content_type: str
-    items: int
-    body: bytes
-    key: int = 0
-
-
-class Outbox(Protocol):
-    """The queue of what an exporter has not sent yet to one destination. Any thread may use it."""
-
-    def put(self, batches: Sequence[Batch]) -> int:
-        """Keep batches. Returns how many items were dropped to make room."""
-        ...
-
-    def oldest(self, max_bytes: int) -> list[Batch]:
-        """The batches that have waited longest, not counting refused ones: as many as fit, at least one."""
-        ...
-
-    def settle(self, keys: Sequence[int], refused: Sequence[tuple[Batch, str]] = ()) -> int:
-        """Forget what was delivered, keep what was refused of it with the reason, in one step.
-
-        Returns how many items were forgotten: fewer where some had been dropped in the meantime.
-        """
-        ...
-
-    def retry_refused(self) -> int:
-        """Queue the refused batches again. Returns how many items they hold."""
-        ...
-
-    def counts(self) -> tuple[int, int]:
-        """How many items wait, and how many were refused."""
-        ...
-
-    def lease(self, holder: str, seconds: float) -> bool:
-        """Become, or stay, the only sender. Returns False if another one holds the lease."""
-        ...
-
-    def release(self, holder: str) -> None:
-        """Let others send."""
-        ...
-
-
 class ChatModel(Protocol):
     """A language model that judges can ask."""
 
@@ -400,12 +393,13 @@ OPTIONAL_HOOKS: Mapping[type, str] = {
     TakesModel: "with_model",
     ChecksModel: "check_model",
     TakesScores: "write_scores",
+    SpanSink: "write",
+    Sender: "attach",
     GetsReady: "get_ready",
-    TakesTools: "write_tools",
     BeginsAnew: "after_fork",
     HasPath: "path",
     TellsHealth: "health",
-    KeepsOutbox: "outbox",
+    KeepsUnsent: "unsent",
     Named: "name",
     Identified: "identity",
     FencesAlike: "fence_secret",
@@ -438,31 +432,34 @@ def name_of_model(model: ChatModel) -> str:
 
 __all__ = [
     "OPTIONAL_HOOKS",
-    "BackgroundExporter",
     "Batch",
     "BeginsAnew",
     "ChatModel",
     "ChecksExamples",
     "ChecksModel",
+    "Destination",
     "Exporter",
     "FencesAlike",
     "GetsReady",
     "HasPath",
     "Health",
     "Identified",
-    "KeepsOutbox",
     "KeepsReplies",
+    "KeepsUnsent",
     "Named",
-    "Outbox",
+    "Refusal",
     "RunSummary",
+    "ScoreRow",
     "Scorer",
+    "Sender",
     "SpanSink",
     "Store",
     "TakesModel",
     "TakesScores",
-    "TakesTools",
     "TellsHealth",
     "TraceSummary",
+    "Unsent",
+    "UnsentCounts",
     "name_of_model",
     "optional",
 ]

@@ -21,7 +21,7 @@ from agenttrace.evaluation.engine import Engine, Progress
 from agenttrace.process.loop_thread import wait_for
 from agenttrace.scoring.checks import checked_scorers
 from agenttrace.scoring.isolation import Interrupted
-from agenttrace.scoring.redacting_store import RedactingStore
+from agenttrace.scoring.redacted import redacted_report
 from agenttrace.tracing.capture import capture
 from agenttrace.tracing.redaction import Redaction
 
@@ -125,7 +125,9 @@ def run_evaluation(
     check_limits(concurrency, timeout, trials)
     check_executor(executor)
     check_needs(engine.scorers, engine.examples)
-    redacting_store = _redacting_store(store if store is not None else getattr(tracer, "store", None), tracer)
+    if store is None:
+        store = getattr(tracer, "store", None)
+    redaction = _redaction_of(tracer)
     header = _RunHeader(
         name=eval_run_name,
         project=project_name or getattr(tracer, "project_name", None) or "default",
@@ -135,12 +137,12 @@ def run_evaluation(
     try:
         wait_for(engine.run)
     except BaseException as error:  # the results so far are stored, whatever ends the run
-        _store_report(header.report(engine, interrupted=True), redacting_store)
+        _store_report(header.report(engine, interrupted=True), store, redaction)
         if isinstance(error, Interrupted):
             raise KeyboardInterrupt from None
         raise
     report = header.report(engine)
-    _store_report(report, redacting_store)
+    _store_report(report, store, redaction)
     return report
 
 
@@ -180,12 +182,10 @@ def _capture_of(tracer: Any) -> CaptureScope:
     return scope
 
 
-def _redacting_store(store: Store | None, tracer: Recording | None) -> RedactingStore | None:
-    """Return the store with redaction in front of it: by the tracer's own rules, or the default ones."""
-    if store is None:
-        return None
+def _redaction_of(tracer: Recording | None) -> Redaction:
+    """Return the tracer's own rules, or the default ones."""
     redaction = getattr(tracer, "redaction", None)
-    return RedactingStore(store, redaction if isinstance(redaction, Redaction) else Redaction())
+    return redaction if isinstance(redaction, Redaction) else Redaction()
 
 
 def _name_of(model: str | ChatModel | None) -> str | None:
@@ -198,11 +198,11 @@ def _run_name(started_ns: int) -> str:
     return f"eval-{moment:%Y%m%d-%H%M%S}-{started_ns // 1000 % 1_000_000:06d}"
 
 
-def _store_report(report: EvaluationReport, store: RedactingStore | None) -> None:
-    """Store the run and its scores; the caller gets the results even if the store fails."""
+def _store_report(report: EvaluationReport, store: Store | None, redaction: Redaction) -> None:
+    """Store the run and its scores, redacted; the caller gets the results even if the store fails."""
     if store is None:
         return
     try:
-        store.write_report(report)
+        store.write_report(redacted_report(report, redaction))
     except Exception:  # choke-point: the caller still gets the report
         logger.warning("the evaluation %s could not be stored", report.name, exc_info=True)

@@ -6,25 +6,22 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from agenttrace.core.batch import Destination, Unsent
 from agenttrace.core.errors import ConfigError
-from agenttrace.core.protocols import BackgroundExporter
-from agenttrace.core.score import Score
-from agenttrace.core.span import Span
+from agenttrace.core.protocols import KeepsUnsent
 from agenttrace.exporters.otlp_encoding import Kind, Protocol, encode
 from agenttrace.exporters.otlp_request import log_request, resource_from_environment, trace_request
 from agenttrace.exporters.otlp_settings import Compression, content_setting, signal_settings
-from agenttrace.exporters.otlp_signal import Signal
-
-SPANS_A_BATCH = 512
+from agenttrace.exporters.otlp_signal import RequestOf, Signal
 
 
-class OTLPExporter(BackgroundExporter):
+class OTLPExporter:
     """Sends finished spans, and the scores of online evaluations, as OTLP over HTTP.
 
-    `Tracer(exporters=[OTLPExporter("http://localhost:4318")])`. What is to be sent is put into an outbox in
-    the tracer's store and sent from threads of its own, so a collector that is slow, down or in trouble costs
-    the agent nothing, and what one process could not send, a later one does. Spans carry OpenTelemetry's
-    GenAI names. A span may arrive twice, always with the same ids. An exporter belongs to one tracer.
+    `Tracer(exporters=[OTLPExporter("http://localhost:4318")])`. What is to be sent is read from the
+    tracer's store by threads of its own, so a collector that is slow, down or in trouble costs the agent
+    nothing, and what one process could not send, a later one does. Spans carry OpenTelemetry's GenAI
+    names. A span may arrive twice, always with the same ids. An exporter belongs to one tracer.
 
     Args:
         endpoint: The collector's address, such as ``http://localhost:4318``; ``/v1/traces`` is added.
@@ -35,8 +32,7 @@ class OTLPExporter(BackgroundExporter):
         content: Whether arguments, results, messages and reasons are sent; names, times, counts, tags and
             attributes always are.
         scores: Whether scores are sent, as log events; not every backend takes logs.
-        name: What tells its outbox from that of another exporter to the same address; the project's name by
-            default.
+        name: What tells it from another exporter to the same address; the project's name by default.
 
     What is None is taken from ``OTEL_EXPORTER_OTLP_ENDPOINT``, ``_HEADERS``, ``_PROTOCOL``, ``_COMPRESSION``,
     ``_TIMEOUT`` (or those of one signal, ``OTEL_EXPORTER_OTLP_TRACES_…``, ``…_LOGS_…``) and
@@ -75,7 +71,7 @@ class OTLPExporter(BackgroundExporter):
             )
             if settings is not None:
                 encode(kind, {}, settings.protocol)  # a missing library is an error here, not on a thread
-                self._signals[kind] = Signal(settings, self._content)
+                self._signals[kind] = Signal(settings, self._content, self._request_of(kind))
         self._resource = resource_from_environment()
         self._name = name
         self._project: str | None = None
@@ -86,8 +82,21 @@ class OTLPExporter(BackgroundExporter):
         signal = self._signals.get("traces")
         return None if signal is None else signal.settings.url
 
-    def attach(self, store: Any, project: str) -> None:
-        """Keep what is to be sent in a tracer's store. Called by the tracer.
+    def _request_of(self, kind: Kind) -> RequestOf:
+        def spans(unsent: Unsent, start: int, stop: int) -> dict[str, Any]:
+            items: Sequence[Any] = unsent.items[start:stop]
+            return trace_request(items, resource=self._resource, content=self._content)
+
+        def scores(unsent: Unsent, start: int, stop: int) -> dict[str, Any]:
+            items: Sequence[Any] = unsent.items[start:stop]
+            times = unsent.times[start:stop]
+            project = self._project or ""
+            return log_request(items, times, project=project, resource=self._resource, content=self._content)
+
+        return spans if kind == "traces" else scores
+
+    def attach(self, store: KeepsUnsent, project: str) -> Sequence[Destination]:
+        """Read what is to be sent from a tracer's store. Called by the tracer.
 
         Raises:
             ConfigError: the exporter belongs to a tracer already, or another exporter sends to the same
@@ -97,31 +106,14 @@ class OTLPExporter(BackgroundExporter):
             raise ConfigError(
                 f"an OTLPExporter belongs to one tracer, this one to that of {self._project!r}; make another"
             )
-        for signal in self._signals.values():
-            signal.attach(store, self._name or project)
+        destinations = [signal.attach(store, self._name or project) for signal in self._signals.values()]
         self._project = project
+        return destinations
 
-    def export(self, spans: Sequence[Span]) -> None:
-        """Put spans into the outbox."""
-        signal = self._signals.get("traces")
-        for start in range(0, len(spans) if signal is not None else 0, SPANS_A_BATCH):
-            part = spans[start : start + SPANS_A_BATCH]
-            request = trace_request(part, resource=self._resource, content=self._content)
-            self._signals["traces"].put(request, len(part))
-
-    def write_scores(self, scores: Sequence[tuple[str, str | None, Score]]) -> None:
-        """Put scores, each with its trace id and span id, into the outbox."""
-        signal = self._signals.get("logs")
-        if signal is None or not scores:
-            return
-        request = log_request(
-            scores,
-            project=self._project or "",
-            resource=self._resource,
-            now_ns=time.time_ns(),
-            content=self._content,
-        )
-        signal.put(request, len(scores))
+    def notice(self) -> None:
+        """Told by the tracer that something was stored."""
+        for signal in self._signals.values():
+            signal.notice()
 
     def flush(self, timeout: float) -> bool:
         """Send what waits, for at most `timeout` seconds. Returns True if all of it was sent.
@@ -154,7 +146,7 @@ class OTLPExporter(BackgroundExporter):
             signal.close(0.3)
 
     def close(self) -> None:
-        """Stop sending. What was not sent stays in the store's outbox."""
+        """Stop sending. What was not sent stays in the store."""
         for signal in self._signals.values():
             signal.close()
 

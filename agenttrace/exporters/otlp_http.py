@@ -1,14 +1,15 @@
-"""`Collector`: posts batches to an OTLP endpoint; says which answers are tried again and which are final."""
+"""`Collector`: posts requests to an OTLP endpoint; says which answers are tried again and which are final."""
 
 from __future__ import annotations
 
 import gzip
 import zlib
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from http import HTTPStatus
 
-from agenttrace.core.protocols import Batch
-from agenttrace.exporters.otlp_encoding import rejected_of, split_in_half
+from agenttrace.core.batch import Refusal
+from agenttrace.exporters.otlp_encoding import CONTENT_TYPES, rejected_of
 from agenttrace.exporters.otlp_settings import SignalSettings
 from agenttrace.http.transport import Answer, Failure, Transport, retry_after_seconds
 
@@ -24,8 +25,6 @@ KEY_STATUSES = frozenset((401, 407, 415))
 ADDRESS_STATUSES = frozenset((*range(300, 400), 403, 404, 405))
 """Statuses of a wrong address or of missing rights, perhaps during a deployment: tried again rarely."""
 
-ADDRESS_RETRY_SECONDS = 3600.0
-
 MAX_BAD_IN_A_ROW = 8
 """How many records in a row may be refused one by one before the rest of a batch is refused unseen."""
 
@@ -38,92 +37,119 @@ class SendFailure:
     """Why sending has stopped for now.
 
     `retry_after` is the pause in seconds that the collector asks for. `final` means that this process sends
-    no more. `slow` means that no answer came in time.
+    no more, `rare` that the longest pause comes before the next attempt. `slow` means that no answer came in
+    time.
     """
 
     text: str
     retry_after: float | None = None
     final: bool = False
+    rare: bool = False
     slow: bool = False
 
 
 @dataclass(slots=True)
 class SendResult:
-    """What became of a batch: how many items were `sent`, which parts were `refused` and why.
+    """What became of some items: how many were `sent`, which were `refused` and why.
 
-    With a `trouble` the whole batch must be sent again, including what was sent of it already: a receiver
-    recognises a span that arrives twice by its ids. `bad` counts the items refused one by one in a row.
+    With a `trouble` all of them must be sent again, including what was sent already: a receiver recognises a
+    span that arrives twice by its ids. `bad` counts the items refused one by one in a row.
     """
 
     sent: int = 0
-    refused: list[tuple[Batch, str]] = field(default_factory=list)
+    refused: list[Refusal] = field(default_factory=list)
     trouble: SendFailure | None = None
     bad: int = 0
 
 
 class Collector:
-    """Posts batches to one address, with one attempt each: the caller decides when to try again."""
+    """Posts items to one address, with one attempt each: the caller decides when to try again.
 
-    def __init__(self, settings: SignalSettings) -> None:
+    `encode` makes the body of a request from the items between two places.
+    """
+
+    def __init__(self, settings: SignalSettings, transport: Transport | None = None) -> None:
         self._settings = settings
-        self._transport = Transport(timeout=settings.timeout, attempts=1)
+        self._transport = transport or Transport(timeout=settings.timeout, attempts=1)
 
-    async def send(self, batch: Batch, max_bytes: int) -> SendResult:
-        """Send a batch, in parts where it is larger than `max_bytes` or something in it is bad."""
+    async def send(self, encode: Callable[[int, int], bytes], items: int, max_bytes: int) -> SendResult:
+        """Send items, in parts where they take more than `max_bytes` or one of them is bad."""
         result = SendResult()
-        await self._send(batch, max_bytes, result)
+        await self._send(encode, 0, items, max_bytes, result)
         return result
 
-    async def _send(self, batch: Batch, max_bytes: int, result: SendResult) -> None:
-        if len(batch.body) > max_bytes and batch.items > 1:
-            await self._send_halves(batch, max_bytes, result)
-            return
-        answer = await self._post(batch)
+    async def send_encoded(self, body: bytes, content_type: str) -> SendResult:
+        """Send a request that was encoded before, as one item that cannot be parted."""
+        result = SendResult()
+        await self._post_part(body, content_type, 0, 1, result)
+        return result
+
+    async def _send(
+        self, encode: Callable[[int, int], bytes], start: int, stop: int, max_bytes: int, result: SendResult
+    ) -> None:
+        single = stop - start == 1
+        try:
+            body = encode(start, stop)
+        except Exception as error:  # choke-point: one item that cannot be encoded must not hold up the others
+            if single:
+                result.refused.append(Refusal(start, stop, 1, f"cannot be encoded: {error}"))
+                return
+        else:
+            content_type = CONTENT_TYPES[self._settings.protocol]
+            fits = len(body) <= max_bytes or single
+            if fits and not await self._post_part(body, content_type, start, stop, result):
+                return
+        middle = (start + stop) // 2
+        for half in ((start, middle), (middle, stop)):
+            if result.bad >= MAX_BAD_IN_A_ROW:
+                reason = f"like those before it: {result.refused[-1].reason}"
+                result.refused.append(Refusal(*half, half[1] - half[0], reason))
+                continue
+            await self._send(encode, *half, max_bytes, result)
+            if result.trouble is not None:
+                return
+
+    async def _post_part(
+        self, body: bytes, content_type: str, start: int, stop: int, result: SendResult
+    ) -> bool:
+        """Post the items between two places; returns True if they must be tried in halves."""
+        answer = await self._post(body, content_type)
         if isinstance(answer, Failure):
             if answer.status is None:
                 result.trouble = SendFailure(answer.problem, slow=True)
-                return
+                return False
             answer = Answer(answer.status, b"")  # the status counts; only the body could not be read
         answer_text = self._describe(answer)
         if 200 <= answer.status < 300:
-            self._accept(batch, answer, result)
+            self._accept(answer, content_type, start, stop, result)
         elif answer.status in RETRY_STATUSES:
             result.trouble = SendFailure(answer_text, retry_after_seconds(answer.retry_after))
         elif answer.status in KEY_STATUSES:
             result.trouble = SendFailure(answer_text, final=True)
         elif answer.status in ADDRESS_STATUSES:
-            result.trouble = SendFailure(answer_text, retry_after=ADDRESS_RETRY_SECONDS)
-        elif answer.status in CONTENT_STATUSES and batch.items > 1:
-            await self._send_halves(batch, max_bytes, result)
+            result.trouble = SendFailure(answer_text, rare=True)
+        elif answer.status in CONTENT_STATUSES and stop - start > 1:
+            return True
         else:
             result.bad += 1
-            result.refused.append((batch, answer_text))
+            result.refused.append(Refusal(start, stop, stop - start, answer_text))
+        return False
 
-    async def _send_halves(self, batch: Batch, max_bytes: int, result: SendResult) -> None:
-        for half in split_in_half(batch):
-            if result.bad >= MAX_BAD_IN_A_ROW:
-                result.refused.append((half, f"like those before it: {result.refused[-1][1]}"))
-                continue
-            await self._send(half, max_bytes, result)
-            if result.trouble is not None:
-                return
-
-    def _accept(self, batch: Batch, answer: Answer, result: SendResult) -> None:
-        rejections, message = rejected_of(batch.kind, answer.body, batch.content_type)
-        rejections = min(rejections, batch.items)
-        result.sent += batch.items - rejections
+    def _accept(self, answer: Answer, content_type: str, start: int, stop: int, result: SendResult) -> None:
+        rejections, message = rejected_of(self._settings.kind, answer.body, content_type)
+        rejections = min(rejections, stop - start)
+        result.sent += stop - start - rejections
         result.bad = 0
         if rejections:
-            # OTLP cannot say which ones: the whole batch is set aside, counted as the rejected items alone.
+            # OTLP cannot say which ones: all are set aside, counted as the rejected items alone.
             reason = f"rejected by the collector: {self._excerpt(message)}"
-            result.refused.append((replace(batch, items=rejections), reason))
+            result.refused.append(Refusal(start, stop, rejections, reason))
 
-    async def _post(self, batch: Batch) -> Answer | Failure:
+    async def _post(self, body: bytes, content_type: str) -> Answer | Failure:
         settings = self._settings
-        headers = {"content-type": batch.content_type, **settings.headers}
-        body = batch.body
+        headers = {"content-type": content_type, **settings.headers}
         if settings.compression == "gzip":
-            # mtime=0: a batch that is sent again has the same bytes.
+            # mtime=0: what is sent again has the same bytes.
             body, headers["content-encoding"] = gzip.compress(body, 1, mtime=0), "gzip"
         elif settings.compression == "deflate":
             body, headers["content-encoding"] = zlib.compress(body, 1), "deflate"

@@ -44,19 +44,21 @@ def trace_request(spans: Sequence[Span], *, resource: Mapping[str, Any], content
 
 
 def log_request(
-    scores: Sequence[tuple[str, str | None, Score]],
+    scores: Sequence[tuple[str | None, str | None, Score]],
+    times: Sequence[int],
     *,
     project: str,
     resource: Mapping[str, Any],
-    now_ns: int,
     content: bool,
 ) -> dict[str, Any]:
     """An ``ExportLogsServiceRequest``: each score as an event of the span that was scored.
 
-    `scores` come with the trace id and the span id in hex; None for a score of the whole trace.
+    `scores` come with the trace id and the span id in hex; None for a score of the whole trace. `times` are
+    when they were stored.
     """
     records = [
-        _event(score, trace_id, span_id, _time(now_ns), content) for trace_id, span_id, score in scores
+        _event(score, trace_id, span_id, _time(time), content)
+        for (trace_id, span_id, score), time in zip(scores, times, strict=True)
     ]
     scope_logs = [{"scope": _SCOPE, "log_records": records}]
     return {"resource_logs": [{"resource": _resource(project, resource), "scope_logs": scope_logs}]}
@@ -132,7 +134,9 @@ def _traceback(error: SpanError) -> str:
     return "\n".join(["Traceback (most recent call last):", *frames, str(error)] if frames else [str(error)])
 
 
-def _event(score: Score, trace_id: str, span_id: str | None, time: int, content: bool) -> dict[str, Any]:
+def _event(
+    score: Score, trace_id: str | None, span_id: str | None, time: int, content: bool
+) -> dict[str, Any]:
     errored = score.outcome == "errored"
     attributes = {
         semconv.EVALUATION_NAME: score.name,
@@ -151,7 +155,7 @@ def _event(score: Score, trace_id: str, span_id: str | None, time: int, content:
         "event_name": semconv.EVALUATION_RESULT,
         "body": {"string_value": wire_text(f"{score.name}: {result_text}")},
         "attributes": key_values(attributes),
-        "trace_id": _id(trace_id, 16),
+        "trace_id": _id(trace_id or "", 16),
         "span_id": _id(span_id or "", 8),
     }
 

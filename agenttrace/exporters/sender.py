@@ -1,4 +1,4 @@
-"""`Sender`: the background thread that sends what waits in the outboxes."""
+"""The background thread that sends what waits in a store for one destination."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ import os
 import threading
 import time
 from _thread import allocate_lock
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from functools import partial
 from queue import Empty, SimpleQueue
 
-from agenttrace.core.protocols import Batch, Outbox
-from agenttrace.exporters.otlp_encoding import join_batches
+from agenttrace.core.batch import Destination, Unsent
+from agenttrace.core.protocols import KeepsUnsent
 from agenttrace.exporters.otlp_http import Collector, SendFailure, SendResult
 from agenttrace.http.transport import pause_before
 from agenttrace.process.daemon_executor import DaemonExecutor
@@ -31,6 +32,9 @@ LEASE_SECONDS = 5.0
 MAX_BYTES = 4 * 1024 * 1024
 """Bytes of one request before compression: what collectors take by default."""
 
+MAX_ITEMS = 2_000
+"""Spans or scores of one request."""
+
 MIN_BYTES = 64 * 1024
 """Requests are halved down to this size while none is answered in time."""
 
@@ -40,18 +44,21 @@ _OTHER_PROCESS_SENDS = SendFailure("another process is sending", retry_after=1.0
 log = logging.getLogger("agenttrace")
 
 
-class Sender:
-    """Sends what waits in outboxes, one request at a time, oldest first; pauses while that fails.
+class BackgroundSender:
+    """Sends what waits in a store, one request at a time, oldest first; pauses while that fails.
 
-    Everything happens on a daemon thread, which the first batch starts. The exporting thread never waits for
-    it: they share a queue of wake-ups and counters. Of several processes that share an outbox, one sends at a
-    time.
+    Everything happens on a daemon thread, which the first notice starts. Who stores never waits for it: they
+    share a queue of wake-ups and counters. Of several processes that share a store, one sends at a time.
     """
 
-    def __init__(self, collector: Collector, outboxes: Callable[[], Sequence[Outbox]], *, name: str) -> None:
+    def __init__(
+        self, collector: Collector, encode: Callable[[Unsent, int, int], bytes], *, name: str
+    ) -> None:
         self._collector = collector
-        self._outboxes = outboxes
+        self._encode = encode
         self._name = name
+        self._store: KeepsUnsent | None = None
+        self._destination = Destination(name, "spans")
         self._holder = f"{os.getpid()}-{os.urandom(6).hex()}"
         self._wakeups: SimpleQueue[None] = SimpleQueue()
         self._starting = allocate_lock()
@@ -66,6 +73,10 @@ class Sender:
         self._max_bytes = MAX_BYTES
         self.trouble: SendFailure | None = None
         self.sent = 0
+
+    def attach(self, store: KeepsUnsent, destination: Destination) -> None:
+        """Take the store to read from."""
+        self._store, self._destination = store, destination
 
     def notice(self) -> None:
         """Wake the thread: there is something to send."""
@@ -159,59 +170,71 @@ class Sender:
     async def _send_all(self) -> SendFailure | None:
         task, loop = asyncio.current_task(), asyncio.get_running_loop()
         self._cancel = lambda: None if task is None else loop.call_soon_threadsafe(task.cancel)
-        trouble = None
         try:
-            for outbox in self._outboxes():
-                trouble = await self._empty(outbox) or trouble
+            return None if self._store is None else await self._empty(self._store)
         finally:
             self._cancel = None
-        return trouble
 
-    async def _empty(self, outbox: Outbox) -> SendFailure | None:
+    async def _empty(self, store: KeepsUnsent) -> SendFailure | None:
         """Send what waits now. What arrives meanwhile is left to the next pass, so that this one ends."""
-        remaining = outbox.counts()[0]
+        remaining = store.count_unsent(self._destination).waiting
         if not remaining:
             return None
-        if not self._lease(outbox):
+        if not self._lease(store):
             return _OTHER_PROCESS_SENDS
         try:
-            while remaining > 0 and (batches := outbox.oldest(self._max_bytes)):
-                batch, keys = join_batches(batches)
-                result = await self._send(batch, outbox)
+            while remaining > 0 and (unsent := self._next(store)) is not None:
+                result = await self._send(unsent, store)
                 if result.trouble is not None:
                     return result.trouble
                 self._max_bytes = MAX_BYTES
-                self._count_sent(outbox, keys, result)
-                remaining -= batch.items
-                if not self._lease(outbox):
+                store.settle(unsent, result.refused)
+                self._count_sent(result)
+                remaining -= max(len(unsent.items), 1)
+                if not self._lease(store):
                     return _OTHER_PROCESS_SENDS
         finally:
-            outbox.release(self._holder)
+            store.release(self._lease_name, self._holder)
         return None
 
-    def _lease(self, outbox: Outbox) -> bool:
-        return outbox.lease(self._holder, LEASE_SECONDS)
+    @property
+    def _lease_name(self) -> str:
+        return f"send {self._destination.kind} to {self._destination.name}"
 
-    async def _send(self, batch: Batch, outbox: Outbox) -> SendResult:
-        """Send a batch, renewing the lease for as long as that lasts."""
+    def _lease(self, store: KeepsUnsent) -> bool:
+        return store.lease(self._lease_name, self._holder, LEASE_SECONDS)
+
+    def _next(self, store: KeepsUnsent) -> Unsent | None:
+        # Half of the bytes: names, ids and times come to the texts.
+        return store.unsent(self._destination, most=MAX_ITEMS, max_bytes=self._max_bytes // 2)
+
+    async def _send(self, unsent: Unsent, store: KeepsUnsent) -> SendResult:
+        """Send items, renewing the lease for as long as that lasts."""
         loop = asyncio.get_running_loop()
-        sending = asyncio.ensure_future(self._collector.send(batch, self._max_bytes))
+        sending = asyncio.ensure_future(self._send_once(unsent))
         try:
             while not (await asyncio.wait({sending}, timeout=LEASE_SECONDS / 3))[0]:
                 try:
-                    await loop.run_in_executor(None, self._lease, outbox)
+                    await loop.run_in_executor(None, self._lease, store)
                 except Exception as error:  # choke-point: the request under way goes on all the same
                     log.debug("the lease could not be renewed: %s", error)
             return sending.result()
         finally:
             sending.cancel()
 
-    def _count_sent(self, outbox: Outbox, keys: list[int], result: SendResult) -> None:
-        item_count = outbox.settle(keys, result.refused)
-        self.sent += min(result.sent, item_count)
+    async def _send_once(self, unsent: Unsent) -> SendResult:
+        if unsent.body is not None:
+            return await self._collector.send_encoded(unsent.body, unsent.content_type)
+        if not unsent.items:  # all of it was deleted in the meantime
+            return SendResult()
+        return await self._collector.send(partial(self._encode, unsent), len(unsent.items), self._max_bytes)
+
+    def _count_sent(self, result: SendResult) -> None:
+        self.sent += result.sent
         if result.refused:
-            count = sum(batch.items for batch, _ in result.refused)
-            self._log(logging.WARNING, f"refused {count} {result.refused[0][0].kind}: {result.refused[0][1]}")
+            count = sum(refusal.refused for refusal in result.refused)
+            what = f"refused {count} {self._destination.kind}: {result.refused[0].reason}"
+            self._log(logging.WARNING, what)
 
     def _settle(self, trouble: SendFailure | None) -> None:
         before = self.trouble
@@ -228,7 +251,7 @@ class Sender:
         self._next_attempt_at = time.monotonic() + self._pause(trouble)
         if trouble is not _OTHER_PROCESS_SENDS and before in (None, _OTHER_PROCESS_SENDS):
             until = ", this process sends no more" if trouble.final else " (said once)"
-            self._log(logging.WARNING, f"{trouble.text}; what is recorded waits in the outbox{until}")
+            self._log(logging.WARNING, f"{trouble.text}; what is recorded waits in the store{until}")
         # Last, so that whoever sees the trouble, or is told that a flush failed, finds it in the log.
         self.trouble = trouble
         self._failed_tick = self._pass_tick
@@ -237,6 +260,8 @@ class Sender:
         if trouble is _OTHER_PROCESS_SENDS:
             return FIRST_PAUSE
         self._failures += 1
+        if trouble.rare:
+            return LONGEST_PAUSE
         return pause_before(
             self._failures, first=FIRST_PAUSE, longest=LONGEST_PAUSE, retry_after=trouble.retry_after
         )

@@ -11,8 +11,10 @@ from agenttrace.core.interruptions import pass_on_interruption
 from agenttrace.core.protocols import Store
 from agenttrace.online.request import Request
 from agenttrace.process.signal_safe import Counter
+from agenttrace.scoring.redacted import redacted_example
 from agenttrace.tracing.context import running, runs_inside
 from agenttrace.tracing.record import END
+from agenttrace.tracing.redaction import Redaction
 
 _LEFT = (
     "the evaluation was not done when the tracer was shut down; it is pending in the store, "
@@ -69,12 +71,13 @@ class Backlog:
     stay when a worker dies, for the next one.
     """
 
-    def __init__(self, store: Store, project: str) -> None:
+    def __init__(self, store: Store, project: str, redaction: Redaction) -> None:
         self.inbox: deque[Request] = deque()
         self.unfinished: dict[Request, None] = {}
         self.counts = Counts()
         self._store = store
         self._project = project
+        self._redaction = redaction
 
     @property
     def size(self) -> int:
@@ -131,15 +134,15 @@ class Backlog:
 
     def _keep(self, requests: Sequence[Request]) -> None:
         to_save = [request for request in requests if not request.saved]
-        failure = keep_pending(to_save, self._store, self._project, None)
+        failure = keep_pending(to_save, self._store, self._project, self._redaction, None)
         if failure is not None:
             log.warning("online evaluation: pending: %s: %s", type(failure).__name__, failure)
 
 
 def keep_pending(
-    requests: Sequence[Request], store: Store, project: str, owner: str | None
+    requests: Sequence[Request], store: Store, project: str, redaction: Redaction, owner: str | None
 ) -> BaseException | None:
-    """Write requests to the store, all at once; where that fails, one by one: a bad one stops no other.
+    """Write requests, redacted, to the store at once; where that fails, one by one: a bad one stops no other.
 
     Sets `saved` on each request that was written. Returns the last error, or None where all were written.
     """
@@ -147,7 +150,9 @@ def keep_pending(
     failure: BaseException | None = None
     for request in requests:
         try:
-            rows.append((request, request.to_data(owner)))
+            data = request.to_data(owner)
+            data["example"] = redacted_example(data["example"], redaction)
+            rows.append((request, data))
         except BaseException as error:  # choke-point: an example that cannot be made; scoring it will say why
             pass_on_interruption(error)
             failure = error

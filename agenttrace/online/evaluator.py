@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from agenttrace.core.batch import Batch, ScoreRow
 from agenttrace.core.protocols import Store
 from agenttrace.core.span import Span
 from agenttrace.online.alerts import Alert
@@ -20,6 +21,7 @@ from agenttrace.online.request_owner import owner_text
 from agenttrace.process.supervised_thread import SupervisedThread
 from agenttrace.scoring.checks import check_delivery, check_rate, checked_request
 from agenttrace.tracing.record import Record
+from agenttrace.tracing.redaction import Redaction
 
 if TYPE_CHECKING:
     from agenttrace.core.protocols import ChatModel
@@ -61,6 +63,8 @@ class OnlineEvaluator:
         project: str,
         *,
         flush_spans: Callable[[float], Any],
+        write_scores: Callable[[Sequence[ScoreRow]], None] | None = None,
+        redaction: Redaction | None = None,
         exporters: Sequence[Any] = (),
         limit: int = QUEUE_LIMIT,
         concurrency: int = CONCURRENCY,
@@ -74,13 +78,15 @@ class OnlineEvaluator:
         self.timeout = timeout
         self.drain_seconds = drain_seconds
         self.of_spans = False
+        self._write_scores = write_scores or (lambda rows: store.write(Batch(scores=rows)))
+        self._redaction = redaction or Redaction()
         self._flush_spans = flush_spans
         self._exporters = tuple(exporters)
         self._begin()
         look_after(self)
 
     def _begin(self) -> None:
-        self._backlog = Backlog(self.store, self.project)
+        self._backlog = Backlog(self.store, self.project, self._redaction)
         self.inbox = self._backlog.inbox  # found faster here, as the counts are: `ask` takes the agent's time
         self.counts = self._backlog.counts
         self._nonce = os.urandom(6).hex()
@@ -209,6 +215,8 @@ class OnlineEvaluator:
             self.project,
             owner=self.owner,
             flush_spans=self._flush_spans,
+            write_scores=self._write_scores,
+            redaction=self._redaction,
             exporters=self._exporters,
             concurrency=self.concurrency,
             timeout=self.timeout,

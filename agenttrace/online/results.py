@@ -9,6 +9,7 @@ from contextvars import copy_context
 from dataclasses import dataclass
 from typing import Any
 
+from agenttrace.core.batch import ScoreRow
 from agenttrace.core.protocols import Store, TakesScores, optional
 from agenttrace.core.score import Score
 from agenttrace.online.alerts import LowScore
@@ -16,6 +17,7 @@ from agenttrace.online.backlog import Counts
 from agenttrace.online.lifecycle import no_thread_at_the_end
 from agenttrace.online.request import Request
 from agenttrace.scoring.isolation import Call, Interrupted, Isolation, Outcome
+from agenttrace.tracing.redaction import Redaction
 
 CALL_SECONDS = 10.0
 """How long a callback or an alert may take."""
@@ -44,9 +46,9 @@ class _Finished:
     tries: int = 0
 
     @property
-    def rows(self) -> list[tuple[str, str | None, Score]]:
+    def rows(self) -> list[ScoreRow]:
         trace_id, span_id = self.request.trace_id, self.request.span_id
-        return [] if trace_id is None else [(trace_id, span_id, score) for score in self.scores]
+        return [] if trace_id is None else [ScoreRow(trace_id, span_id, score) for score in self.scores]
 
 
 class Results:
@@ -63,9 +65,12 @@ class Results:
         counts: Counts,
         unfinished: dict[Request, None],
         isolation: Isolation,
+        write_scores: Callable[[Sequence[ScoreRow]], None],
+        redaction: Redaction,
     ) -> None:
         self._store = store
-        self._redacted: Callable[[Score], Score] = getattr(store, "redacted", _unchanged)
+        self._write_rows = write_scores
+        self._redacted = redaction.score
         self._project = project
         self._exporters = [hook for one in exporters if (hook := optional(one, TakesScores)) is not None]
         self._counts = counts
@@ -121,7 +126,7 @@ class Results:
     async def _write_scores(self, batch: list[_Finished]) -> set[_Finished]:
         """Write a batch, one by one where the store refuses the whole; returns what was written."""
         rows = [row for entry in batch for row in entry.rows]
-        if not rows or await self.call_isolated("store", self._store.write_scores, rows):
+        if not rows or await self.call_isolated("store", self._write_rows, rows):
             return set(batch)
         in_store = {entry for entry in batch if not entry.rows}
         await self.call_isolated(
@@ -132,7 +137,7 @@ class Results:
     def _write_each(self, entries: list[_Finished], in_store: set[_Finished]) -> None:
         for entry in entries:
             try:
-                self._store.write_scores(entry.rows)
+                self._write_rows(entry.rows)
             except Exception as error:  # choke-point: the warning about the batch is enough
                 log.debug("online evaluation: store: %s", error)
             else:
@@ -153,7 +158,7 @@ class Results:
     def _calls_for(self, request: Request, scores: tuple[Score, ...]) -> list[_ToCall]:
         calls: list[_ToCall] = []
         if request.trace_id is not None:
-            rows = [(request.trace_id, request.span_id, self._redacted(score)) for score in scores]
+            rows = [ScoreRow(request.trace_id, request.span_id, self._redacted(score)) for score in scores]
             calls += [("export", exporter.write_scores, rows) for exporter in self._exporters]
         if request.on_result is not None:
             calls.append(("on_result", request.on_result, scores))
@@ -221,7 +226,3 @@ def _call_here(function: Callable[..., Any], args: tuple[Any, ...]) -> Outcome:
         return Outcome(function(*args))
     except BaseException as error:  # choke-point: as on a thread of its own
         return Outcome(error=error)
-
-
-def _unchanged(score: Score) -> Score:
-    return score

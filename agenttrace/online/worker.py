@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from contextvars import copy_context
 from typing import Any
 
+from agenttrace.core.batch import ScoreRow
 from agenttrace.core.protocols import Scorer, Store, TakesModel, optional
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
@@ -19,6 +20,7 @@ from agenttrace.online.results import Results
 from agenttrace.process.daemon_executor import DaemonExecutor
 from agenttrace.scoring.apply import apply_scorer
 from agenttrace.scoring.isolation import Call, Isolation
+from agenttrace.tracing.redaction import Redaction
 
 POLL_SECONDS = 0.02
 TICK_SECONDS = 0.1
@@ -39,6 +41,8 @@ class OnlineWorker:
         *,
         owner: str,
         flush_spans: Callable[[float], Any],
+        write_scores: Callable[[Sequence[ScoreRow]], None],
+        redaction: Redaction,
         exporters: Sequence[Any],
         concurrency: int,
         timeout: float,
@@ -47,13 +51,16 @@ class OnlineWorker:
         self._unfinished = unfinished
         self._counts = counts
         self._store = store
+        self._redaction = redaction
         self._project = project
         self._owner = owner
         self._flush_spans = flush_spans
         self._concurrency = concurrency
         self._timeout = timeout
         self._isolation = Isolation(of_loop=DaemonExecutor())
-        self._results = Results(store, project, exporters, counts, unfinished, self._isolation)
+        self._results = Results(
+            store, project, exporters, counts, unfinished, self._isolation, write_scores, redaction
+        )
         self._waiting: deque[Request] = deque(unfinished)  # those of a worker that died
         counts.waiting, counts.running, counts.callbacks_running = len(unfinished), 0, 0
         self._running: dict[asyncio.Task[None], Request] = {}
@@ -225,7 +232,7 @@ class OnlineWorker:
 
     def _save(self, requests: list[Request]) -> None:
         owner = None if self.stopping else self._owner
-        failure = keep_pending(requests, self._store, self._project, owner)
+        failure = keep_pending(requests, self._store, self._project, self._redaction, owner)
         if failure is not None:
             raise failure
 

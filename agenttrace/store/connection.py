@@ -233,7 +233,9 @@ def _read_once(path: str, timeout: float, query: Callable[[sqlite3.Connection], 
                     raise StoreError(
                         f"{path} was written by a newer version of agenttrace; upgrade to read it"
                     )
-                case "older" | "current":
+                case "older":
+                    migrations.stand_in_for_reading(db)
+                case "current":
                     pass
             return query(db)
         finally:

@@ -7,27 +7,55 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from agenttrace.core.batch import Destination, ScoreRow
 from agenttrace.core.jsonable import clean_text, jsonable, to_json
 from agenttrace.core.report import EvaluationReport
 from agenttrace.core.score import Score
 from agenttrace.store.rows import RESULT_COLUMNS, SCORE_COLUMNS, result_row, score_row
-from agenttrace.store.span_writes import marks
+from agenttrace.store.span_writes import error_of_value, marks, quarantine
+from agenttrace.store.to_send import add_to_send
 
 
 def insert_scores(
     db: sqlite3.Connection,
     scores: Sequence[tuple[str | None, str | None, Score]],
     run: tuple[str, int] | None = None,
+    send_to: Sequence[Destination] = (),
 ) -> None:
-    """Store scores, each with its trace id and span id; `run` is a run's id with the result's place in it."""
+    """Store scores, each with its trace id and span id, and that they are to be sent.
+
+    `run` is a run's id with the result's place in it.
+    """
+    if not scores:
+        return
     run_id, result = run or (None, None)
+    # No number is used twice while it waits to be sent, though its score may have been deleted.
+    (highest,) = db.execute(
+        "SELECT max((SELECT coalesce(max(id), 0) FROM scores),"
+        " (SELECT coalesce(max(last), 0) FROM to_send WHERE kind = 'scores'))"
+    ).fetchone()
     now = time.time_ns()
-    for trace_id, span_id, score in scores:
+    for number, (trace_id, span_id, score) in enumerate(scores, highest + 1):
         db.execute(
-            f"INSERT INTO scores (trace_id, span_id, run_id, result, {SCORE_COLUMNS}, created_ns)"  # noqa: S608
-            f" VALUES ({marks(15)})",
-            (trace_id, span_id, run_id, result, *score_row(score), now),
+            f"INSERT INTO scores (id, trace_id, span_id, run_id, result, {SCORE_COLUMNS}, created_ns)"  # noqa: S608
+            f" VALUES ({marks(16)})",
+            (number, trace_id, span_id, run_id, result, *score_row(score), now),
         )
+    for destination in send_to:
+        if destination.kind == "scores":
+            add_to_send(db, destination, highest + 1, highest + len(scores))
+
+
+def keep_scores(
+    db: sqlite3.Connection, scores: Sequence[ScoreRow], send_to: Sequence[Destination] = ()
+) -> None:
+    """Store scores; one that cannot be stored goes into the table ``quarantine``, with the reason."""
+    if error_of_value(db, lambda: insert_scores(db, scores, send_to=send_to)) is None:
+        return
+    for row in scores:
+        error = error_of_value(db, lambda row=row: insert_scores(db, [row], send_to=send_to))  # type: ignore[misc]
+        if error is not None:
+            quarantine(db, row.trace_id, row.span_id, row.score.name, reason=error)
 
 
 def insert_report(db: sqlite3.Connection, run_id: str, report: EvaluationReport) -> None:

@@ -6,9 +6,11 @@ import threading
 import time
 from collections import deque
 from collections.abc import Mapping, Sequence
+from itertools import repeat
 from typing import Any
 from uuid import uuid4
 
+from agenttrace.core.batch import Batch, Destination, Refusal, ScoreRow, Unsent, UnsentCounts
 from agenttrace.core.report import EvaluationReport
 from agenttrace.core.score import Score
 from agenttrace.core.span import Span
@@ -18,9 +20,11 @@ from agenttrace.core.trace import Trace
 from agenttrace.store.health import StoreHealth
 from agenttrace.store.queries import id_prefix, only_match
 from agenttrace.store.rows import dataset_text, dataset_value
+from agenttrace.store.unsent_in_memory import UnsentInMemory
 
 DEFAULT_BYTES = 64 * 1024 * 1024
 _MOST_SCORES = 100_000
+_SCORE_BYTES = 600
 
 _ID_DIGITS = 32
 
@@ -35,11 +39,14 @@ class MemoryStore:
 
     def __init__(self, *, max_bytes: int = DEFAULT_BYTES) -> None:
         self.max_bytes = max_bytes
+        self.send_to: Sequence[Destination] = ()
+        """Where what comes through `export` and `write_scores` is to be sent."""
         self._lock = threading.Lock()
         self._traces: dict[int, dict[int, Span]] = {}
         self._trace_bytes: dict[int, int] = {}
         self._bytes = 0
-        self._scores: deque[tuple[str, str | None, Score]] = deque(maxlen=_MOST_SCORES)
+        self._unsent = UnsentInMemory()
+        self._scores: deque[ScoreRow] = deque(maxlen=_MOST_SCORES)
         self._reports: dict[str, EvaluationReport] = {}
         self._datasets: dict[tuple[str, str], list[str]] = {}
         self._tools: dict[str, dict[str, ToolDefinition]] = {}
@@ -47,16 +54,31 @@ class MemoryStore:
         self._written = 0
         self._dropped = 0
 
-    def export(self, spans: Sequence[Span]) -> None:
-        """Keep the spans; one that is there already is replaced."""
+    def write(self, batch: Batch) -> None:
         with self._lock:
-            for span in spans:
-                self._keep(span)
-            self._written += len(spans)
+            sizes = [self._keep(span) for span in batch.spans]
+            self._written += len(sizes)
+            self._scores += batch.scores
+            for project, tools in batch.tools.items():
+                self._tools.setdefault(project, {}).update((tool.name, tool) for tool in tools)
+            for destination in batch.send_to:
+                if destination.kind == "spans":
+                    self._unsent.add(destination, batch.spans, sizes)
+                else:
+                    self._unsent.add(destination, batch.scores, repeat(_SCORE_BYTES))
             while self._bytes > self.max_bytes and self._traces:
                 self._make_room()
 
-    def _keep(self, span: Span) -> None:
+    def export(self, spans: Sequence[Span]) -> None:
+        """Keep spans alone; see `write`."""
+        self.write(Batch(spans, send_to=self.send_to))
+
+    def write_scores(self, scores: Sequence[tuple[str | None, str | None, Score]]) -> None:
+        """Keep scores alone, each with its trace id and span id (None: the whole trace); see `write`."""
+        self.write(Batch(scores=[ScoreRow(*row) for row in scores], send_to=self.send_to))
+
+    def _keep(self, span: Span) -> int:
+        """Keep a span; returns how many bytes it takes."""
         key = span.trace_key
         trace = self._traces.get(key)
         if trace is None:
@@ -64,13 +86,13 @@ class MemoryStore:
             self._trace_bytes[key] = 0
         size = span_bytes(span)
         earlier = trace.get(span.span_key)
-        if earlier is not None:
-            size -= span_bytes(earlier)
+        growth = size if earlier is None else size - span_bytes(earlier)
         trace[span.span_key] = span
-        self._trace_bytes[key] += size
-        self._bytes += size
+        self._trace_bytes[key] += growth
+        self._bytes += growth
         if span.tool is not None:
             self._tools.setdefault(span.project, {})[span.tool.name] = span.tool
+        return size
 
     def _make_room(self) -> None:
         oldest = next(iter(self._traces))
@@ -97,16 +119,34 @@ class MemoryStore:
         """Do nothing: there is nothing to release, and what is kept stays readable."""
 
     def after_fork(self) -> None:
-        """In a forked child: replace the lock, which a thread of the parent may hold; the content stays."""
+        """In a forked child: replace the lock, which a thread of the parent may hold. The content stays, but
+        what is to be sent is the parent's to send."""
         self._lock = threading.Lock()
+        self._unsent = UnsentInMemory()
 
-    def write_tools(self, project: str, tools: Sequence[ToolDefinition]) -> None:
+    def unsent(self, destination: Destination, *, most: int, max_bytes: int) -> Unsent | None:
         with self._lock:
-            self._tools.setdefault(project, {}).update((tool.name, tool) for tool in tools)
+            return self._unsent.next_unsent(destination, most, max_bytes)
 
-    def write_scores(self, scores: Sequence[tuple[str, str | None, Score]]) -> None:
+    def settle(self, unsent: Unsent, refused: Sequence[Refusal] = ()) -> None:
         with self._lock:
-            self._scores += scores
+            self._unsent.settle(unsent, refused)
+
+    def retry_refused(self, destination: Destination) -> int:
+        with self._lock:
+            return self._unsent.retry_refused(destination)
+
+    def count_unsent(self, destination: Destination) -> UnsentCounts:
+        with self._lock:
+            return self._unsent.counts(destination)
+
+    def lease(self, name: str, holder: str, seconds: float) -> bool:
+        with self._lock:
+            return self._unsent.lease(name, holder, seconds)
+
+    def release(self, name: str, holder: str) -> None:
+        with self._lock:
+            self._unsent.release(name, holder)
 
     def write_report(self, report: EvaluationReport) -> str:
         run_id = uuid4().hex
@@ -226,25 +266,26 @@ class MemoryStore:
         """The state of this moment."""
         return StoreHealth(mode="memory", written=self._written, dropped=self._dropped)
 
-    def all_spans(self) -> list[Span]:
-        """Every span that is kept, trace by trace."""
+    def batches(self) -> list[Batch]:
+        """Every span, score and tool that is kept, in batches by where they are still to be sent."""
         with self._lock:
-            return [span for trace in self._traces.values() for span in trace.values()]
-
-    def all_scores(self) -> list[tuple[str, str | None, Score]]:
-        """Every score that is kept, without those of runs."""
-        with self._lock:
-            return list(self._scores)
+            send_to = self._unsent.destinations_of_items()
+            groups: dict[tuple[Destination, ...], tuple[list[Span], list[ScoreRow]]] = {}
+            for trace in self._traces.values():
+                for span in trace.values():
+                    groups.setdefault(send_to.get(id(span), ()), ([], []))[0].append(span)
+            for row in self._scores:
+                groups.setdefault(send_to.get(id(row), ()), ([], []))[1].append(row)
+            tools = {project: list(tools.values()) for project, tools in self._tools.items()}
+        return [
+            Batch(tools=tools),
+            *(Batch(spans, scores, send_to=where) for where, (spans, scores) in groups.items()),
+        ]
 
     def all_reports(self) -> dict[str, EvaluationReport]:
         """Every run that is kept, by its id."""
         with self._lock:
             return dict(self._reports)
-
-    def all_tools(self) -> dict[str, list[ToolDefinition]]:
-        """Every tool that is kept, by project."""
-        with self._lock:
-            return {project: list(tools.values()) for project, tools in self._tools.items()}
 
     def all_evaluations(self) -> list[tuple[str, dict[str, Any]]]:
         """Every evaluation that is to be done, with its project."""

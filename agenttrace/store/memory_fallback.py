@@ -5,13 +5,11 @@ from __future__ import annotations
 import logging
 import sqlite3
 import time
-from collections.abc import Sequence
 
-from agenttrace.core.span import Span
-from agenttrace.store.evaluation_writes import insert_pending, insert_report, insert_scores
+from agenttrace.core.batch import Batch
+from agenttrace.store.evaluation_writes import insert_pending, insert_report
 from agenttrace.store.health import StoreHealth
 from agenttrace.store.memory import MemoryStore
-from agenttrace.store.span_writes import insert_tools
 
 _FIRST_PAUSE = 1.0
 _LONGEST_PAUSE = 30.0
@@ -52,23 +50,19 @@ class MemoryFallback:
             cause,
         )
 
-    def keep_spans(self, spans: Sequence[Span]) -> None:
-        """Keep spans, within the memory store's bound."""
-        self.memory.export(spans)
+    def keep(self, batch: Batch) -> None:
+        """Keep a batch, its spans within the memory store's bound."""
+        self.memory.write(batch)
         state = self.memory.health()
         self._health.waiting = state.written - state.dropped
         self._health.dropped += state.dropped - self._counted_drops
         self._counted_drops = state.dropped
 
     def put_back(self, db: sqlite3.Connection) -> None:
-        """Write to the file what is kept besides spans."""
-        memory = self.memory
-        insert_scores(db, memory.all_scores())
-        for run_id, report in memory.all_reports().items():
+        """Write to the file what is kept besides batches."""
+        for run_id, report in self.memory.all_reports().items():
             insert_report(db, run_id, report)
-        for project, tools in memory.all_tools().items():
-            insert_tools(db, project, tools)
-        for project, request in memory.all_evaluations():
+        for project, request in self.memory.all_evaluations():
             insert_pending(db, project, [request])
 
     def leave(self) -> None:

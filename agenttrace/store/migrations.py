@@ -3,22 +3,122 @@
 A step runs in a transaction of its own together with the row that names it, so a process that is killed in
 between leaves either the old schema or the new one.
 
+The first three steps are named in the table ``migrations``, all later ones in ``later_migrations``: versions
+that know the former alone would take a step that they do not know for damage, and move the file aside. Such
+versions go on reading; what they would write into a table that has changed SQLite refuses, and they keep it
+in memory.
+
 A file that names a step which this version does not know was written by a newer version. It is left alone
 unless it says that older versions may use it: its ``user_version`` is the number of steps that a version
 must know to read and write it; 0 says nothing. So every step after the third sets it. A step that versions
-with three steps may ignore has ``PRAGMA user_version = 3`` among its statements; others set their own number.
+with four steps may ignore has ``PRAGMA user_version = 4`` among its statements; others set their own number.
 """
 
 from __future__ import annotations
 
 import sqlite3
 import time
+from collections.abc import Callable
 from typing import Literal
 
 APPLICATION_ID = 0x61677472
 """What marks a SQLite file as ours (the letters agtr)."""
 
-MIGRATIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
+Step = tuple[str, ...] | Callable[[sqlite3.Connection], None]
+"""SQL statements, or a function, for one transaction."""
+
+_OLD_COLUMNS = "trace, span, parent, seq, function, start_ns, end_ns, input, output, rest"
+_MOVED_AND_OLD = f"""SELECT {_OLD_COLUMNS} FROM span_rows UNION ALL SELECT {_OLD_COLUMNS} FROM old_span_rows o
+    WHERE NOT EXISTS (SELECT 1 FROM span_rows n WHERE n.trace = o.trace AND n.span = o.span)"""  # noqa: S608
+
+
+def _spans_view(rows: str) -> str:
+    return f"""CREATE VIEW spans AS SELECT
+        t.trace_id,
+        printf('%016x', s.span) AS span_id,
+        CASE WHEN s.parent IS NOT NULL THEN printf('%016x', s.parent) END AS parent_id,
+        s.seq AS "index",
+        f.project, f.name, f.span_type,
+        coalesce(json_extract(s.rest, '$.status'), 'ok') AS status,
+        s.start_ns, s.end_ns,
+        (s.end_ns - s.start_ns) / 1e6 AS duration_ms,
+        s.input, s.output,
+        json_extract(s.rest, '$.error.type') AS error_type,
+        json_extract(s.rest, '$.error.message') AS error_message,
+        json_extract(s.rest, '$.attributes') AS attributes,
+        json_extract(s.rest, '$.usage') AS usage
+    FROM {rows} s JOIN traces t ON t.id = s.trace JOIN functions f ON f.id = s.function"""  # noqa: S608
+
+
+def _number_span_rows(db: sqlite3.Connection) -> None:
+    """Begin a table of spans with numbered rows; what the old one holds is moved later, slice by slice.
+
+    Rows of more than about a kilobyte took a page of their own each in the old table, which had no row
+    numbers. The numbers also say which spans are still to be sent: AUTOINCREMENT, so that none is used twice.
+    """
+    db.execute("DROP VIEW spans")
+    db.execute("ALTER TABLE span_rows RENAME TO old_span_rows")
+    db.execute(
+        """CREATE TABLE span_rows (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            trace INTEGER NOT NULL,
+            span INTEGER NOT NULL,
+            parent INTEGER,
+            seq INTEGER NOT NULL,
+            function INTEGER NOT NULL,
+            start_ns INTEGER NOT NULL,
+            end_ns INTEGER NOT NULL,
+            input TEXT,
+            output TEXT,
+            rest TEXT,
+            UNIQUE (trace, span)
+        )"""
+    )
+    db.execute("PRAGMA user_version = 4")
+    db.execute(f"CREATE VIEW all_span_rows AS {_MOVED_AND_OLD}")
+    db.execute(_spans_view("all_span_rows"))
+    if db.execute("SELECT 1 FROM old_span_rows LIMIT 1").fetchone() is None:
+        _drop_old_rows(db)
+
+
+def tables_of_spans(db: sqlite3.Connection) -> list[str]:
+    """The tables that hold rows of spans: two while the old one is being emptied."""
+    query = "SELECT name FROM sqlite_master WHERE name IN ('span_rows', 'old_span_rows')"
+    return [name for (name,) in db.execute(query)]
+
+
+def move_old_rows(db: sqlite3.Connection, most: int) -> bool:
+    """Move up to `most` rows from the old table of spans to the new one, in the caller's transaction.
+
+    Returns False once the old table is gone. Until then `all_span_rows` and `spans` show both.
+    """
+    if len(tables_of_spans(db)) == 1:
+        return False
+    end = db.execute(
+        "SELECT trace, span FROM old_span_rows ORDER BY trace, span LIMIT 1 OFFSET ?", (most,)
+    ).fetchone()
+    of_slice = "" if end is None else " WHERE (trace, span) < (?, ?)"
+    db.execute(
+        f"INSERT OR IGNORE INTO span_rows ({_OLD_COLUMNS}) SELECT {_OLD_COLUMNS} FROM old_span_rows"  # noqa: S608
+        f"{of_slice} ORDER BY trace, span",
+        end or (),
+    )
+    if end is None:
+        _drop_old_rows(db)
+        return False
+    db.execute(f"DELETE FROM old_span_rows{of_slice}", end)  # noqa: S608
+    return True
+
+
+def _drop_old_rows(db: sqlite3.Connection) -> None:
+    db.execute("DROP VIEW spans")
+    db.execute("DROP VIEW all_span_rows")
+    db.execute("DROP TABLE old_span_rows")
+    db.execute("CREATE VIEW all_span_rows AS SELECT * FROM span_rows")
+    db.execute(_spans_view("all_span_rows"))
+
+
+MIGRATIONS: tuple[tuple[str, Step], ...] = (
     (
         "0001_first_tables",
         (
@@ -51,21 +151,7 @@ MIGRATIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
                 rest TEXT,
                 PRIMARY KEY (trace, span)
             ) WITHOUT ROWID""",
-            """CREATE VIEW spans AS SELECT
-                t.trace_id,
-                printf('%016x', s.span) AS span_id,
-                CASE WHEN s.parent IS NOT NULL THEN printf('%016x', s.parent) END AS parent_id,
-                s.seq AS "index",
-                f.project, f.name, f.span_type,
-                coalesce(json_extract(s.rest, '$.status'), 'ok') AS status,
-                s.start_ns, s.end_ns,
-                (s.end_ns - s.start_ns) / 1e6 AS duration_ms,
-                s.input, s.output,
-                json_extract(s.rest, '$.error.type') AS error_type,
-                json_extract(s.rest, '$.error.message') AS error_message,
-                json_extract(s.rest, '$.attributes') AS attributes,
-                json_extract(s.rest, '$.usage') AS usage
-            FROM span_rows s JOIN traces t ON t.id = s.trace JOIN functions f ON f.id = s.function""",
+            _spans_view("span_rows"),
             """CREATE VIEW tools AS SELECT id, project, name, definition
                 FROM functions WHERE span_type = 'tool' AND definition <> ''""",
             """CREATE TABLE scores (
@@ -168,7 +254,36 @@ MIGRATIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
             )""",
         ),
     ),
+    ("0004_numbered_rows", _number_span_rows),
+    (
+        "0005_what_is_to_be_sent",
+        (
+            """CREATE TABLE to_send (
+                id INTEGER PRIMARY KEY,
+                destination TEXT NOT NULL,
+                kind TEXT NOT NULL,
+                first INTEGER NOT NULL,
+                last INTEGER NOT NULL,
+                items INTEGER NOT NULL,
+                refused TEXT,
+                extended_ns INTEGER NOT NULL
+            )""",
+            "CREATE INDEX to_send_waiting ON to_send (destination, kind, first) WHERE refused IS NULL",
+            """CREATE TABLE leases (
+                name TEXT PRIMARY KEY,
+                holder TEXT NOT NULL,
+                until_ns INTEGER NOT NULL
+            ) WITHOUT ROWID""",
+            "ALTER TABLE traces ADD COLUMN customer TEXT",
+            "CREATE INDEX traces_by_customer ON traces (customer, started_ns) WHERE customer IS NOT NULL",
+            "CREATE INDEX traces_by_project ON traces (project, started_ns)",
+            "CREATE INDEX scores_by_outcome ON scores (name, outcome, created_ns)",
+            "PRAGMA user_version = 5",
+        ),
+    ),
 )
+
+_STEPS_OF_OLD_VERSIONS = 3
 
 SchemaState = Literal["empty", "older", "current", "newer", "foreign"]
 
@@ -188,7 +303,7 @@ def state(db: sqlite3.Connection) -> SchemaState:
     (mark,) = db.execute("PRAGMA application_id").fetchone()
     if mark != APPLICATION_ID or "migrations" not in tables:
         return "foreign"
-    steps = {name for (name,) in db.execute("SELECT name FROM migrations")}
+    steps = _steps(db)
     our_steps = {name for name, _ in MIGRATIONS}
     if not steps:
         return "empty"
@@ -198,14 +313,32 @@ def state(db: sqlite3.Connection) -> SchemaState:
     return "current" if steps == our_steps else "older"
 
 
+def _steps(db: sqlite3.Connection) -> set[str]:
+    names = {name for (name,) in db.execute("SELECT name FROM migrations")}
+    if db.execute("SELECT 1 FROM sqlite_master WHERE name = 'later_migrations'").fetchone() is not None:
+        names |= {name for (name,) in db.execute("SELECT name FROM later_migrations")}
+    return names
+
+
 def count_steps(db: sqlite3.Connection) -> int:
-    """How many steps were applied. Every write begins with this; it costs a few microseconds.
+    """How many steps of a current file were applied. Every write begins with this; it costs microseconds.
 
     Raises:
-        sqlite3.DatabaseError: the table of steps is damaged or gone.
+        sqlite3.DatabaseError: a table of steps is damaged or gone.
     """
-    (steps,) = db.execute("SELECT count(*) FROM migrations").fetchone()
+    (steps,) = db.execute(
+        "SELECT (SELECT count(*) FROM migrations) + (SELECT count(*) FROM later_migrations)"
+    ).fetchone()
     return int(steps)
+
+
+def stand_in_for_reading(db: sqlite3.Connection) -> None:
+    """Let a reader's connection to an older file see, as empty or under its new name, what is read today."""
+    names = {name for (name,) in db.execute("SELECT name FROM sqlite_master")}
+    if "all_span_rows" not in names:
+        db.execute("CREATE TEMP VIEW all_span_rows AS SELECT * FROM span_rows")
+    if "to_send" not in names:
+        db.execute("CREATE TEMP TABLE to_send (destination, kind, first, last, items, refused)")
 
 
 def migrate(db: sqlite3.Connection) -> None:
@@ -213,26 +346,30 @@ def migrate(db: sqlite3.Connection) -> None:
     db.execute("BEGIN IMMEDIATE")
     try:
         db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        db.execute(
-            "CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY, applied_ns INTEGER NOT NULL)"
-        )
-        earlier_steps = {name for (name,) in db.execute("SELECT name FROM migrations")}
+        for table in ("migrations", "later_migrations"):
+            db.execute(
+                f"CREATE TABLE IF NOT EXISTS {table} (name TEXT PRIMARY KEY, applied_ns INTEGER NOT NULL)"
+            )
+        earlier_steps = _steps(db)
         db.execute("COMMIT")
     except BaseException:
         _roll_back(db)
         raise
-    for name, statements in MIGRATIONS:
+    for number, (name, step) in enumerate(MIGRATIONS):
         if name not in earlier_steps:
-            _apply(db, name, statements)
+            _apply(db, name, step, "migrations" if number < _STEPS_OF_OLD_VERSIONS else "later_migrations")
 
 
-def _apply(db: sqlite3.Connection, name: str, statements: tuple[str, ...]) -> None:
+def _apply(db: sqlite3.Connection, name: str, step: Step, table: str) -> None:
     db.execute("BEGIN IMMEDIATE")
     try:
-        if db.execute("SELECT 1 FROM migrations WHERE name = ?", (name,)).fetchone() is None:
-            for statement in statements:
-                db.execute(statement)
-            db.execute("INSERT INTO migrations VALUES (?, ?)", (name, time.time_ns()))
+        if name not in _steps(db):
+            if callable(step):
+                step(db)
+            else:
+                for statement in step:
+                    db.execute(statement)
+            db.execute(f"INSERT INTO {table} VALUES (?, ?)", (name, time.time_ns()))  # noqa: S608
         db.execute("COMMIT")
     except BaseException:
         _roll_back(db)

@@ -14,7 +14,7 @@ from agenttrace.core.trace import Trace
 from agenttrace.store.rows import (
     RESULT_COLUMNS,
     SCORE_COLUMNS,
-    SPAN_COLUMNS,
+    SPAN_FIELDS,
     loaded,
     result_of,
     score_of,
@@ -76,7 +76,7 @@ SpanRows = list[tuple[Any, ...]]
 def span_rows(db: sqlite3.Connection, trace: int) -> SpanRows:
     """The rows of a trace's spans, in start order."""
     return db.execute(
-        f"SELECT {SPAN_COLUMNS} FROM span_rows s JOIN functions f ON f.id = s.function"
+        f"SELECT {SPAN_FIELDS} FROM all_span_rows s JOIN functions f ON f.id = s.function"
         " WHERE s.trace = ? ORDER BY s.start_ns, s.seq",
         (trace,),
     ).fetchall()
@@ -86,7 +86,7 @@ def known_tools(db: sqlite3.Connection, trace: int) -> list[tuple[str, str]]:
     """Name and definition of the tools that a trace's projects have, the newest definition of a name last."""
     return db.execute(
         "SELECT name, definition FROM functions WHERE span_type = 'tool' AND definition <> '' AND project IN"
-        " (SELECT f.project FROM span_rows s JOIN functions f ON f.id = s.function WHERE s.trace = ?)"
+        " (SELECT f.project FROM all_span_rows s JOIN functions f ON f.id = s.function WHERE s.trace = ?)"
         " ORDER BY id",
         (trace,),
     ).fetchall()
@@ -134,13 +134,13 @@ def _newest(db: sqlite3.Connection, project: str | None, name: str | None) -> It
 def _summary(db: sqlite3.Connection, number: int, trace_id: str, project: str) -> TraceSummary | None:
     spans, tool_calls, start, end = db.execute(
         "SELECT count(*), total(f.span_type = ?), min(s.start_ns), max(s.end_ns)"
-        " FROM span_rows s JOIN functions f ON f.id = s.function WHERE s.trace = ?",
+        " FROM all_span_rows s JOIN functions f ON f.id = s.function WHERE s.trace = ?",
         (TOOL, number),
     ).fetchone()
     if not spans:
         return None
     name, rest, parent = db.execute(
-        "SELECT f.name, s.rest, s.parent FROM span_rows s JOIN functions f ON f.id = s.function"
+        "SELECT f.name, s.rest, s.parent FROM all_span_rows s JOIN functions f ON f.id = s.function"
         " WHERE s.trace = ? ORDER BY s.parent IS NOT NULL, s.start_ns, s.seq LIMIT 1",
         (number,),
     ).fetchone()

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import sqlite3
 import time
+from collections.abc import Sequence
+
+from agenttrace.store.migrations import tables_of_spans
+from agenttrace.store.to_send import give_up_oldest
 
 DEFAULT_BYTES = 2 * 1024**3
 """How large the database may grow by default."""
@@ -12,19 +16,27 @@ _ROOM = 0.95
 _STILL_OPEN_NS = 24 * 3600 * 10**9
 _AT_ONCE = 1_000
 
+_OLDEST = """SELECT id, trace_id FROM traces t WHERE (name IS NOT NULL OR started_ns < ?)
+    AND NOT EXISTS (SELECT 1 FROM span_rows s CROSS JOIN to_send w WHERE s.trace = t.id
+        AND w.kind = 'spans' AND w.refused IS NULL AND s.id BETWEEN w.first AND w.last)
+    AND NOT EXISTS (SELECT 1 FROM scores c CROSS JOIN to_send w WHERE c.trace_id = t.trace_id
+        AND w.kind = 'scores' AND w.refused IS NULL AND c.id BETWEEN w.first AND w.last)
+    ORDER BY started_ns LIMIT ?"""
+
 
 def used_bytes(db: sqlite3.Connection) -> int:
     """The size of what is in the file, without pages that are free to be filled again."""
-    pages, free_pages, page_size = (
-        db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "freelist_count", "page_size")
-    )
-    size: int = (pages - free_pages) * page_size
-    return size
+    (size,) = db.execute(
+        "SELECT (page_count - freelist_count) * page_size"
+        " FROM pragma_page_count, pragma_freelist_count, pragma_page_size"
+    ).fetchone()
+    return int(size)
 
 
-def delete_trace(db: sqlite3.Connection, number: int, trace_id: str) -> None:
+def delete_trace(db: sqlite3.Connection, number: int, trace_id: str, tables: Sequence[str] = ()) -> None:
     """Delete a trace with its spans and scores; scores that belong to a run stay."""
-    db.execute("DELETE FROM span_rows WHERE trace = ?", (number,))
+    for table in tables or tables_of_spans(db):
+        db.execute(f"DELETE FROM {table} WHERE trace = ?", (number,))  # noqa: S608 - names of ours
     db.execute("DELETE FROM scores WHERE trace_id = ? AND run_id IS NULL", (trace_id,))
     db.execute("DELETE FROM traces WHERE id = ?", (number,))
 
@@ -33,21 +45,21 @@ def retire(db: sqlite3.Connection, largest: int) -> int:
     """Delete the oldest traces, in an open transaction, once more than `largest` bytes are used.
 
     Returns how many were deleted. Traces whose root has not been stored and that began within a day are
-    never deleted: they may still run.
+    never deleted: they may still run. Nor are those that are still to be sent, as long as these are no more
+    than half of all spans: beyond that the oldest are no longer sent.
     """
     if used_bytes(db) <= largest:
         return 0
-    # The outbox has a bound of its own: what waits there for a collector that is down displaces no trace.
+    # What versions before 0.2 have encoded to be sent displaces no trace.
     largest += int(db.execute("SELECT total(bytes) FROM outbox").fetchone()[0])
     if used_bytes(db) <= largest:
         return 0
+    (rows,) = db.execute("SELECT coalesce(max(id) - min(id) + 1, 0) FROM span_rows").fetchone()
+    give_up_oldest(db, rows // 2)
+    tables = tables_of_spans(db)
     deleted = 0
-    for number, trace_id in db.execute(
-        "SELECT id, trace_id FROM traces WHERE name IS NOT NULL OR started_ns < ?"
-        " ORDER BY started_ns LIMIT ?",
-        (time.time_ns() - _STILL_OPEN_NS, _AT_ONCE),
-    ).fetchall():
-        delete_trace(db, number, trace_id)
+    for number, trace_id in db.execute(_OLDEST, (time.time_ns() - _STILL_OPEN_NS, _AT_ONCE)).fetchall():
+        delete_trace(db, number, trace_id, tables)
         deleted += 1
         if used_bytes(db) <= largest * _ROOM:
             break

@@ -4,26 +4,47 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
+from agenttrace.core import semconv
+from agenttrace.core.batch import Destination
 from agenttrace.core.identity import trace_id_text
 from agenttrace.core.interruptions import raised_by_signal
 from agenttrace.core.jsonable import clean_text, to_json
 from agenttrace.core.span import Span
 from agenttrace.core.tool import ToolDefinition
-from agenttrace.store.rows import SPAN_WIDTH, FunctionKey, definition_text, flat_rows, tidied
+from agenttrace.store.rows import SPAN_COLUMNS, FunctionKey, definition_text, flat_rows, tidied
+from agenttrace.store.to_send import add_to_send
 
 _LATEST = (1 << 63) - 1
+_INSERT_SPANS = f"INSERT OR REPLACE INTO span_rows ({', '.join(SPAN_COLUMNS)}) VALUES "  # noqa: S608
 _STORED_TRACES = "SELECT trace_id, id FROM traces WHERE trace_id IN (SELECT value FROM json_each(?))"
 
 
-def keep_spans(db: sqlite3.Connection, functions: FunctionIds, spans: Sequence[Span]) -> int:
-    """Store spans, whatever is among them; returns how many had to be quarantined."""
-    if _store_all(db, functions, spans) is None:
+def keep_spans(
+    db: sqlite3.Connection, functions: FunctionIds, spans: Sequence[Span], send_to: Sequence[Destination] = ()
+) -> int:
+    """Store spans, whatever is among them, and that they are to be sent.
+
+    Returns how many had to be quarantined.
+    """
+    if not spans:
         return 0
-    return sum(_store_or_quarantine(db, functions, span) for span in spans)
+    first = _next_row(db)
+    quarantined = 0
+    if _store_all(db, functions, spans) is not None:
+        quarantined = sum(_store_or_quarantine(db, functions, span) for span in spans)
+    for destination in send_to if quarantined < len(spans) else ():
+        if destination.kind == "spans":
+            add_to_send(db, destination, first, _next_row(db) - 1)
+    return quarantined
+
+
+def _next_row(db: sqlite3.Connection) -> int:
+    row = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'span_rows'").fetchone()
+    return 1 if row is None else int(row[0]) + 1
 
 
 def _store_or_quarantine(db: sqlite3.Connection, functions: FunctionIds, span: Span) -> bool:
@@ -33,7 +54,7 @@ def _store_or_quarantine(db: sqlite3.Connection, functions: FunctionIds, span: S
     try:
         reason = _store_all(db, functions, (tidied(span),))
     except BaseException as error:  # choke-point: a span that cannot even be tidied
-        if not caused_by_span(error):
+        if not caused_by_value(error):
             raise
         reason = error
     if reason is not None:
@@ -43,24 +64,35 @@ def _store_or_quarantine(db: sqlite3.Connection, functions: FunctionIds, span: S
 
 def _store_all(db: sqlite3.Connection, functions: FunctionIds, spans: Sequence[Span]) -> BaseException | None:
     """Store all of the spans and return None, or store none and return the error."""
-    db.execute("SAVEPOINT spans_stored")
+    error = error_of_value(db, lambda: _insert_spans(db, functions, spans))
+    if error is not None:
+        functions.forget()
+    return error
+
+
+def error_of_value(db: sqlite3.Connection, write: Callable[[], None]) -> BaseException | None:
+    """Write all of something and return None; or undo it, and return the error that a value in it caused.
+
+    Raises:
+        Exception: errors that no value caused; nothing is undone, the transaction must be.
+    """
+    db.execute("SAVEPOINT part")
     try:
-        _insert_spans(db, functions, spans)
+        write()
     except (
         BaseException
-    ) as error:  # choke-point: an error of the file goes on, an error of a span is returned
-        if not caused_by_span(error):
+    ) as error:  # choke-point: an error of the file goes on, an error of a value is returned
+        if not caused_by_value(error):
             raise
-        db.execute("ROLLBACK TO spans_stored")
-        functions.forget()
-        db.execute("RELEASE spans_stored")
+        db.execute("ROLLBACK TO part")
+        db.execute("RELEASE part")
         return error
-    db.execute("RELEASE spans_stored")
+    db.execute("RELEASE part")
     return None
 
 
-def caused_by_span(error: BaseException) -> bool:
-    """Return True if a span's value caused an error (binding, overflow, integrity, a panic in Rust).
+def caused_by_value(error: BaseException) -> bool:
+    """Return True if a value caused an error (binding, overflow, integrity, a panic in Rust).
 
     Other errors come from the file, from a library that is not installed, or from a signal handler.
     """
@@ -72,20 +104,23 @@ def caused_by_span(error: BaseException) -> bool:
 def _insert_spans(db: sqlite3.Connection, functions: FunctionIds, spans: Sequence[Span]) -> None:
     traces = _trace_numbers(db, spans)
     flat = flat_rows(spans, traces, functions.cached, lambda span: functions.number(db, span))
-    insert_many(db, "INSERT OR REPLACE INTO span_rows VALUES ", SPAN_WIDTH, flat)
+    insert_many(db, _INSERT_SPANS, len(SPAN_COLUMNS), flat)
 
 
 def _quarantine(db: sqlite3.Connection, span: Any, reason: BaseException) -> None:
-    def text_of(field: str) -> str | None:
-        value = getattr(span, field, None)
-        if type(value) is int:
-            return hex(value)[:80]
-        return clean_text(value[:200]) if type(value) is str else None
+    fields = (getattr(span, field, None) for field in ("trace_key", "span_key", "name"))
+    quarantine(db, *(hex(value) if type(value) is int else value for value in fields), reason=reason)
 
-    text = clean_text(f"{type(reason).__name__}: {reason}"[:500])
+
+def quarantine(
+    db: sqlite3.Connection, trace_id: Any, span_id: Any, name: Any, *, reason: BaseException
+) -> None:
+    """Note something that could not be stored, with the error that it caused."""
+    texts = [clean_text(text[:200]) if type(text) is str else None for text in (trace_id, span_id, name)]
+    reason_text = clean_text(f"{type(reason).__name__}: {reason}"[:500])
     db.execute(
         "INSERT INTO quarantine (trace_id, span_id, name, reason, created_ns) VALUES (?, ?, ?, ?, ?)",
-        (text_of("trace_key"), text_of("span_key"), text_of("name"), text, time.time_ns()),
+        (*texts, reason_text, time.time_ns()),
     )
 
 
@@ -115,8 +150,8 @@ def _trace_numbers(db: sqlite3.Connection, spans: Sequence[Span]) -> Mapping[int
         root = roots[key]
         db.execute(
             "UPDATE traces SET project = CASE WHEN name IS NULL THEN ? ELSE project END,"
-            " name = coalesce(name, ?), started_ns = min(started_ns, ?) WHERE id = ?",
-            (root.project, root.name, min(root.start_ns, _LATEST), numbers[key]),
+            " name = coalesce(name, ?), started_ns = min(started_ns, ?), customer = ? WHERE id = ?",
+            (root.project, root.name, min(root.start_ns, _LATEST), _customer(root), numbers[key]),
         )
     return numbers
 
@@ -142,14 +177,20 @@ def _add_traces(
         first, root = firsts[key], roots.get(key)
         numbers[key] = number
         start = min(first.start_ns, _LATEST if root is None else root.start_ns, _LATEST)
-        flat += (number, text, (root or first).project, None if root is None else root.name, start)
-    insert_many(db, "INSERT INTO traces (id, trace_id, project, name, started_ns) VALUES ", 5, flat)
+        name, customer = (None, None) if root is None else (root.name, _customer(root))
+        flat += (number, text, (root or first).project, name, start, customer)
+    insert_many(db, "INSERT INTO traces (id, trace_id, project, name, started_ns, customer) VALUES ", 6, flat)
 
 
-# `executemany` gives the interpreter lock away for each row, and a busy traced thread then lets the writer
-# through only every 5 ms. Beyond a few hundred rows a statement gets slower again. 20 rows of the widest
-# table stay below the oldest limit of SQLite's, 999 values a statement.
-_ROWS_PER_STATEMENT = (200, 20, 1)
+def _customer(root: Span) -> str | None:
+    customer = root.attributes.get(semconv.CUSTOMER_ID) if root.attributes else None
+    return customer if type(customer) is str else None
+
+
+# Each statement gives the interpreter lock away, and beside a busy traced thread the writer waits up to 5 ms
+# to get it back: so few statements, as long as SQLite's limit of values allows. 20 rows of the widest table
+# stay below the oldest such limit, 999 values.
+_ROWS_PER_STATEMENT = (3_200, 200, 20, 1)
 
 
 def insert_many(db: sqlite3.Connection, statement: str, width: int, flat: list[Any]) -> None:

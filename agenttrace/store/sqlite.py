@@ -12,15 +12,15 @@ from pathlib import Path
 from typing import Any, TypeVar
 from uuid import uuid4
 
+from agenttrace.core.batch import Batch, Destination, Refusal, ScoreRow, Unsent, UnsentCounts
 from agenttrace.core.errors import ExportError, StoreError
 from agenttrace.core.report import EvaluationReport
 from agenttrace.core.score import Score
 from agenttrace.core.span import Span
 from agenttrace.core.summary import RunSummary, TraceSummary
-from agenttrace.core.tool import ToolDefinition
 from agenttrace.core.trace import Trace
 from agenttrace.process.fork_and_exit import at_fork
-from agenttrace.store import queries
+from agenttrace.store import queries, to_send
 from agenttrace.store.connection import read
 from agenttrace.store.evaluation_writes import (
     claim_pending,
@@ -28,12 +28,11 @@ from agenttrace.store.evaluation_writes import (
     insert_dataset,
     insert_pending,
     insert_report,
-    insert_scores,
+    keep_scores,
 )
 from agenttrace.store.health import StoreHealth
 from agenttrace.store.lock import ForkLock
 from agenttrace.store.memory_fallback import MemoryFallback
-from agenttrace.store.outbox import MAX_BYTES, SQLiteOutbox
 from agenttrace.store.retention import DEFAULT_BYTES, delete_trace, retire
 from agenttrace.store.rows import dataset_text, dataset_value
 from agenttrace.store.span_writes import FunctionIds, insert_tools, keep_spans
@@ -44,7 +43,6 @@ T = TypeVar("T")
 BUSY_TIMEOUT = 5.0
 """Seconds that a write waits for other processes."""
 
-_SPANS_AT_ONCE = 5_000
 _IN_USE_TIMEOUT = 30.0
 _READY_TIMEOUT = 0.2
 """Seconds that opening ahead of time waits for other processes: the first write may wait longer."""
@@ -110,8 +108,8 @@ class SQLiteStore:
         except (Unavailable, ExportError, ImportError, StoreError):
             pass
 
-    def export(self, spans: Sequence[Span]) -> None:
-        """Keep finished spans; one that is there already is replaced.
+    def write(self, batch: Batch) -> None:
+        """Keep a batch in one transaction.
 
         A span that cannot be kept is put into the table ``quarantine`` with the reason, and counted.
 
@@ -119,43 +117,43 @@ class SQLiteStore:
             ExportError: other processes held the file for too long; nothing of the batch is kept.
             ImportError: this installation lacks what writing needs; nothing of the batch is kept.
         """
-        if not spans:
-            return
         with self._exclusively():
             if self._fallback.must_wait():
-                self._fallback.keep_spans(spans)
+                self._fallback.keep(batch)
                 return
             try:
                 self._return_from_memory()
-                self._store(spans)
+                self._store([batch])
             except Unavailable as cause:
                 self._fallback.open(cause)
-                self._fallback.keep_spans(spans)
+                self._fallback.keep(batch)
 
-    def _store(self, spans: Sequence[Span], *rest: Callable[[sqlite3.Connection], None]) -> None:
-        """Write spans, and what the functions in `rest` write, in one transaction."""
+    def export(self, spans: Sequence[Span]) -> None:
+        """Keep spans alone; see `write`."""
+        self.write(Batch(spans))
+
+    def write_scores(self, scores: Sequence[tuple[str, str | None, Score]]) -> None:
+        """Keep scores alone, each with its trace id and span id (None: the whole trace); see `write`."""
+        self.write(Batch(scores=[ScoreRow(*row) for row in scores]))
+
+    def _store(self, batches: Sequence[Batch], *rest: Callable[[sqlite3.Connection], None]) -> None:
+        """Write batches, and what the functions in `rest` write, in one transaction."""
 
         def keep(db: sqlite3.Connection, functions: FunctionIds) -> int:
-            parts = range(0, len(spans), _SPANS_AT_ONCE)
-            quarantined = sum(keep_spans(db, functions, spans[n : n + _SPANS_AT_ONCE]) for n in parts)
+            quarantined = 0
+            for batch in batches:
+                quarantined += keep_spans(db, functions, batch.spans, batch.send_to)
+                if batch.scores:
+                    keep_scores(db, batch.scores, batch.send_to)
+                for project, tools in batch.tools.items():
+                    insert_tools(db, project, tools)
             for write in rest:
                 write(db)
             self._health.retired_traces += retire(db, self.max_bytes)
             return quarantined
 
-        self._health.count(len(spans), self._writer.write(keep, len(spans)))
-
-    def write_tools(self, project: str, tools: Sequence[ToolDefinition]) -> None:
-        self._write_or_keep(
-            lambda db, _: insert_tools(db, project, tools),
-            lambda: self._fallback.memory.write_tools(project, tools),
-        )
-
-    def write_scores(self, scores: Sequence[tuple[str, str | None, Score]]) -> None:
-        rows = list(scores)
-        self._write_or_keep(
-            lambda db, _: insert_scores(db, rows), lambda: self._fallback.memory.write_scores(rows)
-        )
+        spans = sum(len(batch.spans) for batch in batches)
+        self._health.count(spans, self._writer.write(keep, spans))
 
     def write_report(self, report: EvaluationReport) -> str:
         run_id = uuid4().hex
@@ -213,9 +211,34 @@ class SQLiteStore:
             return was_in_memory
         return self._must_write(delete) or was_in_memory
 
-    def outbox(self, destination: str) -> SQLiteOutbox:
-        """The outbox in which an exporter keeps what it has yet to send to `destination`."""
-        return SQLiteOutbox(self._must_write, self._read, destination, min(MAX_BYTES, self.max_bytes // 4))
+    def unsent(self, destination: Destination, *, most: int, max_bytes: int) -> Unsent | None:
+        waiting = self._fallback.memory.unsent(destination, most=most, max_bytes=max_bytes)
+        if waiting is not None:
+            return waiting
+        return self._read(lambda db: to_send.next_unsent(db, destination, most, max_bytes), None)
+
+    def settle(self, unsent: Unsent, refused: Sequence[Refusal] = ()) -> None:
+        if unsent.in_memory:
+            self._fallback.memory.settle(unsent, refused)
+        else:
+            self._must_write(lambda db, _: to_send.settle(db, unsent, refused))
+
+    def retry_refused(self, destination: Destination) -> int:
+        in_memory = self._fallback.memory.retry_refused(destination)
+        if not os.path.lexists(self.path):
+            return in_memory
+        return in_memory + self._must_write(lambda db, _: to_send.retry_refused(db, destination))
+
+    def count_unsent(self, destination: Destination) -> UnsentCounts:
+        in_memory = self._fallback.memory.count_unsent(destination)
+        in_file = self._read(lambda db: to_send.count_unsent(db, destination), UnsentCounts(0, 0))
+        return UnsentCounts(*map(sum, zip(in_memory, in_file, strict=True)))
+
+    def lease(self, name: str, holder: str, seconds: float) -> bool:
+        return self._must_write(lambda db, _: to_send.lease(db, name, holder, seconds))
+
+    def release(self, name: str, holder: str) -> None:
+        self._must_write(lambda db, _: to_send.release(db, name, holder))
 
     def trace(self, trace_id: str) -> Trace | None:
         prefix = queries.id_prefix(trace_id)
@@ -350,5 +373,5 @@ class SQLiteStore:
     def _return_from_memory(self) -> None:
         if not self._fallback.occupied:
             return
-        self._store(self._fallback.memory.all_spans(), self._fallback.put_back)
+        self._store(self._fallback.memory.batches(), self._fallback.put_back)
         self._fallback.leave()

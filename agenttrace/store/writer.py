@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 import sqlite3
+import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -20,6 +21,8 @@ T = TypeVar("T")
 Action = Callable[[sqlite3.Connection, FunctionIds], T]
 
 _CLOSE_TIMEOUT = 0.5
+_SLICE_SECONDS = 0.05
+_LEAST_ROWS = 1_000
 
 
 class Unavailable(Exception):
@@ -43,6 +46,8 @@ class Writer:
         self._file: files.Identity | None = None
         self._group: log_owner.DatabaseFiles | None = None  # None once others may get its numbers
         self._steps = 0
+        self._timeout_set = 0.0
+        self._old_rows = 0
         self._stored_here = 0
         self._stored_in_replaced_file: int | None = None
 
@@ -112,6 +117,8 @@ class Writer:
 
         self._db = open_for_writing(self.path, self.timeout, file, before_writing=note)
         self._steps = migrations.count_steps(self._db)
+        self._timeout_set = self.timeout
+        self._old_rows = _LEAST_ROWS  # until the first slice says that there are none
         self._functions = FunctionIds()
         self._stored_here = 0
         self._warn_if_replaced()
@@ -128,7 +135,16 @@ class Writer:
             )
 
     def _transaction(self, db: sqlite3.Connection, action: Action[T]) -> T:
-        db.execute(f"PRAGMA busy_timeout = {int(self.timeout * 1000)}")
+        if self._timeout_set != self.timeout:
+            db.execute(f"PRAGMA busy_timeout = {int(self.timeout * 1000)}")
+            self._timeout_set = self.timeout
+        value = self._run(db, action)
+        cut_log(db, self.path, self.timeout)
+        if self._old_rows:
+            self._move_old_rows(db)
+        return value
+
+    def _run(self, db: sqlite3.Connection, action: Action[T]) -> T:
         db.execute("BEGIN IMMEDIATE")
         try:
             self._refuse_a_newer_schema(db)
@@ -139,8 +155,26 @@ class Writer:
             if db.in_transaction:
                 db.execute("ROLLBACK")
             raise
-        cut_log(db, self.path, self.timeout)
         return value
+
+    def _move_old_rows(self, db: sqlite3.Connection) -> None:
+        """Move a slice of what an older version stored, in a transaction of its own.
+
+        After each write, for about as long as a writer may wait without anybody noticing: so a large file is
+        moved while all its processes go on, and none of them waits for it.
+        """
+        began = time.monotonic()
+        try:
+            more = self._run(db, lambda db, _: migrations.move_old_rows(db, self._old_rows))
+        except sqlite3.OperationalError:  # another process holds the file: with the next write, then
+            return
+        seconds = time.monotonic() - began
+        if not more:
+            self._old_rows = 0
+        elif seconds > _SLICE_SECONDS:
+            self._old_rows = max(self._old_rows // 2, _LEAST_ROWS)
+        elif seconds < _SLICE_SECONDS / 2:
+            self._old_rows *= 2
 
     def _refuse_a_newer_schema(self, db: sqlite3.Connection) -> None:
         """Notice that a newer version has migrated the file while it was open here."""

@@ -1,4 +1,4 @@
-"""The pipeline's worker turns records into spans and hands them to the store, then to the exporters."""
+"""The pipeline's worker makes records spans, stores them in batches, then hands them to exporters."""
 
 from __future__ import annotations
 
@@ -8,17 +8,9 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from agenttrace.core.batch import Batch, Destination, ScoreRow
 from agenttrace.core.interruptions import pass_on_interruption
-from agenttrace.core.protocols import (
-    BackgroundExporter,
-    Exporter,
-    GetsReady,
-    SpanSink,
-    TakesScores,
-    TakesTools,
-    optional,
-)
-from agenttrace.core.score import Score
+from agenttrace.core.protocols import Exporter, GetsReady, Sender, SpanSink, TakesScores, optional
 from agenttrace.core.span import Span
 from agenttrace.core.tool import ToolDefinition
 from agenttrace.tracing.failure import describe
@@ -29,7 +21,9 @@ from agenttrace.tracing.record import EXTRA, OBSERVED, START, OnEnd, Record, wei
 from agenttrace.tracing.redaction import Redaction
 
 BATCH = 4_000
-"""The most records that are made spans and stored in one go."""
+LARGEST_BATCH = 30_000
+"""The most records that are made spans and stored in one go: more while many wait, so that the writer keeps
+up beside a busy thread."""
 
 _SPAN_ERRORS = (TypeError, ValueError, ArithmeticError, LookupError, AttributeError)
 """What a store raises for a span that it cannot store. Anything else is a passing failure of the store."""
@@ -38,20 +32,26 @@ log = logging.getLogger("agenttrace")
 
 
 class Delivery:
-    """Takes records off the queue, makes them spans, hands them to the store, then to the other exporters.
+    """Takes records off the queue, makes them spans, stores them, hands them to the exporters.
 
     One thread at a time uses it. Spans that the store refuses stay in `pending` and are offered again. What
     the user's code raises here is caught: also SystemExit, and the panic of a library in Rust.
     """
 
     def __init__(
-        self, store: SpanSink, exporters: Sequence[Exporter], redaction: Redaction, since: int = 0
+        self,
+        store: SpanSink,
+        exporters: Sequence[Exporter],
+        redaction: Redaction,
+        *,
+        senders: Sequence[Sender] = (),
+        send_to: Sequence[Destination] = (),
+        since: int = 0,
     ) -> None:
         self.store = store
         self.exporters = tuple(exporters)
-        self._delivering = [one for one in exporters if isinstance(one, BackgroundExporter)]
-        self._others = [one for one in exporters if not isinstance(one, BackgroundExporter)]
-        self._sent_to_delivering = False
+        self.senders = tuple(senders)
+        self.send_to = tuple(send_to)
         self.redaction = redaction
         self.since = since
         self.pending: list[Span] = []
@@ -60,9 +60,9 @@ class Delivery:
         self.unreadable = 0
         self.rejected = 0
         self.not_exported = 0
-        self._pending_scores: list[tuple[str, str | None, Score]] = []
+        self._pending_scores: list[ScoreRow] = []
         self._on_end_calls: list[tuple[OnEnd, Span]] = []
-        self._tools_written: dict[str, Mapping[str, ToolDefinition]] = {}
+        self._tools_stored: dict[str, Mapping[str, ToolDefinition]] = {}
         self._failed_record: Record | None = None
         self._warned: set[str] = set()
 
@@ -73,14 +73,15 @@ class Delivery:
             self._call("store", "the store did not get ready", getting_ready.get_ready)
 
     def take(self, queue: deque[Any], stop: type) -> int:
-        """Move up to `BATCH` records, or those before an item of type `stop`, from the queue to `pending`.
+        """Move a batch of records, or those before an item of type `stop`, from the queue to `pending`.
 
         Returns the weight of the records taken. A record leaves the queue only after it was read, so that an
         interruption loses none. Records older than `since` belong to the process that this one was forked
         from, and are skipped.
         """
         weight = 0
-        while queue and len(self.pending) < BATCH:
+        most = max(BATCH, min(len(queue) // 2, LARGEST_BATCH))
+        while queue and len(self.pending) < most:
             record = queue[0]
             if type(record) is stop:
                 break
@@ -116,101 +117,101 @@ class Delivery:
         on_end = record[OBSERVED].on_end
         self.pending.append(span)
         for score in scores:
-            self._pending_scores.append((span.trace_id, span.span_id, score))
+            self._pending_scores.append(ScoreRow(span.trace_id, span.span_id, score))
         if on_end is not None:
             self._on_end_calls.append((on_end, span))
         forget_ancestors(record)
 
-    def export(self) -> bool:
-        """Hand the pending spans to store and exporters. Returns False if the store did not take them."""
-        if self.pending and not self._export(self.pending):
-            return False
-        self._write_scores()
+    def deliver(self) -> bool:
+        """Store what is pending, then hand it to exporters. Returns False if the store did not take it."""
+        spans, scores = self.pending, self._pending_scores
+        if spans or scores:
+            known = known_tools()
+            try:
+                self.store.write(Batch(spans, scores, self._new_tools(spans, known), self.send_to))
+            except BaseException as error:  # choke-point: a store in trouble must not reach the agent
+                pass_on_interruption(error)
+                if isinstance(error, _SPAN_ERRORS):
+                    return self._store_singly(spans, scores)
+                self._warn_not_stored(error)
+                return False
+            self.accepted += len(spans)
+            if spans:
+                self._tools_stored[spans[0].project] = known
+            self.pending, self._pending_scores = [], []
+            self._hand_over(spans, scores)
         self._call_on_end()
         return True
 
-    def _export(self, spans: list[Span]) -> bool:
-        if not self._sent_to_delivering:
-            # Before the store: if the process is killed in between, an outbox has more than the store, never
-            # less.
-            self._sent_to_delivering = True
-            self._export_to(self._delivering, spans)
-        try:
-            self.store.export(spans)
-        except BaseException as error:  # choke-point: a store in trouble must not reach the agent
-            pass_on_interruption(error)
-            if isinstance(error, _SPAN_ERRORS):
-                return self._export_singly(spans)
-            self._warn_not_stored(error)
-            return False
-        self.accepted += len(spans)
-        self.pending = []
-        self._sent_to_delivering = False
-        self._write_tools(spans[0].project)
-        self._export_to(self._others, spans)
-        return True
-
-    def _export_singly(self, spans: list[Span]) -> bool:
-        """Store the spans one by one, and count those that the store cannot take as rejected."""
-        storable = []
+    def _store_singly(self, spans: list[Span], scores: list[ScoreRow]) -> bool:
+        """Store spans, then scores, one by one; those that the store cannot take are counted and dropped."""
+        stored_spans: list[Span] = []
+        stored_scores: list[ScoreRow] = []
         for position, span in enumerate(spans):
             self.pending = spans[position:]
-            try:
-                self.store.export([span])
-            except BaseException as error:  # choke-point: a store in trouble must not reach the agent
-                pass_on_interruption(error)
-                if not isinstance(error, _SPAN_ERRORS):
-                    self._warn_not_stored(error)
-                    break
-                self.rejected += 1
-                self.warn("rejected", f"the span {span.name!r} was refused", error)
-            else:
-                storable.append(span)
-                self.accepted += 1
+            stored = self._stored_alone(Batch([span], send_to=self.send_to), f"the span {span.name!r}")
+            if stored is None:
+                break
+            self.rejected += not stored
+            stored_spans += [span] if stored else []
         else:
-            self.pending = []
-            self._sent_to_delivering = False
-        self._export_to(self._others, storable)
+            self.pending, self._pending_scores = [], []
+            for row in scores:
+                batch = Batch(scores=[row], send_to=self.send_to)
+                if self._stored_alone(batch, f"the score {row.score.name!r}"):
+                    stored_scores.append(row)
+        self.accepted += len(stored_spans)
+        self._hand_over(stored_spans, stored_scores)
         return not self.pending
+
+    def _stored_alone(self, batch: Batch, what: str) -> bool | None:
+        """Store one span or score. Returns False if the store cannot take it, None if it cannot take any."""
+        try:
+            self.store.write(batch)
+        except BaseException as error:  # choke-point: a store in trouble must not reach the agent
+            pass_on_interruption(error)
+            if not isinstance(error, _SPAN_ERRORS):
+                self._warn_not_stored(error)
+                return None
+            self.warn("rejected", f"{what} was refused", error)
+            return False
+        return True
 
     def _warn_not_stored(self, error: BaseException) -> None:
         self.warn("store", "spans could not be stored yet", error)
 
-    def _export_to(self, exporters: Sequence[Exporter], spans: list[Span]) -> None:
-        for exporter in exporters if spans else ():
-            if not self._call("export", f"{len(spans)} spans were not exported", exporter.export, spans):
-                self.not_exported += len(spans)
-
-    def _write_tools(self, project: str) -> None:
-        """Store which tools exist, called or not, so that a stored trace is judged like a live one."""
-        tools = known_tools()
-        taking = optional(self.store, TakesTools)
-        if taking is None or self._tools_written.get(project) == tools:
-            return
-        self._tools_written[project] = tools
-        self._call(
-            "tools",
-            "the tools were not stored",
-            lambda: taking.write_tools(project, [self.redaction.tool(tool) for tool in tools.values()]),
-        )
-
-    def _write_scores(self) -> None:
-        scores, self._pending_scores = self._pending_scores, []
-        if not scores:
-            return
-        try:
-            self.store.write_scores(scores)
-        except BaseException as error:  # choke-point: a store in trouble must not reach the agent
-            if not isinstance(error, _SPAN_ERRORS):
-                self._pending_scores = scores[-BATCH:]
-            pass_on_interruption(error)
-            self.warn("scores", f"{len(scores)} scores were not stored", error)
-            return
+    def _hand_over(self, spans: list[Span], scores: Sequence[ScoreRow]) -> None:
+        """Tell the senders, and give the exporters, what has been stored."""
         for exporter in self.exporters:
-            taking = optional(exporter, TakesScores)
+            failure = f"{len(spans)} spans were not exported"
+            if spans and not self._call("export", failure, exporter.export, spans):
+                self.not_exported += len(spans)
+            taking = optional(exporter, TakesScores) if scores else None
             if taking is not None:
-                failure = f"{len(scores)} scores were not exported"
-                self._call("export", failure, taking.write_scores, scores)
+                self._call("export", f"{len(scores)} scores were not exported", taking.write_scores, scores)
+        for sender in self.senders:
+            self._call_method("notice", sender)
+
+    def write_scores(self, scores: Sequence[ScoreRow]) -> None:
+        """Store scores that were made after their spans, redacted, and tell the senders. Raises what the
+        store raises."""
+        self.store.write(Batch(scores=scores, send_to=self.send_to))
+        for sender in self.senders:
+            self._call_method("notice", sender)
+
+    def _new_tools(
+        self, spans: Sequence[Span], known: Mapping[str, ToolDefinition]
+    ) -> Mapping[str, Sequence[ToolDefinition]]:
+        """The tools there are, called or not, if the store does not have them yet.
+
+        With them a stored trace is judged like a live one.
+        """
+        if not spans or self._tools_stored.get(spans[0].project) == known:
+            return {}
+        tools: list[ToolDefinition] = []
+        redacted = map(self.redaction.tool, known.values())
+        self._call("tools", "the tools were not stored", tools.extend, redacted)
+        return {spans[0].project: tools}
 
     def _call_on_end(self) -> None:
         """Call the `on_end` of observed functions whose spans are now stored."""
@@ -223,19 +224,19 @@ class Delivery:
         self._call("flush", f"flush of {type(self.store).__name__} failed", self.store_check.flush, timeout)
 
     def flush_exporters(self, timeout: float) -> None:
-        """Flush the exporters, within `timeout` seconds in all."""
+        """Flush senders and exporters, within `timeout` seconds in all."""
         deadline = time.monotonic() + timeout
-        for exporter in self.exporters:
+        for exporter in (*self.senders, *self.exporters):
             self._call_method("flush", exporter, max(deadline - time.monotonic(), 0.0))
 
     def end(self) -> None:
-        """Tell those exporters that deliver later that the process ends."""
-        for exporter in self._delivering:
-            self._call_method("end", exporter)
+        """Tell the senders that the process ends."""
+        for sender in self.senders:
+            self._call_method("end", sender)
 
     def close(self) -> None:
-        """Close the exporters, then the store, which may hold what they have not sent."""
-        for sink in (*self.exporters, self.store):
+        """Close senders and exporters, then the store, which holds what was not sent."""
+        for sink in (*self.senders, *self.exporters, self.store):
             self._call_method("close", sink)
 
     def _call_method(self, method: str, sink: Any, *args: Any) -> None:
@@ -270,11 +271,8 @@ class Delivery:
 class Nowhere:
     """A store that keeps nothing: for captures while recording is off."""
 
-    def export(self, spans: Sequence[Span]) -> None:
-        """Forget them."""
-
-    def write_scores(self, scores: Sequence[tuple[str, str | None, Score]]) -> None:
-        """Forget them."""
+    def write(self, batch: Batch) -> None:
+        """Forget it."""
 
     def flush(self, timeout: float) -> bool:
         """There is nothing to wait for."""

@@ -11,9 +11,10 @@ from gc import get_referrers
 from queue import Empty, SimpleQueue
 from typing import Any
 
+from agenttrace.core.batch import Destination, ScoreRow
 from agenttrace.core.identity import clock_jumps, follow_clock, monotonic_ns
 from agenttrace.core.interruptions import pass_on_interruption
-from agenttrace.core.protocols import BackgroundExporter, BeginsAnew, Exporter, SpanSink, optional
+from agenttrace.core.protocols import BeginsAnew, Exporter, Sender, SpanSink, optional
 from agenttrace.process.fork_and_exit import at_end_of_child, at_exit, at_fork
 from agenttrace.process.signal_safe import AtOnce, Barrier, Counter, PlainThread, Turn
 from agenttrace.tracing.context import current
@@ -48,11 +49,15 @@ class Pipeline:
         store: SpanSink,
         *,
         exporters: Sequence[Exporter] = (),
+        senders: Sequence[Sender] = (),
+        send_to: Sequence[Destination] = (),
         redaction: Redaction | None = None,
         limit: int = MAX_QUEUED,
     ) -> None:
         self.store = store
         self.exporters = exporters
+        self.senders = senders
+        self._send_to = send_to
         self.redaction = redaction or Redaction()
         self.limit = limit
         self.queue: deque[Any] = deque()
@@ -69,7 +74,14 @@ class Pipeline:
         self.after_shutdown = Counter()
         self.recording_errors = Counter()
         self.foreign_contexts = Counter()
-        self._delivery = Delivery(self.store, self.exporters, self.redaction, since)
+        self._delivery = Delivery(
+            self.store,
+            self.exporters,
+            self.redaction,
+            senders=self.senders,
+            send_to=self._send_to,
+            since=since,
+        )
         self._wake: SimpleQueue[None] = SimpleQueue()
         self._starting = Turn()
         self._storing = Turn()
@@ -139,7 +151,7 @@ class Pipeline:
             while queue or delivery.pending:
                 if not delivery.pending:
                     self.weight = max(self.weight - delivery.take(queue, Barrier), 0)
-                if not delivery.export():
+                if not delivery.deliver():
                     return RETRY_SECONDS
                 if queue and type(queue[0]) is Barrier:
                     queue.popleft().open()
@@ -161,6 +173,12 @@ class Pipeline:
             self.recording_errors.add()
         finally:
             current.reset(token)
+
+    def write_scores(self, scores: Sequence[ScoreRow]) -> None:
+        """Store scores of spans that are stored already, redacted. Raises what the store raises."""
+        self._delivery.write_scores(
+            [ScoreRow(row.trace_id, row.span_id, self.redaction.score(row.score)) for row in scores]
+        )
 
     # Flush, shutdown, exit, fork.
 
@@ -291,9 +309,8 @@ class Pipeline:
         if beginning is not None:
             beginning.after_fork()
         self._begin(since=monotonic_ns())
-        for exporter in self.exporters:
-            if isinstance(exporter, BackgroundExporter):
-                exporter.after_fork()
+        for sender in self.senders:
+            sender.after_fork()
 
 
 EXIT_SECONDS = 1.0

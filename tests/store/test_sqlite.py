@@ -7,6 +7,7 @@ import time
 import pytest
 from store_values import TRACE, a_report, a_score, a_span, a_trace
 
+from agenttrace.core.batch import Batch
 from agenttrace.core.errors import StoreError
 from agenttrace.store import SQLiteStore, migrations
 from agenttrace.store.connection import open_for_writing
@@ -246,7 +247,7 @@ def test_what_memory_kept_reaches_the_file_when_it_can_be_written(tmp_path, capl
     store.export(a_trace())
     store.export([a_span(77)])
     store.write_scores([(f"{TRACE:032x}", None, a_score())])
-    store.write_tools("p", [])
+    store.write(Batch(tools={"p": []}))
     store.save_pending_evaluations("p", [{"key": "k"}])
     run_id = store.write_report(a_report())
     health = store.health()
@@ -335,7 +336,7 @@ def test_what_memory_kept_is_counted_once_however_often_the_file_refuses_it(tmp_
     store.write_scores([(f"{TRACE:032x}", None, a_score())])
     blocked.unlink()
     with monkeypatch.context() as full:
-        full.setattr("agenttrace.store.memory_fallback.insert_scores", _full)
+        full.setattr("agenttrace.store.sqlite.keep_scores", _full)
         assert store.flush(2.0) is False
         assert store.flush(2.0) is False
     assert (store.health().written, store.health().quarantined) == (0, 0)

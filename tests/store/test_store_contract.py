@@ -3,6 +3,7 @@
 import pytest
 from store_values import TRACE, WEATHER, a_report, a_score, a_span, a_trace, fields
 
+from agenttrace.core.batch import Batch
 from agenttrace.core.errors import StoreError
 from agenttrace.core.report import EvaluationReport
 from agenttrace.core.span import Frame, SpanError
@@ -169,8 +170,7 @@ def test_a_deleted_trace_is_gone_with_its_scores_and_only_that_one(store):
 
 def test_a_trace_knows_the_tools_of_its_project_that_were_not_called(store):
     other = ToolDefinition("book", (Parameter("rest", "var_keyword"),))
-    store.write_tools("p", [other, WEATHER])
-    store.write_tools("other project", [ToolDefinition("unrelated")])
+    store.write(Batch(tools={"p": [other, WEATHER], "other project": [ToolDefinition("unrelated")]}))
     store.export(a_trace())
     tools = store.trace(f"{TRACE:032x}").tools
     assert tools == {"book": other, "get_weather": WEATHER}

@@ -1,4 +1,4 @@
-"""Evaluations without secrets: what they store is redacted first, by the rules of spans.
+"""Evaluations without secrets: reports and examples are redacted before they are stored, as spans are.
 
 What stands in a span under its own name (a parameter, an item of metadata, the output) stands deeper in an
 example: the user's own rule sees it under the same name.
@@ -7,14 +7,12 @@ example: the user's own rule sees it under the same name.
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from agenttrace.core.jsonable import clean, clean_text, jsonable, to_json
-from agenttrace.core.protocols import Store
 from agenttrace.core.report import EvaluationReport, ScoringResult
-from agenttrace.core.score import Score
 from agenttrace.core.span import Span, SpanError
 from agenttrace.core.trace import Trace
 from agenttrace.tracing.redaction import Redaction
@@ -27,40 +25,6 @@ _CALLS = frozenset({"tools_called", "expected_tools"})
 _TOOL_NAMES = frozenset({"name", "tool_name"})
 _PATTERNS = frozenset({"path", "opt", "many"})
 """The keys of a pattern whose values are patterns themselves."""
-
-
-class RedactingStore:
-    """A store that redacts reports, scores and pending evaluations; everything else it passes on.
-
-    An example holds the agent's input and output, and a judge's reason may quote both. Neither passes through
-    a span, where secrets are taken out otherwise.
-    """
-
-    def __init__(self, store: Store, redaction: Redaction) -> None:
-        self._store = store
-        self._redaction = redaction
-
-    def write_report(self, report: EvaluationReport) -> str:
-        """Store a finished run, redacted; the report itself stays as it is."""
-        return self._store.write_report(redacted_report(report, self._redaction))
-
-    def write_scores(self, scores: Sequence[tuple[str, str | None, Score]]) -> None:
-        """Store scores, redacted."""
-        self._store.write_scores(
-            [(trace_id, span_id, self.redacted(score)) for trace_id, span_id, score in scores]
-        )
-
-    def redacted(self, score: Score) -> Score:
-        """Return a score as it may leave the process: without secrets."""
-        return self._redaction.score(score)
-
-    def save_pending_evaluations(self, project: str, requests: Sequence[Mapping[str, Any]]) -> None:
-        """Store pending evaluations, redacted; a later process scores the redacted examples."""
-        redacted = [{**one, "example": redacted_example(one["example"], self._redaction)} for one in requests]
-        self._store.save_pending_evaluations(project, redacted)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._store, name)
 
 
 def redacted_report(report: EvaluationReport, redaction: Redaction) -> EvaluationReport:
