@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from agenttrace.core.batch import Destination
 from agenttrace.core.errors import ConfigError
-from agenttrace.core.protocols import Exporter, KeepsUnsent, Sender, SpanSink, Store, optional
+from agenttrace.core.protocols import Exporter, KeepsUnsent, Sender, Store, optional
 from agenttrace.core.score import Score
 from agenttrace.core.span import Span
 from agenttrace.scoring.checks import check_rate, checked_alerts, fields_of
@@ -97,7 +97,11 @@ class Tracer:
         if not isinstance(enabled, bool):
             raise ConfigError(f"enabled is True or False, got {enabled!r}")
         self.enabled = enabled and enabled_by_environment()
-        if store is not None and not isinstance(store, str | Path) and optional(store, SpanSink) is None:
+        if (
+            store is not None
+            and not isinstance(store, str | Path)
+            and not callable(getattr(store, "write", None))
+        ):
             raise ConfigError(f"store is a path, 'memory' or a Store, got {store!r}")
         self.store: Store = open_store(store) if store is None or isinstance(store, str | Path) else store
         if not isinstance(exporters, Sequence):

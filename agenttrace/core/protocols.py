@@ -2,7 +2,7 @@
 
 A class of one's own need not inherit from anything here: having the methods is enough. What must be there
 stands in `Scorer`, `Exporter`, `Store`, `ChatModel`. What may be there, and is then used, is an *optional
-hook*: a protocol of one member each, below what it belongs to. `optional` tells whether something has one.
+hook*: a small protocol, near what it belongs to. `optional` tells whether something has one.
 """
 
 from __future__ import annotations
@@ -128,11 +128,10 @@ class SpanSink(Protocol):
         ...
 
 
-@runtime_checkable
 class Sender(Protocol):
-    """Sends what a tracer's store keeps for it, on a thread of its own: it reads, the tracer writes.
+    """Optional kind of exporter: sends what the tracer's store keeps for it, on a thread of its own.
 
-    A tracer takes senders beside exporters. What one could not send stays in the store, for another process.
+    It reads, the tracer writes. What it could not send stays in the store, for another process.
     """
 
     def attach(self, store: KeepsUnsent, project: str) -> Sequence[Destination]:
@@ -393,7 +392,6 @@ OPTIONAL_HOOKS: Mapping[type, str] = {
     TakesModel: "with_model",
     ChecksModel: "check_model",
     TakesScores: "write_scores",
-    SpanSink: "write",
     Sender: "attach",
     GetsReady: "get_ready",
     BeginsAnew: "after_fork",
@@ -405,7 +403,7 @@ OPTIONAL_HOOKS: Mapping[type, str] = {
     FencesAlike: "fence_secret",
     KeepsReplies: "keep",
 }
-"""Each optional hook with the one method or attribute that makes it."""
+"""Each optional hook with the method or attribute by which it is known."""
 
 _METHODS = frozenset(hook for hook, member in OPTIONAL_HOOKS.items() if callable(getattr(hook, member)))
 

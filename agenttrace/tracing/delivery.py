@@ -124,23 +124,26 @@ class Delivery:
 
     def deliver(self) -> bool:
         """Store what is pending, then hand it to exporters. Returns False if the store did not take it."""
-        spans, scores = self.pending, self._pending_scores
-        if spans or scores:
-            known = known_tools()
-            try:
-                self.store.write(Batch(spans, scores, self._new_tools(spans, known), self.send_to))
-            except BaseException as error:  # choke-point: a store in trouble must not reach the agent
-                pass_on_interruption(error)
-                if isinstance(error, _SPAN_ERRORS):
-                    return self._store_singly(spans, scores)
-                self._warn_not_stored(error)
-                return False
-            self.accepted += len(spans)
-            if spans:
-                self._tools_stored[spans[0].project] = known
-            self.pending, self._pending_scores = [], []
-            self._hand_over(spans, scores)
+        if (self.pending or self._pending_scores) and not self._store():
+            return False
         self._call_on_end()
+        return True
+
+    def _store(self) -> bool:
+        spans, scores, known = self.pending, self._pending_scores, known_tools()
+        try:
+            self.store.write(Batch(spans, scores, self._new_tools(spans, known), self.send_to))
+        except BaseException as error:  # choke-point: a store in trouble must not reach the agent
+            pass_on_interruption(error)
+            if isinstance(error, _SPAN_ERRORS):
+                return self._store_singly(spans, scores)
+            self._warn_not_stored(error)
+            return False
+        self.accepted += len(spans)
+        if spans:
+            self._tools_stored[spans[0].project] = known
+        self.pending, self._pending_scores = [], []
+        self._hand_over(spans, scores)
         return True
 
     def _store_singly(self, spans: list[Span], scores: list[ScoreRow]) -> bool:

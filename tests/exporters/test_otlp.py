@@ -160,14 +160,14 @@ def test_a_pause_is_what_the_collector_asks_up_to_the_cap(monkeypatch, header, l
     """Scenario 88."""
     monkeypatch.setattr(sender, "FIRST_PAUSE", 1.0)
     monkeypatch.setattr(sender, "LONGEST_PAUSE", 60.0)
-    made = sender.Sender(None, list, name="collector")
+    made = sender.BackgroundSender(None, None, name="collector")
     assert least <= made._pause(SendFailure("answered 429", retry_after_seconds(header))) <= most
 
 
 def test_pauses_double_up_to_the_longest_and_begin_anew(monkeypatch):
     monkeypatch.setattr(sender, "FIRST_PAUSE", 1.0)
     monkeypatch.setattr(sender, "LONGEST_PAUSE", 60.0)
-    made = sender.Sender(None, list, name="collector")
+    made = sender.BackgroundSender(None, None, name="collector")
     pauses = [made._pause(SendFailure("down")) for _ in range(9)]
     for number, pause in enumerate(pauses):
         assert min(2.0**number, 60.0) / 2 <= pause <= min(2.0**number, 60.0)
@@ -236,7 +236,7 @@ def test_of_a_bad_request_only_the_bad_span_is_set_aside(endpoint, respond, expo
     record(tracer, *(f"fine-{number}" for number in range(7)), "poison", *(f"good-{n}" for n in range(3)))
     eventually(lambda: stat(exporter, "sent") == 10)
     assert (stat(exporter, "refused"), waiting(exporter)) == (1, 0)
-    assert "refused 1 traces: answered 400 Bad Request" in caplog.text
+    assert "refused 1 spans: answered 400 Bad Request" in caplog.text
 
 
 @pytest.mark.parametrize("status", [401, 407, 415])
@@ -608,7 +608,7 @@ def test_a_tracer_that_records_nothing_sends_what_an_earlier_one_left(endpoint, 
 def test_statistics_of_a_store_that_cannot_be_read_say_so(tmp_path):
     (tmp_path / "traces.db").write_text("no database at all, and long enough to be looked at" * 50)
     tracer = Tracer("travel", store=tmp_path / "traces.db", exporters=[OTLPExporter("http://127.0.0.1:9")])
-    assert "the store keeps no outbox" in tracer.stats()["exporters"][0]["traces"]["trouble"]
+    assert "the store cannot be read" in tracer.stats()["exporters"][0]["traces"]["trouble"]
 
 
 def test_a_handler_that_raises_does_not_stop_the_sender(endpoint, respond, exporting, monkeypatch):
@@ -642,8 +642,7 @@ def test_a_store_that_is_closed_amid_a_request_stays_closed(endpoint, tmp_path):
 def test_nothing_is_kept_for_no_spans_and_no_scores(endpoint, exporting):
     server = endpoint(lambda _: b"")
     _, exporter = exporting(server.url)
-    exporter.export([])
-    exporter.write_scores([])
+    exporter.notice()
     assert exporter.flush(0.0)
     assert server.requests == []
 
@@ -657,8 +656,8 @@ def test_a_wrong_place_is_asked_again_seldom_for_it_may_be_a_deployment(
     record(tracer, "kept")
     eventually(lambda: stat(exporter, "sent") == 1)
     assert len([one for one in caplog.records if f"answered {status}" in one.message]) == 1
-    made = sender.Sender(None, list, name="collector")
-    assert made._pause(SendFailure(f"answered {status}", retry_after=3600.0)) == sender.LONGEST_PAUSE
+    made = sender.BackgroundSender(None, None, name="collector")
+    assert made._pause(SendFailure(f"answered {status}", rare=True)) == sender.LONGEST_PAUSE
 
 
 def test_scores_leave_without_the_secrets_that_they_quote(endpoint, respond, exporting):

@@ -89,7 +89,7 @@ def test_whatever_spans_hold_both_protocols_say_the_same(several, resource, cont
 
 @given(st.lists(st.tuples(texts, st.none() | texts, scores), max_size=3), texts, mappings, st.booleans())
 def test_whatever_scores_hold_both_protocols_say_the_same(several, project, resource, content):
-    request = log_request(several, project=project, resource=resource, now_ns=7, content=content)
+    request = log_request(several, [7] * len(several), project=project, resource=resource, content=content)
     message = written("logs", request)
     assert len(message.resource_logs[0].scope_logs[0].log_records) == len(several)
 
@@ -213,14 +213,14 @@ def test_without_content_no_byte_tells_a_scores_reason(protocol):
         ("", None, Score.errored("f", 0.5, ValueError("SECRET"))),
         ("", None, Score.skipped("g", 1, "SECRET")),
     ]
-    request = log_request(told, project="p", resource={}, now_ns=1, content=False)
+    request = log_request(told, [1] * len(told), project="p", resource={}, content=False)
     assert b"SECRET" not in encode("logs", request, protocol)
 
 
 def test_scores_arrive_as_events_of_their_span():
     trace_id, span_id = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
     several = [(trace_id, span_id, Score.of("f", 1, 0.5)), (trace_id, None, Score.errored("g", 0.5, "no"))]
-    request = log_request(several, project="travel", resource={}, now_ns=9, content=True)
+    request = log_request(several, [9, 9], project="travel", resource={}, content=True)
     passed, errored = written("logs", request).resource_logs[0].scope_logs[0].log_records
     assert passed.event_name == errored.event_name == "gen_ai.evaluation.result"
     assert (passed.trace_id.hex(), passed.span_id.hex()) == (trace_id, span_id)

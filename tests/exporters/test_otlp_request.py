@@ -31,8 +31,8 @@ def only_span(span, content=True):
 
 def only_event(score, trace_id=TRACE, span_id=SPAN, **options):
     scores = [(trace_id, span_id, score)]
-    options = {"project": "travel", "resource": {}, "now_ns": 5, "content": True, **options}
-    (resource,) = log_request(scores, **options)["resource_logs"]
+    options = {"project": "travel", "resource": {}, "content": True, **options}
+    (resource,) = log_request(scores, [5], **options)["resource_logs"]
     (scope,) = resource["scope_logs"]
     (written,) = scope["log_records"]
     return written
@@ -170,7 +170,7 @@ def test_a_score_is_an_event_of_its_span():
 
 
 def test_scores_come_under_the_resource_of_their_project():
-    request = log_request([], project="travel", resource={"a": 1}, now_ns=5, content=True)
+    request = log_request([], [], project="travel", resource={"a": 1}, content=True)
     resource = values_of(request["resource_logs"][0]["resource"]["attributes"])
     assert (resource["service.name"], resource["a"]) == ("travel", 1)
 

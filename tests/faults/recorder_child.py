@@ -356,7 +356,7 @@ def stalled_store(path, count, size):
 
     stall = threading.Event()
     store = MemoryStore()
-    keep, store.export = store.export, lambda spans: (stall.wait(), keep(spans))
+    keep, store.write = store.write, lambda batch: (stall.wait(), keep(batch))
     tracer = Tracer("faults", store=store, queue_limit=int(count) // 2)
 
     @tracer.observe(capture_output=False)

@@ -265,10 +265,10 @@ def test_slow_callbacks_and_alerts_hold_up_no_evaluation(tracer):
 
 def test_a_bad_neighbour_costs_no_other_its_score_or_its_place_in_the_store(caplog):
     class Picky(MemoryStore):
-        def write_scores(self, scores):
-            if any(score.name == "Bad" for _, _, score in scores):
+        def write(self, batch):
+            if any(score.name == "Bad" for _, _, score in batch.scores):
                 raise ValueError("bad score")
-            super().write_scores(scores)
+            super().write(batch)
 
         def save_pending_evaluations(self, project, requests):
             if any(request["example"]["input"] == "refused" for request in requests):

@@ -98,15 +98,15 @@ def test_a_store_that_refuses_for_longer_than_the_limit_makes_waiting_untrue():
     store = MemoryStore()
     tracer = Tracer("observed", store=store)
     describe = tracer.observe(scorers=[Good()])(lambda: 1)
-    export = store.export
+    write = store.write
 
-    def refuse(spans):
+    def refuse(batch):
         raise ExportError("not now")
 
-    store.export = refuse
+    store.write = refuse
     describe()
     assert not tracer.wait_for_evaluations(0.3)
-    store.export = export
+    store.write = write
     assert tracer.wait_for_evaluations(10)
     assert evaluations(tracer)["scored"] == 1
     tracer.shutdown()
@@ -116,14 +116,14 @@ def test_a_span_that_the_store_refuses_leaves_its_neighbours_evaluations_alone()
     store = MemoryStore()
     tracer = Tracer("observed", store=store)
     describe = tracer.observe(scorers=[Good()])(lambda number: number)
-    export = store.export
+    write = store.write
 
-    def picky(spans):
-        if any(span.input == {"number": 3} for span in spans):
+    def picky(batch):
+        if any(span.input == {"number": 3} for span in batch.spans):
             raise ValueError("poison")
-        export(spans)
+        write(batch)
 
-    store.export = picky
+    store.write = picky
     for number in range(6):
         describe(number)
     tracer.wait_for_evaluations(10)

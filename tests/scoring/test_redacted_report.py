@@ -2,6 +2,8 @@
 
 import json
 import sqlite3
+import threading
+import time
 
 import pytest
 
@@ -10,6 +12,7 @@ from agenttrace.core.example import Example
 from agenttrace.core.report import EvaluationFailed
 from agenttrace.core.score import Score
 from agenttrace.evaluation import assert_test, run_evaluation
+from agenttrace.scorers import ToolOrderScorer
 from agenttrace.store import MemoryStore, SQLiteStore
 from agenttrace.tracer import Tracer
 from tests.evaluation.evaluation_fakes import Answer, Does, MemoryResults, scored
@@ -231,12 +234,23 @@ def test_what_a_later_process_is_to_judge_is_redacted_as_a_report_is():
     tracer = Tracer(
         "later", store=(store := MemoryStore()), redact=lambda name, value: asked.append(name) or "x"
     )
-    from agenttrace.scoring.redacting_store import RedactingStore
+    gate = threading.Event()
 
-    one = {"key": "k", "example": Example(input={"ssn": "1"}, actual_output="2").to_dict()}
-    RedactingStore(store, tracer.redaction).save_pending_evaluations("later", [one])
+    class Waits(ToolOrderScorer):
+        def score(self, example, trace):
+            gate.wait(10)
+            return super().score(example, trace)
+
+    tracer.async_evaluate([Waits()], input={"ssn": "1"}, actual_output="2")
+    try:
+        for _ in range(500):
+            if store.pending_evaluations("later"):
+                break
+            time.sleep(0.01)
+        (kept,) = store.pending_evaluations("later")
+    finally:
+        gate.set()
     tracer.shutdown()
-    (kept,) = store.pending_evaluations("later")
     assert {"ssn", "output"} <= set(asked)
     assert (kept["example"]["input"], kept["example"]["actual_output"]) == ({"ssn": "x"}, "x")
 

@@ -18,16 +18,28 @@ def tree(spans):
 
 
 class Sink:
-    """A store that keeps what it gets, and that can be made to fail or to stall."""
+    """A store, or an exporter, that keeps what it gets, and that can be made to fail or to stall."""
 
     def __init__(self):
         self.spans = []
         self.scores = []
+        self.tools = []
         self.batches = []
         self.closed = 0
         self.refuse = lambda span: None
         self.gate = threading.Event()
         self.gate.set()
+
+    def write(self, batch):
+        """As a store; what raises before the spans are there leaves nothing of the batch."""
+        for project, tools in batch.tools.items():
+            self.write_tools(project, tools)
+        self.write_scores(batch.scores)
+        try:
+            self.export(batch.spans)
+        except BaseException:
+            del self.scores[len(self.scores) - len(batch.scores) :]
+            raise
 
     def export(self, spans):
         self.gate.wait()
@@ -38,6 +50,9 @@ class Sink:
 
     def write_scores(self, scores):
         self.scores += scores
+
+    def write_tools(self, project, tools):
+        self.tools += tools
 
     def flush(self, timeout):
         return True

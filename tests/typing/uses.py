@@ -43,7 +43,7 @@ from agenttrace.core.protocols import (
     GetsReady,
     HasPath,
     Identified,
-    KeepsOutbox,
+    KeepsUnsent,
     Named,
     Scorer,
     TakesModel,
@@ -195,7 +195,7 @@ class OwnSink:
 def with_hooks_of_a_scorer(one: ChecksExamples, two: TakesModel, three: ChecksModel) -> None: ...
 
 
-def with_hooks_of_a_store(one: HasPath, two: TellsHealth, three: KeepsOutbox, four: GetsReady) -> None: ...
+def with_hooks_of_a_store(one: HasPath, two: TellsHealth, three: KeepsUnsent, four: GetsReady) -> None: ...
 
 
 def with_hooks_of_a_model(one: Named, two: Identified) -> None: ...
