@@ -114,7 +114,8 @@ class SQLiteStore:
         A span that cannot be kept is put into the table ``quarantine`` with the reason, and counted.
 
         Raises:
-            ExportError: other processes held the file for too long; nothing of the batch is kept.
+            ExportError: other processes held the file for too long; nothing of the batch is kept. A batch
+                without spans goes to memory instead.
             ImportError: this installation lacks what writing needs; nothing of the batch is kept.
         """
         with self._exclusively():
@@ -124,7 +125,9 @@ class SQLiteStore:
             try:
                 self._return_from_memory()
                 self._store([batch])
-            except Unavailable as cause:
+            except (Unavailable, ExportError) as cause:
+                if batch.spans and isinstance(cause, ExportError):  # the caller comes again with spans alone
+                    raise
                 self._fallback.open(cause)
                 self._fallback.keep(batch)
 

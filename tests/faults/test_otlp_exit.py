@@ -142,7 +142,7 @@ def test_what_a_killed_process_had_stored_is_sent_by_another(endpoint, respond, 
 
 @pytest.mark.parametrize("seconds", [0.3, 0.45, 0.6])
 def test_a_kill_at_any_moment_leaves_no_stored_span_unsent(run, tmp_path, seconds):
-    """What is stored is in the outbox, too: it is put there first."""
+    """What is stored is to be sent, too: both stand in one transaction."""
     process = run.start(
         """
         record("first")
@@ -161,9 +161,13 @@ def test_a_kill_at_any_moment_leaves_no_stored_span_unsent(run, tmp_path, second
     process.communicate(timeout=GUARD)
     db = sqlite3.connect(tmp_path / "traces.db")
     stored = db.execute("SELECT count(*) FROM spans").fetchone()[0]
-    waiting = db.execute("SELECT total(items) FROM outbox").fetchone()[0]
+    waiting = db.execute("SELECT total(items) FROM to_send").fetchone()[0]
+    missing = db.execute(
+        "SELECT count(*) FROM to_send w WHERE NOT EXISTS (SELECT 1 FROM span_rows WHERE id = w.last)"
+    ).fetchone()[0]
     db.close()
-    assert 0 < stored <= waiting
+    assert 0 < stored == waiting
+    assert missing == 0
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
@@ -191,7 +195,7 @@ def test_forked_children_export_what_is_theirs_once(endpoint, respond, run):
     assert sorted(names_in(server.requests)) == sorted(expected)
 
 
-def test_several_processes_with_one_outbox_send_each_span_once(endpoint, respond, run):
+def test_several_processes_with_one_store_send_each_span_once(endpoint, respond, run):
     server = endpoint(lambda _: respond({}))
     body = """
     for number in range(20):
