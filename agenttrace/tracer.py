@@ -225,7 +225,7 @@ class Tracer:
         name: str,
         *,
         span_type: str = "function",
-        input: Mapping[str, Any] | None = None,  # noqa: A002
+        input: Mapping[str, Any] | None = None,  # noqa: A002 - the field's own word
     ) -> SpanBlock:
         """A span for a block: ``with tracer.span("plan", span_type="chain") as span: …``."""
         if not isinstance(name, str) or not name:
@@ -294,7 +294,7 @@ class Tracer:
         scorers: Sequence[Scorer],
         example: Example | None = None,
         *,
-        input: str | dict[str, Any] | None = None,  # noqa: A002
+        input: str | dict[str, Any] | None = None,  # noqa: A002 - the field's own word
         actual_output: Any = None,
         expected_output: Any = None,
         context: list[str] | None = None,

@@ -48,7 +48,7 @@ class DefaultSpans:
         name: str,
         *,
         span_type: str = "function",
-        input: Mapping[str, Any] | None = None,  # noqa: A002
+        input: Mapping[str, Any] | None = None,  # noqa: A002 - the tracer's own word
     ) -> SpanBlock:
         """Return a span that is not started yet."""
         return SpanBlock(default_recorder(), name, span_type, None if input is None else dict(input))

@@ -106,7 +106,7 @@ def _like(subclass: type, cls: type) -> type:
 
 @lru_cache(maxsize=64)
 def _stream_class(cls: Any) -> type:
-    class Watched(cls):  # type: ignore[misc]
+    class Watched(cls):  # type: ignore[misc]  # the base is known at run time only
         def __next__(self) -> Any:
             return call_of(self).step(super().__next__)
 
@@ -124,7 +124,7 @@ def _stream_class(cls: Any) -> type:
 
 @lru_cache(maxsize=64)
 def _async_stream_class(cls: Any) -> type:
-    class Watched(cls):  # type: ignore[misc]
+    class Watched(cls):  # type: ignore[misc]  # the base is known at run time only
         async def __anext__(self) -> Any:
             return await call_of(self).async_step(super().__anext__)
 
@@ -142,7 +142,7 @@ def _async_stream_class(cls: Any) -> type:
 
 @lru_cache(maxsize=64)
 def _response_class(cls: Any) -> type:
-    class Watched(cls):  # type: ignore[misc]
+    class Watched(cls):  # type: ignore[misc]  # the base is known at run time only
         def close(self) -> None:
             try:
                 super().close()
@@ -160,7 +160,7 @@ def _response_class(cls: Any) -> type:
 
 @lru_cache(maxsize=64)
 def _raw_class(cls: Any) -> type:
-    class Watched(cls):  # type: ignore[misc]
+    class Watched(cls):  # type: ignore[misc]  # the base is known at run time only
         def parse(self, **options: Any) -> Any:
             return _watch_parsed(super().parse(**options), call_of(self))
 
@@ -177,7 +177,7 @@ def _raw_class(cls: Any) -> type:
 
 @lru_cache(maxsize=64)
 def _async_raw_class(cls: Any) -> type:
-    class Watched(cls):  # type: ignore[misc]
+    class Watched(cls):  # type: ignore[misc]  # the base is known at run time only
         async def parse(self, **options: Any) -> Any:
             return _watch_parsed(await super().parse(**options), call_of(self))
 

@@ -49,7 +49,7 @@ class Request:
     model: str | ChatModel | None = None
     """The model of judges that name none themselves."""
     timeout: float | None = None
-    """Seconds for all scorers together; None is the evaluator's own."""
+    """Seconds for each scorer; None is the evaluator's own."""
     on_result: OnResult | None = None
     alerts: Sequence[Alert] = ()
     key: str | None = None

@@ -32,20 +32,20 @@ def follow_threads() -> None:
     if "start" not in _patched:
         _patched.add("start")
         _thread_start = threading.Thread.start
-        threading.Thread.start = _start  # type: ignore[method-assign]
+        threading.Thread.start = _start  # type: ignore[method-assign]  # the patch
     if "submit" not in _patched:
         _patched.add("submit")
         _pool_submit = ThreadPoolExecutor.submit
-        ThreadPoolExecutor.submit = _submit  # type: ignore[method-assign, assignment]
+        ThreadPoolExecutor.submit = _submit  # type: ignore[method-assign, assignment]  # the patch
 
 
 def leave_threads() -> None:
     """Undo the patch, unless somebody has patched on top of it."""
     if threading.Thread.start is _start:
-        threading.Thread.start = _thread_start  # type: ignore[method-assign]
+        threading.Thread.start = _thread_start  # type: ignore[method-assign]  # the original
         _patched.discard("start")
     if ThreadPoolExecutor.submit is _submit:
-        ThreadPoolExecutor.submit = _pool_submit  # type: ignore[method-assign]
+        ThreadPoolExecutor.submit = _pool_submit  # type: ignore[method-assign]  # the original
         _patched.discard("submit")
 
 

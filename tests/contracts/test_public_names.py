@@ -16,10 +16,8 @@ def test_the_front_door_is_what_the_snapshot_says():
 
 
 def test_every_public_name_is_there_and_has_a_docstring_or_is_a_value():
-    for name in agenttrace.__all__:
-        value = getattr(agenttrace, name)
-        if callable(value):
-            assert value.__doc__, name
+    values = {name: getattr(agenttrace, name) for name in agenttrace.__all__}
+    assert [name for name, value in values.items() if callable(value) and not value.__doc__] == []
 
 
 def test_the_names_for_type_checkers_are_the_names_at_run_time():

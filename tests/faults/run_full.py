@@ -1,7 +1,8 @@
 """Run the fault tests at full counts; print, promise by promise, what was done and how it ended.
 
-``make faults`` runs this. ``--small`` runs the counts of ``make test``. The scenarios are named in the tests'
-docstrings; each scenario stands under the first promise of the README that lists it below.
+``make faults`` runs this. ``--small`` keeps to the counts of ``make faults-small``. The scenarios
+are named in the tests' docstrings; each scenario stands under the first promise that lists it
+below.
 """
 
 import os

@@ -64,7 +64,7 @@ class FakeChatModel:
         self._function = replies if callable(replies) else None
         single = isinstance(replies, str | Mapping | ChatReply | BaseException)
         self._always = replies if single else None
-        self._script = None if single or callable(replies) else list(replies)  # type: ignore[arg-type]
+        self._script = None if single or callable(replies) else list(replies)  # type: ignore[arg-type]  # what is left is an iterable
 
     async def complete(
         self, messages: Sequence[Mapping[str, Any]], schema: Mapping[str, Any] | None = None
@@ -85,7 +85,7 @@ class FakeChatModel:
             return reply
         if isinstance(reply, Mapping):
             reply = to_json({"nonce": request.nonce, **reply})
-        return ChatReply(text=reply, model=self.name, finish="stop", **self._usage)  # type: ignore[arg-type]
+        return ChatReply(text=reply, model=self.name, finish="stop", **self._usage)  # type: ignore[arg-type]  # one dict, two types of value
 
     async def _next(self, request: FakeRequest) -> Any:
         if self._function is not None:
