@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agenttrace.core.errors import ExpectationError
-from agenttrace.core.tool_call import ANY, ArgumentMode, ExpectedToolCall
+from agenttrace.core.tool_call import ANY, ARGUMENT_MODES, FIELD_OF, ArgumentMode, ExpectedToolCall
 from agenttrace.expectations.matcher import write_value
 from agenttrace.expectations.matchers import read_value
 from agenttrace.expectations.values import prepare
@@ -55,37 +55,31 @@ class Call(ExpectedToolCall, Pattern):
         yield self
 
     def to_data(self) -> Any:
-        data: dict[str, Any] = {"tool_name": self.name}
-        if self.arguments is not ANY:
-            data["parameters"] = write_value(self.arguments)
-        if self.output is not ANY:
-            data["output"] = {"$type": "null"} if self.output is None else write_value(self.output)
-        words = {"agent_name": self.agent, "turn": self.turn, "mode": self.mode, "as": self.label}
-        data.update({key: value for key, value in words.items() if value is not None})
-        for key in ("ignore", "result_dependencies", "action_dependencies"):
-            if getattr(self, key):
-                data[key] = list(getattr(self, key))
-        if not self.require_all:
-            data["require_all"] = False
-        return self.name if len(data) == 1 else data
+        data = ExpectedToolCall.to_data(self)
+        if len(data) == 1:
+            return self.name
+        for key in ("parameters", "output"):
+            if key in data:
+                data[key] = write_value(data[key])
+        if "output" in data and self.output is None:  # where None stands, nothing is expected
+            data["output"] = {"$type": "null"}
+        return data
 
     def __repr__(self) -> str:
         parts = [repr(self.name)]
         if isinstance(self.arguments, Mapping):
             plain = self.arguments and all(
-                key.isidentifier() and key not in _RESERVED_NAMES for key in self.arguments
+                key.isidentifier() and key not in _KEYWORDS for key in self.arguments
             )
             parts += (
                 [f"{key}={value!r}" for key, value in self.arguments.items()]
                 if plain
                 else [repr(dict(self.arguments))]
             )
-        words = {"match": self.mode, "agent": self.agent, "turn": self.turn, "as_": self.label}
-        parts += [f"{key}={value!r}" for key, value in words.items() if value is not None]
-        if self.output is not ANY:
-            parts.append(f"output={self.output!r}")
-        if self.ignore:
-            parts.append(f"ignore={list(self.ignore)!r}")
+        for keyword, default in _KEYWORDS.items():
+            value = getattr(self, FIELD_OF[keyword.rstrip("_")])
+            if value is not default:
+                parts.append(f"{keyword}={list(value) if keyword == 'ignore' else value!r}")
         return f"call({', '.join(parts)})"
 
 
@@ -153,10 +147,6 @@ class Many(Pattern):
         return f"many({self.part!r}, {self.least}, {self.most})"
 
 
-_RESERVED_NAMES = frozenset({"arguments", "match", "ignore", "agent", "turn", "output", "as_"})
-_MODES: tuple[ArgumentMode, ...] = ("exact", "listed", "ignore")
-
-
 def call(
     name: str,
     arguments: Mapping[str, Any] | None = None,
@@ -183,11 +173,15 @@ def call(
     if arguments is not None and parameters:
         raise ExpectationError(f"call({name!r}, …): give the arguments as a mapping or as keywords, not both")
     values = arguments if arguments is not None else (parameters or ANY)
-    plain = ExpectedToolCall(
-        name=name, arguments=values, output=output, agent=agent, turn=turn, mode=match,
-        ignore=(ignore,) if isinstance(ignore, str) else tuple(ignore), label=as_,
+    return as_call(
+        ExpectedToolCall(
+            name=name, arguments=values, output=output, agent=agent, turn=turn, mode=match,
+            ignore=(ignore,) if isinstance(ignore, str) else tuple(ignore), label=as_,
+        )
     )  # fmt: skip
-    return as_call(plain)
+
+
+_KEYWORDS: Mapping[str, Any] = call.__kwdefaults__ or {}
 
 
 def as_call(expected: ExpectedToolCall) -> Call:
@@ -198,29 +192,19 @@ def as_call(expected: ExpectedToolCall) -> Call:
     """
     if isinstance(expected, Call):
         return expected
+    values = {field: getattr(expected, field) for field in ExpectedToolCall.__dataclass_fields__}
     name, arguments, output, mode = expected.name, expected.arguments, expected.output, expected.mode
     if not isinstance(name, str) or not name:
         raise ExpectationError(f"an expected call needs a tool's name, got {name!r}")
-    if mode is not None and mode not in _MODES:
-        raise ExpectationError(f"match is one of {', '.join(_MODES)}, got {mode!r}")
+    if mode is not None and mode not in ARGUMENT_MODES:
+        raise ExpectationError(f"match is one of {', '.join(ARGUMENT_MODES)}, got {mode!r}")
     if arguments is not ANY:
         if not isinstance(arguments, Mapping) or not all(isinstance(key, str) for key in arguments):
             raise ExpectationError(f"the arguments of {name!r} map names to values, got {arguments!r}")
         arguments = prepare(read_value(arguments))
-    return Call(
-        name=name,
-        arguments=arguments,
-        output=output if output is ANY else prepare(read_value(output)),
-        agent=expected.agent,
-        turn=expected.turn,
-        mode=mode,
-        ignore=expected.ignore,
-        label=expected.label,
-        result_dependencies=expected.result_dependencies,
-        action_dependencies=expected.action_dependencies,
-        require_all=expected.require_all,
-        source=expected.source,
-    )
+    values["arguments"] = arguments
+    values["output"] = output if output is ANY else prepare(read_value(output))
+    return Call(**values)
 
 
 def as_pattern(item: Item) -> Pattern:
