@@ -19,8 +19,7 @@ from typing import Any
 
 from agenttrace.core.errors import ExpectationError
 from agenttrace.core.tool_call import ANY, ARGUMENT_MODES, FIELD_OF, ArgumentMode, ExpectedToolCall
-from agenttrace.expectations.matcher import write_value
-from agenttrace.expectations.matchers import read_value
+from agenttrace.expectations.matcher import read_value, write_value
 from agenttrace.expectations.values import prepare
 
 Item = Any

@@ -45,7 +45,7 @@ class Difference:
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Predicate(Matcher):
     """Any callable: agrees where it returns a true value; the diff shows what it raises."""
 
@@ -63,9 +63,6 @@ class Predicate(Matcher):
         except Exception as error:  # choke-point: shown to the reader
             return f"the predicate raised {type(error).__name__}: {error}"
         return ""
-
-    def to_data(self) -> dict[str, Any]:
-        raise ExpectationError(f"a predicate cannot be written as data: {self.function!r}")
 
     def __repr__(self) -> str:
         return getattr(self.function, "__name__", repr(self.function))
