@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any, Literal, get_args
 
 from agenttrace.core.errors import ExpectationError, ScorerError, did_you_mean
+from agenttrace.core.numbers import is_number, is_whole
 from agenttrace.core.tool_call import ARGUMENT_MODES, ArgumentMode
 from agenttrace.expectations.pattern import AnyOf, Call, Item, Many, Par, Pattern, Seq, seq
 from agenttrace.expectations.plans import EMPTY, Group, fixed_plans
@@ -255,13 +256,11 @@ def _check_numbers(expectation: Expectation) -> None:
     for word in ("at_most", "at_least"):
         counts.update({f"{word}[{name!r}]": number for name, number in getattr(expectation, word).items()})
     for word, number in counts.items():
-        if number is not None and (isinstance(number, bool) or not isinstance(number, int) or number < 0):
+        if number is not None and not is_whole(number):
             raise ExpectationError(f"{word} is a whole number of 0 or more, got {number!r}")
     for word in ("tokens", "seconds", "cost"):
         amount = getattr(expectation, word)
-        if amount is not None and (
-            isinstance(amount, bool) or not isinstance(amount, int | float) or not amount >= 0
-        ):
+        if amount is not None and not (is_number(amount) and amount >= 0):
             raise ExpectationError(f"{word} is a number of 0 or more, got {amount!r}")
 
 

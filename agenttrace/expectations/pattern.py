@@ -15,9 +15,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from agenttrace.core.errors import ExpectationError
+from agenttrace.core.numbers import is_whole
 from agenttrace.core.tool_call import ANY, ARGUMENT_MODES, FIELD_OF, ArgumentMode, ExpectedToolCall
 from agenttrace.expectations.matcher import read_value, write_value
 from agenttrace.expectations.values import prepare
@@ -82,46 +83,44 @@ class Call(ExpectedToolCall, Pattern):
         return f"call({', '.join(parts)})"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class _Composite(Pattern):
+    word: ClassVar[str]
     parts: tuple[Pattern, ...]
 
     def calls(self) -> Iterator[Call]:
         for part in self.parts:
             yield from part.calls()
 
+    def to_data(self) -> Any:
+        return {self.word: [part.to_data() for part in self.parts]}
 
-@dataclass(frozen=True, slots=True)
+    def __repr__(self) -> str:
+        return f"{self.word}({', '.join(map(repr, self.parts))})"
+
+
 class Seq(_Composite):
     """One after the other."""
+
+    __slots__ = ()
+    word = "seq"
 
     def to_data(self) -> Any:
         return [part.to_data() for part in self.parts]
 
-    def __repr__(self) -> str:
-        return f"seq({', '.join(map(repr, self.parts))})"
 
-
-@dataclass(frozen=True, slots=True)
 class Par(_Composite):
     """All parts, in any order, also interleaved."""
 
-    def to_data(self) -> Any:
-        return {"par": [part.to_data() for part in self.parts]}
-
-    def __repr__(self) -> str:
-        return f"par({', '.join(map(repr, self.parts))})"
+    __slots__ = ()
+    word = "par"
 
 
-@dataclass(frozen=True, slots=True)
 class AnyOf(_Composite):
     """One of several alternatives."""
 
-    def to_data(self) -> Any:
-        return {"any_of": [part.to_data() for part in self.parts]}
-
-    def __repr__(self) -> str:
-        return f"any_of({', '.join(map(repr, self.parts))})"
+    __slots__ = ()
+    word = "any_of"
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,7 +256,7 @@ def many(item: Item, least: int = 1, most: int | None = None) -> Many:
         ExpectationError: impossible numbers, or numbers that allow no call at all.
     """
     for number in (least, most):
-        if number is not None and (isinstance(number, bool) or not isinstance(number, int) or number < 0):
+        if number is not None and not is_whole(number):
             raise ExpectationError(f"many: how often is a whole number of 0 or more, got {number!r}")
     if most is not None and (most < least or most == 0):
         raise ExpectationError(

@@ -22,7 +22,7 @@ from agenttrace.core.jsonable import clean, jsonable, to_json
 from agenttrace.core.snapshot import LEAVES, MAX_DEPTH, MAX_ITEMS
 from agenttrace.core.tool_call import ANY, ArgumentMode
 from agenttrace.expectations.assign import best_pairs
-from agenttrace.expectations.matcher import PLAIN, Context, Matcher, Unordered
+from agenttrace.expectations.matcher import PLAIN, Context, Matcher, Unordered, write_value
 
 DifferenceKind = Literal["differs", "missing", "unexpected"]
 _EXACT = frozenset({str, int, bool, type(None)})
@@ -43,6 +43,20 @@ class Difference:
     got: Any
     kind: DifferenceKind = "differs"
     note: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-safe data; what has no written form, such as a predicate, as its repr."""
+        try:
+            expected = write_value(self.expected)
+        except ExpectationError:
+            expected = repr(self.expected)
+        return {
+            "path": self.path,
+            "kind": self.kind,
+            "expected": expected,
+            "got": jsonable(self.got),
+            "note": self.note,
+        }
 
 
 @dataclass(frozen=True, slots=True, repr=False)

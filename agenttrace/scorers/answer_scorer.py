@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from agenttrace.core.errors import ExpectationError, ScorerError
+from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
-from agenttrace.core.jsonable import jsonable
 from agenttrace.core.numbers import is_number
 from agenttrace.core.score import Score, checked_threshold
 from agenttrace.core.trace import Trace
-from agenttrace.expectations.matcher import write_value
-from agenttrace.expectations.values import Difference
 
 
 class AnswerScorer:
@@ -49,18 +46,3 @@ class AnswerScorer:
     def scored(self, value: float, reason: str, details: Mapping[str, Any] | None = None) -> Score:
         """The score of a value."""
         return Score.of(self.name, value, self.threshold, reason=reason, details=details)
-
-
-def difference_data(difference: Difference) -> dict[str, Any]:
-    """A difference of two answers as JSON-safe data."""
-    try:
-        expected = write_value(difference.expected)
-    except ExpectationError:  # a predicate has no written form
-        expected = repr(difference.expected)
-    return {
-        "path": difference.path,
-        "kind": difference.kind,
-        "expected": expected,
-        "got": jsonable(difference.got),
-        "note": difference.note,
-    }

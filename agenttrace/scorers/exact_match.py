@@ -6,7 +6,7 @@ from agenttrace.core.example import Example
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.values import agreement, differences
-from agenttrace.scorers.answer_scorer import AnswerScorer, difference_data
+from agenttrace.scorers.answer_scorer import AnswerScorer
 
 
 class ExactMatchScorer(AnswerScorer):
@@ -47,7 +47,7 @@ class ExactMatchScorer(AnswerScorer):
                 f"{d.path or 'the value'}: expected {d.expected!r:.80}, got {d.got!r:.80}" for d in places[:5]
             )
         )
-        return self.scored(float(equal), reason, {"differences": list(map(difference_data, places))})
+        return self.scored(float(equal), reason, {"differences": [place.to_dict() for place in places]})
 
     def _plain(self, value: object) -> object:
         if not isinstance(value, str):

@@ -90,8 +90,8 @@ class ExecutionOrderScorer(CallScorer):
     def _actual(self, example: Example, trace: Trace | None) -> list[Any]:
         if isinstance(example.actual_output, list | tuple):
             return list(example.actual_output)
-        if trace is not None and (trace.spans or example.tools_called is not None):
-            return self._names(trace if trace.spans else Trace.from_calls(example.tools_called or ()))
+        if trace is not None and trace.spans:
+            return self._names(trace)
         if example.tools_called is not None:
             return self._names(Trace.from_calls(example.tools_called))
         if example.actual_output is None:

@@ -9,7 +9,7 @@ from agenttrace.core.example import Example
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.values import agreement, differences
-from agenttrace.scorers.answer_scorer import AnswerScorer, difference_data
+from agenttrace.scorers.answer_scorer import AnswerScorer
 
 
 class JSONSimilarityScorer(AnswerScorer):
@@ -36,7 +36,7 @@ class JSONSimilarityScorer(AnswerScorer):
         reason = f"agreement {value:.6g}"
         if places:
             reason += "; differs in " + ", ".join(d.path or "the whole" for d in places[:10])
-        return self.scored(value, reason, {"differences": list(map(difference_data, places))})
+        return self.scored(value, reason, {"differences": [place.to_dict() for place in places]})
 
 
 def _read(value: Any) -> Any:
