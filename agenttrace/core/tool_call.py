@@ -179,11 +179,12 @@ class ExpectedToolCall:
     def to_data(self) -> dict[str, Any]:
         """The mapping that `of` reads back, without unconstrained fields. Values are left as they are."""
         data: dict[str, Any] = {}
-        for name, (word, *_) in EXPECTED_WORDS.items():
+        for name, word, unconstrained in _WRITTEN:
             value = getattr(self, name)
-            if value is not _DEFAULTS[name]:
+            if value is not unconstrained:
                 data[word] = list(value) if name in _TUPLES else value
         return data
 
 
-_DEFAULTS = {item.name: item.default for item in fields(ExpectedToolCall)}
+_WRITTEN = [(item.name, EXPECTED_WORDS[item.name][0], item.default)
+            for item in fields(ExpectedToolCall) if item.name in EXPECTED_WORDS]  # fmt: skip

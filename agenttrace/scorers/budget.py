@@ -66,8 +66,7 @@ class BudgetScorer(CallScorer):
 
     def _amount(self, word: str, run: Trace) -> float | None:
         if word == "calls":
-            calls, _ = self.selection.counted(self.selection.calls(run.tool_calls))
-            return len(calls)
+            return len(self._chosen_calls(run))
         return {"seconds": spent_seconds, "tokens": spent_tokens, "cost": spent_cost}[word](run)
 
 

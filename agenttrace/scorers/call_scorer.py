@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
 from agenttrace.core.errors import ScorerError, did_you_mean
-from agenttrace.core.example import Example
 from agenttrace.core.score import Score, checked_threshold
 from agenttrace.core.tool_call import ToolCall
 from agenttrace.core.trace import Trace
@@ -15,7 +14,7 @@ from agenttrace.expectations.expectation import Attempts
 from agenttrace.expectations.parse import parse_expectation
 from agenttrace.expectations.pattern import Call
 from agenttrace.matching.known_tools import check_tools
-from agenttrace.matching.selection import Selection, actual_calls
+from agenttrace.matching.selection import Selection
 
 
 class CallOptions(TypedDict, total=False):
@@ -52,13 +51,9 @@ class CallScorer:
                 raise TypeError(f"{type(self).__name__}() has no option {option!r}{hint}")
         self.selection = Selection.of(**options)
 
-    def _chosen_calls(self, example: Example, trace: Trace | None) -> Sequence[ToolCall]:
-        """The calls that count: those of the trace, or of the example's own `tools_called`.
-
-        Raises:
-            ScorerError: there is neither a trace nor `tools_called`.
-        """
-        calls, _ = self.selection.counted(self.selection.calls(actual_calls(example, trace).tool_calls))
+    def _chosen_calls(self, run: Trace) -> Sequence[ToolCall]:
+        """The calls that count, under their normal names."""
+        calls, _ = self.selection.counted(self.selection.calls(run.tool_calls))
         return calls
 
     def _compared_names(self, expected: Sequence[Call], run: Trace) -> list[str]:

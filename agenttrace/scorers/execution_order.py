@@ -110,8 +110,7 @@ class ExecutionOrderScorer(CallScorer):
     def _names(self, trace: Trace) -> list[str]:
         if self.actions == "nodes":
             return [span.name for span in trace.spans if span is not trace.root and span.span_type != TOOL]
-        calls, _ = self.selection.counted(self.selection.calls(trace.tool_calls))
-        return [call.name for call in calls]
+        return [call.name for call in self._chosen_calls(trace)]
 
 
 def _compare(mode: str, expected: list[Any], actual: list[Any]) -> tuple[float, str, dict[str, Any]]:

@@ -75,7 +75,7 @@ class FunctionCallCoverageScorer(CallScorer):
         """
         run = actual_calls(example, trace)
         required = self._compared_names(self._required(example), run)
-        actual = [call.name for call in self._chosen_calls(example, run)]
+        actual = [call.name for call in self._chosen_calls(run)]
         num_made = (Counter(required) & Counter(actual)).total()
         in_order = lcs_length(required, actual) == len(required)
         complete = in_order if self.mode == "in_order" else num_made == len(required)

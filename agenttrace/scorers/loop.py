@@ -11,6 +11,7 @@ from agenttrace.core.numbers import is_whole
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.values import value_key
+from agenttrace.matching.selection import actual_calls
 from agenttrace.scorers.call_scorer import CallOptions, CallScorer
 
 
@@ -36,7 +37,7 @@ class LoopScorer(CallScorer):
         Raises:
             ScorerError: nothing says what was called.
         """
-        calls = self._chosen_calls(example, trace)
+        calls = self._chosen_calls(actual_calls(example, trace))
         times: Counter[tuple[str, str, str | None]] = Counter()
         redundant = []
         for call in calls:

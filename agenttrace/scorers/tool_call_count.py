@@ -60,7 +60,7 @@ class ToolCallCountScorer(CallScorer):
             ExpectationError: a counted tool is not among the recorded ones.
         """
         run = actual_calls(example, trace)
-        actual_counts = Counter(call.name for call in self._chosen_calls(example, run))
+        actual_counts = Counter(call.name for call in self._chosen_calls(run))
         details: dict[str, dict[str, Any]] = {}
         for tool, (word, number) in self.counts.items():
             if not self._compared_names([Call(name=tool)], run):

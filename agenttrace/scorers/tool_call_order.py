@@ -55,7 +55,7 @@ class ToolCallOrderScorer(CallScorer):
         """
         run = actual_calls(example, trace)
         expected = self._compared_names(self._expected(example), run)
-        actual = [call.name for call in self._chosen_calls(example, run)]
+        actual = [call.name for call in self._chosen_calls(run)]
         lcs = [expected[e] for e, _ in lcs_pairs(expected, actual)]
         details = {
             "actual_tool_calls_order": actual,

@@ -11,7 +11,7 @@ from agenttrace.core.score import Score
 from agenttrace.core.tool_call import ANY, ExpectedToolCall, ToolCall
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.values import agreement, value_key
-from agenttrace.matching.selection import agent_matches
+from agenttrace.matching.selection import actual_calls, agent_matches
 from agenttrace.scorers.call_scorer import CallOptions, CallScorer
 
 
@@ -43,7 +43,7 @@ class ToolDependencyScorer(CallScorer):
             ScorerError: there are no dependencies, or nothing says what was called.
         """
         entries = self._dependents(example)
-        calls = self._chosen_calls(example, trace)
+        calls = self._chosen_calls(actual_calls(example, trace))
         rows = [self._row(entry, calls) for entry in entries]
         num_holding = sum(row["held"] for row in rows)
         reason = f"{num_holding} of {len(rows)} tools have what they depend on"

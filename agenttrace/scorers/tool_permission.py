@@ -45,7 +45,7 @@ class ToolPermissionScorer(CallScorer):
             ScorerError: nothing says what was called.
         """
         run = actual_calls(example, trace)
-        calls = self._chosen_calls(example, run)
+        calls = self._chosen_calls(run)
         refused = [call for call in calls if not self._permits(call.name)]
         permitted = len(calls) - len(refused)
         value = permitted / len(calls) if calls else 1.0
