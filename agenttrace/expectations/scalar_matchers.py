@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Final, Literal
+from typing import Any, ClassVar, Final, Literal, get_args
 
 from agenttrace.core.errors import ExpectationError, ScorerError, did_you_mean
 from agenttrace.core.numbers import is_number
@@ -27,7 +27,7 @@ _TYPE_NAMES: Mapping[Any, TypeName] = {
     tuple: "array",
     dict: "object",
 }
-_JSON_TYPES: tuple[TypeName, ...] = ("string", "integer", "number", "boolean", "null", "array", "object")
+_JSON_TYPES: tuple[TypeName, ...] = get_args(TypeName)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
