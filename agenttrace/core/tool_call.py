@@ -104,7 +104,9 @@ EXPECTED_WORDS: Mapping[str, tuple[str, ...]] = {
 }
 """The fields of an expected call, each with the words for it in plain data; the first one is written."""
 
-FIELD_OF = {word: name for name, words in EXPECTED_WORDS.items() for word in words}
+FIELD_OF: Mapping[str, str] = {word: name for name, words in EXPECTED_WORDS.items() for word in words}
+"""The field that a word stands for."""
+
 _TUPLES = frozenset({"ignore", "result_dependencies", "action_dependencies"})
 
 

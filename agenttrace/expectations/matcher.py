@@ -10,8 +10,8 @@ predicate (a callable of the value), and ``a & b`` (both hold). In plain data th
 ``{"$ref": "find.output.id"}``, ``{"$default": x}``. A literal key that begins with ``$`` is written with
 ``$$``. `read_value` reads them, `write_value` writes them.
 
-A matcher is a class that names its function and its operator, with that function below it; the package's
-`__init__` offers the function. Nothing else has a list of them.
+A matcher is a class that names its function and its operator, with that function below it; the room's
+`__init__` and the front door offer the function. `OPERATORS` is the one table of them.
 """
 
 from __future__ import annotations
