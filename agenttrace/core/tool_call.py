@@ -8,7 +8,7 @@ error. Two calls are *parallel* when they share a parent and their intervals ove
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Final, Literal, final, get_args
 
@@ -139,7 +139,8 @@ class ExpectedToolCall:
         """Read a tool's name, or a mapping with ``tool_name`` and optionally ``parameters``.
 
         Raises:
-            ExpectationError: `item` is neither, has no name, or has an unknown key.
+            ExpectationError: `item` is neither, has no name, an unknown key, or two keys that contradict
+                each other.
         """
         if isinstance(item, ExpectedToolCall):
             return item
@@ -153,18 +154,7 @@ class ExpectedToolCall:
                 f" got {type(item).__name__} {item!r:.200}"
                 + (ACTUAL_CALL_HINT if isinstance(item, ToolCall) else "")
             )
-        values: dict[str, Any] = {}
-        for key, value in item.items():
-            name = FIELD_OF.get(key)
-            if name is None:
-                raise ExpectationError(
-                    f"unknown key {key!r} in the expected tool {dict(item)!r}"
-                    + did_you_mean(str(key), FIELD_OF)
-                )
-            if name in values and value is not None and values[name] != value:
-                raise ExpectationError(f"{key!r} contradicts another key of the expected tool {dict(item)!r}")
-            if value is not None:
-                values[name] = value
+        values = _values_by_field(item)
         name = values.get("name")
         if not isinstance(name, str) or not name:
             raise ExpectationError(f"an expected tool needs a 'tool_name', got {dict(item)!r}")
@@ -174,8 +164,6 @@ class ExpectedToolCall:
                 f"the parameters of the expected tool {name!r} are a mapping of names to values,"
                 f" got {arguments!r}"
             )
-        for key in _TUPLES & values.keys():
-            values[key] = tuple(values[key])
         return cls(**values, source=source)
 
     def to_data(self) -> dict[str, Any]:
@@ -186,6 +174,28 @@ class ExpectedToolCall:
             if value is not unconstrained:
                 data[word] = list(value) if name in _TUPLES else value
         return data
+
+
+def _values_by_field(item: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of a mapping by the fields that its words stand for, without those that are None."""
+    values: dict[str, Any] = {}
+    for key, value in item.items():
+        name = FIELD_OF.get(key)
+        if name is None:
+            raise ExpectationError(
+                f"unknown key {key!r} in the expected tool {dict(item)!r}" + did_you_mean(str(key), FIELD_OF)
+            )
+        if value is None:
+            continue
+        if name in values and values[name] != value:
+            raise ExpectationError(f"{key!r} contradicts another key of the expected tool {dict(item)!r}")
+        values[name] = value
+    for key in _TUPLES & values.keys():
+        several = isinstance(values[key], Iterable) and not isinstance(values[key], str | Mapping)
+        values[key] = tuple(values[key]) if several else (values[key],)
+    if not all(isinstance(parameter, str) for parameter in values.get("ignore", ())):
+        raise ExpectationError(f"ignore is a parameter's name or a list of names, got {item['ignore']!r}")
+    return values
 
 
 _WRITTEN = [(item.name, EXPECTED_WORDS[item.name][0], item.default)

@@ -92,6 +92,26 @@ def test_two_words_for_one_thing_that_disagree_are_refused(raw: dict[str, object
         parse_expectation([raw])
 
 
+def test_one_name_stands_for_a_list_of_one() -> None:
+    """It was read letter by letter, so nothing was left out, and unknown tools were waited for."""
+    said = {
+        "tool_name": "a",
+        "ignore": "note",
+        "action_dependencies": "login",
+        "result_dependencies": {"name": "b"},
+    }
+    expected = ExpectedToolCall.of(said)
+    assert expected.ignore == ("note",)
+    assert expected.action_dependencies == ("login",)
+    assert expected.result_dependencies == ({"name": "b"},)
+
+
+@pytest.mark.parametrize("ignore", [3, [3], {"note": 1}])
+def test_what_is_left_out_of_arguments_are_their_names(ignore: object) -> None:
+    with pytest.raises(ExpectationError, match="ignore is a parameter's name or a list of names"):
+        ExpectedToolCall.of({"tool_name": "a", "ignore": ignore})
+
+
 def test_two_words_for_one_thing_may_agree() -> None:
     assert parse_expectation([{"tool_name": "a", "name": "a", "args": None}]).calls == (call("a"),)
 
