@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from agenttrace.core.errors import ScorerError
+from agenttrace.core.numbers import is_number
 
 Outcome = Literal["passed", "failed", "skipped", "errored"]
 """*skipped*: a needed field is absent by design; *errored*: the scorer could not give a value. Both have
@@ -62,7 +63,7 @@ class Score:
             ValueError: `value` is not a number in 0..1 (NaN and bool included): a scorer that produces one
                 is broken, and the evaluation reports it as errored.
         """
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        if not (is_number(value) and 0 <= value <= 1):
             raise ValueError(f"a score must be a number from 0 to 1, got {value!r} from {name!r}")
         passed = value <= threshold if lower_is_better else value >= threshold
         return cls(
@@ -130,6 +131,6 @@ def checked_threshold(threshold: float, scorer: str) -> float:
     Raises:
         ScorerError: it is something else.
     """
-    if isinstance(threshold, bool) or not isinstance(threshold, int | float) or not 0 <= threshold <= 1:
+    if not (is_number(threshold) and 0 <= threshold <= 1):
         raise ScorerError(f"{scorer}: threshold is a number from 0 to 1, got {threshold!r}")
     return threshold

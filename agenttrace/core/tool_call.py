@@ -8,9 +8,9 @@ error. Two calls are *parallel* when they share a parent and their intervals ove
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Final, Literal, final
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, Final, Literal, final, get_args
 
 from agenttrace.core.errors import ExpectationError, did_you_mean
 from agenttrace.core.span import SpanError, Status
@@ -83,27 +83,31 @@ ACTUAL_CALL_HINT = (
 )
 """The end of an error's text where an actual call or a trace stands in place of an expectation."""
 
-_EXPECTED_KEYS = {
-    "tool_name": "name",
-    "name": "name",
-    "parameters": "arguments",
-    "arguments": "arguments",
-    "args": "arguments",
-    "output": "output",
-    "agent_name": "agent",
-    "agent": "agent",
-    "turn": "turn",
-    "mode": "mode",
-    "ignore": "ignore",
-    "as": "label",
-    "result_dependencies": "result_dependencies",
-    "action_dependencies": "action_dependencies",
-    "require_all": "require_all",
-}
-
 ArgumentMode = Literal["exact", "listed", "ignore"]
 """How expected and actual arguments are compared: *exact* the same parameters and nothing more, *listed*
 the listed keys at any depth and others free, *ignore* not at all."""
+
+ARGUMENT_MODES: tuple[ArgumentMode, ...] = get_args(ArgumentMode)
+
+EXPECTED_WORDS: Mapping[str, tuple[str, ...]] = {
+    "name": ("tool_name", "name", "call"),
+    "arguments": ("parameters", "arguments", "args"),
+    "output": ("output",),
+    "agent": ("agent_name", "agent"),
+    "turn": ("turn",),
+    "mode": ("mode", "match"),
+    "ignore": ("ignore",),
+    "label": ("as",),
+    "result_dependencies": ("result_dependencies",),
+    "action_dependencies": ("action_dependencies",),
+    "require_all": ("require_all",),
+}
+"""The fields of an expected call, each with the words for it in plain data; the first one is written."""
+
+FIELD_OF: Mapping[str, str] = {word: name for name, words in EXPECTED_WORDS.items() for word in words}
+"""The field that a word stands for."""
+
+_TUPLES = frozenset({"ignore", "result_dependencies", "action_dependencies"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,7 +139,8 @@ class ExpectedToolCall:
         """Read a tool's name, or a mapping with ``tool_name`` and optionally ``parameters``.
 
         Raises:
-            ExpectationError: `item` is neither, has no name, or has an unknown key.
+            ExpectationError: `item` is neither, has no name, an unknown key, or two keys that contradict
+                each other.
         """
         if isinstance(item, ExpectedToolCall):
             return item
@@ -149,45 +154,49 @@ class ExpectedToolCall:
                 f" got {type(item).__name__} {item!r:.200}"
                 + (ACTUAL_CALL_HINT if isinstance(item, ToolCall) else "")
             )
-        fields: dict[str, Any] = {}
-        for key, value in item.items():
-            name = _EXPECTED_KEYS.get(key)
-            if name is None:
-                raise ExpectationError(
-                    f"unknown key {key!r} in the expected tool {dict(item)!r}"
-                    + did_you_mean(str(key), _EXPECTED_KEYS)
-                )
-            if value is not None:
-                fields[name] = value
-        name = fields.get("name")
+        values = _values_by_field(item)
+        name = values.get("name")
         if not isinstance(name, str) or not name:
             raise ExpectationError(f"an expected tool needs a 'tool_name', got {dict(item)!r}")
-        arguments = fields.get("arguments", ANY)
+        arguments = values.get("arguments", ANY)
         if arguments is not ANY and not isinstance(arguments, Mapping):
             raise ExpectationError(
                 f"the parameters of the expected tool {name!r} are a mapping of names to values,"
                 f" got {arguments!r}"
             )
-        for key in ("ignore", "result_dependencies", "action_dependencies"):
-            if key in fields:
-                fields[key] = tuple(fields[key])
-        return cls(**fields, source=source)
+        return cls(**values, source=source)
 
     def to_data(self) -> dict[str, Any]:
         """The mapping that `of` reads back, without unconstrained fields. Values are left as they are."""
-        data: dict[str, Any] = {"tool_name": self.name}
-        if self.arguments is not ANY:
-            data["parameters"] = self.arguments
-        if self.output is not ANY:
-            data["output"] = self.output
-        rest = {
-            "agent_name": self.agent,
-            "turn": self.turn,
-            "mode": self.mode,
-            "ignore": list(self.ignore) or None,
-            "as": self.label,
-            "result_dependencies": list(self.result_dependencies) or None,
-            "action_dependencies": list(self.action_dependencies) or None,
-            "require_all": None if self.require_all else False,
-        }
-        return data | {key: value for key, value in rest.items() if value is not None}
+        data: dict[str, Any] = {}
+        for name, word, unconstrained in _WRITTEN:
+            value = getattr(self, name)
+            if value is not unconstrained:
+                data[word] = list(value) if name in _TUPLES else value
+        return data
+
+
+def _values_by_field(item: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of a mapping by the fields that its words stand for, without those that are None."""
+    values: dict[str, Any] = {}
+    for key, value in item.items():
+        name = FIELD_OF.get(key)
+        if name is None:
+            raise ExpectationError(
+                f"unknown key {key!r} in the expected tool {dict(item)!r}" + did_you_mean(str(key), FIELD_OF)
+            )
+        if value is None:
+            continue
+        if name in values and values[name] != value:
+            raise ExpectationError(f"{key!r} contradicts another key of the expected tool {dict(item)!r}")
+        values[name] = value
+    for key in _TUPLES & values.keys():
+        several = isinstance(values[key], Iterable) and not isinstance(values[key], str | Mapping)
+        values[key] = tuple(values[key]) if several else (values[key],)
+    if not all(isinstance(parameter, str) for parameter in values.get("ignore", ())):
+        raise ExpectationError(f"ignore is a parameter's name or a list of names, got {item['ignore']!r}")
+    return values
+
+
+_WRITTEN = [(item.name, EXPECTED_WORDS[item.name][0], item.default)
+            for item in fields(ExpectedToolCall) if item.name in EXPECTED_WORDS]  # fmt: skip

@@ -9,6 +9,7 @@ from typing import Any
 
 from agenttrace.core.errors import ConfigError, ExpectationError, ScorerError
 from agenttrace.core.example import Example
+from agenttrace.core.numbers import is_number, is_whole
 from agenttrace.core.protocols import ChecksExamples, Scorer, optional
 
 _CAUSES = (ConfigError, ExpectationError)
@@ -70,11 +71,9 @@ def label(position: int, example: Example) -> str:
 def check_limits(concurrency: int, timeout: float | None, trials: int) -> None:
     """Raise ConfigError for a limit that cannot work."""
     for word, value in (("concurrency", concurrency), ("trials", trials)):
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        if not is_whole(value, 1):
             raise ConfigError(f"{word} is a whole number from 1, got {value!r}")
-    if timeout is not None and (
-        isinstance(timeout, bool) or not isinstance(timeout, int | float) or not timeout > 0
-    ):
+    if timeout is not None and not (is_number(timeout) and timeout > 0):
         raise ConfigError(f"timeout is a number of seconds above 0, or None for no limit; got {timeout!r}")
 
 

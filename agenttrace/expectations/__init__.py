@@ -3,25 +3,11 @@
 from agenttrace.core.tool_call import ANY
 from agenttrace.expectations.expectation import Attempts, Expectation, Mode, Severity, expect
 from agenttrace.expectations.from_run import expectation_of
-from agenttrace.expectations.matchers import (
-    ABSENT,
-    approx,
-    default,
-    gt,
-    gte,
-    has,
-    length,
-    lt,
-    lte,
-    not_,
-    one_of,
-    re_,
-    ref,
-    semantic,
-    type_,
-)
+from agenttrace.expectations.nested_matchers import default, has, length, not_, one_of
 from agenttrace.expectations.parse import parse_expectation
 from agenttrace.expectations.pattern import Pattern, any_of, call, many, opt, par, seq
+from agenttrace.expectations.references import ref
+from agenttrace.expectations.scalar_matchers import ABSENT, approx, gt, gte, lt, lte, re_, semantic, type_
 from agenttrace.expectations.values import Difference, agreement, differences
 
 __all__ = [

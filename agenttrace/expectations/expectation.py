@@ -10,7 +10,8 @@ from functools import cached_property
 from typing import Any, Literal, get_args
 
 from agenttrace.core.errors import ExpectationError, ScorerError, did_you_mean
-from agenttrace.core.tool_call import ArgumentMode
+from agenttrace.core.numbers import is_number, is_whole
+from agenttrace.core.tool_call import ARGUMENT_MODES, ArgumentMode
 from agenttrace.expectations.pattern import AnyOf, Call, Item, Many, Par, Pattern, Seq, seq
 from agenttrace.expectations.plans import EMPTY, Group, fixed_plans
 
@@ -27,7 +28,6 @@ out where a later call of the same tool succeeded, and stand for themselves wher
 
 MODES: tuple[Mode, ...] = get_args(Mode)
 ATTEMPTS: tuple[Attempts, ...] = get_args(Attempts)
-_MATCHES: tuple[ArgumentMode, ...] = get_args(ArgumentMode)
 _WORDS_OF_OTHER_LIBRARIES = {
     "subset": "; 'only' allows no call outside the expected ones, 'contains' wants at least those",
     "superset": "; 'contains' wants at least the expected calls",
@@ -179,8 +179,10 @@ def check_options(mode: Mode, match: ArgumentMode) -> None:
     """
     if mode not in MODES:
         raise ScorerError(_unknown("mode", mode, MODES))
-    if match not in _MATCHES:
-        raise ScorerError(_unknown("how parameters are compared (parameters=, match=)", match, _MATCHES))
+    if match not in ARGUMENT_MODES:
+        raise ScorerError(
+            _unknown("how parameters are compared (parameters=, match=)", match, ARGUMENT_MODES)
+        )
 
 
 def _unknown(word: str, value: object, choices: Sequence[str]) -> str:
@@ -226,7 +228,7 @@ def _pairs(value: Any) -> list[tuple[str, str]]:
 def _check_words(expectation: Expectation) -> None:
     for word, value, choices in (
         ("mode", expectation.mode, MODES),
-        ("match", expectation.match, _MATCHES),
+        ("match", expectation.match, ARGUMENT_MODES),
         ("attempts", expectation.attempts, ATTEMPTS),
     ):
         if value is not None and value not in choices:
@@ -254,13 +256,11 @@ def _check_numbers(expectation: Expectation) -> None:
     for word in ("at_most", "at_least"):
         counts.update({f"{word}[{name!r}]": number for name, number in getattr(expectation, word).items()})
     for word, number in counts.items():
-        if number is not None and (isinstance(number, bool) or not isinstance(number, int) or number < 0):
+        if number is not None and not is_whole(number):
             raise ExpectationError(f"{word} is a whole number of 0 or more, got {number!r}")
     for word in ("tokens", "seconds", "cost"):
         amount = getattr(expectation, word)
-        if amount is not None and (
-            isinstance(amount, bool) or not isinstance(amount, int | float) or not amount >= 0
-        ):
+        if amount is not None and not (is_number(amount) and amount >= 0):
             raise ExpectationError(f"{word} is a number of 0 or more, got {amount!r}")
 
 

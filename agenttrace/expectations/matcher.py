@@ -1,14 +1,27 @@
 # ruff: noqa: D102 - overridden methods are described once, in Matcher
-"""`Matcher`: the base class of everything that can stand in place of an expected value."""
+"""`Matcher`: the base class of everything that can stand in place of an expected value.
+
+In Python, matchers are made by functions (`re_`, `approx` …); beside these, `ANY` (the key is there), any
+predicate (a callable of the value), and ``a & b`` (both hold). In plain data they are ``$`` operators:
+
+``{"$re": "^a"}``, ``{"$in": […]}``, ``{"$approx": 12, "$abs": 1, "$rel": 0.1}``, ``{"$gt": 1, "$lte": 5}``
+(all must hold), ``{"$type": "integer"}``, ``{"$len": 3}``, ``{"$has": x}`` or ``{"$has": [x, y]}``,
+``{"$any": true}``, ``{"$absent": true}``, ``{"$not": x}``, ``{"$semantic": "…"}``,
+``{"$ref": "find.output.id"}``, ``{"$default": x}``. A literal key that begins with ``$`` is written with
+``$$``. `read_value` reads them, `write_value` writes them.
+
+A matcher is a class that names its function and its operator, with that function below it; the room's
+`__init__` and the front door offer the function. `OPERATORS` is the one table of them.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar, Protocol, cast
 
-from agenttrace.core.errors import ExpectationError
+from agenttrace.core.errors import ExpectationError, did_you_mean
 from agenttrace.core.jsonable import jsonable
 from agenttrace.core.tool_call import ANY, ArgumentMode, ToolCall
 
@@ -37,12 +50,30 @@ class Context:
 
 
 PLAIN = Context()
+_FLOATS = ("NaN", "Infinity", "-Infinity")
 
 
 class Matcher(ABC):
-    """What can stand in place of an expected value, at any depth."""
+    """What can stand in place of an expected value, at any depth: a frozen dataclass.
+
+    `word` is the function that makes it, `operator` its key in plain data, beside which stand its `options`.
+    A matcher without an operator has no written form.
+    """
 
     __slots__ = ()
+    word: ClassVar[str] = ""
+    operator: ClassVar[str] = ""
+    options: ClassVar[tuple[str, ...]] = ()
+
+    def __init_subclass__(cls) -> None:
+        if "operator" in vars(cls):
+            OPERATORS[cls.operator] = cls
+            _OPTIONS.update({f"${option}": cls.operator for option in cls.options})
+
+    @property
+    def values(self) -> tuple[Any, ...]:
+        """The values that it is made of."""
+        return tuple(getattr(self, item.name) for item in fields(cast(Any, self)))
 
     @abstractmethod
     def agree(self, actual: Any, context: Context) -> float:
@@ -57,15 +88,44 @@ class Matcher(ABC):
         """Whether a missing key agrees."""
         return False
 
-    @abstractmethod
+    @property
+    def _options(self) -> dict[str, Any]:
+        options = {name: getattr(self, name) for name in self.options}
+        return {name: value for name, value in options.items() if value is not None}
+
+    @classmethod
+    def read(cls, value: Any, **options: Any) -> Matcher:
+        """The matcher with an operator's value."""
+        make: Any = cls
+        matcher: Matcher = make(value, **options)
+        return matcher
+
     def to_data(self) -> dict[str, Any]:
-        """The ``$`` operators that read back as this matcher."""
+        """The ``$`` operators that read back as this matcher.
+
+        Raises:
+            ExpectationError: it has no operator.
+        """
+        if not self.operator:
+            raise ExpectationError(f"this cannot be written as data: {self!r}")
+        return {self.operator: self.values[0], **{f"${key}": value for key, value in self._options.items()}}
+
+    def __repr__(self) -> str:
+        options = [f"{name}={value!r}" for name, value in self._options.items()]
+        values = self.values[: len(self.values) - len(self.options)]
+        return f"{self.word}({', '.join([*map(repr, values), *options])})"
 
     def __and__(self, other: Matcher) -> All:
         return All((*_parts(self), *_parts(other)))
 
 
-@dataclass(frozen=True, slots=True)
+OPERATORS: dict[str, type[Matcher]] = {}
+"""Every matcher with a written form, by its operator; a class enters itself."""
+
+_OPTIONS: dict[str, str] = {}
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class All(Matcher):
     """Several matchers at once, each with its own operator: ``gte(1) & lte(5)``."""
 
@@ -97,6 +157,73 @@ class Unordered:
     members: tuple[Any, ...]
 
 
+def read_value(raw: Any) -> Any:
+    """An expected value with its ``$`` operators turned into matchers; other values are left as they are.
+
+    Raises:
+        ExpectationError: an unknown operator (with a suggestion), one with a value that it cannot take, or
+            operators and ordinary keys in one mapping.
+    """
+    if isinstance(raw, Mapping):
+        operators = [key for key in raw if isinstance(key, str) and _is_operator(key)]
+        if not operators:
+            return {_unescaped(key): read_value(item) for key, item in raw.items()}
+        return _read_operators(raw, operators)
+    if type(raw) in (list, tuple):
+        return [read_value(item) for item in raw]
+    return raw
+
+
+def _is_operator(key: str) -> bool:
+    return key.startswith("$") and not key.startswith("$$")
+
+
+def _unescaped(key: Any) -> Any:
+    return key[1:] if isinstance(key, str) and key.startswith("$$") else key
+
+
+def _read_operators(raw: Mapping[str, Any], operators: list[str]) -> Any:
+    known = {*OPERATORS, *_OPTIONS, "$any"}
+    for key in operators:
+        if key not in known and key != "$float":  # which is only how files spell NaN and the infinities
+            hint = did_you_mean(key, known)
+            raise ExpectationError(f"unknown operator {key!r}{hint}; a literal key is written '${key}'")
+        if _OPTIONS.get(key, key) not in raw:
+            owner = _OPTIONS[key]
+            options = " and ".join(repr(option) for option in _OPTIONS if _OPTIONS[option] == owner)
+            raise ExpectationError(f"{options} belong to {owner!r}, which is missing in {dict(raw)!r}")
+    if len(operators) < len(raw):
+        other = next(key for key in raw if key not in operators)
+        raise ExpectationError(
+            f"operators and the ordinary key {other!r} stand in one mapping: {dict(raw)!r}"
+        )
+    values = [_read_operator(key, raw) for key in operators if key not in _OPTIONS]
+    if len(values) == 1:
+        return values[0]
+    if not all(isinstance(value, Matcher) for value in values):
+        raise ExpectationError(f"these operators cannot stand together: {', '.join(operators)}")
+    return All(tuple(values))
+
+
+def _read_operator(key: str, raw: Mapping[str, Any]) -> Any:
+    value = raw[key]
+    if key in OPERATORS:
+        kind = OPERATORS[key]
+        return kind.read(value, **{name: raw[f"${name}"] for name in kind.options if f"${name}" in raw})
+    if key == "$any":
+        return when_true(key, value, ANY)
+    if value not in _FLOATS:
+        raise ExpectationError(f"'$float' is one of 'NaN', 'Infinity', '-Infinity', got {value!r}")
+    return float(value)
+
+
+def when_true(operator: str, value: Any, meaning: Any) -> Any:
+    """The meaning of an operator that takes no value but True. Raises ExpectationError for any other."""
+    if value is not True:
+        raise ExpectationError(f"{operator!r} is written {{{operator!r}: true}}, got {value!r}")
+    return meaning
+
+
 def write_value(value: Any) -> Any:
     """An expected value as plain data, with matchers as ``$`` operators and literal ``$`` keys as ``$$``.
 
@@ -111,7 +238,7 @@ def write_value(value: Any) -> Any:
         members = value.members if isinstance(value, Unordered) else tuple(value)
         return {"$has": [write_value(member) for member in members], "$len": len(members)} if members else []
     if isinstance(value, Mapping):
-        if len(value) == 1 and value.get("$float") in ("NaN", "Infinity", "-Infinity"):
+        if len(value) == 1 and value.get("$float") in _FLOATS:
             return dict(value)  # a float in its written form, which reads back as one
         return {_escaped(str(key)): write_value(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

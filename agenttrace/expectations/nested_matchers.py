@@ -1,4 +1,3 @@
-# ruff: noqa: D102 - overridden methods are described once, in Matcher
 """Matchers that contain other expected values: one_of, has, length, not_, default."""
 
 from __future__ import annotations
@@ -8,46 +7,63 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from agenttrace.core.errors import ExpectationError
-from agenttrace.expectations.matcher import All, Context, Matcher, Unordered, write_value
-from agenttrace.expectations.scalar_matchers import is_number
+from agenttrace.core.numbers import is_number
+from agenttrace.expectations.matcher import Context, Matcher, read_value, write_value
 from agenttrace.expectations.values import agree, prepare
 
 
-@dataclass(frozen=True, slots=True)
-class OneOf(Matcher):
-    """The best of several expected values."""
+class _Nested(Matcher):
+    __slots__ = ()
 
-    options: tuple[Any, ...]
-
-    def __post_init__(self) -> None:
-        if not self.options:
-            raise ExpectationError("one_of needs at least one value: without any it could never hold")
-        object.__setattr__(self, "options", tuple(prepare(option) for option in self.options))
-
-    def agree(self, actual: Any, context: Context) -> float:
-        return max(agree(option, actual, context) for option in self.options)
-
-    @property
-    def accepts_absence(self) -> bool:
-        return any(isinstance(option, Matcher) and option.accepts_absence for option in self.options)
+    @classmethod
+    def read(cls, value: Any, **_: Any) -> Matcher:
+        return super().read(read_value(value))
 
     def to_data(self) -> dict[str, Any]:
-        return {"$in": [write_value(option) for option in self.options]}
-
-    def __repr__(self) -> str:
-        return f"one_of({', '.join(map(repr, self.options))})"
+        return {self.operator: write_value(self.values[0])}
 
 
-@dataclass(frozen=True, slots=True)
-class Has(Matcher):
-    """A list that contains each item, a text that contains each text, a mapping with the listed keys."""
-
+@dataclass(frozen=True, slots=True, repr=False)
+class _Several(_Nested):
     items: tuple[Any, ...]
 
     def __post_init__(self) -> None:
         if not self.items:
-            raise ExpectationError("has needs at least one item")
-        object.__setattr__(self, "items", tuple(prepare(item) for item in self.items))
+            raise ExpectationError(f"{self.word} needs at least one value: without any it could never hold")
+        object.__setattr__(self, "items", tuple(map(prepare, self.items)))
+
+    def __repr__(self) -> str:
+        return f"{self.word}({', '.join(map(repr, self.items))})"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class _OneOf(_Several):
+    word = "one_of"
+    operator = "$in"
+
+    def agree(self, actual: Any, context: Context) -> float:
+        return max(agree(item, actual, context) for item in self.items)
+
+    @property
+    def accepts_absence(self) -> bool:
+        return any(isinstance(item, Matcher) and item.accepts_absence for item in self.items)
+
+    @classmethod
+    def read(cls, value: Any, **_: Any) -> Matcher:
+        if not isinstance(value, list | tuple | set | frozenset):
+            raise ExpectationError(f"'$in' takes a list of values, got {value!r}")
+        return cls(tuple(map(read_value, value)))
+
+
+def one_of(*options: Any) -> Matcher:
+    """Any of several values, matchers included."""
+    return _OneOf(options)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class _Has(_Several):
+    word = "has"
+    operator = "$has"
 
     def agree(self, actual: Any, context: Context) -> float:
         return 1.0 if all(self._contains(actual, item, context) for item in self.items) else 0.0
@@ -63,17 +79,20 @@ class Has(Matcher):
             return any(agree(item, member, context) == 1.0 for member in actual)
         return False
 
-    def to_data(self) -> dict[str, Any]:
-        return {"$has": [write_value(item) for item in self.items]}
-
-    def __repr__(self) -> str:
-        return f"has({', '.join(map(repr, self.items))})"
+    @classmethod
+    def read(cls, value: Any, **_: Any) -> Matcher:
+        return cls(tuple(map(read_value, value if isinstance(value, list | tuple) else [value])))
 
 
-@dataclass(frozen=True, slots=True)
-class Length(Matcher):
-    """A text, list or mapping of so many characters, items or keys."""
+def has(*items: Any) -> Matcher:
+    """A list that contains each item, a text that contains each text, a mapping with the listed keys."""
+    return _Has(items)
 
+
+@dataclass(frozen=True, slots=True, repr=False)
+class _Length(_Nested):
+    word = "length"
+    operator = "$len"
     size: Any
 
     def __post_init__(self) -> None:
@@ -84,40 +103,38 @@ class Length(Matcher):
         has_size = isinstance(actual, str | list | tuple | Mapping | set | frozenset)
         return agree(self.size, len(actual), context) if has_size else 0.0
 
-    def to_data(self) -> dict[str, Any]:
-        return {"$len": write_value(self.size)}
 
-    def __repr__(self) -> str:
-        return f"length({self.size!r})"
+def length(size: int | Matcher) -> Matcher:
+    """A text, list or mapping of so many characters, items or keys: ``length(3)``, ``length(gte(1))``."""
+    return _Length(size)
 
 
-@dataclass(frozen=True, slots=True)
-class Not(Matcher):
-    """A value that is there and does not agree."""
-
+@dataclass(frozen=True, slots=True, repr=False)
+class _Prepared(_Nested):
     value: Any
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "value", prepare(self.value))
+
+
+class _Not(_Prepared):
+    __slots__ = ()
+    word = "not_"
+    operator = "$not"
 
     def agree(self, actual: Any, context: Context) -> float:
         return 0.0 if agree(self.value, actual, context) == 1.0 else 1.0
 
-    def to_data(self) -> dict[str, Any]:
-        return {"$not": write_value(self.value)}
 
-    def __repr__(self) -> str:
-        return f"not_({self.value!r})"
+def not_(value: Any) -> Matcher:
+    """A value that is there and does not agree."""
+    return _Not(value)
 
 
-@dataclass(frozen=True, slots=True)
-class Default(Matcher):
-    """The value, or the key left out."""
-
-    value: Any
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "value", prepare(self.value))
+class _Default(_Prepared):
+    __slots__ = ()
+    word = "default"
+    operator = "$default"
 
     def agree(self, actual: Any, context: Context) -> float:
         return agree(self.value, actual, context)
@@ -126,27 +143,7 @@ class Default(Matcher):
     def accepts_absence(self) -> bool:
         return True
 
-    def to_data(self) -> dict[str, Any]:
-        return {"$default": write_value(self.value)}
 
-    def __repr__(self) -> str:
-        return f"default({self.value!r})"
-
-
-def parts_of(value: Any) -> tuple[Any, ...]:
-    """The expected values directly inside a value or a matcher."""
-    if isinstance(value, Mapping):
-        return tuple(value.values())
-    if isinstance(value, list | tuple | set | frozenset):
-        return tuple(value)
-    if isinstance(value, OneOf):
-        return value.options
-    if isinstance(value, Has):
-        return value.items
-    if isinstance(value, Not | Default):
-        return (value.value,)
-    if isinstance(value, Length):
-        return (value.size,)
-    if isinstance(value, All):
-        return value.parts
-    return value.members if isinstance(value, Unordered) else ()
+def default(value: Any) -> Matcher:
+    """The value, spelled out or left out."""
+    return _Default(value)

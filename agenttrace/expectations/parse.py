@@ -15,7 +15,7 @@ from agenttrace.core.errors import ExpectationError, did_you_mean
 from agenttrace.core.tool_call import ACTUAL_CALL_HINT, ExpectedToolCall, ToolCall
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.expectation import Expectation, expect
-from agenttrace.expectations.pattern import Call, Many, Pattern, any_of, as_call, many, opt, par, seq
+from agenttrace.expectations.pattern import Many, Pattern, any_of, as_call, many, opt, par, seq
 
 T = TypeVar("T")
 
@@ -64,20 +64,6 @@ _MEMO: Memo[Expectation] = Memo(512)
 
 _CONSTRAINTS = frozenset(Expectation.__dataclass_fields__) - {"source", "path"}
 _FIELDS = _CONSTRAINTS | {"path"}
-_CALL_KEYS = {
-    "call": "tool_name",
-    "args": "parameters",
-    "arguments": "parameters",
-    "parameters": "parameters",
-    "match": "mode",
-    "mode": "mode",
-    "agent": "agent_name",
-    "agent_name": "agent_name",
-    "turn": "turn",
-    "output": "output",
-    "ignore": "ignore",
-    "as": "as",
-}
 
 
 def parse_expectation(raw: Any, source: str | None = None) -> Expectation:
@@ -169,17 +155,7 @@ def _parse_mapping(raw: Mapping[Any, Any]) -> Pattern:
 
 
 def _parse_call(raw: Mapping[Any, Any]) -> Pattern:
-    flat: dict[str, Any] = {}
-    for key, value in raw.items():
-        if key == "times":
-            continue
-        if key not in _CALL_KEYS:
-            keys = {*_CALL_KEYS, "times"}
-            raise ExpectationError(
-                f"unknown key {key!r} in the call {dict(raw)!r}{did_you_mean(str(key), keys)}"
-            )
-        flat[_CALL_KEYS[key]] = value
-    one: Call = as_call(ExpectedToolCall.of(flat))
+    one = as_call(ExpectedToolCall.of({key: value for key, value in raw.items() if key != "times"}))
     return _repeated(one, raw["times"]) if "times" in raw else one
 
 

@@ -15,12 +15,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from agenttrace.core.errors import ExpectationError
-from agenttrace.core.tool_call import ANY, ArgumentMode, ExpectedToolCall
-from agenttrace.expectations.matcher import write_value
-from agenttrace.expectations.matchers import read_value
+from agenttrace.core.numbers import is_whole
+from agenttrace.core.tool_call import ANY, ARGUMENT_MODES, FIELD_OF, ArgumentMode, ExpectedToolCall
+from agenttrace.expectations.matcher import read_value, write_value
 from agenttrace.expectations.values import prepare
 
 Item = Any
@@ -55,80 +55,72 @@ class Call(ExpectedToolCall, Pattern):
         yield self
 
     def to_data(self) -> Any:
-        data: dict[str, Any] = {"tool_name": self.name}
-        if self.arguments is not ANY:
-            data["parameters"] = write_value(self.arguments)
-        if self.output is not ANY:
-            data["output"] = {"$type": "null"} if self.output is None else write_value(self.output)
-        words = {"agent_name": self.agent, "turn": self.turn, "mode": self.mode, "as": self.label}
-        data.update({key: value for key, value in words.items() if value is not None})
-        for key in ("ignore", "result_dependencies", "action_dependencies"):
-            if getattr(self, key):
-                data[key] = list(getattr(self, key))
-        if not self.require_all:
-            data["require_all"] = False
-        return self.name if len(data) == 1 else data
+        data = ExpectedToolCall.to_data(self)
+        if len(data) == 1:
+            return self.name
+        for key in ("parameters", "output"):
+            if key in data:
+                data[key] = write_value(data[key])
+        if "output" in data and self.output is None:  # where None stands, nothing is expected
+            data["output"] = {"$type": "null"}
+        return data
 
     def __repr__(self) -> str:
         parts = [repr(self.name)]
         if isinstance(self.arguments, Mapping):
             plain = self.arguments and all(
-                key.isidentifier() and key not in _RESERVED_NAMES for key in self.arguments
+                key.isidentifier() and key not in _KEYWORDS for key in self.arguments
             )
             parts += (
                 [f"{key}={value!r}" for key, value in self.arguments.items()]
                 if plain
                 else [repr(dict(self.arguments))]
             )
-        words = {"match": self.mode, "agent": self.agent, "turn": self.turn, "as_": self.label}
-        parts += [f"{key}={value!r}" for key, value in words.items() if value is not None]
-        if self.output is not ANY:
-            parts.append(f"output={self.output!r}")
-        if self.ignore:
-            parts.append(f"ignore={list(self.ignore)!r}")
+        for keyword, default in _KEYWORDS.items():
+            value = getattr(self, FIELD_OF[keyword.rstrip("_")])
+            if value is not default:
+                parts.append(f"{keyword}={list(value) if keyword == 'ignore' else value!r}")
         return f"call({', '.join(parts)})"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class _Composite(Pattern):
+    word: ClassVar[str]
     parts: tuple[Pattern, ...]
 
     def calls(self) -> Iterator[Call]:
         for part in self.parts:
             yield from part.calls()
 
+    def to_data(self) -> Any:
+        return {self.word: [part.to_data() for part in self.parts]}
 
-@dataclass(frozen=True, slots=True)
+    def __repr__(self) -> str:
+        return f"{self.word}({', '.join(map(repr, self.parts))})"
+
+
 class Seq(_Composite):
     """One after the other."""
+
+    __slots__ = ()
+    word = "seq"
 
     def to_data(self) -> Any:
         return [part.to_data() for part in self.parts]
 
-    def __repr__(self) -> str:
-        return f"seq({', '.join(map(repr, self.parts))})"
 
-
-@dataclass(frozen=True, slots=True)
 class Par(_Composite):
     """All parts, in any order, also interleaved."""
 
-    def to_data(self) -> Any:
-        return {"par": [part.to_data() for part in self.parts]}
-
-    def __repr__(self) -> str:
-        return f"par({', '.join(map(repr, self.parts))})"
+    __slots__ = ()
+    word = "par"
 
 
-@dataclass(frozen=True, slots=True)
 class AnyOf(_Composite):
     """One of several alternatives."""
 
-    def to_data(self) -> Any:
-        return {"any_of": [part.to_data() for part in self.parts]}
-
-    def __repr__(self) -> str:
-        return f"any_of({', '.join(map(repr, self.parts))})"
+    __slots__ = ()
+    word = "any_of"
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,10 +143,6 @@ class Many(Pattern):
         if (self.least, self.most) == (0, 1):
             return f"opt({self.part!r})"
         return f"many({self.part!r}, {self.least}, {self.most})"
-
-
-_RESERVED_NAMES = frozenset({"arguments", "match", "ignore", "agent", "turn", "output", "as_"})
-_MODES: tuple[ArgumentMode, ...] = ("exact", "listed", "ignore")
 
 
 def call(
@@ -183,11 +171,15 @@ def call(
     if arguments is not None and parameters:
         raise ExpectationError(f"call({name!r}, …): give the arguments as a mapping or as keywords, not both")
     values = arguments if arguments is not None else (parameters or ANY)
-    plain = ExpectedToolCall(
-        name=name, arguments=values, output=output, agent=agent, turn=turn, mode=match,
-        ignore=(ignore,) if isinstance(ignore, str) else tuple(ignore), label=as_,
+    return as_call(
+        ExpectedToolCall(
+            name=name, arguments=values, output=output, agent=agent, turn=turn, mode=match,
+            ignore=(ignore,) if isinstance(ignore, str) else tuple(ignore), label=as_,
+        )
     )  # fmt: skip
-    return as_call(plain)
+
+
+_KEYWORDS: Mapping[str, Any] = call.__kwdefaults__ or {}
 
 
 def as_call(expected: ExpectedToolCall) -> Call:
@@ -198,29 +190,19 @@ def as_call(expected: ExpectedToolCall) -> Call:
     """
     if isinstance(expected, Call):
         return expected
+    values = {field: getattr(expected, field) for field in ExpectedToolCall.__dataclass_fields__}
     name, arguments, output, mode = expected.name, expected.arguments, expected.output, expected.mode
     if not isinstance(name, str) or not name:
         raise ExpectationError(f"an expected call needs a tool's name, got {name!r}")
-    if mode is not None and mode not in _MODES:
-        raise ExpectationError(f"match is one of {', '.join(_MODES)}, got {mode!r}")
+    if mode is not None and mode not in ARGUMENT_MODES:
+        raise ExpectationError(f"match is one of {', '.join(ARGUMENT_MODES)}, got {mode!r}")
     if arguments is not ANY:
         if not isinstance(arguments, Mapping) or not all(isinstance(key, str) for key in arguments):
             raise ExpectationError(f"the arguments of {name!r} map names to values, got {arguments!r}")
         arguments = prepare(read_value(arguments))
-    return Call(
-        name=name,
-        arguments=arguments,
-        output=output if output is ANY else prepare(read_value(output)),
-        agent=expected.agent,
-        turn=expected.turn,
-        mode=mode,
-        ignore=expected.ignore,
-        label=expected.label,
-        result_dependencies=expected.result_dependencies,
-        action_dependencies=expected.action_dependencies,
-        require_all=expected.require_all,
-        source=expected.source,
-    )
+    values["arguments"] = arguments
+    values["output"] = output if output is ANY else prepare(read_value(output))
+    return Call(**values)
 
 
 def as_pattern(item: Item) -> Pattern:
@@ -274,7 +256,7 @@ def many(item: Item, least: int = 1, most: int | None = None) -> Many:
         ExpectationError: impossible numbers, or numbers that allow no call at all.
     """
     for number in (least, most):
-        if number is not None and (isinstance(number, bool) or not isinstance(number, int) or number < 0):
+        if number is not None and not is_whole(number):
             raise ExpectationError(f"many: how often is a whole number of 0 or more, got {number!r}")
     if most is not None and (most < least or most == 0):
         raise ExpectationError(

@@ -30,10 +30,12 @@ _STEP = re.compile(
 _SIDES = ("output", "arguments", "input")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Ref(Matcher):
     """A value that an earlier call received or returned."""
 
+    word = "ref"
+    operator = "$ref"
     path: str
 
     def __post_init__(self) -> None:
@@ -66,11 +68,10 @@ class Ref(Matcher):
             if not call.failed and (call.name == self.source if fits is None else fits(position)):
                 yield call
 
-    def to_data(self) -> dict[str, Any]:
-        return {"$ref": self.path}
 
-    def __repr__(self) -> str:
-        return f"ref({self.path!r})"
+def ref(path: str) -> Matcher:
+    """A value that came from an earlier call: ``ref("find.output.items[*].id")``."""
+    return Ref(path)
 
 
 def split_path(path: str) -> tuple[str, str, tuple[Step, ...]]:

@@ -1,21 +1,21 @@
-# ruff: noqa: D102 - overridden methods are described once, in Matcher
 """Matchers that test one value: regex, approx, bounds, type, semantic, absence."""
 
 from __future__ import annotations
 
 import math
+import operator as operators
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final, Literal
+from typing import Any, ClassVar, Final, Literal, get_args
 
 from agenttrace.core.errors import ExpectationError, ScorerError, did_you_mean
-from agenttrace.expectations.matcher import Context, Matcher
+from agenttrace.core.numbers import is_number
+from agenttrace.expectations.matcher import Context, Matcher, when_true
 from agenttrace.process.bounded_search import bounded_search, compiled
 
 TypeName = Literal["string", "integer", "number", "boolean", "null", "array", "object"]
-Relation = Literal["gt", "gte", "lt", "lte"]
 _TYPE_NAMES: Mapping[Any, TypeName] = {
     str: "string",
     int: "integer",
@@ -27,16 +27,14 @@ _TYPE_NAMES: Mapping[Any, TypeName] = {
     tuple: "array",
     dict: "object",
 }
-JSON_TYPES: tuple[TypeName, ...] = ("string", "integer", "number", "boolean", "null", "array", "object")
+_JSON_TYPES: tuple[TypeName, ...] = get_args(TypeName)
 
 
-def is_number(value: Any) -> bool:
-    """Whether a value is a number: True and False are not."""
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class _Absent(Matcher):
+    word = "ABSENT"
+    operator = "$absent"
+
     def agree(self, actual: Any, context: Context) -> float:
         return 0.0
 
@@ -44,21 +42,26 @@ class _Absent(Matcher):
     def accepts_absence(self) -> bool:
         return True
 
+    @classmethod
+    def read(cls, value: Any, **_: Any) -> Matcher:
+        matcher: Matcher = when_true(cls.operator, value, ABSENT)
+        return matcher
+
     def to_data(self) -> dict[str, Any]:
-        return {"$absent": True}
+        return {self.operator: True}
 
     def __repr__(self) -> str:
-        return "ABSENT"
+        return self.word
 
 
 ABSENT: Final = _Absent()
 """The key must not be there."""
 
 
-@dataclass(frozen=True)
-class Regex(Matcher):
-    """A text that the pattern matches anywhere; an error where the search takes too long."""
-
+@dataclass(frozen=True, repr=False)
+class _Regex(Matcher):
+    word = "re_"
+    operator = "$re"
     pattern: str
 
     def __post_init__(self) -> None:
@@ -76,17 +79,20 @@ class Regex(Matcher):
             return 0.0
         return 0.0 if bounded_search(self._compiled, actual) is None else 1.0
 
-    def to_data(self) -> dict[str, Any]:
-        return {"$re": self.pattern}
 
-    def __repr__(self) -> str:
-        return f"re_({self.pattern!r})"
+def re_(pattern: str) -> Matcher:
+    """A text that the regular expression matches anywhere (anchor it with ``^`` and ``$``).
+
+    A search that takes more than 0.5 s of processor time is an error, and so is the score.
+    """
+    return _Regex(pattern)
 
 
-@dataclass(frozen=True, slots=True)
-class Approx(Matcher):
-    """A number within the larger of `abs` and `rel` × |value| of a value."""
-
+@dataclass(frozen=True, slots=True, repr=False)
+class _Approx(Matcher):
+    word = "approx"
+    operator = "$approx"
+    options = ("abs", "rel")
     value: float
     abs: float | None = None
     rel: float | None = None
@@ -114,52 +120,77 @@ class Approx(Matcher):
             1.0 if actual == self.value or math.fabs(actual - self.value) <= self.tolerance + slack else 0.0
         )
 
-    def to_data(self) -> dict[str, Any]:
-        bounds = {"$abs": self.abs, "$rel": self.rel}
-        return {"$approx": self.value, **{key: bound for key, bound in bounds.items() if bound is not None}}
 
-    def __repr__(self) -> str:
-        parts = [repr(self.value)]
-        parts += [] if self.abs is None else [f"abs={self.abs!r}"]
-        parts += [] if self.rel is None else [f"rel={self.rel!r}"]
-        return f"approx({', '.join(parts)})"
+def approx(value: float, *, abs: float | None = None, rel: float | None = None) -> Matcher:  # noqa: A002 - pytest's word
+    """A number within the larger of `abs` and `rel` × |value|; within 1e-6 of it where neither is given."""
+    return _Approx(value, abs, rel)
 
 
-@dataclass(frozen=True, slots=True)
-class Bound(Matcher):
+@dataclass(frozen=True, slots=True, repr=False)
+class _Bound(Matcher):
     """A number beyond a number, or a text beyond a text in the order of its characters (ISO dates)."""
 
-    relation: Relation
+    holds: ClassVar[Callable[[Any, Any], bool]]
     limit: Any
 
     def __post_init__(self) -> None:
         if not (is_number(self.limit) or isinstance(self.limit, str)):
-            raise ExpectationError(f"{self.relation} takes a number or a text, got {self.limit!r}")
+            raise ExpectationError(f"{self.word} takes a number or a text, got {self.limit!r}")
 
     def agree(self, actual: Any, context: Context) -> float:
         alike = isinstance(actual, str) if isinstance(self.limit, str) else is_number(actual)
-        if not alike:
-            return 0.0
-        holds = {
-            "gt": lambda: actual > self.limit,
-            "gte": lambda: actual >= self.limit,
-            "lt": lambda: actual < self.limit,
-            "lte": lambda: actual <= self.limit,
-        }[self.relation]()
-        return 1.0 if holds else 0.0
-
-    def to_data(self) -> dict[str, Any]:
-        return {f"${self.relation}": self.limit}
-
-    def __repr__(self) -> str:
-        return f"{self.relation}({self.limit!r})"
+        return 1.0 if alike and type(self).holds(actual, self.limit) else 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class OfType(Matcher):
-    """A value of a JSON type; *integer* admits 1.0, no number admits True."""
+class _Gt(_Bound):
+    __slots__ = ()
+    word, operator, holds = "gt", "$gt", operators.gt
 
+
+class _Gte(_Bound):
+    __slots__ = ()
+    word, operator, holds = "gte", "$gte", operators.ge
+
+
+class _Lt(_Bound):
+    __slots__ = ()
+    word, operator, holds = "lt", "$lt", operators.lt
+
+
+class _Lte(_Bound):
+    __slots__ = ()
+    word, operator, holds = "lte", "$lte", operators.le
+
+
+def gt(limit: float | str) -> Matcher:
+    """A number greater than a number, or a text after a text."""
+    return _Gt(limit)
+
+
+def gte(limit: float | str) -> Matcher:
+    """A number of at least a number, or a text not before a text."""
+    return _Gte(limit)
+
+
+def lt(limit: float | str) -> Matcher:
+    """A number less than a number, or a text before a text."""
+    return _Lt(limit)
+
+
+def lte(limit: float | str) -> Matcher:
+    """A number of at most a number, or a text not after a text."""
+    return _Lte(limit)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class _OfType(Matcher):
+    word = "type_"
+    operator = "$type"
     name: TypeName
+
+    @classmethod
+    def read(cls, value: Any, **_: Any) -> Matcher:
+        return type_(value)
 
     def agree(self, actual: Any, context: Context) -> float:
         number = is_number(actual)
@@ -174,17 +205,30 @@ class OfType(Matcher):
         }[self.name]
         return 1.0 if holds else 0.0
 
-    def to_data(self) -> dict[str, Any]:
-        return {"$type": self.name}
 
-    def __repr__(self) -> str:
-        return f"type_({self.name!r})"
+def type_(kind: Any) -> Matcher:
+    """A value of a type: ``str``, ``int``, ``float`` (any number), ``bool``, ``list``, ``dict``, None, or
+    the JSON type's name. An integer may be 1.0; True is no number."""
+    return _OfType(_type_name(kind))
 
 
-@dataclass(frozen=True, slots=True)
-class Semantic(Matcher):
-    """A value that means what a text says, as a model judges."""
+def _type_name(kind: Any) -> TypeName:
+    """The JSON type of a Python type or of a JSON type's name. Raises ExpectationError."""
+    if isinstance(kind, str):
+        for name in _JSON_TYPES:
+            if name == kind:
+                return name
+        raise ExpectationError(f"unknown type {kind!r}" + did_you_mean(kind, _JSON_TYPES))
+    try:
+        return _TYPE_NAMES[kind]
+    except (KeyError, TypeError):
+        raise ExpectationError(f"{kind!r} is not a JSON type; use one of {', '.join(_JSON_TYPES)}") from None
 
+
+@dataclass(frozen=True, slots=True, repr=False)
+class _Semantic(Matcher):
+    word = "semantic"
+    operator = "$semantic"
     text: str
 
     def __post_init__(self) -> None:
@@ -199,21 +243,7 @@ class Semantic(Matcher):
             )
         return 1.0 if context.answers.answer(self.text, actual) else 0.0
 
-    def to_data(self) -> dict[str, Any]:
-        return {"$semantic": self.text}
 
-    def __repr__(self) -> str:
-        return f"semantic({self.text!r})"
-
-
-def type_name(kind: Any) -> TypeName:
-    """The JSON type of a Python type or of a JSON type's name. Raises ExpectationError."""
-    if isinstance(kind, str):
-        for name in JSON_TYPES:
-            if name == kind:
-                return name
-        raise ExpectationError(f"unknown type {kind!r}" + did_you_mean(kind, JSON_TYPES))
-    try:
-        return _TYPE_NAMES[kind]
-    except (KeyError, TypeError):
-        raise ExpectationError(f"{kind!r} is not a JSON type; use one of {', '.join(JSON_TYPES)}") from None
+def semantic(text: str) -> Matcher:
+    """A value that means what the text says; an error without a judge (`ask=` of a scorer)."""
+    return _Semantic(text)

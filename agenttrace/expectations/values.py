@@ -22,7 +22,7 @@ from agenttrace.core.jsonable import clean, jsonable, to_json
 from agenttrace.core.snapshot import LEAVES, MAX_DEPTH, MAX_ITEMS
 from agenttrace.core.tool_call import ANY, ArgumentMode
 from agenttrace.expectations.assign import best_pairs
-from agenttrace.expectations.matcher import PLAIN, Context, Matcher, Unordered
+from agenttrace.expectations.matcher import PLAIN, Context, Matcher, Unordered, write_value
 
 DifferenceKind = Literal["differs", "missing", "unexpected"]
 _EXACT = frozenset({str, int, bool, type(None)})
@@ -44,8 +44,22 @@ class Difference:
     kind: DifferenceKind = "differs"
     note: str = ""
 
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-safe data; what has no written form, such as a predicate, as its repr."""
+        try:
+            expected = write_value(self.expected)
+        except ExpectationError:
+            expected = repr(self.expected)
+        return {
+            "path": self.path,
+            "kind": self.kind,
+            "expected": expected,
+            "got": jsonable(self.got),
+            "note": self.note,
+        }
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Predicate(Matcher):
     """Any callable: agrees where it returns a true value; the diff shows what it raises."""
 
@@ -63,9 +77,6 @@ class Predicate(Matcher):
         except Exception as error:  # choke-point: shown to the reader
             return f"the predicate raised {type(error).__name__}: {error}"
         return ""
-
-    def to_data(self) -> dict[str, Any]:
-        raise ExpectationError(f"a predicate cannot be written as data: {self.function!r}")
 
     def __repr__(self) -> str:
         return getattr(self.function, "__name__", repr(self.function))

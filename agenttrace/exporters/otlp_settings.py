@@ -11,6 +11,7 @@ from typing import Literal, TypeVar, get_args
 from urllib.parse import unquote
 
 from agenttrace.core.errors import ConfigError
+from agenttrace.core.numbers import is_number
 from agenttrace.exporters.otlp_encoding import Kind, Protocol
 from agenttrace.http.endpoint import checked_base_url
 
@@ -181,6 +182,6 @@ def _timeout(kind: Kind, argument: float | None) -> float:
             timeout = 0.0
         if not 0 < timeout < math.inf:
             raise ConfigError(f"{variable} is a number of milliseconds above 0, got {text!r}")
-    if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 < timeout < math.inf:
+    if not (is_number(timeout) and 0 < timeout < math.inf):
         raise ConfigError(f"timeout is a number of seconds above 0, got {timeout!r}")
     return float(timeout)

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from pydantic import create_model
 
 from agenttrace.core.errors import ScorerError
+from agenttrace.core.numbers import is_number
 from agenttrace.core.protocols import ChatModel
 from agenttrace.judges.evidence import Evidence
 from agenttrace.judges.judge import Judge
@@ -85,6 +86,6 @@ def _checked_options(name: str, options: Mapping[str, float]) -> dict[str, float
     for label, score in options.items():
         if not isinstance(label, str) or not label:
             raise ScorerError(f"{name}: a label is a text, got {label!r}; quote yes and no in YAML")
-        if isinstance(score, bool) or not isinstance(score, int | float) or not 0 <= score <= 1:
+        if not (is_number(score) and 0 <= score <= 1):
             raise ScorerError(f"{name}: the score of {label!r} is a number from 0 to 1, got {score!r}")
     return {label: float(score) for label, score in options.items()}

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Self
 
 from agenttrace.core.errors import AgentTraceError, ConfigError, JudgeError, ScorerError
 from agenttrace.core.example import Example
+from agenttrace.core.numbers import is_whole
 from agenttrace.core.protocols import ChatModel, name_of_model
 from agenttrace.core.score import Score, checked_threshold
 from agenttrace.core.trace import Trace
@@ -63,7 +64,7 @@ class JudgeScorer(ABC):
     ) -> None:
         self.name = name or self.name
         self.threshold = float(checked_threshold(threshold, self.name))
-        if isinstance(votes, bool) or not isinstance(votes, int) or votes < 1:
+        if not is_whole(votes, 1):
             raise ScorerError(f"{self.name}: votes is a whole number from 1, got {votes!r}")
         self.model = model
         self.votes = votes

@@ -31,7 +31,7 @@ Comparators = Mapping[str, Compare | Mapping[str, Compare]]
 """For a tool, what compares its arguments as a whole (two mappings), or single parameters by name."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Compared(Matcher):
     """An expected value that a user's comparator compares."""
 
@@ -48,9 +48,6 @@ class Compared(Matcher):
 
     def why(self, actual: Any, context: Context) -> str:
         return f"by {getattr(self.compare, '__name__', 'the comparator')}"
-
-    def to_data(self) -> dict[str, Any]:
-        raise ExpectationError(f"a comparator cannot be written as data: {self.compare!r}")
 
     def __repr__(self) -> str:
         return repr(self.value)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -40,15 +40,7 @@ class Check:
 
     def to_dict(self) -> dict[str, Any]:
         """Every field under its name."""
-        return {
-            "name": self.name,
-            "held": self.held,
-            "wanted": self.wanted,
-            "found": self.found,
-            "severity": self.severity,
-            "vacuous": self.vacuous,
-            "broken_by": list(self.broken_by),
-        }
+        return {**asdict(self), "broken_by": list(self.broken_by)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +59,11 @@ def check_constraints(expectation: Expectation, subject: Subject) -> tuple[Check
     Raises:
         ScorerError: tokens, seconds or cost are limited, and the trace does not say how much was spent.
     """
-    return tuple(check for constraint in _CONSTRAINTS for check in constraint(expectation, subject))
+    return tuple(
+        replace(check, severity=expectation.severity_of(check.name))
+        for constraint in _CONSTRAINTS
+        for check in constraint(expectation, subject)
+    )
 
 
 def _call_list(calls: Sequence[ToolCall]) -> str:
@@ -75,145 +71,101 @@ def _call_list(calls: Sequence[ToolCall]) -> str:
     return listing + (f", … {len(calls) - 5} more" if len(calls) > 5 else "")
 
 
-def _violation(
-    expectation: Expectation,
-    name: str,
-    requirement: str,
-    offenders: Sequence[ToolCall],
-    *,
-    vacuous: bool = False,
-) -> Check:
+def _indexes(calls: Sequence[ToolCall]) -> tuple[int, ...]:
+    return tuple(call.index for call in calls)
+
+
+def _violation(name: str, wanted: str, offenders: Sequence[ToolCall], *, vacuous: bool = False) -> Check:
     observation = f"called {_call_list(offenders)}" if offenders else ""
-    indexes = tuple(call.index for call in offenders)
     return Check(
         name,
         not offenders,
-        requirement,
+        wanted,
         observation,
-        expectation.severity_of(name),
-        vacuous and not offenders,
-        indexes,
+        vacuous=vacuous and not offenders,
+        broken_by=_indexes(offenders),
     )
 
 
-def _is_unknown(globs: Sequence[str], subject: Subject) -> bool:
+def _is_unknown(glob: str, subject: Subject) -> bool:
     """Whether the known tools include none of such a name; False where no tools are known."""
     names = {*subject.tools, *(call.name for call in subject.attempts)}
-    return bool(subject.tools) and not any(fnmatchcase(name, glob) for name in names for glob in globs)
+    return bool(subject.tools) and not any(fnmatchcase(name, glob) for name in names)
 
 
-def _never(expectation: Expectation, subject: Subject) -> list[Check]:
-    return [
-        _violation(
-            expectation,
-            "never",
-            f"never {glob}",
-            [call for call in subject.attempts if fnmatchcase(call.name, glob)],
-            vacuous=_is_unknown((glob,), subject),
-        )
-        for glob in expectation.never
-    ]
+def _never(expectation: Expectation, subject: Subject) -> Iterator[Check]:
+    for glob in expectation.never:
+        offenders = [call for call in subject.attempts if fnmatchcase(call.name, glob)]
+        yield _violation("never", f"never {glob}", offenders, vacuous=_is_unknown(glob, subject))
 
 
-def _only(expectation: Expectation, subject: Subject) -> list[Check]:
-    if expectation.only is None:
-        return []
+def _only(expectation: Expectation, subject: Subject) -> Iterator[Check]:
     globs = expectation.only
-    offenders = [call for call in subject.attempts if not any(fnmatchcase(call.name, glob) for glob in globs)]
-    return [_violation(expectation, "only", f"only {', '.join(globs) or 'no tool'}", offenders)]
-
-
-def _max_calls(expectation: Expectation, subject: Subject) -> list[Check]:
-    if expectation.max_calls is None:
-        return []
-    beyond = tuple(call.index for call in subject.calls[expectation.max_calls :])
-    count = len(subject.calls)
-    return [
-        Check(
-            "max_calls",
-            not beyond,
-            f"at most {expectation.max_calls} calls",
-            f"{count} calls",
-            expectation.severity_of("max_calls"),
-            broken_by=beyond,
-        )
-    ]
-
-
-def _counts(expectation: Expectation, subject: Subject) -> list[Check]:
-    checks: list[Check] = []
-    for word, phrase, limits in (
-        ("at_most", "at most", expectation.at_most),
-        ("at_least", "at least", expectation.at_least),
-    ):
-        for glob, limit in limits.items():
-            calls = [call for call in subject.calls if fnmatchcase(call.name, glob)]
-            holds = len(calls) <= limit if word == "at_most" else len(calls) >= limit
-            vacuous = word == "at_most" and holds and _is_unknown((glob,), subject)
-            beyond = () if holds or word == "at_least" else tuple(call.index for call in calls[limit:])
-            checks.append(
-                Check(
-                    word,
-                    holds,
-                    f"{phrase} {limit} × {glob}",
-                    f"{len(calls)} × {glob}",
-                    expectation.severity_of(word),
-                    vacuous,
-                    beyond,
-                )
-            )
-    return checks
-
-
-def _before(expectation: Expectation, subject: Subject) -> list[Check]:
-    checks: list[Check] = []
-    for first, second in expectation.before:
-        start = next((n for n, call in enumerate(subject.calls) if fnmatchcase(call.name, first)), None)
-        early = [
-            call
-            for n, call in enumerate(subject.calls)
-            if fnmatchcase(call.name, second) and (start is None or n < start)
+    if globs is not None:
+        offenders = [
+            call for call in subject.attempts if not any(fnmatchcase(call.name, glob) for glob in globs)
         ]
-        vacuous = _is_unknown((second,), subject)
-        checks.append(_violation(expectation, "before", f"{first} before {second}", early, vacuous=vacuous))
-    return checks
+        yield _violation("only", f"only {', '.join(globs) or 'no tool'}", offenders)
 
 
-def _tool_errors(expectation: Expectation, subject: Subject) -> list[Check]:
-    if expectation.tool_errors is None:
-        return []
-    failures = [call for call in subject.attempts if call.failed]
-    holds = len(failures) <= expectation.tool_errors
-    beyond = () if holds else tuple(call.index for call in failures[expectation.tool_errors :])
-    observation = f"{len(failures)} failed" + (f": {_call_list(failures)}" if failures else "")
-    requirement = f"at most {expectation.tool_errors} failed calls"
-    return [
-        Check(
-            "tool_errors",
-            holds,
-            requirement,
-            observation,
-            expectation.severity_of("tool_errors"),
+def _max_calls(expectation: Expectation, subject: Subject) -> Iterator[Check]:
+    most = expectation.max_calls
+    if most is not None:
+        beyond = _indexes(subject.calls[most:])
+        observation = f"{len(subject.calls)} calls"
+        yield Check("max_calls", not beyond, f"at most {most} calls", observation, broken_by=beyond)
+
+
+def _at_most(expectation: Expectation, subject: Subject) -> Iterator[Check]:
+    for glob, most in expectation.at_most.items():
+        calls = [call for call in subject.calls if fnmatchcase(call.name, glob)]
+        beyond = _indexes(calls[most:])
+        yield Check(
+            "at_most",
+            not beyond,
+            f"at most {most} × {glob}",
+            f"{len(calls)} × {glob}",
+            vacuous=not beyond and _is_unknown(glob, subject),
             broken_by=beyond,
         )
-    ]
 
 
-def _no_repeats(expectation: Expectation, subject: Subject) -> list[Check]:
-    if not expectation.no_repeats:
-        return []
-    counts: Counter[tuple[str, str]] = Counter()
-    repeats: list[ToolCall] = []
-    for call in subject.calls:
-        key = (call.name, value_key(call.arguments))
-        if counts[key]:
-            repeats.append(call)
-        counts[key] += 1
-    return [_violation(expectation, "no_repeats", "no call repeated with the same arguments", repeats)]
+def _at_least(expectation: Expectation, subject: Subject) -> Iterator[Check]:
+    for glob, least in expectation.at_least.items():
+        count = sum(fnmatchcase(call.name, glob) for call in subject.calls)
+        yield Check("at_least", count >= least, f"at least {least} × {glob}", f"{count} × {glob}")
 
 
-def _spending(expectation: Expectation, subject: Subject) -> list[Check]:
-    checks: list[Check] = []
+def _before(expectation: Expectation, subject: Subject) -> Iterator[Check]:
+    for first, second in expectation.before:
+        calls = subject.calls
+        start = next((n for n, call in enumerate(calls) if fnmatchcase(call.name, first)), None)
+        early = [call for call in calls[:start] if fnmatchcase(call.name, second)]
+        yield _violation("before", f"{first} before {second}", early, vacuous=_is_unknown(second, subject))
+
+
+def _tool_errors(expectation: Expectation, subject: Subject) -> Iterator[Check]:
+    most = expectation.tool_errors
+    if most is not None:
+        failures = [call for call in subject.attempts if call.failed]
+        beyond = _indexes(failures[most:])
+        observation = f"{len(failures)} failed" + (f": {_call_list(failures)}" if failures else "")
+        yield Check("tool_errors", not beyond, f"at most {most} failed calls", observation, broken_by=beyond)
+
+
+def _no_repeats(expectation: Expectation, subject: Subject) -> Iterator[Check]:
+    if expectation.no_repeats:
+        counts: Counter[tuple[str, str]] = Counter()
+        repeats: list[ToolCall] = []
+        for call in subject.calls:
+            key = (call.name, value_key(call.arguments))
+            if counts[key]:
+                repeats.append(call)
+            counts[key] += 1
+        yield _violation("no_repeats", "no call repeated with the same arguments", repeats)
+
+
+def _spending(expectation: Expectation, subject: Subject) -> Iterator[Check]:
     for word, limit, measure, unit in (
         ("tokens", expectation.tokens, spent_tokens, "tokens"),
         ("seconds", expectation.seconds, spent_seconds, "s"),
@@ -224,18 +176,9 @@ def _spending(expectation: Expectation, subject: Subject) -> list[Check]:
         amount = None if subject.trace is None else measure(subject.trace)
         if amount is None:
             raise ScorerError(f"the expectation limits {word} to {limit}, and the trace does not tell them")
-        checks.append(
-            Check(
-                word,
-                amount <= limit,
-                f"at most {limit:g} {unit}",
-                f"{amount:g} {unit}",
-                expectation.severity_of(word),
-            )
-        )
-    return checks
+        yield Check(word, amount <= limit, f"at most {limit:g} {unit}", f"{amount:g} {unit}")
 
 
-_CONSTRAINTS: Sequence[Callable[[Expectation, Subject], list[Check]]] = (
-    _never, _only, _max_calls, _counts, _before, _tool_errors, _no_repeats, _spending,
+_CONSTRAINTS: Sequence[Callable[[Expectation, Subject], Iterator[Check]]] = (
+    _never, _only, _max_calls, _at_most, _at_least, _before, _tool_errors, _no_repeats, _spending,
 )  # fmt: skip

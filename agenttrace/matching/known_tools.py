@@ -8,8 +8,7 @@ from typing import Any
 from agenttrace.core.errors import ExpectationError, did_you_mean
 from agenttrace.core.tool import ToolDefinition
 from agenttrace.core.tool_call import ToolCall
-from agenttrace.expectations.matcher import Matcher
-from agenttrace.expectations.nested_matchers import parts_of
+from agenttrace.expectations.matcher import Matcher, Unordered
 from agenttrace.expectations.pattern import Call
 from agenttrace.expectations.references import Ref
 from agenttrace.matching.selection import Selection
@@ -56,7 +55,14 @@ def matchers_of(call: Call) -> Iterator[Matcher]:
 def _matchers(value: Any) -> Iterator[Matcher]:
     if isinstance(value, Matcher):
         yield value
-    for part in parts_of(value):
+        value = value.values
+    elif isinstance(value, Unordered):
+        value = value.members
+    elif isinstance(value, Mapping):
+        value = value.values()
+    elif not isinstance(value, list | tuple | set | frozenset):
+        return
+    for part in value:
         yield from _matchers(part)
 
 

@@ -8,7 +8,6 @@ from difflib import get_close_matches
 from typing import Any, Literal
 
 from agenttrace.core.tool_call import ToolCall
-from agenttrace.expectations.matcher import write_value
 from agenttrace.expectations.pattern import Call
 from agenttrace.expectations.plans import Place
 from agenttrace.expectations.values import Difference
@@ -44,16 +43,7 @@ class Row:
             "expected": None if self.expected is None else _expected_data(self.expected),
             "actual": _actual_data(self.actual),
             "agreement": self.agreement,
-            "differences": [
-                {
-                    "path": d.path,
-                    "expected": _value_data(d.expected),
-                    "got": d.got,
-                    "kind": d.kind,
-                    "note": d.note,
-                }
-                for d in self.differences
-            ],
+            "differences": [difference.to_dict() for difference in self.differences],
             "nearest": _actual_data(self.nearest),
             "note": self.note,
         }
@@ -181,13 +171,6 @@ def _expected_data(expected: Call) -> Any:
     try:
         return expected.to_data()
     except ValueError:  # a predicate has no written form
-        return repr(expected)
-
-
-def _value_data(expected: Any) -> Any:
-    try:
-        return write_value(expected)
-    except ValueError:
         return repr(expected)
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING
 
 from agenttrace.core.errors import ScorerError, did_you_mean
 from agenttrace.core.tool import ToolDefinition
 from agenttrace.core.tool_call import ToolCall
 from agenttrace.core.trace import Trace
-from agenttrace.expectations.expectation import Attempts
+from agenttrace.expectations.expectation import ATTEMPTS, Attempts
 
 if TYPE_CHECKING:
     from agenttrace.core.example import Example
@@ -39,12 +39,9 @@ class Selection:
     tools: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
-        if self.attempts not in get_args(Attempts):
-            choices = get_args(Attempts)
-            raise ScorerError(
-                f"attempts is one of {', '.join(choices)}, got {self.attempts!r}"
-                + did_you_mean(str(self.attempts), choices)
-            )
+        if self.attempts not in ATTEMPTS:
+            hint = did_you_mean(str(self.attempts), ATTEMPTS)
+            raise ScorerError(f"attempts is one of {', '.join(ATTEMPTS)}, got {self.attempts!r}{hint}")
         if self.tools is not None and not all(isinstance(tool, str) and tool for tool in self.tools):
             raise ScorerError(f"tools are names, globs or 'tag:…', got {self.tools!r}")
 

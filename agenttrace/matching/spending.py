@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from agenttrace.core import semconv
+from agenttrace.core.numbers import is_number
 from agenttrace.core.trace import Trace
 
 _TOTAL = ("total_tokens",)
@@ -57,7 +58,7 @@ def _tokens(usage: Mapping[str, Any]) -> float | None:
 def _first(usage: Mapping[str, Any], names: Iterable[str]) -> float | None:
     for name in names:
         value = usage.get(name)
-        if isinstance(value, int | float) and not isinstance(value, bool):
+        if is_number(value):
             return float(value)
     return None
 

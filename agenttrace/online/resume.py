@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agenttrace.core.errors import ExpectationError
-from agenttrace.expectations.matchers import read_value
+from agenttrace.expectations.matcher import read_value
 from agenttrace.online.alerts import Alert
 from agenttrace.online.evaluator import OnlineEvaluator
 from agenttrace.online.handle import EvaluationHandle

@@ -47,24 +47,6 @@ __all__ = [
     "scorer_named",
 ]
 
-for _kind in (
-    BudgetScorer,
-    ContainsScorer,
-    ExactMatchScorer,
-    ExecutionOrderScorer,
-    FunctionCallCoverageScorer,
-    JSONCorrectnessScorer,
-    JSONSimilarityScorer,
-    LoopScorer,
-    NumericDifferenceScorer,
-    RegexScorer,
-    ToolCallArgsScorer,
-    ToolCallCountScorer,
-    ToolCallOrderScorer,
-    ToolCallOutputScorer,
-    ToolDependencyScorer,
-    ToolOrderScorer,
-    ToolPermissionScorer,
-    TrajectoryScorer,
-):
-    register_scorer(_kind)
+for _name in __all__:
+    if _name.endswith("Scorer") and _name != "FunctionScorer":  # which the decorator `scorer` makes
+        register_scorer(globals()[_name])

@@ -6,14 +6,15 @@ from typing import Unpack
 
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
-from agenttrace.core.score import Score, checked_threshold
+from agenttrace.core.numbers import is_number
+from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
 from agenttrace.matching.selection import actual_calls
 from agenttrace.matching.spending import spent_cost, spent_seconds, spent_tokens
-from agenttrace.scorers.call_options import CallOptions, alias_metadata, selection_of
+from agenttrace.scorers.call_scorer import CallOptions, CallScorer
 
 
-class BudgetScorer:
+class BudgetScorer(CallScorer):
     """The share of limits that were kept: tool `calls`, `seconds`, `tokens`, `cost` (US dollars) of the whole
     run.
 
@@ -34,16 +35,14 @@ class BudgetScorer:
         name: str = "Budget",
         **options: Unpack[CallOptions],
     ) -> None:
-        self.name = name
-        self.threshold = checked_threshold(threshold, name)
+        super().__init__(name, threshold, options)
         limits = {"calls": calls, "seconds": seconds, "tokens": tokens, "cost": cost}
         self.limits = {word: limit for word, limit in limits.items() if limit is not None}
         if not self.limits:
             raise ScorerError(f"{name} needs a limit: calls, seconds, tokens or cost")
         for word, limit in self.limits.items():
-            if isinstance(limit, bool) or not isinstance(limit, int | float) or not limit >= 0:
+            if not (is_number(limit) and limit >= 0):
                 raise ScorerError(f"{name}: {word} is a number from 0, got {limit!r}")
-        self.selection = selection_of(self, options)
 
     def score(self, example: Example, trace: Trace | None = None) -> Score:
         """Compare what the run used with each limit.
@@ -62,19 +61,12 @@ class BudgetScorer:
         amounts = ", ".join(
             f"{word} {_number(row['spent'])} of {_number(row['limit'])}" for word, row in details.items()
         )
-        return Score.of(
-            self.name,
-            within / len(details),
-            self.threshold,
-            reason=f"{within} of {len(details)} limits kept: {amounts}",
-            details=details,
-            metadata=alias_metadata(self.selection),
-        )
+        reason = f"{within} of {len(details)} limits kept: {amounts}"
+        return self.scored(within / len(details), reason, details)
 
     def _amount(self, word: str, run: Trace) -> float | None:
         if word == "calls":
-            calls, _ = self.selection.counted(self.selection.calls(run.tool_calls))
-            return len(calls)
+            return len(self._chosen_calls(run))
         return {"seconds": spent_seconds, "tokens": spent_tokens, "cost": spent_cost}[word](run)
 
 

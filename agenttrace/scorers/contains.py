@@ -7,12 +7,12 @@ from typing import Literal
 
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
-from agenttrace.core.score import Score, checked_threshold
+from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
-from agenttrace.scorers.answer import actual_answer, as_text, expected_answer
+from agenttrace.scorers.answer_scorer import AnswerScorer
 
 
-class ContainsScorer:
+class ContainsScorer(AnswerScorer):
     """The share of texts that `actual_output` contains; with ``mode="any"``, 1.0 where it contains one of
     them.
 
@@ -29,17 +29,12 @@ class ContainsScorer:
         ignore_case: bool = False,
         name: str = "Contains",
     ) -> None:
-        self.name = name
-        self.threshold = checked_threshold(threshold, name)
+        super().__init__(name, threshold)
         if mode not in ("all", "any"):
             raise ScorerError(f"{name}: mode is 'all' or 'any', got {mode!r}")
         self.texts = texts
         self.mode = mode
         self.ignore_case = ignore_case
-
-    def check(self, example: Example) -> None:
-        """Raise ScorerError where nothing says what should be contained."""
-        self._texts(example)
 
     def score(self, example: Example, trace: Trace | None = None) -> Score:
         """Count the texts that the answer contains.
@@ -47,21 +42,21 @@ class ContainsScorer:
         Raises:
             ScorerError: a field is missing, or is not text.
         """
-        texts = self._texts(example)
-        answer = actual_answer(self.name, example, trace)
+        texts = self._expected(example)
+        answer = self._actual(example, trace)
         lines = answer if isinstance(answer, list | tuple) else [answer]
-        text = self._plain("\n".join(as_text(self.name, line) for line in lines))
+        text = self._plain("\n".join(map(self._text, lines)))
         missing = [item for item in texts if self._plain(item) not in text]
         count = len(texts) - len(missing)
         value = float(count > 0) if self.mode == "any" else count / len(texts)
         reason = f"{count} of {len(texts)} texts found ({self.mode} wanted)"
         if missing:
             reason += "; missing: " + ", ".join(f"{item!r:.60}" for item in missing[:10])
-        return Score.of(self.name, value, self.threshold, reason=reason, details={"missing": missing})
+        return self.scored(value, reason, {"missing": missing})
 
-    def _texts(self, example: Example) -> list[str]:
-        raw = self.texts if self.texts is not None else expected_answer(self.name, example)
-        texts = [as_text(self.name, item) for item in (raw if isinstance(raw, list | tuple) else [raw])]
+    def _expected(self, example: Example) -> list[str]:
+        raw = self.texts if self.texts is not None else super()._expected(example)
+        texts = [self._text(item) for item in (raw if isinstance(raw, list | tuple) else [raw])]
         if not texts or not all(texts):
             raise ScorerError(f"{self.name}: an empty text is contained in everything, got {raw!r}")
         return texts

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from agenttrace.core.example import Example
-from agenttrace.core.score import Score, checked_threshold
+from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.values import agreement, differences
-from agenttrace.scorers.answer import actual_answer, differences_data, expected_answer
+from agenttrace.scorers.answer_scorer import AnswerScorer
 
 
-class ExactMatchScorer:
+class ExactMatchScorer(AnswerScorer):
     """1.0 where `actual_output` equals `expected_output`, else 0.0.
 
     Compared as JSON values: ``1`` equals ``1.0``, ``True`` is not ``1``, key order is free; `expected_output`
@@ -25,14 +25,9 @@ class ExactMatchScorer:
         strip: bool = False,
         name: str = "Exact Match",
     ) -> None:
-        self.name = name
-        self.threshold = checked_threshold(threshold, name)
+        super().__init__(name, threshold)
         self.ignore_case = ignore_case
         self.strip = strip
-
-    def check(self, example: Example) -> None:
-        """Raise ScorerError where there is no expected_output."""
-        expected_answer(self.name, example)
 
     def score(self, example: Example, trace: Trace | None = None) -> Score:
         """Compare the two answers.
@@ -40,8 +35,8 @@ class ExactMatchScorer:
         Raises:
             ScorerError: a field is missing.
         """
-        expected = self._plain(expected_answer(self.name, example))
-        actual = self._plain(actual_answer(self.name, example, trace))
+        expected = self._plain(self._expected(example))
+        actual = self._plain(self._actual(example, trace))
         equal = agreement(expected, actual) == 1.0
         places = [] if equal else differences(expected, actual)
         reason = (
@@ -52,8 +47,7 @@ class ExactMatchScorer:
                 f"{d.path or 'the value'}: expected {d.expected!r:.80}, got {d.got!r:.80}" for d in places[:5]
             )
         )
-        details = {"differences": differences_data(places)}
-        return Score.of(self.name, float(equal), self.threshold, reason=reason, details=details)
+        return self.scored(float(equal), reason, {"differences": [place.to_dict() for place in places]})
 
     def _plain(self, value: object) -> object:
         if not isinstance(value, str):

@@ -8,19 +8,20 @@ from typing import Any, Literal
 
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
-from agenttrace.core.score import Score, checked_threshold
+from agenttrace.core.score import Score
 from agenttrace.core.tool import TOOL
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.expectation import Attempts
 from agenttrace.expectations.values import value_key
 from agenttrace.matching.lcs import lcs_pairs
-from agenttrace.matching.selection import Selection, check_scored
+from agenttrace.matching.selection import check_scored
+from agenttrace.scorers.call_scorer import CallOptions, CallScorer
 
 Actions = Literal["tools", "nodes"]
 """What counts as an action of a trace: its tool calls, or all spans below the root that are not tools."""
 
 
-class ExecutionOrderScorer:
+class ExecutionOrderScorer(CallScorer):
     """Compares two lists of actions: the example's `actual_output` with its `expected_output`.
 
     - `should_exact_match`: 1.0 where the lists are equal, else 0.0.
@@ -52,15 +53,14 @@ class ExecutionOrderScorer:
         tools: str | Sequence[str] | None = None,
         name: str = "Execution Order",
     ) -> None:
-        self.name = name
-        checked_threshold(threshold, name)
+        options: CallOptions = {"agent": agent, "attempts": attempts, "names": names, "tools": tools}
+        super().__init__(name, threshold, options)
         self.threshold = 1.0 if strict_mode else threshold
         self.strict = strict_mode
         if actions not in ("tools", "nodes"):
             raise ScorerError(f"{name}: actions is 'tools' or 'nodes', got {actions!r}")
         self.actions: Actions = actions
         self.mode = "exact" if should_exact_match else "ordering" if should_consider_ordering else "set"
-        self.selection = Selection.of(agent, attempts, names, tools)
 
     def check(self, example: Example) -> None:
         """Raise ScorerError where the example has no list of expected actions."""
@@ -79,14 +79,8 @@ class ExecutionOrderScorer:
         value, reason, details = _compare(self.mode, expected, actual)
         if self.strict and value < 1:
             value, reason = 0.0, f"{reason}; strict: 0 unless 1"
-        return Score.of(
-            self.name,
-            value,
-            self.threshold,
-            reason=reason,
-            details={"mode": self.mode, "expected": expected, "actual": actual, **details},
-            strict=self.strict,
-        )
+        details = {"mode": self.mode, "expected": expected, "actual": actual, **details}
+        return self.scored(value, reason, details)
 
     def _expected(self, example: Example) -> list[Any]:
         if example.expected_output is None:
@@ -96,8 +90,8 @@ class ExecutionOrderScorer:
     def _actual(self, example: Example, trace: Trace | None) -> list[Any]:
         if isinstance(example.actual_output, list | tuple):
             return list(example.actual_output)
-        if trace is not None and (trace.spans or example.tools_called is not None):
-            return self._names(trace if trace.spans else Trace.from_calls(example.tools_called or ()))
+        if trace is not None and trace.spans:
+            return self._names(trace)
         if example.tools_called is not None:
             return self._names(Trace.from_calls(example.tools_called))
         if example.actual_output is None:
@@ -116,8 +110,7 @@ class ExecutionOrderScorer:
     def _names(self, trace: Trace) -> list[str]:
         if self.actions == "nodes":
             return [span.name for span in trace.spans if span is not trace.root and span.span_type != TOOL]
-        calls, _ = self.selection.counted(self.selection.calls(trace.tool_calls))
-        return [call.name for call in calls]
+        return [call.name for call in self._chosen_calls(trace)]
 
 
 def _compare(mode: str, expected: list[Any], actual: list[Any]) -> tuple[float, str, dict[str, Any]]:

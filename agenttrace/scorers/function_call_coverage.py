@@ -9,24 +9,17 @@ from typing import Any, Literal, Unpack
 
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
-from agenttrace.core.score import Score, checked_threshold
+from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.pattern import Call
 from agenttrace.matching.lcs import lcs_length
 from agenttrace.matching.selection import actual_calls
-from agenttrace.scorers.call_options import (
-    CallOptions,
-    alias_metadata,
-    call_sequence,
-    chosen_calls,
-    compared_names,
-    selection_of,
-)
+from agenttrace.scorers.call_scorer import CallOptions, CallScorer
 
 Metric = Literal["all_required_calls_made", "required_calls_coverage"]
 
 
-class FunctionCallCoverageScorer:
+class FunctionCallCoverageScorer(CallScorer):
     """1.0 where every required function was called, else 0.0; other calls are free.
 
     `function_calls` is a list of names, the text of a JSON list, or a Jinja template over ``sample`` (the
@@ -53,8 +46,7 @@ class FunctionCallCoverageScorer:
         name: str = "Function Call Coverage",
         **options: Unpack[CallOptions],
     ) -> None:
-        self.name = name
-        self.threshold = checked_threshold(threshold, name)
+        super().__init__(name, threshold, options)
         if mode not in ("any_order", "in_order"):
             raise ScorerError(f"{name}: mode is 'any_order' or 'in_order', got {mode!r}")
         if metric not in ("all_required_calls_made", "required_calls_coverage"):
@@ -64,7 +56,6 @@ class FunctionCallCoverageScorer:
         self.function_calls = function_calls
         self.mode = mode
         self.metric: Metric = metric
-        self.selection = selection_of(self, options)
         self._render: Callable[[Example], Any] | None = None
         if isinstance(function_calls, str):
             self._render = json_renderer(name, function_calls)
@@ -83,8 +74,8 @@ class FunctionCallCoverageScorer:
             ExpectationError: a required function is not among the recorded tools.
         """
         run = actual_calls(example, trace)
-        required = compared_names(self._required(example), run, self.selection)
-        actual = [call.name for call in chosen_calls(example, run, self.selection)]
+        required = self._compared_names(self._required(example), run)
+        actual = [call.name for call in self._chosen_calls(run)]
         num_made = (Counter(required) & Counter(actual)).total()
         in_order = lcs_length(required, actual) == len(required)
         complete = in_order if self.mode == "in_order" else num_made == len(required)
@@ -102,14 +93,7 @@ class FunctionCallCoverageScorer:
             reason += f"; missing: {', '.join(missing)}"
         elif not complete:
             reason += ", not in the required order"
-        return Score.of(
-            self.name,
-            details[self.metric],
-            self.threshold,
-            reason=reason,
-            details=details,
-            metadata=alias_metadata(self.selection),
-        )
+        return self.scored(details[self.metric], reason, details)
 
     def _required(self, example: Example) -> Sequence[Call]:
         if self._render is not None:
@@ -118,12 +102,12 @@ class FunctionCallCoverageScorer:
             return self._calls(self.function_calls, None)
         if example.expected_tools is None:
             raise ScorerError(f"{self.name} needs function_calls, or the example's expected_tools")
-        return call_sequence(self.name, example.expected_tools, example.source)
+        return self._expected_calls(example.expected_tools, example.source)
 
     def _calls(self, names: Any, source: str | None) -> Sequence[Call]:
         if not isinstance(names, list | tuple) or not all(isinstance(name, str) and name for name in names):
             raise ScorerError(f"{self.name}: function_calls is a list of names, got {names!r:.200}")
-        return call_sequence(self.name, list(names), source)
+        return self._expected_calls(list(names), source)
 
 
 def json_renderer(scorer: str, text: str) -> Callable[[Example], Any]:

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 from agenttrace.core.errors import MissingDependency, ScorerError
 from agenttrace.core.example import Example
 from agenttrace.core.jsonable import jsonable
-from agenttrace.core.score import Score, checked_threshold
+from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
-from agenttrace.scorers.answer import actual_answer
+from agenttrace.scorers.answer_scorer import AnswerScorer
 from agenttrace.scorers.schema_patterns import bounded_keywords
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
 
-class JSONCorrectnessScorer:
+class JSONCorrectnessScorer(AnswerScorer):
     """1.0 where `actual_output` is JSON that fits `json_schema`, else 0.0.
 
     `json_schema` is a pydantic model, or a JSON schema as a mapping (needs the extra ``jsonschema``).
@@ -37,8 +37,7 @@ class JSONCorrectnessScorer:
         *,
         name: str = "JSON Correctness",
     ) -> None:
-        self.name = name
-        self.threshold = checked_threshold(threshold, name)
+        super().__init__(name, threshold)
         self.json_schema = json_schema
         self._faults = (
             _faults_by_schema(name, json_schema)
@@ -53,17 +52,18 @@ class JSONCorrectnessScorer:
             ScorerError: there is no answer, the schema refers to something that is not in it, or the search
                 for one of its patterns does not end in time.
         """
-        answer = actual_answer(self.name, example, trace)
+        answer = self._actual(example, trace)
         try:
             data = _read(answer)
         except (ValueError, RecursionError) as error:
-            return Score.of(self.name, 0.0, self.threshold, reason=f"not JSON: {error}")
+            return self.scored(0.0, f"not JSON: {error}")
         faults = self._faults(data)
         count = f"{len(faults)} fault{'s' if len(faults) > 1 else ''}"
         reason = f"{count}: {'; '.join(faults[:5])}" if faults else "fits the schema"
-        return Score.of(
-            self.name, float(not faults), self.threshold, reason=reason, details={"faults": faults}
-        )
+        return self.scored(float(not faults), reason, {"faults": faults})
+
+    def _expected(self, example: Example) -> Any:
+        return self.json_schema
 
 
 def _read(answer: Any) -> Any:

@@ -6,13 +6,13 @@ import json
 from typing import Any
 
 from agenttrace.core.example import Example
-from agenttrace.core.score import Score, checked_threshold
+from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.values import agreement, differences
-from agenttrace.scorers.answer import actual_answer, differences_data, expected_answer
+from agenttrace.scorers.answer_scorer import AnswerScorer
 
 
-class JSONSimilarityScorer:
+class JSONSimilarityScorer(AnswerScorer):
     """Agreement of `actual_output` with `expected_output`, from 0 to 1.
 
     Scalars agree or not; a mapping's agreement is the mean over the keys of either side, a list's the mean
@@ -21,12 +21,7 @@ class JSONSimilarityScorer:
     """
 
     def __init__(self, threshold: float = 1.0, *, name: str = "JSON Similarity") -> None:
-        self.name = name
-        self.threshold = checked_threshold(threshold, name)
-
-    def check(self, example: Example) -> None:
-        """Raise ScorerError where there is no expected_output."""
-        expected_answer(self.name, example)
+        super().__init__(name, threshold)
 
     def score(self, example: Example, trace: Trace | None = None) -> Score:
         """Compare the two answers.
@@ -34,15 +29,14 @@ class JSONSimilarityScorer:
         Raises:
             ScorerError: a field is missing.
         """
-        expected = _read(expected_answer(self.name, example))
-        actual = _read(actual_answer(self.name, example, trace))
+        expected = _read(self._expected(example))
+        actual = _read(self._actual(example, trace))
         value = agreement(expected, actual)
         places = differences(expected, actual) if value < 1 else []
         reason = f"agreement {value:.6g}"
         if places:
             reason += "; differs in " + ", ".join(d.path or "the whole" for d in places[:10])
-        details = {"differences": differences_data(places)}
-        return Score.of(self.name, value, self.threshold, reason=reason, details=details)
+        return self.scored(value, reason, {"differences": [place.to_dict() for place in places]})
 
 
 def _read(value: Any) -> Any:

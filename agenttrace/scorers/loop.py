@@ -7,13 +7,15 @@ from typing import Unpack
 
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
-from agenttrace.core.score import Score, checked_threshold
+from agenttrace.core.numbers import is_whole
+from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.values import value_key
-from agenttrace.scorers.call_options import CallOptions, alias_metadata, chosen_calls, selection_of
+from agenttrace.matching.selection import actual_calls
+from agenttrace.scorers.call_scorer import CallOptions, CallScorer
 
 
-class LoopScorer:
+class LoopScorer(CallScorer):
     """The share of calls that are not redundant; 1.0 where nothing was called.
 
     A call is redundant where the same tool was called with the same arguments `repeats` times before (once,
@@ -24,12 +26,10 @@ class LoopScorer:
     def __init__(
         self, threshold: float = 1.0, repeats: int = 1, *, name: str = "Loop", **options: Unpack[CallOptions]
     ) -> None:
-        self.name = name
-        self.threshold = checked_threshold(threshold, name)
-        if isinstance(repeats, bool) or not isinstance(repeats, int) or repeats < 1:
+        super().__init__(name, threshold, options)
+        if not is_whole(repeats, 1):
             raise ScorerError(f"{name}: repeats is a whole number from 1, got {repeats!r}")
         self.repeats = repeats
-        self.selection = selection_of(self, options)
 
     def score(self, example: Example, trace: Trace | None = None) -> Score:
         """Count the redundant calls.
@@ -37,7 +37,7 @@ class LoopScorer:
         Raises:
             ScorerError: nothing says what was called.
         """
-        calls = chosen_calls(example, trace, self.selection)
+        calls = self._chosen_calls(actual_calls(example, trace))
         times: Counter[tuple[str, str, str | None]] = Counter()
         redundant = []
         for call in calls:
@@ -50,11 +50,5 @@ class LoopScorer:
         reason = f"{len(redundant)} of {len(calls)} calls redundant"
         if redundant:
             reason += f": {', '.join(f'{call.name} (call {call.index + 1})' for call in redundant[:10])}"
-        return Score.of(
-            self.name,
-            value,
-            self.threshold,
-            reason=reason,
-            details={"calls": len(calls), "redundant": [call.index for call in redundant]},
-            metadata=alias_metadata(self.selection),
-        )
+        details = {"calls": len(calls), "redundant": [call.index for call in redundant]}
+        return self.scored(value, reason, details)

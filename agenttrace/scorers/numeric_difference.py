@@ -7,12 +7,12 @@ from typing import Any
 
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
-from agenttrace.core.score import Score, checked_threshold
+from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
-from agenttrace.scorers.answer import actual_answer, expected_answer
+from agenttrace.scorers.answer_scorer import AnswerScorer
 
 
-class NumericDifferenceScorer:
+class NumericDifferenceScorer(AnswerScorer):
     """1 − |actual − expected| / (|actual| + |expected|): 1.0 for equal numbers, 0.0 for opposite signs.
 
     Two zeros are equal. The outputs are numbers, or texts that can be read as one. Formula as in autoevals'
@@ -20,12 +20,7 @@ class NumericDifferenceScorer:
     """
 
     def __init__(self, threshold: float = 1.0, *, name: str = "Numeric Difference") -> None:
-        self.name = name
-        self.threshold = checked_threshold(threshold, name)
-
-    def check(self, example: Example) -> None:
-        """Raise ScorerError where `expected_output` is not a number."""
-        self._number("expected_output", expected_answer(self.name, example))
+        super().__init__(name, threshold)
 
     def score(self, example: Example, trace: Trace | None = None) -> Score:
         """Compare the two numbers.
@@ -33,17 +28,18 @@ class NumericDifferenceScorer:
         Raises:
             ScorerError: a field is missing, or is not a finite number.
         """
-        expected = self._number("expected_output", expected_answer(self.name, example))
-        actual = self._number("actual_output", actual_answer(self.name, example, trace))
+        expected = self._expected(example)
+        actual = self._number("actual_output", self._actual(example, trace))
         # Halves: the sum of two large numbers is no finite number any more.
         size = abs(actual / 2) + abs(expected / 2)
         value = 1.0 if size == 0 else 1 - abs(actual / 2 - expected / 2) / size
         reason = (
             f"1 − |{actual!r} − {expected!r}| / (|{actual!r}| + |{expected!r}|)" if size else "both are 0"
         )
-        return Score.of(
-            self.name, value, self.threshold, reason=reason, details={"expected": expected, "actual": actual}
-        )
+        return self.scored(value, reason, {"expected": expected, "actual": actual})
+
+    def _expected(self, example: Example) -> float:
+        return self._number("expected_output", super()._expected(example))
 
     def _number(self, field: str, value: Any) -> float:
         try:

@@ -6,13 +6,13 @@ import re
 
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
-from agenttrace.core.score import Score, checked_threshold
+from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
 from agenttrace.process.bounded_search import SECONDS, bounded_search, checked_seconds, compiled
-from agenttrace.scorers.answer import actual_answer, as_text, expected_answer
+from agenttrace.scorers.answer_scorer import AnswerScorer
 
 
-class RegexScorer:
+class RegexScorer(AnswerScorer):
     """1.0 where a regular expression is found in `actual_output`, else 0.0; with `full`, where it matches all
     of it.
 
@@ -33,16 +33,11 @@ class RegexScorer:
         timeout: float = SECONDS,
         name: str = "Regex",
     ) -> None:
-        self.name = name
-        self.threshold = checked_threshold(threshold, name)
+        super().__init__(name, threshold)
         self.full = full
         self.timeout = checked_seconds(timeout, name)
         self.flags = re.IGNORECASE if ignore_case else re.NOFLAG
         self.pattern = None if pattern is None else self._compiled(pattern)
-
-    def check(self, example: Example) -> None:
-        """Raise ScorerError where there is no pattern."""
-        self._pattern(example)
 
     def score(self, example: Example, trace: Trace | None = None) -> Score:
         """Search for the pattern.
@@ -50,26 +45,21 @@ class RegexScorer:
         Raises:
             ScorerError: a field is missing or is not text, or the search did not end in time.
         """
-        pattern = self._pattern(example)
-        text = as_text(self.name, actual_answer(self.name, example, trace))
+        pattern = self._expected(example)
+        text = self._text(self._actual(example, trace))
         try:
             span = bounded_search(pattern, text, "fullmatch" if self.full else "search", self.timeout)
         except ScorerError as error:
             raise ScorerError(f"{self.name}: {error}") from None
         match = None if span is None else text[slice(*span)]
         matches = "does not match" if match is None else f"matches {match!r:.80}"
-        return Score.of(
-            self.name,
-            float(match is not None),
-            self.threshold,
-            reason=f"/{pattern.pattern}/ {matches}",
-            details={"pattern": pattern.pattern, "match": match},
-        )
+        details = {"pattern": pattern.pattern, "match": match}
+        return self.scored(float(match is not None), f"/{pattern.pattern}/ {matches}", details)
 
-    def _pattern(self, example: Example) -> re.Pattern[str]:
+    def _expected(self, example: Example) -> re.Pattern[str]:
         if self.pattern is not None:
             return self.pattern
-        return self._compiled(as_text(self.name, expected_answer(self.name, example)))
+        return self._compiled(self._text(super()._expected(example)))
 
     def _compiled(self, pattern: str) -> re.Pattern[str]:
         try:

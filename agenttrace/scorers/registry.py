@@ -9,7 +9,7 @@ from typing import Any
 
 from agenttrace.core.errors import ScorerError, did_you_mean
 from agenttrace.core.protocols import Scorer
-from agenttrace.scorers.call_options import CallOptions
+from agenttrace.scorers.call_scorer import CallOptions
 
 _scorers: dict[str, tuple[str, Callable[..., Any]]] = {}
 

@@ -7,17 +7,17 @@ from typing import Any, Literal, Unpack
 
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
-from agenttrace.core.score import Score, checked_threshold
+from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
 from agenttrace.matching.agreement import Comparators
 from agenttrace.matching.compare import compare
 from agenttrace.matching.comparison import Comparison
 from agenttrace.matching.explain import explain
 from agenttrace.matching.selection import actual_calls
-from agenttrace.scorers.call_options import CallOptions, call_sequence, selection_of
+from agenttrace.scorers.call_scorer import CallOptions, CallScorer
 
 
-class ToolCallArgsScorer:
+class ToolCallArgsScorer(CallScorer):
     """The share of expected calls that were made with agreeing arguments, in any order; other calls are free.
 
     Each actual call serves one expected call, and the pairing is the best there is. `tool_calls` is a list of
@@ -38,21 +38,19 @@ class ToolCallArgsScorer:
         name: str = "Tool Call Args",
         **options: Unpack[CallOptions],
     ) -> None:
-        self.name = name
-        self.threshold = checked_threshold(threshold, name)
+        super().__init__(name, threshold, options)
         if mode not in ("exact", "listed"):
             raise ScorerError(f"{name}: mode is 'exact' or 'listed', got {mode!r}")
         self.tool_calls = tool_calls
         self.strict = strict
         self.mode: Literal["exact", "listed"] = mode
         self.comparators = comparators
-        self.selection = selection_of(self, options)
         if tool_calls is not None:
-            call_sequence(name, tool_calls, None)
+            self._expected_calls(tool_calls, None)
 
     def check(self, example: Example) -> None:
         """Raise ScorerError where nothing says which calls are expected."""
-        call_sequence(self.name, self._raw_calls(example), example.source)
+        self._expected_calls(self._raw_calls(example), example.source)
 
     def score(self, example: Example, trace: Trace | None = None) -> Score:
         """Pair the expected calls with the actual ones.
@@ -70,14 +68,14 @@ class ToolCallArgsScorer:
             selection=self.selection,
             comparators=self.comparators,
         )
-        return matched_score(self.name, self.threshold, self.strict, comparison)
+        return matched_score(self, comparison)
 
     def _raw_calls(self, example: Example) -> Any:
         return self.tool_calls if self.tool_calls is not None else example.expected_tools
 
 
-def matched_score(name: str, threshold: float, strict: bool, comparison: Comparison) -> Score:
-    """Score the share of expected calls that the best one-to-one pairing matched; `strict`: 0 unless all.
+def matched_score(scorer: CallScorer, comparison: Comparison) -> Score:
+    """Score the share of expected calls that the best one-to-one pairing matched; *strict*: 0 unless all.
 
     No expected calls are 1.0 where nothing was called, else 0.0. Details: per expected call, by its number
     from 1, the matched call, or the nearest one with its differences.
@@ -87,20 +85,13 @@ def matched_score(name: str, threshold: float, strict: bool, comparison: Compari
     else:
         value = comparison.matched / comparison.required
         reason = f"{comparison.matched} of {comparison.required} expected calls matched"
-    if strict and value < 1:
+    if scorer.strict and value < 1:
         value, reason = 0.0, f"{reason}; strict: 0 unless all"
     rows = sorted(
         (row for row in comparison.rows if row.expected is not None), key=lambda row: row.number or 0
     )
-    return Score.of(
-        name,
-        value,
-        threshold,
-        reason=reason,
-        details={"calls": [_row(row) for row in rows], **comparison.facts()},
-        diff=explain(comparison) if value < 1 else None,
-        strict=strict,
-    )
+    details = {"calls": [_row(row) for row in rows], **comparison.facts()}
+    return scorer.scored(value, reason, details, explain(comparison) if value < 1 else None)
 
 
 def _row(row: Any) -> dict[str, Any]:

@@ -9,17 +9,12 @@ from typing import Any, Unpack
 
 from agenttrace.core.errors import ScorerError, did_you_mean
 from agenttrace.core.example import Example
-from agenttrace.core.score import Score, checked_threshold
+from agenttrace.core.numbers import is_whole
+from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.pattern import Call
 from agenttrace.matching.selection import actual_calls
-from agenttrace.scorers.call_options import (
-    CallOptions,
-    alias_metadata,
-    chosen_calls,
-    compared_names,
-    selection_of,
-)
+from agenttrace.scorers.call_scorer import CallOptions, CallScorer
 
 OPERATORS: Mapping[str, Callable[[int, int], bool]] = {
     "=": operator.eq,
@@ -32,7 +27,7 @@ OPERATORS: Mapping[str, Callable[[int, int], bool]] = {
 }
 
 
-class ToolCallCountScorer:
+class ToolCallCountScorer(CallScorer):
     """The share of tools that were called as often as `counts` says.
 
     ``counts={"search": (">=", 1), "pay": ("=", 1)}``. With `strict`, 1.0 where all hold, else 0.0. A tool
@@ -53,11 +48,9 @@ class ToolCallCountScorer:
         name: str = "Tool Call Count",
         **options: Unpack[CallOptions],
     ) -> None:
-        self.name = name
-        self.threshold = checked_threshold(threshold, name)
+        super().__init__(name, threshold, options)
         self.counts = _checked_counts(name, counts)
         self.strict = strict
-        self.selection = selection_of(self, options)
 
     def score(self, example: Example, trace: Trace | None = None) -> Score:
         """Compare how often each tool was called with its count.
@@ -67,10 +60,10 @@ class ToolCallCountScorer:
             ExpectationError: a counted tool is not among the recorded ones.
         """
         run = actual_calls(example, trace)
-        actual_counts = Counter(call.name for call in chosen_calls(example, run, self.selection))
+        actual_counts = Counter(call.name for call in self._chosen_calls(run))
         details: dict[str, dict[str, Any]] = {}
         for tool, (word, number) in self.counts.items():
-            if not compared_names([Call(name=tool)], run, self.selection):
+            if not self._compared_names([Call(name=tool)], run):
                 continue
             actual = actual_counts[self.selection.name_of(tool)]
             holds = OPERATORS[word](actual, number)
@@ -86,15 +79,7 @@ class ToolCallCountScorer:
         )
         if failures and self.strict:
             reason += "; strict: 0 unless all"
-        return Score.of(
-            self.name,
-            value,
-            self.threshold,
-            reason=reason,
-            details=details,
-            strict=self.strict,
-            metadata=alias_metadata(self.selection),
-        )
+        return self.scored(value, reason, details)
 
 
 def _checked_counts(scorer: str, counts: Any) -> dict[str, tuple[str, int]]:
@@ -111,7 +96,7 @@ def _checked_counts(scorer: str, counts: Any) -> dict[str, tuple[str, int]]:
             raise ScorerError(
                 f"{scorer}: unknown operator {word!r} for {tool!r}{did_you_mean(str(word), OPERATORS)}"
             )
-        if isinstance(number, bool) or not isinstance(number, int) or number < 0:
+        if not is_whole(number):
             raise ScorerError(f"{scorer}: {tool!r} is counted by a whole number from 0, got {number!r}")
         pairs[tool] = (word, number)
     return pairs

@@ -7,22 +7,15 @@ from typing import Unpack
 
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
-from agenttrace.core.score import Score, checked_threshold
+from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.pattern import Call
 from agenttrace.matching.lcs import lcs_pairs
 from agenttrace.matching.selection import actual_calls
-from agenttrace.scorers.call_options import (
-    CallOptions,
-    alias_metadata,
-    call_sequence,
-    chosen_calls,
-    compared_names,
-    selection_of,
-)
+from agenttrace.scorers.call_scorer import CallOptions, CallScorer
 
 
-class ToolCallOrderScorer:
+class ToolCallOrderScorer(CallScorer):
     """The longest common subsequence of expected and actual tool names, by the number of expected ones.
 
     Names only, case-sensitive; other calls may stand between. With `strict`, 1.0 where the two sequences are
@@ -43,11 +36,9 @@ class ToolCallOrderScorer:
         name: str = "Tool Call Order",
         **options: Unpack[CallOptions],
     ) -> None:
-        self.name = name
-        self.threshold = checked_threshold(threshold, name)
+        super().__init__(name, threshold, options)
         self.tool_calls_order = tool_calls_order
         self.strict = strict
-        self.selection = selection_of(self, options)
         if tool_calls_order is not None:
             self._calls(tool_calls_order, None)
 
@@ -63,8 +54,8 @@ class ToolCallOrderScorer:
             ExpectationError: an expected tool is not among the recorded ones.
         """
         run = actual_calls(example, trace)
-        expected = compared_names(self._expected(example), run, self.selection)
-        actual = [call.name for call in chosen_calls(example, run, self.selection)]
+        expected = self._compared_names(self._expected(example), run)
+        actual = [call.name for call in self._chosen_calls(run)]
         lcs = [expected[e] for e, _ in lcs_pairs(expected, actual)]
         details = {
             "actual_tool_calls_order": actual,
@@ -78,22 +69,14 @@ class ToolCallOrderScorer:
         else:
             value = len(lcs) / len(expected)
             reason = f"LCS {len(lcs)} of {len(expected)} expected: {', '.join(lcs) or 'none'}"
-        return Score.of(
-            self.name,
-            value,
-            self.threshold,
-            reason=reason,
-            details=details,
-            strict=self.strict,
-            metadata=alias_metadata(self.selection),
-        )
+        return self.scored(value, reason, details)
 
     def _expected(self, example: Example) -> Sequence[Call]:
         raw = self.tool_calls_order if self.tool_calls_order is not None else example.expected_tools
         return self._calls(raw, example.source)
 
     def _calls(self, raw: object, source: str | None) -> Sequence[Call]:
-        calls = call_sequence(self.name, raw, source)
+        calls = self._expected_calls(raw, source)
         if not calls:
             raise ScorerError(f"{self.name}: the expected order is empty, so there is nothing to compare")
         return calls

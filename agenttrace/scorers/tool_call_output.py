@@ -8,18 +8,18 @@ from typing import Any, Unpack
 
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
-from agenttrace.core.score import Score, checked_threshold
+from agenttrace.core.score import Score
 from agenttrace.core.tool_call import ANY
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.expectation import Expectation
 from agenttrace.expectations.pattern import Call, Seq
 from agenttrace.matching.compare import compare
 from agenttrace.matching.selection import actual_calls
-from agenttrace.scorers.call_options import CallOptions, call_sequence, selection_of
+from agenttrace.scorers.call_scorer import CallOptions, CallScorer
 from agenttrace.scorers.tool_call_args import matched_score
 
 
-class ToolCallOutputScorer:
+class ToolCallOutputScorer(CallScorer):
     """The share of expected outputs that a call of their tool gave, in any order; other calls are free.
 
     `tool_outputs` is a list of ``{"name": …, "output": …}``, or the example's `expected_tools`, each with an
@@ -37,11 +37,9 @@ class ToolCallOutputScorer:
         name: str = "Tool Call Output",
         **options: Unpack[CallOptions],
     ) -> None:
-        self.name = name
-        self.threshold = checked_threshold(threshold, name)
+        super().__init__(name, threshold, options)
         self.tool_outputs = tool_outputs
         self.strict = strict
-        self.selection = selection_of(self, options)
         if tool_outputs is not None:
             self._calls(tool_outputs, None)
 
@@ -63,14 +61,14 @@ class ToolCallOutputScorer:
             credit="full",
             selection=self.selection,
         )
-        return matched_score(self.name, self.threshold, self.strict, comparison)
+        return matched_score(self, comparison)
 
     def _expected(self, example: Example) -> Sequence[Call]:
         raw = self.tool_outputs if self.tool_outputs is not None else example.expected_tools
         return self._calls(raw, example.source)
 
     def _calls(self, raw: Any, source: str | None) -> Sequence[Call]:
-        calls = call_sequence(self.name, raw, source)
+        calls = self._expected_calls(raw, source)
         items = raw if isinstance(raw, list | tuple) else [raw]
         return [
             self._with_output(call, item)

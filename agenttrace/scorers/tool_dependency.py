@@ -7,15 +7,15 @@ from typing import Any, Unpack
 
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
-from agenttrace.core.score import Score, checked_threshold
+from agenttrace.core.score import Score
 from agenttrace.core.tool_call import ANY, ExpectedToolCall, ToolCall
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.values import agreement, value_key
-from agenttrace.matching.selection import agent_matches
-from agenttrace.scorers.call_options import CallOptions, alias_metadata, chosen_calls, selection_of
+from agenttrace.matching.selection import actual_calls, agent_matches
+from agenttrace.scorers.call_scorer import CallOptions, CallScorer
 
 
-class ToolDependencyScorer:
+class ToolDependencyScorer(CallScorer):
     """The share of expected tools with dependencies whose dependencies hold.
 
     An entry of `expected_tools` may name `action_dependencies` (calls that must come before it) and
@@ -30,9 +30,7 @@ class ToolDependencyScorer:
     def __init__(
         self, threshold: float = 1.0, *, name: str = "Tool Dependency", **options: Unpack[CallOptions]
     ) -> None:
-        self.name = name
-        self.threshold = checked_threshold(threshold, name)
-        self.selection = selection_of(self, options)
+        super().__init__(name, threshold, options)
 
     def check(self, example: Example) -> None:
         """Raise ScorerError where no expected tool states a dependency."""
@@ -45,19 +43,12 @@ class ToolDependencyScorer:
             ScorerError: there are no dependencies, or nothing says what was called.
         """
         entries = self._dependents(example)
-        calls = chosen_calls(example, trace, self.selection)
+        calls = self._chosen_calls(actual_calls(example, trace))
         rows = [self._row(entry, calls) for entry in entries]
         num_holding = sum(row["held"] for row in rows)
         reason = f"{num_holding} of {len(rows)} tools have what they depend on"
         failures = [f"{row['tool']}: {row['found']}" for row in rows if not row["held"]]
-        return Score.of(
-            self.name,
-            num_holding / len(rows),
-            self.threshold,
-            reason="; ".join([reason, *failures]),
-            details={"tools": rows},
-            metadata=alias_metadata(self.selection),
-        )
+        return self.scored(num_holding / len(rows), "; ".join([reason, *failures]), {"tools": rows})
 
     def _dependents(self, example: Example) -> list[ExpectedToolCall]:
         raw: Any = example.expected_tools

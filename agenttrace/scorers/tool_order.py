@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable
-from typing import Generic, Unpack, cast, overload
+from typing import Unpack, overload
 
-from agenttrace.core.errors import ScorerError
-from agenttrace.core.example import Example
-from agenttrace.core.score import Score, checked_threshold
+from agenttrace.core.score import Score
 from agenttrace.core.tool_call import ArgumentMode
-from agenttrace.core.trace import Trace
-from agenttrace.expectations.expectation import Expectation, Mode, check_options
-from agenttrace.expectations.parse import parse_expectation
 from agenttrace.matching.agreement import Comparators
-from agenttrace.matching.answers import Answers, Ask
-from agenttrace.matching.compare import compare
+from agenttrace.matching.answers import Ask
 from agenttrace.matching.comparison import Comparison
 from agenttrace.matching.explain import explain
-from agenttrace.matching.selection import actual_calls, check_scored
-from agenttrace.scorers.awaitable_score import ScoreOrAwaitable, score_or_awaitable
-from agenttrace.scorers.call_options import CallOptions, selection_of
+from agenttrace.scorers.call_scorer import CallOptions
+from agenttrace.scorers.comparing_scorer import ComparingScorer, ScoreOrAwaitable
 
 
-class ToolOrderScorer(Generic[ScoreOrAwaitable]):
+class ToolOrderScorer(ComparingScorer[ScoreOrAwaitable]):
     """1.0 where the expected tools were called in the expected order, else 0.0.
 
     Other calls may stand between; with `exact_match` none may, and each call stands in its position.
@@ -37,6 +30,9 @@ class ToolOrderScorer(Generic[ScoreOrAwaitable]):
     `agent`, `attempts`, `names` and `tools` say which calls are compared (see `Selection`), `comparators`
     how single tools' parameters are, `ask` decides `semantic`.
     """
+
+    credit = "full"
+    needs = "the example's expected_tools, and there are none"
 
     @overload
     def __init__(
@@ -75,61 +71,22 @@ class ToolOrderScorer(Generic[ScoreOrAwaitable]):
         name: str = "Tool Order",
         **options: Unpack[CallOptions],
     ) -> None:
-        self.name = name
-        self.threshold = checked_threshold(threshold, name)
-        self.mode: Mode = "exact" if exact_match else "in_order"
-        self.parameters: ArgumentMode = parameters
-        check_options(self.mode, parameters)
-        self.selection = selection_of(self, options)
-        self.comparators = comparators
-        self.ask = ask
-
-    def check(self, example: Example) -> None:
-        """Raise ScorerError or ExpectationError where the example does not say what should be called."""
-        self._expectation(example)
-
-    def score(self, example: Example, trace: Trace | None = None) -> ScoreOrAwaitable:
-        """Compare the run; returns an awaitable where a judge (`ask`) decides `semantic`.
-
-        Raises:
-            ScorerError: the example has no expected_tools, or nothing says what was called.
-            ExpectationError: the expectation cannot be understood, or names an unknown tool or parameter.
-        """
-        check_scored(example, trace)
-        expectation = self._expectation(example)
-        actual = actual_calls(example, trace)
-
-        def compared(answers: Answers | None) -> Comparison:
-            return compare(
-                expectation,
-                actual,
-                mode=self.mode,
-                match=self.parameters,
-                credit="full",
-                selection=self.selection,
-                comparators=self.comparators,
-                answers=answers,
-            )
-
-        return cast(ScoreOrAwaitable, score_or_awaitable(compared, self._score, self.ask))
-
-    def _expectation(self, example: Example) -> Expectation:
-        if example.expected_tools is None:
-            raise ScorerError(f"{self.name} needs the example's expected_tools, and there are none")
-        return parse_expectation(example.expected_tools, example.source)
+        super().__init__(
+            name,
+            threshold,
+            options,
+            mode="exact" if exact_match else "in_order",
+            parameters=parameters,
+            comparators=comparators,
+            ask=ask,
+        )
+        self.strict = exact_match
 
     def _score(self, comparison: Comparison) -> Score:
         value = comparison.value if comparison.constraints_hold else 0.0
         imperfect = value < 1 or any(not check.held or check.vacuous for check in comparison.checks)
-        return Score.of(
-            self.name,
-            value,
-            self.threshold,
-            reason=_reason(comparison),
-            details=comparison.facts(),
-            diff=explain(comparison) if imperfect else None,
-            strict=self.mode == "exact",
-        )
+        diff = explain(comparison) if imperfect else None
+        return self.scored(value, _reason(comparison), comparison.facts(), diff)
 
 
 def _reason(comparison: Comparison) -> str:

@@ -8,13 +8,13 @@ from typing import Any, Unpack
 
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
-from agenttrace.core.score import Score, checked_threshold
+from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
 from agenttrace.matching.selection import actual_calls
-from agenttrace.scorers.call_options import CallOptions, alias_metadata, chosen_calls, selection_of
+from agenttrace.scorers.call_scorer import CallOptions, CallScorer
 
 
-class ToolPermissionScorer:
+class ToolPermissionScorer(CallScorer):
     """The share of calls that are permitted; 1.0 where nothing was called.
 
     `allow` and `deny` are names and globs (``read_*``). A call is permitted where nothing in `deny` matches
@@ -32,11 +32,9 @@ class ToolPermissionScorer:
         name: str = "Tool Permission",
         **options: Unpack[CallOptions],
     ) -> None:
-        self.name = name
-        self.threshold = checked_threshold(threshold, name)
+        super().__init__(name, threshold, options)
         if allow is None and not deny:
             raise ScorerError(f"{name} needs allow or deny: without either, everything is permitted")
-        self.selection = selection_of(self, options)
         self.allow = None if allow is None else self._globs("allow", allow)
         self.deny = self._globs("deny", deny)
 
@@ -47,7 +45,7 @@ class ToolPermissionScorer:
             ScorerError: nothing says what was called.
         """
         run = actual_calls(example, trace)
-        calls = chosen_calls(example, run, self.selection)
+        calls = self._chosen_calls(run)
         refused = [call for call in calls if not self._permits(call.name)]
         permitted = len(calls) - len(refused)
         value = permitted / len(calls) if calls else 1.0
@@ -63,14 +61,7 @@ class ToolPermissionScorer:
         if vacuous:
             details["vacuous"] = vacuous
             reason += f"; vacuous, no recorded tool has such a name: {', '.join(vacuous)}"
-        return Score.of(
-            self.name,
-            value,
-            self.threshold,
-            reason=reason,
-            details=details,
-            metadata=alias_metadata(self.selection),
-        )
+        return self.scored(value, reason, details)
 
     def _vacuous(self, trace: Trace) -> list[str]:
         if not trace.tools:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from agenttrace.core.errors import ConfigError
 from agenttrace.core.identity import SPAN_KEY_MASK, anchor_ns, new_span_key, new_trace_key
+from agenttrace.core.numbers import is_number
 from agenttrace.tracing.freeze import Frozen
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def sampler(rate: float) -> Callable[[], bool] | None:
     Raises:
         ConfigError: `rate` is not a number from 0 to 1.
     """
-    if isinstance(rate, bool) or not isinstance(rate, int | float) or not 0 <= rate <= 1:
+    if not (is_number(rate) and 0 <= rate <= 1):
         raise ConfigError(f"sample_rate is a number from 0 (no trace) to 1 (every trace), got {rate!r}")
     if rate == 1:
         return None

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
+import pkgutil
+from importlib import import_module
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import agenttrace
+from agenttrace import expectations
 from agenttrace.core.errors import ExpectationError, ScorerError
 from agenttrace.expectations import (
     ABSENT,
@@ -26,8 +32,7 @@ from agenttrace.expectations import (
     semantic,
     type_,
 )  # fmt: skip
-from agenttrace.expectations.matcher import write_value
-from agenttrace.expectations.matchers import read_value
+from agenttrace.expectations.matcher import OPERATORS, Matcher, read_value, write_value
 
 
 @pytest.mark.parametrize(
@@ -207,3 +212,34 @@ def test_what_is_written_and_read_back_is_the_same_and_judges_the_same(expected,
     assert back == expected
     assert write_value(back) == write_value(expected)
     assert agreement(back, actual) == agreement(expected, actual)
+
+
+UNWRITTEN = {"All", "Predicate"}
+"""Made by ``&`` and by a callable: the former is written as its parts, the latter not at all."""
+NOT_AT_THE_FRONT_DOOR = {"default"}
+"""A word that says too little outside of its room."""
+
+
+def matchers_of_the_room() -> list[type[Matcher]]:
+    """Every class of a matcher in any module of the room, whether something imports that module or not."""
+    modules = [
+        import_module(f"{expectations.__name__}.{item.name}")
+        for item in pkgutil.iter_modules(expectations.__path__)
+    ]
+    kinds = {
+        kind
+        for module in modules
+        for kind in vars(module).values()
+        if inspect.isclass(kind) and issubclass(kind, Matcher)
+    }
+    return [kind for kind in kinds if not kind.__subclasses__() and kind.__name__ not in UNWRITTEN]
+
+
+def test_every_matcher_has_an_operator_of_its_own_and_a_function_at_the_door() -> None:
+    """A new matcher is its file, a line in the room's `__init__` and its name at the front door."""
+    kinds = matchers_of_the_room()
+    assert {kind.operator: kind for kind in kinds} == OPERATORS
+    assert len(kinds) == len(OPERATORS)
+    words = {kind.word for kind in kinds}
+    assert words - set(expectations.__all__) == set()
+    assert words - set(agenttrace.__all__) == NOT_AT_THE_FRONT_DOOR

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from dataclasses import fields
 
 import pytest
 import yaml
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from agenttrace.core.errors import ExpectationError
 from agenttrace.core.example import Example
-from agenttrace.core.tool_call import ANY, ExpectedToolCall
+from agenttrace.core.tool_call import ANY, EXPECTED_WORDS, ExpectedToolCall
 from agenttrace.expectations import (
     any_of,
     approx,
@@ -61,6 +62,58 @@ from tests.expectations.strategies import terms, trace_of
 )  # fmt: skip
 def test_every_form_is_read(raw: object, path: object) -> None:
     assert parse_expectation(raw).path == path
+
+
+SAID = {
+    "name": "refund", "arguments": {"id": 7}, "output": "done", "agent": "clerk", "turn": 2, "mode": "listed",
+    "ignore": ["note"], "label": "r", "result_dependencies": ["find"], "action_dependencies": ["login"],
+    "require_all": False,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("place", range(3))
+def test_a_call_may_be_said_in_any_of_its_words(place: int) -> None:
+    """Every reader knows every word, whichever of the words for the name stands beside it."""
+    raw = {words[min(place, len(words) - 1)]: SAID[field] for field, words in EXPECTED_WORDS.items()}
+    [expected] = parse_expectation([raw]).calls
+    assert expected.to_data() == ExpectedToolCall.of(raw).to_data()
+    assert expected.to_data() == {words[0]: SAID[field] for field, words in EXPECTED_WORDS.items()}
+
+
+def test_the_words_of_a_call_are_its_fields() -> None:
+    assert [*EXPECTED_WORDS, "source"] == [item.name for item in fields(ExpectedToolCall)]
+
+
+@pytest.mark.parametrize(
+    "raw", [{"call": "a", "name": "b"}, {"name": "a", "args": {"x": 1}, "parameters": {}}]
+)
+def test_two_words_for_one_thing_that_disagree_are_refused(raw: dict[str, object]) -> None:
+    with pytest.raises(ExpectationError, match="contradicts another key of the expected tool"):
+        parse_expectation([raw])
+
+
+def test_one_name_stands_for_a_list_of_one() -> None:
+    """It was read letter by letter, so nothing was left out, and unknown tools were waited for."""
+    said = {
+        "tool_name": "a",
+        "ignore": "note",
+        "action_dependencies": "login",
+        "result_dependencies": {"name": "b"},
+    }
+    expected = ExpectedToolCall.of(said)
+    assert expected.ignore == ("note",)
+    assert expected.action_dependencies == ("login",)
+    assert expected.result_dependencies == ({"name": "b"},)
+
+
+@pytest.mark.parametrize("ignore", [3, [3], {"note": 1}])
+def test_what_is_left_out_of_arguments_are_their_names(ignore: object) -> None:
+    with pytest.raises(ExpectationError, match="ignore is a parameter's name or a list of names"):
+        ExpectedToolCall.of({"tool_name": "a", "ignore": ignore})
+
+
+def test_two_words_for_one_thing_may_agree() -> None:
+    assert parse_expectation([{"tool_name": "a", "name": "a", "args": None}]).calls == (call("a"),)
 
 
 def test_arguments_that_are_not_said_are_unconstrained_and_an_empty_mapping_means_none() -> None:

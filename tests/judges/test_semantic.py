@@ -10,7 +10,7 @@ import pytest
 from agenttrace.core.errors import ConfigError, JudgeError
 from agenttrace.core.example import Example
 from agenttrace.core.trace import Trace
-from agenttrace.expectations.matchers import semantic
+from agenttrace.expectations import semantic
 from agenttrace.judges.models.fake import FakeChatModel, FakeRequest
 from agenttrace.judges.semantic import semantic_judge
 from agenttrace.scorers import ToolOrderScorer

@@ -1,4 +1,6 @@
 import inspect
+import pkgutil
+from importlib import import_module
 
 import pytest
 
@@ -21,14 +23,25 @@ def _own_registry(monkeypatch):
     monkeypatch.setattr(registry, "_scorers", dict(registry._scorers))
 
 
-def test_every_scorer_of_the_room_is_known_by_its_name():
-    classes = {
+def scorers_of_the_room():
+    """Every class of a scorer in any module of the room, whether something imports that module or not."""
+    modules = [import_module(f"{room.__name__}.{item.name}") for item in pkgutil.iter_modules(room.__path__)]
+    return {
         name: kind
-        for name, kind in vars(room).items()
-        if inspect.isclass(kind) and name.endswith("Scorer") and name != "FunctionScorer"
+        for module in modules
+        for name, kind in vars(module).items()
+        if inspect.isclass(kind) and name.endswith("Scorer") and hasattr(kind, "score")
+        if kind.__module__ == module.__name__ and not inspect.isabstract(kind)
     }
-    assert len(classes) == 18
+
+
+def test_every_scorer_of_the_room_is_offered_and_known_by_its_name():
+    """A new scorer is its file, a line in the room's `__init__` and a row in its document."""
+    classes = scorers_of_the_room()
+    assert classes.keys() - set(room.__all__) == set()
+    made_by_a_decorator = classes.pop("FunctionScorer")
     assert classes.items() <= known_scorers().items()
+    assert made_by_a_decorator not in known_scorers().values()
 
 
 @pytest.mark.parametrize("name", ["ToolOrderScorer", "ToolOrder", "tool_order", "tool-order", "Tool Order"])

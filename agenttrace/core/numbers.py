@@ -1,0 +1,15 @@
+"""What counts as a number: True and False do not, though Python makes them integers."""
+
+from __future__ import annotations
+
+from typing import Any, TypeGuard
+
+
+def is_number(value: Any) -> TypeGuard[float]:
+    """Whether a value is an int or a float."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def is_whole(value: Any, least: int = 0) -> TypeGuard[int]:
+    """Whether a value is an int of at least `least`."""
+    return isinstance(value, int) and not isinstance(value, bool) and value >= least

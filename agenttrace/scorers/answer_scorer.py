@@ -1,0 +1,48 @@
+"""`AnswerScorer`: the base of scorers that compare an answer with the expected one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from agenttrace.core.errors import ScorerError
+from agenttrace.core.example import Example
+from agenttrace.core.numbers import is_number
+from agenttrace.core.score import Score, checked_threshold
+from agenttrace.core.trace import Trace
+
+
+class AnswerScorer:
+    """Holds a scorer's name and threshold, reads the two answers, writes the score."""
+
+    def __init__(self, name: str, threshold: float) -> None:
+        self.name = name
+        self.threshold = checked_threshold(threshold, name)
+
+    def check(self, example: Example) -> None:
+        """Raise ScorerError where nothing readable says what is expected."""
+        self._expected(example)
+
+    def _expected(self, example: Example) -> Any:
+        """The example's `expected_output`; ScorerError where there is none."""
+        if example.expected_output is None:
+            raise ScorerError(f"{self.name} needs the example's expected_output")
+        return example.expected_output
+
+    def _actual(self, example: Example, trace: Trace | None) -> Any:
+        """The example's `actual_output`, or else the trace's output; ScorerError where there is neither."""
+        if example.actual_output is not None:
+            return example.actual_output
+        if trace is not None and trace.output is not None:
+            return trace.output
+        raise ScorerError(f"{self.name} needs the example's actual_output, or a trace with an output")
+
+    def _text(self, value: Any) -> str:
+        """A text as it is, a number as Python writes it; ScorerError for anything else."""
+        if isinstance(value, str) or is_number(value):
+            return str(value)
+        raise ScorerError(f"{self.name} compares texts, got {type(value).__name__} {value!r:.100}")
+
+    def scored(self, value: float, reason: str, details: Mapping[str, Any] | None = None) -> Score:
+        """The score of a value."""
+        return Score.of(self.name, value, self.threshold, reason=reason, details=details)
