@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from agenttrace.core.interruptions import pass_on_interruption
 from agenttrace.core.protocols import Store
 from agenttrace.online.request import Request
+from agenttrace.process.said_once import SaidOnce
 from agenttrace.process.signal_safe import Counter
 from agenttrace.tracing.context import running, runs_inside
 from agenttrace.tracing.record import END
@@ -19,8 +19,6 @@ _LEFT = (
     "resume_evaluations finishes it"
 )
 _LOST = "the evaluation was not done when the tracer was shut down, nor could it be kept in the store in time"
-
-log = logging.getLogger("agenttrace")
 
 
 class Counts:
@@ -75,6 +73,7 @@ class Backlog:
         self.counts = Counts()
         self._store = store
         self._project = project
+        self._warnings = SaidOnce()
 
     @property
     def size(self) -> int:
@@ -133,7 +132,7 @@ class Backlog:
         to_save = [request for request in requests if not request.saved]
         failure = keep_pending(to_save, self._store, self._project, None)
         if failure is not None:
-            log.warning("online evaluation: pending: %s: %s", type(failure).__name__, failure)
+            self._warnings.warn("pending", "online evaluation: pending", failure)
 
 
 def keep_pending(

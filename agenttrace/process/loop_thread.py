@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextvars import Context, copy_context
 from typing import Any, TypeVar
 
-T = TypeVar("T")
+from agenttrace.process.said_once import SaidOnce
 
-logger = logging.getLogger("agenttrace")
+T = TypeVar("T")
 
 NOTICE = 0.1
 """Seconds after which a waiting thread wakes to handle signals: one that arrives just before the wait, or on
@@ -34,6 +33,7 @@ class LoopThread:
         self.blocked = False
         self._closing = False
         self._name = name
+        self._warnings = SaidOnce()
         self._loop = asyncio.new_event_loop()
         if executor is not None:
             self._loop.set_default_executor(executor)
@@ -45,8 +45,9 @@ class LoopThread:
         while not (self._closing or self._loop.is_closed()):
             try:
                 self._loop.run_forever()
-            except (SystemExit, KeyboardInterrupt):  # anything else is kept by the task that raised it
-                logger.warning("code on the event loop %s tried to end its thread", self._name, exc_info=True)
+            except (SystemExit, KeyboardInterrupt) as error:  # all else is kept by the task that raised it
+                text = f"code on the event loop {self._name} tried to end its thread"
+                self._warnings.warn(type(error).__name__, text, error, traceback="with")
         self._loop.close()
 
     @property

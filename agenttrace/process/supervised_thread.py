@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 import time
 from collections.abc import Callable
 from typing import Protocol
 
-log = logging.getLogger("agenttrace")
+from agenttrace.core.errors import error_text
+from agenttrace.process.said_once import SaidOnce
 
 PAUSES = (0.1, 0.5, 2.0)
 """Seconds to wait after each death before the next worker starts."""
@@ -38,6 +38,7 @@ class SupervisedThread:
     def __init__(self, make: Callable[[], Worker], give_up: Callable[[str], None], *, name: str) -> None:
         self.alive = True
         self._name = name
+        self._warnings = SaidOnce()
         self.ready = threading.Event()
         self._make = make
         self._give_up = give_up
@@ -84,7 +85,7 @@ class SupervisedThread:
                 worker.stopping = True
             asyncio.run(worker.run())
         except BaseException as error:  # choke-point: another worker takes over
-            reason = f"{type(error).__name__}: {error}"
-            log.warning("%s met %s; it starts anew", self._name, reason)
+            reason = error_text(error)
+            self._warnings.warn(reason, f"{self._name} starts anew after", error)
             return reason
         return None
