@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import atexit
 import sys
 import threading
 import time
 import weakref
 from typing import Protocol
 
-from agenttrace.process.fork_and_exit import at_fork, before_executors_end
+from agenttrace.process.fork_and_exit import at_exit, at_fork, before_executors_end
 
 
 class Closable(Protocol):
@@ -118,4 +117,4 @@ def _other_threads_run() -> bool:
 
 
 before_executors_end(_end_of_main_thread)
-atexit.register(_end_of_process)
+at_exit("evaluations", _end_of_process)

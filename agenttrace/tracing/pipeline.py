@@ -316,7 +316,6 @@ def flush_when_a_child_process_ends(pipeline: Pipeline) -> None:
     at_end_of_child(pipeline.flush_at_end_of_child)
 
 
-@at_exit
 def _flush_at_exit() -> None:
     deadline = time.monotonic() + EXIT_SECONDS
     for pipeline in list(_pipelines):
@@ -325,3 +324,6 @@ def _flush_at_exit() -> None:
                 pipeline.finish_up(max(deadline - time.monotonic(), 0.0))
         except BaseException:  # choke-point: Control-C, for one; the others are flushed all the same
             pass
+
+
+at_exit("pipelines", _flush_at_exit)

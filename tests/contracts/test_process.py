@@ -1,0 +1,73 @@
+"""Forks, the end and threads are known in `process/` alone; each test lists every offender."""
+
+import ast
+from pathlib import Path
+
+import agenttrace
+
+PACKAGE = Path(agenttrace.__file__).parent
+TREES = {
+    str(path.relative_to(PACKAGE)): ast.parse(path.read_text("utf-8"))
+    for path in sorted(PACKAGE.rglob("*.py"))
+}
+
+REGISTRY = "process/fork_and_exit.py"
+FORKS_AND_EXITS = {"register_at_fork", "atexit", "Finalize", "_register_atexit"}
+OTHER_FORKS_AND_EXITS = {
+    "core/identity.py",  # core/ knows no room; to drop a block of random numbers needs no order
+    "store/writer.py",  # keeps an inherited connection open in a forked child; needs no order either
+}
+
+STARTS_THREADS = {"Thread", "Timer", "start_new_thread", "start_joinable_thread", "ThreadPoolExecutor"}
+OTHER_THREADS = {
+    "scoring/isolation.py",
+    "exporters/sender.py",  # daemon, named, marked as ours; the next batch starts another when it dies
+}
+
+
+def named(tree):
+    """The last part of every name that a module uses, calls or imports, with the line."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute):
+            yield node.lineno, node.attr
+        elif isinstance(node, ast.Name):
+            yield node.lineno, node.id
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            for alias in node.names:
+                yield node.lineno, alias.name
+
+
+def called(tree):
+    """The last part of the name of every function or class that a module calls, with the line."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            yield node.lineno, getattr(node.func, "attr", None) or getattr(node.func, "id", None)
+
+
+def test_every_callback_at_a_fork_or_at_the_end_goes_through_one_registry():
+    offenders = [
+        f"{name}:{line} {word}"
+        for name, tree in TREES.items()
+        for line, word in named(tree)
+        if word in FORKS_AND_EXITS and name not in {REGISTRY, *OTHER_FORKS_AND_EXITS}
+    ]
+    assert offenders == []
+
+
+def test_every_thread_is_started_in_one_room():
+    offenders = [
+        f"{name}:{line} {word}"
+        for name, tree in TREES.items()
+        for line, word in called(tree)
+        if word in STARTS_THREADS and not name.startswith("process/") and name not in OTHER_THREADS
+    ]
+    assert offenders == []
+
+
+def test_every_exception_is_still_needed():
+    unneeded = {
+        name
+        for name in OTHER_FORKS_AND_EXITS
+        if not FORKS_AND_EXITS & {word for _, word in named(TREES[name])}
+    } | {name for name in OTHER_THREADS if not STARTS_THREADS & {word for _, word in called(TREES[name])}}
+    assert unneeded == set()
