@@ -16,7 +16,7 @@ from agenttrace.core.protocols import Batch, Outbox
 from agenttrace.exporters.otlp_encoding import join_batches
 from agenttrace.exporters.otlp_http import Collector, SendFailure, SendResult
 from agenttrace.http.transport import pause_before
-from agenttrace.process.daemon_executor import DaemonExecutor
+from agenttrace.process.threads import DaemonExecutor
 
 LINGER_SECONDS = 1.0
 """How long the first batch waits for others, so that they go in one request."""

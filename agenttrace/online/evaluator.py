@@ -14,10 +14,10 @@ from agenttrace.core.span import Span
 from agenttrace.online.alerts import Alert
 from agenttrace.online.backlog import Backlog
 from agenttrace.online.handle import EvaluationHandle
-from agenttrace.online.lifecycle import look_after, no_thread_at_the_end
+from agenttrace.online.lifecycle import look_after
 from agenttrace.online.request import OnResult, Request, key_of_span, make_request
 from agenttrace.online.request_owner import owner_text
-from agenttrace.process.supervised_thread import SupervisedThread
+from agenttrace.process.threads import SupervisedThread, no_thread_at_the_end
 from agenttrace.scoring.checks import check_delivery, check_rate, checked_request
 from agenttrace.tracing.record import Record
 

@@ -69,11 +69,6 @@ def open_owners() -> set[str]:
     return {evaluator.owner for evaluator in list(_evaluators) if evaluator.open}
 
 
-def no_thread_at_the_end(error: BaseException) -> bool:
-    """Return True if an error says that no thread can be started because the process ends (Python 3.12)."""
-    return issubclass(type(error), RuntimeError) and getattr(threading, "_SHUTTING_DOWN", False)
-
-
 def _end_of_main_thread() -> None:
     """Finish evaluations while executors still work, unless the process goes on in other threads."""
     if not _other_threads_run():

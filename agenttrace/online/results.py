@@ -12,9 +12,9 @@ from agenttrace.core.protocols import Store, TakesScores, optional
 from agenttrace.core.score import Score
 from agenttrace.online.alerts import LowScore
 from agenttrace.online.backlog import Counts
-from agenttrace.online.lifecycle import no_thread_at_the_end
 from agenttrace.online.request import Request
 from agenttrace.process.said_once import SaidOnce
+from agenttrace.process.threads import no_thread_at_the_end
 from agenttrace.scoring.isolation import Call, Interrupted, Isolation, Outcome
 
 CALL_SECONDS = 10.0

@@ -13,10 +13,9 @@ from agenttrace.core.protocols import Scorer, Store, TakesModel, optional
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
 from agenttrace.online.backlog import Counts, keep_pending
-from agenttrace.online.lifecycle import no_thread_at_the_end
 from agenttrace.online.request import Request
 from agenttrace.online.results import Results
-from agenttrace.process.daemon_executor import DaemonExecutor
+from agenttrace.process.threads import DaemonExecutor, no_thread_at_the_end
 from agenttrace.scoring.apply import apply_scorer
 from agenttrace.scoring.isolation import Call, Isolation
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextvars import Context, copy_context
 from typing import Any, TypeVar
 
 from agenttrace.process.said_once import SaidOnce
+from agenttrace.process.threads import start_thread
 
 T = TypeVar("T")
 
@@ -37,8 +37,7 @@ class LoopThread:
         self._loop = asyncio.new_event_loop()
         if executor is not None:
             self._loop.set_default_executor(executor)
-        self._thread = threading.Thread(target=self._serve, name=name, daemon=True)
-        self._thread.start()
+        self._thread = start_thread(self._serve, name)
 
     def _serve(self) -> None:
         asyncio.set_event_loop(self._loop)
@@ -125,7 +124,7 @@ def wait_for(make: Callable[[], Coroutine[Any, Any, T]]) -> T:
     Raises:
         RuntimeError: the loop was closed under the coroutine, so that it cannot end.
     """
-    bridge = LoopThread("agenttrace-evaluation")
+    bridge = LoopThread("evaluation")
     result: Future[T] = Future()
 
     async def run() -> None:

@@ -20,7 +20,6 @@ OTHER_FORKS_AND_EXITS = {
 
 STARTS_THREADS = {"Thread", "Timer", "start_new_thread", "start_joinable_thread", "ThreadPoolExecutor"}
 OTHER_THREADS = {
-    "scoring/isolation.py",
     "exporters/sender.py",  # daemon, named, marked as ours; the next batch starts another when it dies
 }
 

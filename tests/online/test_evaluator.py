@@ -331,7 +331,7 @@ def test_a_worker_that_cannot_live_drops_what_waits_and_says_why(tracer, monkeyp
     def dies(self):
         raise RuntimeError("no memory")
 
-    monkeypatch.setattr("agenttrace.process.supervised_thread.PAUSES", (0.0,))
+    monkeypatch.setattr("agenttrace.process.threads.PAUSES", (0.0,))
     monkeypatch.setattr(OnlineWorker, "_take_due", dies)
     handle = tracer.async_evaluate([Length()])
     assert "no memory" in handle.result(5)[0].reason
@@ -395,7 +395,7 @@ def test_nobody_waits_for_a_worker_that_died_of_an_error_without_text(tracer, mo
     def dies(self):
         raise WithoutText
 
-    monkeypatch.setattr("agenttrace.process.supervised_thread.PAUSES", (0.0,))
+    monkeypatch.setattr("agenttrace.process.threads.PAUSES", (0.0,))
     monkeypatch.setattr(OnlineWorker, "_take_due", dies)
     assert "WithoutText" in tracer.async_evaluate([Length()]).result(5)[0].reason
 
@@ -418,7 +418,7 @@ def test_a_log_handler_that_raises_leaves_the_worker_alone(tracer, monkeypatch):
             tracer.async_evaluate([Length()], on_result=fails)
         assert tracer.wait_for_evaluations(5)
         assert tracer.stats()["evaluations"]["failed_calls"] == 4
-        monkeypatch.setattr("agenttrace.process.supervised_thread.PAUSES", (0.0,))
+        monkeypatch.setattr("agenttrace.process.threads.PAUSES", (0.0,))
         monkeypatch.setattr(OnlineWorker, "_take_due", dies)
         assert "worker" in tracer.async_evaluate([Length()]).result(5)[0].reason
     finally:
