@@ -84,15 +84,11 @@ class EvaluationHandle:
 
     def cancel(self) -> bool:
         """Give up an evaluation that has not begun. Returns False, and does nothing, if it has."""
-        return self.begin() and self._finish("cancelled")
+        return self.begin() and self.finish("cancelled")
 
     def begin(self) -> bool:
         """Claim the evaluation, to run it or to cancel it. Returns False if somebody else has claimed it."""
         return self._claim("begin")
-
-    def finish(self, state: State, scores: tuple[Score, ...]) -> bool:
-        """Keep the scores and wake whoever waits for them. Returns False if it had ended before."""
-        return self._finish(state, scores)
 
     @classmethod
     def undone(cls, state: State, scorers: Sequence[Scorer], why: str) -> EvaluationHandle:
@@ -103,14 +99,15 @@ class EvaluationHandle:
 
     def give_up(self, state: State, scorers: Sequence[Scorer], why: str) -> bool:
         """End an evaluation without scores: `why` becomes their error. Returns False if it has ended."""
-        return self._finish(state, (), (scorers, why))
+        return self.finish(state, undone=(scorers, why))
 
-    def _finish(
+    def finish(
         self,
         state: State,
         scores: tuple[Score, ...] = (),
         undone: tuple[Sequence[Scorer], str] | None = None,
     ) -> bool:
+        """Keep the scores, or why there are none, and wake whoever waits. Returns False if it had ended."""
         if not self._claim("end"):
             return False
         self._scores, self._undone, self.record = scores, undone, None
