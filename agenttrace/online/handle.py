@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from agenttrace.core.protocols import Scorer
 from agenttrace.core.score import Score
+from agenttrace.process.threads import settle
 from agenttrace.tracing.context import runs_inside
 from agenttrace.tracing.record import Record
 
@@ -128,9 +129,8 @@ class EvaluationHandle:
         if not self.done():
             import asyncio  # who awaits has it already; who does not, does not pay for it
 
-            loop = asyncio.get_running_loop()
-            future: asyncio.Future[None] = loop.create_future()
-            self._listen(lambda: _wake(loop, future))
+            future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._listen(lambda: settle(future, None))
             yield from future
         return self._outcome()
 
@@ -149,14 +149,3 @@ class EvaluationHandle:
 
     def __repr__(self) -> str:
         return f"<EvaluationHandle {self.state}>"
-
-
-def _wake(loop: asyncio.AbstractEventLoop, future: asyncio.Future[None]) -> None:
-    def settle() -> None:
-        if not future.done():
-            future.set_result(None)
-
-    try:
-        loop.call_soon_threadsafe(settle)
-    except RuntimeError:  # who awaited has gone, with its loop
-        pass

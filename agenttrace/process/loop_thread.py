@@ -9,7 +9,7 @@ from contextvars import Context, copy_context
 from typing import Any, TypeVar
 
 from agenttrace.process.said_once import SaidOnce
-from agenttrace.process.threads import start_thread
+from agenttrace.process.threads import settle, start_thread
 
 T = TypeVar("T")
 
@@ -79,18 +79,10 @@ class LoopThread:
 
     async def answers(self, within: float) -> bool:
         """Returns True if this loop runs a callback in time. To be awaited on another loop."""
-        caller_loop = asyncio.get_running_loop()
-        answer_event = asyncio.Event()
-
-        def answer() -> None:
-            try:
-                caller_loop.call_soon_threadsafe(answer_event.set)
-            except RuntimeError:  # the caller's loop was closed meanwhile
-                pass
-
-        self._loop.call_soon_threadsafe(answer)
+        answer: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._loop.call_soon_threadsafe(settle, answer, None)
         try:
-            await asyncio.wait_for(answer_event.wait(), within)
+            await asyncio.wait_for(answer, within)
         except TimeoutError:
             return False
         return True

@@ -8,10 +8,13 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
 from queue import SimpleQueue
-from typing import Any, ParamSpec, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
 from agenttrace.core.errors import error_text
 from agenttrace.process.said_once import SaidOnce
+
+if TYPE_CHECKING:
+    import asyncio
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -41,6 +44,20 @@ def start_thread(run: Callable[[], object], name: str) -> threading.Thread:
 def no_thread_at_the_end(error: BaseException) -> bool:
     """Return True if an error says that no thread can be started because the process ends (Python 3.12)."""
     return issubclass(type(error), RuntimeError) and getattr(threading, "_SHUTTING_DOWN", False)
+
+
+def settle(future: asyncio.Future[T], value: T) -> None:
+    """Give a future its value from another thread; drop it where nothing waits for it any more."""
+    try:
+        future.get_loop().call_soon_threadsafe(set_once, future, value)
+    except RuntimeError:  # the future's loop is closed
+        pass
+
+
+def set_once(future: asyncio.Future[T], value: T) -> None:
+    """Give a future its value, on its own loop, unless it has one."""
+    if not future.done():
+        future.set_result(value)
 
 
 class DaemonExecutor(ThreadPoolExecutor):

@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from agenttrace.core.errors import ConfigError
 from agenttrace.process.loop_thread import LoopThread
-from agenttrace.process.threads import DaemonExecutor
+from agenttrace.process.threads import DaemonExecutor, set_once, settle
 
 ANSWER_WITHIN = 1.0
 """Seconds in which the loop of the user's coroutines must answer after a timeout; else it is blocked."""
@@ -102,7 +102,7 @@ class Isolation:
     async def _on_thread(self, call: Call, timeout: float | None) -> Outcome:
         job = _Job(call)
         try:
-            self._executor.submit(job.run).add_done_callback(job.settle)
+            self._executor.submit(job.run).add_done_callback(job.finish)
         except RuntimeError as error:
             if self._executor_is_ours:  # no thread can be started
                 raise
@@ -119,7 +119,7 @@ class Isolation:
             self._loop = LoopThread("async", self._of_loop)
         loop = self._loop
         future: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
-        task = loop.start(lambda: _consume(call), call.context, lambda outcome: _settle(future, outcome))
+        task = loop.start(lambda: _consume(call), call.context, lambda outcome: settle(future, outcome))
         outcome = LATE
         try:
             outcome = await _in_time(future, timeout)
@@ -156,19 +156,19 @@ class _Job:
         except BaseException as error:  # choke-point: whatever the user's code raises is the outcome
             return Outcome(error=error)
 
-    def settle(self, execution: Future[Outcome]) -> None:
+    def finish(self, execution: Future[Outcome]) -> None:
         """Hand over the outcome. `run` never raises: an error is the executor's, and the call never began."""
         if execution.cancelled():
             self.refuse(CancelledError("the call was cancelled"))
         elif (error := execution.exception()) is not None:
             self.refuse(error)
         else:
-            _settle(self.future, execution.result())
+            settle(self.future, execution.result())
 
     def refuse(self, error: BaseException) -> None:
         """Say as the outcome that the user's executor could not run the call."""
         text = f"the executor could not run the call: {error or type(error).__name__}; give one of threads"
-        _settle(self.future, Outcome(error=Refused(text)))
+        settle(self.future, Outcome(error=Refused(text)))
 
     def _value(self) -> Any:
         value = self.call.function(*self.call.args, **self.call.kwargs)
@@ -183,24 +183,11 @@ class _Job:
         return items
 
 
-def _settle(future: asyncio.Future[Outcome], outcome: Outcome) -> None:
-    """Give an outcome to the engine from another thread; drop it where nothing waits for it any more."""
-    try:
-        future.get_loop().call_soon_threadsafe(_set_once, future, outcome)
-    except RuntimeError:  # the engine's loop is closed: this call was abandoned long ago
-        pass
-
-
-def _set_once(future: asyncio.Future[Outcome], outcome: Outcome) -> None:
-    if not future.done():
-        future.set_result(outcome)
-
-
 async def _in_time(future: asyncio.Future[Outcome], timeout: float | None) -> Outcome:
     """Return the outcome, or `LATE`. Cheaper than `asyncio.wait_for`, and nothing is cancelled."""
     if timeout is None:
         return await future
-    timer = future.get_loop().call_later(timeout, _set_once, future, LATE)
+    timer = future.get_loop().call_later(timeout, set_once, future, LATE)
     try:
         return await future
     finally:
