@@ -1,4 +1,4 @@
-"""Forks, the end and threads are known in `process/` alone; each test lists every offender."""
+"""Forks, the end, threads and warnings are known in `process/` alone; each test lists every offender."""
 
 import ast
 from pathlib import Path
@@ -20,6 +20,15 @@ OTHER_FORKS_AND_EXITS = {
 
 STARTS_THREADS = {"Thread", "Timer", "start_new_thread", "start_joinable_thread", "ThreadPoolExecutor"}
 
+WARNS = {"warning", "error", "exception", "critical"}
+OTHER_WARNINGS = {
+    "evaluation/engine.py",  # the callback that raised is not called again
+    "evaluation/evaluate.py",  # each report that could not be stored
+    "exporters/otlp_request.py",  # once a process
+    "online/alerts.py",  # what `log_alert` is for
+    "store/health.py",  # its causes are among the numbers of the store's health
+}
+
 
 def named(tree):
     """The last part of every name that a module uses, calls or imports, with the line."""
@@ -38,6 +47,15 @@ def called(tree):
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
             yield node.lineno, getattr(node.func, "attr", None) or getattr(node.func, "id", None)
+
+
+def logged(tree):
+    """Every line above the level of information that a module writes to the log."""
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Attribute) or node.attr not in WARNS:
+            continue
+        if getattr(node.value, "id", "").strip("_").startswith("log"):
+            yield node.lineno, node.attr
 
 
 def test_every_callback_at_a_fork_or_at_the_end_goes_through_one_registry():
@@ -60,6 +78,19 @@ def test_every_thread_is_started_in_one_room():
     assert offenders == []
 
 
+def test_every_warning_is_logged_once_a_cause():
+    offenders = [
+        f"{name}:{line} {word}"
+        for name, tree in TREES.items()
+        for line, word in logged(tree)
+        if name not in {"process/said_once.py", *OTHER_WARNINGS}
+    ]
+    assert offenders == []
+
+
 def test_every_exception_is_still_needed():
-    names = {name: {word for _, word in named(TREES[name])} for name in OTHER_FORKS_AND_EXITS}
-    assert [name for name, words in names.items() if not FORKS_AND_EXITS & words] == []
+    needed = {
+        name: {word for _, word in named(tree)} & FORKS_AND_EXITS or {word for _, word in logged(tree)}
+        for name, tree in TREES.items()
+    }
+    assert [name for name in OTHER_FORKS_AND_EXITS | OTHER_WARNINGS if not needed[name]] == []
