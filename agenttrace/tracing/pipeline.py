@@ -58,7 +58,8 @@ class Pipeline:
         self.queue: deque[Any] = deque()
         self.closed = False
         self._begin()
-        register_pipeline(self)
+        _pipelines.add(self)
+        at_fork("pipelines", in_child=self.after_fork)
 
     def _begin(self, since: int = 0) -> None:
         self.entrance: Any = self.queue
@@ -89,7 +90,7 @@ class Pipeline:
         try:
             if self._starting.take(holder) and (self._worker is None or not self._worker.alive):
                 self._worker = PlainThread(self._run)
-                flush_when_a_child_process_ends(self)
+                at_end_of_child(self.flush_at_end_of_child)
         except RuntimeError:  # no new thread: limit reached, or the interpreter is going down
             self.store_here()
         finally:
@@ -303,17 +304,6 @@ CHILD_SECONDS = 5.0
 """The same for a child of multiprocessing: many may end together and wait for one file."""
 
 _pipelines: weakref.WeakSet[Pipeline] = weakref.WeakSet()
-
-
-def register_pipeline(pipeline: Pipeline) -> None:
-    """Flush this pipeline when the process ends; start it anew in forked children."""
-    _pipelines.add(pipeline)
-    at_fork("pipelines", in_child=pipeline.after_fork)
-
-
-def flush_when_a_child_process_ends(pipeline: Pipeline) -> None:
-    """Flush when a child of multiprocessing ends, which does not run atexit."""
-    at_end_of_child(pipeline.flush_at_end_of_child)
 
 
 def _flush_at_exit() -> None:
