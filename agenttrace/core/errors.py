@@ -21,6 +21,8 @@ import difflib
 from collections.abc import Iterable
 from pathlib import Path
 
+from agenttrace.core.interruptions import pass_on_interruption
+
 
 class AgentTraceError(Exception):
     """Root of every error that agenttrace raises on purpose, but for `EvaluationFailed`."""
@@ -77,6 +79,15 @@ class JudgeError(AgentTraceError):
 
 class MissingDependency(AgentTraceError, ImportError):
     """An optional extra is not installed; the text names the extra."""
+
+
+def error_text(error: BaseException) -> str:
+    """The type and the text of an exception; the type alone where its own code cannot give the text."""
+    try:
+        return f"{type(error).__name__}: {error}"
+    except BaseException as failure:  # choke-point: a `__str__` of the user's
+        pass_on_interruption(failure)
+        return type(error).__name__
 
 
 def with_article(word: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from agenttrace.core.errors import ScorerError
+from agenttrace.core.errors import ScorerError, error_text
 from agenttrace.core.numbers import is_number
 
 Outcome = Literal["passed", "failed", "skipped", "errored"]
@@ -91,7 +91,7 @@ class Score:
         """Make the score of a scorer that could not give a value; keeps the exception's traceback."""
         if isinstance(error, BaseException):
             text = "".join(traceback.format_exception(error))
-            reason = reason or f"{type(error).__name__}: {error}"
+            reason = reason or error_text(error)
         else:
             text, reason = error, reason or error
         return cls(name=name, value=None, threshold=threshold, outcome="errored", reason=reason, error=text)

@@ -17,7 +17,7 @@ from agenttrace.core.batch import Destination, Unsent
 from agenttrace.core.protocols import KeepsUnsent
 from agenttrace.exporters.otlp_http import Collector, SendFailure, SendResult
 from agenttrace.http.transport import pause_before
-from agenttrace.process.daemon_executor import DaemonExecutor
+from agenttrace.process.threads import DaemonExecutor, start_thread
 
 LINGER_SECONDS = 1.0
 """How long the first batch waits for others, so that they go in one request."""
@@ -117,10 +117,7 @@ class BackgroundSender:
             return
         try:
             if self._thread is None or not self._thread.is_alive():
-                new_thread = threading.Thread(target=self._serve, name="agenttrace-otlp", daemon=True)
-                new_thread.agenttrace_internal = True  # type: ignore[attr-defined] # seen by the thread patch
-                new_thread.start()
-                self._thread = new_thread
+                self._thread = start_thread(self._serve, "otlp")
         except RuntimeError:  # no new thread: limit reached, or the interpreter is going down
             pass
         finally:

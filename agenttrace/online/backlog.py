@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import logging
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from agenttrace.core.interruptions import pass_on_interruption
 from agenttrace.core.protocols import Store
 from agenttrace.online.request import Request
+from agenttrace.process.said_once import SaidOnce
 from agenttrace.process.signal_safe import Counter
 from agenttrace.scoring.redacted import redacted_example
 from agenttrace.tracing.context import running, runs_inside
@@ -21,8 +21,6 @@ _LEFT = (
     "resume_evaluations finishes it"
 )
 _LOST = "the evaluation was not done when the tracer was shut down, nor could it be kept in the store in time"
-
-log = logging.getLogger("agenttrace")
 
 
 class Counts:
@@ -75,9 +73,10 @@ class Backlog:
         self.inbox: deque[Request] = deque()
         self.unfinished: dict[Request, None] = {}
         self.counts = Counts()
-        self._store = store
-        self._project = project
-        self._redaction = redaction
+        self.store = store
+        self.project = project
+        self.redaction = redaction
+        self._warnings = SaidOnce()
 
     @property
     def size(self) -> int:
@@ -95,31 +94,22 @@ class Backlog:
 
     def leave_unfinished(self, *, keep: bool) -> None:
         """Leave what a worker had taken to a later process; `keep` writes it to the store here, too."""
-        requests = list(self.unfinished)
-        if keep:
-            self._keep(requests)
-        for request in requests:
-            request.handle.give_up("left", request.scorers, _LEFT if request.saved else _LOST)
+        self._leave(list(self.unfinished), keep=keep)
 
     def leave_inbox(self) -> None:
         """Leave what no worker has taken to a later process."""
         requests = list(self._take_inbox())
-        self._keep(requests)
-        for request in requests:
+        for _ in requests:
             self.counts.left.add()
-            request.handle.give_up("left", request.scorers, _LEFT if request.saved else _LOST)
+        self._leave(requests, keep=True)
 
     def drop_inbox(self, why: str) -> None:
         """Drop what no worker has taken. Any thread may call this, also several at once."""
-        for request in self._take_inbox():
-            self.counts.dropped.add()
-            request.handle.give_up("dropped", request.scorers, why)
+        self._drop(self._take_inbox(), why)
 
     def drop_all(self, why: str) -> None:
         """Drop everything, so that nobody waits for a worker that cannot be started."""
-        for request in self.unfinished.copy():
-            self.counts.dropped.add()
-            request.handle.give_up("dropped", request.scorers, why)
+        self._drop(self.unfinished.copy(), why)
         self.unfinished.clear()
         self.drop_inbox(why)
         counts = self.counts
@@ -132,42 +122,46 @@ class Backlog:
             except IndexError:
                 return
 
-    def _keep(self, requests: Sequence[Request]) -> None:
-        to_save = [request for request in requests if not request.saved]
-        failure = keep_pending(to_save, self._store, self._project, self._redaction, None)
+    def _drop(self, requests: Iterable[Request], why: str) -> None:
+        for request in requests:
+            self.counts.dropped.add()
+            request.handle.give_up("dropped", request.scorers, why)
+
+    def _leave(self, requests: Sequence[Request], *, keep: bool) -> None:
+        failure = self.save(requests, None) if keep else None
         if failure is not None:
-            log.warning("online evaluation: pending: %s: %s", type(failure).__name__, failure)
+            self._warnings.warn("pending", "online evaluation: pending", failure)
+        for request in requests:
+            request.handle.give_up("left", request.scorers, _LEFT if request.saved else _LOST)
 
+    def save(self, requests: Sequence[Request], owner: str | None) -> BaseException | None:
+        """Write requests, redacted, to the store at once; where that fails, one by one: a bad one stops no other.
 
-def keep_pending(
-    requests: Sequence[Request], store: Store, project: str, redaction: Redaction, owner: str | None
-) -> BaseException | None:
-    """Write requests, redacted, to the store at once; where that fails, one by one: a bad one stops no other.
+        Sets `saved` on each request that was written; one that was saved before is not written again. Returns
+        the last error, or None where all were written.
+        """
+        rows: list[tuple[Request, dict[str, Any]]] = []
+        failure: BaseException | None = None
+        for request in requests:
+            try:
+                if not request.saved:
+                    data = request.to_data(owner)
+                    data["example"] = redacted_example(data["example"], self.redaction)
+                    rows.append((request, data))
+            except BaseException as error:  # choke-point: an example that cannot be made; scoring it says why
+                pass_on_interruption(error)
+                failure = error
+        if rows and self._write(rows) is not None:
+            for row in rows:
+                failure = self._write([row]) or failure
+        return failure
 
-    Sets `saved` on each request that was written. Returns the last error, or None where all were written.
-    """
-    rows: list[tuple[Request, dict[str, Any]]] = []
-    failure: BaseException | None = None
-    for request in requests:
+    def _write(self, rows: Sequence[tuple[Request, dict[str, Any]]]) -> BaseException | None:
         try:
-            data = request.to_data(owner)
-            data["example"] = redacted_example(data["example"], redaction)
-            rows.append((request, data))
-        except BaseException as error:  # choke-point: an example that cannot be made; scoring it will say why
+            self.store.save_pending_evaluations(self.project, [data for _, data in rows])
+        except BaseException as error:  # choke-point: a store that refuses them
             pass_on_interruption(error)
-            failure = error
-    if rows and _keep(rows, store, project) is not None:
-        for row in rows:
-            failure = _keep([row], store, project) or failure
-    return failure
-
-
-def _keep(rows: Sequence[tuple[Request, dict[str, Any]]], store: Store, project: str) -> BaseException | None:
-    try:
-        store.save_pending_evaluations(project, [data for _, data in rows])
-    except BaseException as error:  # choke-point: a store that refuses them
-        pass_on_interruption(error)
-        return error
-    for request, _ in rows:
-        request.saved = True
-    return None
+            return error
+        for request, _ in rows:
+            request.saved = True
+        return None

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib
 import os
+import sys
 import threading
 import time
+import weakref
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -15,10 +17,10 @@ from agenttrace.core.span import Span
 from agenttrace.online.alerts import Alert
 from agenttrace.online.backlog import Backlog
 from agenttrace.online.handle import EvaluationHandle
-from agenttrace.online.lifecycle import look_after, no_thread_at_the_end
 from agenttrace.online.request import OnResult, Request, key_of_span, make_request
 from agenttrace.online.request_owner import owner_text
-from agenttrace.process.supervised_thread import SupervisedThread
+from agenttrace.process.fork_and_exit import at_exit, at_fork, before_executors_end
+from agenttrace.process.threads import SupervisedThread, no_thread_at_the_end
 from agenttrace.scoring.checks import check_delivery, check_rate, checked_request
 from agenttrace.tracing.record import Record
 from agenttrace.tracing.redaction import Redaction
@@ -40,6 +42,9 @@ _FORK_SECONDS = 5.0
 _STOP_SECONDS = 0.5
 _STORING_SECONDS = 30.0
 """How long `wait` without a timeout waits until spans that are to be evaluated are stored."""
+
+_SPAN_SECONDS = 1.0
+"""How long the end of the process waits for the same."""
 
 _FULL = "the evaluation was dropped: the queue of evaluations is full"
 _SHUT = "the evaluation was dropped: the tracer was shut down"
@@ -83,7 +88,8 @@ class OnlineEvaluator:
         self._flush_spans = flush_spans
         self._exporters = tuple(exporters)
         self._begin()
-        look_after(self)
+        _evaluators.add(self)
+        at_fork("evaluations", before=self.before_fork, in_child=self.after_fork)
 
     def _begin(self) -> None:
         self._backlog = Backlog(self.store, self.project, self._redaction)
@@ -186,7 +192,7 @@ class OnlineEvaluator:
         self.counts.asked.add()
         self.counts.sampled_out.add()
         handle = EvaluationHandle()
-        handle.finish("sampled_out", ())
+        handle.finish("sampled_out")
         return handle
 
     def _start(self) -> None:
@@ -208,15 +214,10 @@ class OnlineEvaluator:
         from agenttrace.online.worker import OnlineWorker
 
         return OnlineWorker(
-            self.inbox,
-            self._backlog.unfinished,
-            self.counts,
-            self.store,
-            self.project,
+            self._backlog,
             owner=self.owner,
             flush_spans=self._flush_spans,
             write_scores=self._write_scores,
-            redaction=self._redaction,
             exporters=self._exporters,
             concurrency=self.concurrency,
             timeout=self.timeout,
@@ -314,3 +315,57 @@ def each_span(
 
 def _admitted(sample_rate: float) -> bool:
     return sample_rate == 1.0 or int.from_bytes(os.urandom(4), "big") < sample_rate * (1 << 32)
+
+
+_evaluators: weakref.WeakSet[OnlineEvaluator] = weakref.WeakSet()
+
+
+def open_owners() -> set[str]:
+    """The owner texts of the evaluators of this process that are not closed."""
+    return {evaluator.owner for evaluator in list(_evaluators) if evaluator.open}
+
+
+def _end_of_main_thread() -> None:
+    """Finish evaluations while executors still work, unless the process goes on in other threads."""
+    if not _other_threads_run():
+        _drain(_flush_open_evaluators())
+
+
+def _end_of_process() -> None:
+    """Finish evaluations when those threads have ended, too; later requests are left to a later process."""
+    evaluators = _flush_open_evaluators()
+    _drain(evaluators)
+    for evaluator in evaluators:
+        evaluator.close_without_waiting()
+
+
+def _flush_open_evaluators() -> list[OnlineEvaluator]:
+    """Return the evaluators that are not closed, after spans that have ended were handed to them."""
+    evaluators = [evaluator for evaluator in list(_evaluators) if evaluator.open]
+    deadline = time.monotonic() + _SPAN_SECONDS
+    for evaluator in evaluators:
+        evaluator.flush_observed_spans(max(deadline - time.monotonic(), 0.0))
+    return evaluators
+
+
+def _drain(evaluators: list[OnlineEvaluator]) -> None:
+    evaluators = [evaluator for evaluator in evaluators if evaluator.busy]
+    deadline = time.monotonic() + max([evaluator.drain_seconds for evaluator in evaluators], default=0.0)
+    for evaluator in evaluators:
+        evaluator.close(max(min(evaluator.drain_seconds, deadline - time.monotonic()), 0.0))
+
+
+def _other_threads_run() -> bool:
+    """Return True if threads of the user's keep the process alive, as those of a server may.
+
+    Always False in a child of multiprocessing, which exits without running `_end_of_process`.
+    """
+    process = sys.modules.get("multiprocessing.process")
+    if process is not None and process.parent_process() is not None:
+        return False
+    here = threading.current_thread()
+    return any(thread is not here and not thread.daemon for thread in threading.enumerate())
+
+
+before_executors_end(_end_of_main_thread)
+at_exit("evaluations", _end_of_process)

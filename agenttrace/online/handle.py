@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from agenttrace.core.protocols import Scorer
 from agenttrace.core.score import Score
+from agenttrace.process.threads import settle
 from agenttrace.tracing.context import runs_inside
 from agenttrace.tracing.record import Record
 
@@ -84,15 +85,11 @@ class EvaluationHandle:
 
     def cancel(self) -> bool:
         """Give up an evaluation that has not begun. Returns False, and does nothing, if it has."""
-        return self.begin() and self._finish("cancelled")
+        return self.begin() and self.finish("cancelled")
 
     def begin(self) -> bool:
         """Claim the evaluation, to run it or to cancel it. Returns False if somebody else has claimed it."""
         return self._claim("begin")
-
-    def finish(self, state: State, scores: tuple[Score, ...]) -> bool:
-        """Keep the scores and wake whoever waits for them. Returns False if it had ended before."""
-        return self._finish(state, scores)
 
     @classmethod
     def undone(cls, state: State, scorers: Sequence[Scorer], why: str) -> EvaluationHandle:
@@ -103,14 +100,15 @@ class EvaluationHandle:
 
     def give_up(self, state: State, scorers: Sequence[Scorer], why: str) -> bool:
         """End an evaluation without scores: `why` becomes their error. Returns False if it has ended."""
-        return self._finish(state, (), (scorers, why))
+        return self.finish(state, undone=(scorers, why))
 
-    def _finish(
+    def finish(
         self,
         state: State,
         scores: tuple[Score, ...] = (),
         undone: tuple[Sequence[Scorer], str] | None = None,
     ) -> bool:
+        """Keep the scores, or why there are none, and wake whoever waits. Returns False if it had ended."""
         if not self._claim("end"):
             return False
         self._scores, self._undone, self.record = scores, undone, None
@@ -131,9 +129,8 @@ class EvaluationHandle:
         if not self.done():
             import asyncio  # who awaits has it already; who does not, does not pay for it
 
-            loop = asyncio.get_running_loop()
-            future: asyncio.Future[None] = loop.create_future()
-            self._listen(lambda: _wake(loop, future))
+            future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._listen(lambda: settle(future, None))
             yield from future
         return self._outcome()
 
@@ -152,14 +149,3 @@ class EvaluationHandle:
 
     def __repr__(self) -> str:
         return f"<EvaluationHandle {self.state}>"
-
-
-def _wake(loop: asyncio.AbstractEventLoop, future: asyncio.Future[None]) -> None:
-    def settle() -> None:
-        if not future.done():
-            future.set_result(None)
-
-    try:
-        loop.call_soon_threadsafe(settle)
-    except RuntimeError:  # who awaited has gone, with its loop
-        pass

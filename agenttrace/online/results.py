@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Callable, Sequence
 from contextvars import copy_context
 from dataclasses import dataclass
 from typing import Any
 
 from agenttrace.core.batch import ScoreRow
-from agenttrace.core.protocols import Store, TakesScores, optional
+from agenttrace.core.protocols import TakesScores, optional
 from agenttrace.core.score import Score
 from agenttrace.online.alerts import LowScore
-from agenttrace.online.backlog import Counts
-from agenttrace.online.lifecycle import no_thread_at_the_end
+from agenttrace.online.backlog import Backlog
 from agenttrace.online.request import Request
+from agenttrace.process.said_once import SaidOnce
+from agenttrace.process.threads import no_thread_at_the_end
 from agenttrace.scoring.isolation import Call, Interrupted, Isolation, Outcome
-from agenttrace.tracing.redaction import Redaction
 
 CALL_SECONDS = 10.0
 """How long a callback or an alert may take."""
@@ -33,8 +32,6 @@ _CALLED_ON_LOOP_AT_EXIT = ("flush", "store", "pending")
 """What is called on the loop's own thread when the process ends and no other can start: it is short."""
 
 _ToCall = tuple[str, Callable[[Any], Any], Any]
-
-log = logging.getLogger("agenttrace")
 
 
 @dataclass(slots=True, eq=False)
@@ -59,29 +56,25 @@ class Results:
 
     def __init__(
         self,
-        store: Store,
-        project: str,
+        backlog: Backlog,
         exporters: Sequence[Any],
-        counts: Counts,
-        unfinished: dict[Request, None],
         isolation: Isolation,
         write_scores: Callable[[Sequence[ScoreRow]], None],
-        redaction: Redaction,
     ) -> None:
-        self._store = store
+        self._store = backlog.store
         self._write_rows = write_scores
-        self._redacted = redaction.score
-        self._project = project
+        self._redacted = backlog.redaction.score
+        self._project = backlog.project
         self._exporters = [hook for one in exporters if (hook := optional(one, TakesScores)) is not None]
-        self._counts = counts
-        self._unfinished = unfinished
+        self._counts = backlog.counts
+        self._unfinished = backlog.unfinished
         self._isolation = isolation
         self._finished: list[_Finished] = []
         self._keys_to_drop: list[str] = []
         self._refusals = 0
         self._calls: set[asyncio.Task[None]] = set()
         self._turn = asyncio.Semaphore(CALLS_AT_ONCE)
-        self._warned: set[str] = set()
+        self._warnings = SaidOnce()
 
     @property
     def waiting(self) -> bool:
@@ -138,8 +131,8 @@ class Results:
         for entry in entries:
             try:
                 self._write_rows(entry.rows)
-            except Exception as error:  # choke-point: the warning about the batch is enough
-                log.debug("online evaluation: store: %s", error)
+            except Exception:  # choke-point: the warning about the batch is enough
+                pass
             else:
                 in_store.add(entry)
 
@@ -173,7 +166,8 @@ class Results:
             return
         if len(self._calls) >= CALLS_WAITING:
             self._counts.failed_calls += len(calls)
-            self._warn("calls", f"more than {CALLS_WAITING} evaluations wait for their callbacks and alerts")
+            problem = f"more than {CALLS_WAITING} evaluations wait for their callbacks and alerts"
+            self._warnings.warn("calls", f"online evaluation: calls: {problem}")
             return
         self._counts.callbacks_running += 1
         task = asyncio.get_running_loop().create_task(self._call_each(calls))
@@ -209,16 +203,9 @@ class Results:
             outcome = _call_here(function, args) if on_loop else Outcome(error=error)
         if outcome.error is None and not outcome.timed_out:
             return True
-        self._warn(
-            cause,
-            "did not return" if outcome.timed_out else f"{type(outcome.error).__name__}: {outcome.error}",
-        )
+        problem = ": did not return" if outcome.error is None else ""
+        self._warnings.warn(cause, f"online evaluation: {cause}{problem}", outcome.error)
         return False
-
-    def _warn(self, cause: str, what: str) -> None:
-        if cause not in self._warned:
-            self._warned.add(cause)
-            log.warning("online evaluation: %s: %s (said once)", cause, what)
 
 
 def _call_here(function: Callable[..., Any], args: tuple[Any, ...]) -> Outcome:

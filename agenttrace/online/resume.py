@@ -8,9 +8,8 @@ from typing import Any
 from agenttrace.core.errors import ExpectationError
 from agenttrace.expectations.matcher import read_value
 from agenttrace.online.alerts import Alert
-from agenttrace.online.evaluator import OnlineEvaluator
+from agenttrace.online.evaluator import OnlineEvaluator, open_owners
 from agenttrace.online.handle import EvaluationHandle
-from agenttrace.online.lifecycle import open_owners
 from agenttrace.online.request import make_request
 from agenttrace.online.request_owner import at_work
 from agenttrace.scoring.checks import checked_scorers

@@ -10,17 +10,15 @@ from contextvars import copy_context
 from typing import Any
 
 from agenttrace.core.batch import ScoreRow
-from agenttrace.core.protocols import Scorer, Store, TakesModel, optional
+from agenttrace.core.protocols import Scorer, TakesModel, optional
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
-from agenttrace.online.backlog import Counts, keep_pending
-from agenttrace.online.lifecycle import no_thread_at_the_end
+from agenttrace.online.backlog import Backlog
 from agenttrace.online.request import Request
 from agenttrace.online.results import Results
-from agenttrace.process.daemon_executor import DaemonExecutor
+from agenttrace.process.threads import DaemonExecutor, no_thread_at_the_end
 from agenttrace.scoring.apply import apply_scorer
 from agenttrace.scoring.isolation import Call, Isolation
-from agenttrace.tracing.redaction import Redaction
 
 POLL_SECONDS = 0.02
 TICK_SECONDS = 0.1
@@ -33,34 +31,25 @@ class OnlineWorker:
 
     def __init__(
         self,
-        inbox: deque[Request],
-        unfinished: dict[Request, None],
-        counts: Counts,
-        store: Store,
-        project: str,
+        backlog: Backlog,
         *,
         owner: str,
         flush_spans: Callable[[float], Any],
         write_scores: Callable[[Sequence[ScoreRow]], None],
-        redaction: Redaction,
         exporters: Sequence[Any],
         concurrency: int,
         timeout: float,
     ) -> None:
-        self._inbox = inbox
-        self._unfinished = unfinished
-        self._counts = counts
-        self._store = store
-        self._redaction = redaction
-        self._project = project
+        self._backlog = backlog
+        self._unfinished = unfinished = backlog.unfinished
+        self._counts = counts = backlog.counts
+        self._store = backlog.store
         self._owner = owner
         self._flush_spans = flush_spans
         self._concurrency = concurrency
         self._timeout = timeout
         self._isolation = Isolation(of_loop=DaemonExecutor())
-        self._results = Results(
-            store, project, exporters, counts, unfinished, self._isolation, write_scores, redaction
-        )
+        self._results = Results(backlog, exporters, self._isolation, write_scores)
         self._waiting: deque[Request] = deque(unfinished)  # those of a worker that died
         counts.waiting, counts.running, counts.callbacks_running = len(unfinished), 0, 0
         self._running: dict[asyncio.Task[None], Request] = {}
@@ -103,11 +92,11 @@ class OnlineWorker:
 
     def _take_inbox(self) -> None:
         """Move all requests of the inbox to those that wait here."""
-        counts = self._counts
-        while self._inbox:
+        counts, inbox = self._counts, self._backlog.inbox
+        while inbox:
             counts.waiting += 1  # first, so that the sum of the counts never misses one
             try:
-                request = self._inbox.popleft()
+                request = inbox.popleft()
             except IndexError:  # a shutdown has emptied the inbox in the meantime
                 counts.waiting -= 1
                 return
@@ -231,8 +220,7 @@ class OnlineWorker:
             await self._results.call_isolated("pending", self._save, to_save)
 
     def _save(self, requests: list[Request]) -> None:
-        owner = None if self.stopping else self._owner
-        failure = keep_pending(requests, self._store, self._project, self._redaction, owner)
+        failure = self._backlog.save(requests, None if self.stopping else self._owner)
         if failure is not None:
             raise failure
 

@@ -1,1 +1,1 @@
-"""Threads and child processes, and what happens when this process forks or ends."""
+"""Threads and child processes, warnings, and what happens when this process forks or ends."""

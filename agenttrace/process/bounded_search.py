@@ -92,7 +92,7 @@ def _search_in_child(
     pattern: re.Pattern[str], text: str, method: SearchMethod, seconds: float
 ) -> tuple[int, int] | None:
     try:
-        return search_process().find(method, pattern, text, seconds)
+        return search_process.find(method, pattern, text, seconds)
     except TimeoutError:
         raise ScorerError(
             f"/{pattern.pattern:.200}/ found no answer within {seconds:g} s in a text of {len(text):,} "

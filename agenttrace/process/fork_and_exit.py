@@ -1,8 +1,14 @@
-"""Callbacks for the fork and the end of the process, called in one order."""
+"""Callbacks for the fork and the end of the process, called in one order.
+
+The end has three moments. When the main thread has ended, `before_executors_end` finishes evaluations, which
+need executors. When all other threads that are no daemons have ended, too, `at_exit` goes through the parts,
+evaluations first. A child of multiprocessing has neither: `at_end_of_child` flushes its pipelines.
+"""
 
 from __future__ import annotations
 
 import atexit
+import logging  # noqa: F401 - imported before us, it is shut down after us
 import os
 import sys
 import threading
@@ -12,11 +18,11 @@ from functools import partial
 from types import MethodType
 from typing import Any, Literal, get_args
 
-Part = Literal["pipelines", "traces", "stores", "evaluations"]
-"""The groups of callbacks. After a fork they are called in this order, before it in the opposite one, because
-evaluations need the stores, and stores the pipelines."""
+Part = Literal["searches", "pipelines", "traces", "stores", "evaluations"]
+"""The groups of callbacks. After a fork they are called in this order, before it and at the exit in
+the opposite one, because evaluations need the stores, stores the pipelines, and any of them searches."""
 
-Moment = Literal["before", "in_parent", "in_child"]
+Moment = Literal["before", "in_parent", "in_child", "at_exit"]
 
 
 class _Method:
@@ -37,6 +43,29 @@ _calls: dict[tuple[Part, Moment], list[Callable[[], object]]] = {
 }
 
 
+def _register(part: Part, moment: Moment, call: Callable[[], object] | None) -> None:
+    callbacks = _calls[part, moment]
+    if isinstance(call, MethodType):
+        callbacks.append(_Method(call, callbacks.remove))
+    elif call is not None:
+        callbacks.append(call)
+
+
+def _run_callbacks(part: Part, moment: Moment) -> None:
+    for call in _calls[part, moment].copy():
+        call()
+
+
+for _part in get_args(Part):  # each by itself: an error in one does not stop the next
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(
+            before=partial(_run_callbacks, _part, "before"),
+            after_in_parent=partial(_run_callbacks, _part, "in_parent"),
+            after_in_child=partial(_run_callbacks, _part, "in_child"),
+        )
+    atexit.register(_run_callbacks, _part, "at_exit")
+
+
 def at_fork(
     part: Part,
     *,
@@ -48,36 +77,14 @@ def at_fork(
 
     A method is called for as long as its object lives, and does not keep it alive.
     """
-    calls: dict[Moment, Callable[[], object] | None] = {
-        "before": before,
-        "in_parent": in_parent,
-        "in_child": in_child,
-    }
-    for moment, call in calls.items():
-        callbacks = _calls[part, moment]
-        if isinstance(call, MethodType):
-            callbacks.append(_Method(call, callbacks.remove))
-        elif call is not None:
-            callbacks.append(call)
+    _register(part, "before", before)
+    _register(part, "in_parent", in_parent)
+    _register(part, "in_child", in_child)
 
 
-def _run_callbacks(part: Part, moment: Moment) -> None:
-    for call in _calls[part, moment].copy():
-        call()
-
-
-if hasattr(os, "register_at_fork"):
-    for _part in get_args(Part):  # each by itself: an error in one does not stop the next
-        os.register_at_fork(
-            before=partial(_run_callbacks, _part, "before"),
-            after_in_parent=partial(_run_callbacks, _part, "in_parent"),
-            after_in_child=partial(_run_callbacks, _part, "in_child"),
-        )
-
-
-def at_exit(call: Callable[[], None]) -> Callable[[], None]:
-    """Call this function when the process ends: the last one registered first. Also a decorator."""
-    return atexit.register(call)
+def at_exit(part: Part, call: Callable[[], object]) -> None:
+    """Call this function, or the method of an object that lives until then, when the process ends."""
+    _register(part, "at_exit", call)
 
 
 def before_executors_end(call: Callable[[], object]) -> None:

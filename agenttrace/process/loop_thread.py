@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import logging
-import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextvars import Context, copy_context
 from typing import Any, TypeVar
 
-T = TypeVar("T")
+from agenttrace.process.said_once import SaidOnce
+from agenttrace.process.threads import settle, start_thread
 
-logger = logging.getLogger("agenttrace")
+T = TypeVar("T")
 
 NOTICE = 0.1
 """Seconds after which a waiting thread wakes to handle signals: one that arrives just before the wait, or on
@@ -34,19 +33,20 @@ class LoopThread:
         self.blocked = False
         self._closing = False
         self._name = name
+        self._warnings = SaidOnce()
         self._loop = asyncio.new_event_loop()
         if executor is not None:
             self._loop.set_default_executor(executor)
-        self._thread = threading.Thread(target=self._serve, name=name, daemon=True)
-        self._thread.start()
+        self._thread = start_thread(self._serve, name)
 
     def _serve(self) -> None:
         asyncio.set_event_loop(self._loop)
         while not (self._closing or self._loop.is_closed()):
             try:
                 self._loop.run_forever()
-            except (SystemExit, KeyboardInterrupt):  # anything else is kept by the task that raised it
-                logger.warning("code on the event loop %s tried to end its thread", self._name, exc_info=True)
+            except (SystemExit, KeyboardInterrupt) as error:  # all else is kept by the task that raised it
+                text = f"code on the event loop {self._name} tried to end its thread"
+                self._warnings.warn(type(error).__name__, text, error, traceback="with")
         self._loop.close()
 
     @property
@@ -79,18 +79,10 @@ class LoopThread:
 
     async def answers(self, within: float) -> bool:
         """Returns True if this loop runs a callback in time. To be awaited on another loop."""
-        caller_loop = asyncio.get_running_loop()
-        answer_event = asyncio.Event()
-
-        def answer() -> None:
-            try:
-                caller_loop.call_soon_threadsafe(answer_event.set)
-            except RuntimeError:  # the caller's loop was closed meanwhile
-                pass
-
-        self._loop.call_soon_threadsafe(answer)
+        answer: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._loop.call_soon_threadsafe(settle, answer, None)
         try:
-            await asyncio.wait_for(answer_event.wait(), within)
+            await asyncio.wait_for(answer, within)
         except TimeoutError:
             return False
         return True
@@ -124,7 +116,7 @@ def wait_for(make: Callable[[], Coroutine[Any, Any, T]]) -> T:
     Raises:
         RuntimeError: the loop was closed under the coroutine, so that it cannot end.
     """
-    bridge = LoopThread("agenttrace-evaluation")
+    bridge = LoopThread("evaluation")
     result: Future[T] = Future()
 
     async def run() -> None:

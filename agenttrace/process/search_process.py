@@ -9,7 +9,6 @@ the end of its input.
 
 from __future__ import annotations
 
-import atexit
 import os
 import re
 import signal
@@ -17,6 +16,8 @@ import sys
 import threading
 import time
 from typing import TYPE_CHECKING, Literal
+
+from agenttrace.process.fork_and_exit import at_exit, at_fork
 
 if TYPE_CHECKING:
     import subprocess
@@ -51,9 +52,17 @@ while line := requests.readline().split():
 
 
 class SearchProcess:
-    """The child that searches for this process. It is started when needed, and again after it was killed."""
+    """The child that searches for this process. It is started when needed, and again after it was killed.
+
+    A fork of this process has a child of its own.
+    """
 
     def __init__(self) -> None:
+        self._begin()
+        at_fork("searches", in_child=self.after_fork)
+        at_exit("searches", self.end)
+
+    def _begin(self) -> None:
         self._child: _Child | None = None
         self._turn = threading.Lock()
         self._ending = False
@@ -102,10 +111,11 @@ class SearchProcess:
         if child is not None:
             child.end()
 
-    def leave(self) -> None:
+    def after_fork(self) -> None:
         """In a fork of this process: close the connection to the child, which belongs to the parent."""
         if self._child is not None:
             self._child.leave()
+        self._begin()
 
 
 class _Child:
@@ -208,24 +218,5 @@ def _interpreter() -> str:
     return path
 
 
-_process = SearchProcess()
-
-
-def search_process() -> SearchProcess:
-    """The search process of this process: a fork has its own."""
-    return _process
-
-
-@atexit.register
-def _end_at_exit() -> None:
-    _process.end()
-
-
-def _in_forked_child() -> None:
-    global _process
-    _process.leave()
-    _process = SearchProcess()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_in_forked_child)
+search_process = SearchProcess()
+"""The one that all scorers and matchers of this process share."""

@@ -30,8 +30,8 @@ class Counter:
 class PlainThread:
     """A background thread that the end of the process does not wait for.
 
-    It is started without `threading`: a signal handler or finaliser may run while the code that it
-    interrupted holds a lock of `threading`.
+    It is started without `threading`, unlike those of `start_thread`, because the traced thread starts it: a
+    signal handler or finaliser may run there while the code that it interrupted holds a lock of `threading`.
 
     Raises:
         RuntimeError: no new thread can be started.

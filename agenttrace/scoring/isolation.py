@@ -9,18 +9,18 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-import threading
+import math
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor
 from contextvars import Context
 from dataclasses import dataclass, replace
-from queue import SimpleQueue
 from types import FunctionType, MethodType
 from typing import Any, Final
 
 from agenttrace.core.errors import ConfigError
 from agenttrace.process.loop_thread import LoopThread
+from agenttrace.process.threads import DaemonExecutor, set_once, settle
 
 ANSWER_WITHIN = 1.0
 """Seconds in which the loop of the user's coroutines must answer after a timeout; else it is blocked."""
@@ -74,9 +74,9 @@ class Isolation:
     def __init__(
         self, executor: Executor | None = None, *, of_loop: ThreadPoolExecutor | None = None
     ) -> None:
-        self._executor = executor
+        self._executor_is_ours = executor is None
+        self._executor = DaemonExecutor(math.inf, name="eval") if executor is None else executor
         self._of_loop = of_loop
-        self._idle: list[_Worker] = []
         self._loop: LoopThread | None = None
 
     async def run(self, call: Call, timeout: float | None) -> Outcome:
@@ -100,31 +100,26 @@ class Isolation:
         return replace(outcome, duration=time.perf_counter() - start)
 
     async def _on_thread(self, call: Call, timeout: float | None) -> Outcome:
-        job = _Job(call, asyncio.get_running_loop())
-        worker = None
-        if self._executor is not None:
-            job.submit(self._executor)
-        else:
-            worker = self._idle.pop() if self._idle else _Worker()
-            worker.jobs.put(job)
+        job = _Job(call)
+        try:
+            self._executor.submit(job.run).add_done_callback(job.finish)
+        except RuntimeError as error:
+            if self._executor_is_ours:  # no thread can be started
+                raise
+            job.refuse(error)  # it was shut down meanwhile
         outcome = LATE
         try:
             outcome = await _in_time(job.future, timeout)
         finally:
-            if outcome is LATE:
-                job.abandoned = True
-            if worker is not None and outcome is LATE:
-                worker.jobs.put(None)
-            elif worker is not None:
-                self._idle.append(worker)
+            job.abandoned = outcome is LATE
         return outcome
 
     async def _on_loop(self, call: Call, timeout: float | None) -> Outcome:
         if self._loop is None or not self._loop.alive:
-            self._loop = LoopThread("agenttrace-async", self._of_loop)
+            self._loop = LoopThread("async", self._of_loop)
         loop = self._loop
         future: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
-        task = loop.start(lambda: _consume(call), call.context, lambda outcome: _settle(future, outcome))
+        task = loop.start(lambda: _consume(call), call.context, lambda outcome: settle(future, outcome))
         outcome = LATE
         try:
             outcome = await _in_time(future, timeout)
@@ -139,10 +134,9 @@ class Isolation:
         return outcome
 
     def close(self) -> None:
-        """End the idle threads, and cancel the calls that still run on the loop."""
-        for worker in self._idle:
-            worker.jobs.put(None)
-        self._idle.clear()
+        """End each thread as soon as it is idle, and cancel the calls that still run on the loop."""
+        if self._executor_is_ours:
+            self._executor.shutdown()
         if self._loop is not None:
             self._loop.close()
 
@@ -150,35 +144,31 @@ class Isolation:
 class _Job:
     """One call on a thread, with the future that gets its outcome."""
 
-    def __init__(self, call: Call, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, call: Call) -> None:
         self.call = call
-        self.loop = loop
-        self.future: asyncio.Future[Outcome] = loop.create_future()
+        self.future: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
         self.abandoned = False
 
-    def submit(self, executor: Executor) -> None:
-        """Run the call on an executor; where the executor cannot, the outcome says so at once."""
+    def run(self) -> Outcome:
+        """Make the call. Never raises."""
         try:
-            executor.submit(self.run).add_done_callback(self._undone)
-        except RuntimeError as error:  # it was shut down meanwhile
-            self._refuse(error)
-
-    def _undone(self, future: Future[None]) -> None:
-        error = CancelledError("the call was cancelled") if future.cancelled() else future.exception()
-        if error is not None:  # `run` itself never raises: this call never began
-            self._refuse(error)
-
-    def _refuse(self, error: BaseException) -> None:
-        text = f"the executor could not run the call: {error or type(error).__name__}; give one of threads"
-        _settle(self.future, Outcome(error=Refused(text)))
-
-    def run(self) -> None:
-        try:
-            value = self.call.context.run(self._value)
-            outcome = Outcome(value)
+            return Outcome(self.call.context.run(self._value))
         except BaseException as error:  # choke-point: whatever the user's code raises is the outcome
-            outcome = Outcome(error=error)
-        _settle(self.future, outcome)
+            return Outcome(error=error)
+
+    def finish(self, execution: Future[Outcome]) -> None:
+        """Hand over the outcome. `run` never raises: an error is the executor's, and the call never began."""
+        if execution.cancelled():
+            self.refuse(CancelledError("the call was cancelled"))
+        elif (error := execution.exception()) is not None:
+            self.refuse(error)
+        else:
+            settle(self.future, execution.result())
+
+    def refuse(self, error: BaseException) -> None:
+        """Say as the outcome that the user's executor could not run the call."""
+        text = f"the executor could not run the call: {error or type(error).__name__}; give one of threads"
+        settle(self.future, Outcome(error=Refused(text)))
 
     def _value(self) -> Any:
         value = self.call.function(*self.call.args, **self.call.kwargs)
@@ -193,36 +183,11 @@ class _Job:
         return items
 
 
-class _Worker:
-    """A daemon thread that runs jobs one after another, until it gets None."""
-
-    def __init__(self) -> None:
-        self.jobs: SimpleQueue[_Job | None] = SimpleQueue()
-        threading.Thread(target=self._serve, name="agenttrace-eval", daemon=True).start()
-
-    def _serve(self) -> None:
-        while (job := self.jobs.get()) is not None:
-            job.run()
-
-
-def _settle(future: asyncio.Future[Outcome], outcome: Outcome) -> None:
-    """Give an outcome to the engine from another thread; drop it where nothing waits for it any more."""
-    try:
-        future.get_loop().call_soon_threadsafe(_set_once, future, outcome)
-    except RuntimeError:  # the engine's loop is closed: this call was abandoned long ago
-        pass
-
-
-def _set_once(future: asyncio.Future[Outcome], outcome: Outcome) -> None:
-    if not future.done():
-        future.set_result(outcome)
-
-
 async def _in_time(future: asyncio.Future[Outcome], timeout: float | None) -> Outcome:
     """Return the outcome, or `LATE`. Cheaper than `asyncio.wait_for`, and nothing is cancelled."""
     if timeout is None:
         return await future
-    timer = future.get_loop().call_later(timeout, _set_once, future, LATE)
+    timer = future.get_loop().call_later(timeout, set_once, future, LATE)
     try:
         return await future
     finally:

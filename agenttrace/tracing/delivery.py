@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -13,7 +12,7 @@ from agenttrace.core.interruptions import pass_on_interruption
 from agenttrace.core.protocols import Exporter, GetsReady, Sender, SpanSink, TakesScores, optional
 from agenttrace.core.span import Span
 from agenttrace.core.tool import ToolDefinition
-from agenttrace.tracing.failure import describe
+from agenttrace.process.said_once import SaidOnce
 from agenttrace.tracing.finish import finish, forget_ancestors, scores_of
 from agenttrace.tracing.flush_result import NotStored, StoreCheck
 from agenttrace.tracing.observed_function import known_tools
@@ -27,8 +26,6 @@ up beside a busy thread."""
 
 _SPAN_ERRORS = (TypeError, ValueError, ArithmeticError, LookupError, AttributeError)
 """What a store raises for a span that it cannot store. Anything else is a passing failure of the store."""
-
-log = logging.getLogger("agenttrace")
 
 
 class Delivery:
@@ -64,7 +61,7 @@ class Delivery:
         self._on_end_calls: list[tuple[OnEnd, Span]] = []
         self._tools_stored: dict[str, Mapping[str, ToolDefinition]] = {}
         self._failed_record: Record | None = None
-        self._warned: set[str] = set()
+        self._warnings = SaidOnce()
 
     def get_ready(self) -> None:
         """Let the store open its file, if it has one, before the first span has ended."""
@@ -261,14 +258,7 @@ class Delivery:
 
     def warn(self, cause: str, words: str, error: BaseException) -> None:
         """Log an error, once per cause. Never raises, not even if a logging handler of the user's does."""
-        if cause in self._warned:
-            return
-        self._warned.add(cause)
-        try:
-            description = describe(error)
-            log.warning("%s: %s: %s (said once)", words, description.type, description.message)
-        except BaseException as handler_error:  # choke-point: a logging handler of the user's
-            pass_on_interruption(handler_error)
+        self._warnings.warn(cause, words, error)
 
 
 class Nowhere:

@@ -63,7 +63,8 @@ class Pipeline:
         self.queue: deque[Any] = deque()
         self.closed = False
         self._begin()
-        register_pipeline(self)
+        _pipelines.add(self)
+        at_fork("pipelines", in_child=self.after_fork)
 
     def _begin(self, since: int = 0) -> None:
         self.entrance: Any = self.queue
@@ -101,7 +102,7 @@ class Pipeline:
         try:
             if self._starting.take(holder) and (self._worker is None or not self._worker.alive):
                 self._worker = PlainThread(self._run)
-                flush_when_a_child_process_ends(self)
+                at_end_of_child(self.flush_at_end_of_child)
         except RuntimeError:  # no new thread: limit reached, or the interpreter is going down
             self.store_here()
         finally:
@@ -322,18 +323,6 @@ CHILD_SECONDS = 5.0
 _pipelines: weakref.WeakSet[Pipeline] = weakref.WeakSet()
 
 
-def register_pipeline(pipeline: Pipeline) -> None:
-    """Flush this pipeline when the process ends; start it anew in forked children."""
-    _pipelines.add(pipeline)
-    at_fork("pipelines", in_child=pipeline.after_fork)
-
-
-def flush_when_a_child_process_ends(pipeline: Pipeline) -> None:
-    """Flush when a child of multiprocessing ends, which does not run atexit."""
-    at_end_of_child(pipeline.flush_at_end_of_child)
-
-
-@at_exit
 def _flush_at_exit() -> None:
     deadline = time.monotonic() + EXIT_SECONDS
     for pipeline in list(_pipelines):
@@ -342,3 +331,6 @@ def _flush_at_exit() -> None:
                 pipeline.finish_up(max(deadline - time.monotonic(), 0.0))
         except BaseException:  # choke-point: Control-C, for one; the others are flushed all the same
             pass
+
+
+at_exit("pipelines", _flush_at_exit)

@@ -7,7 +7,6 @@ and is raised again.
 
 from __future__ import annotations
 
-import logging
 import sys
 from collections.abc import AsyncGenerator, Awaitable
 from typing import Any
@@ -15,13 +14,13 @@ from typing import Any
 from agenttrace.core import semconv
 from agenttrace.core.identity import monotonic_ns
 from agenttrace.core.interruptions import thrown_in
+from agenttrace.process.said_once import SaidOnce
 from agenttrace.tracing.failure import describe, status_of
 from agenttrace.tracing.freeze import MAX_SPAN_SIZE, Frozen, freeze
 from agenttrace.tracing.observed_function import ObservedFunction
 from agenttrace.tracing.record import END, EXTRA, FAILURE, OBSERVED, OFF, OUTPUT, SCOPE, Record, Scope
 
-log = logging.getLogger("agenttrace")
-_logged: list[Exception] = []
+_warnings = SaidOnce()
 
 MAX_ITEMS_KEPT = 1_000
 """Items of a generator's output that are recorded; all of them are counted."""
@@ -45,19 +44,8 @@ def root(observed: ObservedFunction) -> Record:
     except Exception as error:  # choke-point: the guard of recording; the agent's call goes on unrecorded
         if thrown_in(error):
             raise
-        _log_once(error)
+        _warnings.warn("unrecorded", "nothing is recorded", error)
         return OFF
-
-
-def _log_once(error: Exception) -> None:
-    if _logged:
-        return
-    _logged.append(error)
-    try:
-        log.warning("nothing is recorded: %s: %s (said once)", type(error).__name__, error)
-    except Exception as failure:  # choke-point: a logging handler of the user's
-        if thrown_in(failure):
-            raise
 
 
 def freeze_arguments(scope: Scope, values: tuple[Any, ...]) -> tuple[Any, ...]:

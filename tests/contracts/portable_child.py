@@ -67,7 +67,7 @@ def use(path):
     example = Example(input={"city": "Paris"}, expected_tools=["search"])
     report = run_evaluation([example], scorers, function=run_agent, tracer=tracer)
     assert [result.success for result in report] == [True], str(report)
-    print("searched by:", "this process" if search_process()._child is None else "a child")
+    print("searched by:", "this process" if search_process._child is None else "a child")
 
     serve("Rome")
     assert [score.passed for handle in handles for score in handle.result(timeout=30)] == [True, True]

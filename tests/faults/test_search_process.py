@@ -69,7 +69,7 @@ def test_no_process_is_started_before_it_is_needed():
         "from agenttrace.process.search_process import search_process\n"
         "assert re_(r'^A\\d+$').agree('A7', PLAIN) == 1.0\n"
         "assert RegexScorer('[A-Z]+').score(Example(actual_output='AB')).passed\n"
-        "print(search_process()._child)"
+        "print(search_process._child)"
     )
     assert run(code) == ["None"]
 
@@ -154,7 +154,7 @@ import os, re, sys, threading, time
 from agenttrace.process.bounded_search import bounded_search
 from agenttrace.core.errors import ScorerError
 from agenttrace.process.search_process import search_process
-parent = search_process()
+parent = search_process
 def evil():
     try:
         bounded_search(re.compile("(a+)+$"), "a" * 40 + "!", seconds=1.5)
@@ -162,6 +162,7 @@ def evil():
         pass
 fine = re.compile("(b+)")
 parent.find("search", fine, "abba", 5.0)
+child = parent._child._process.pid
 other = threading.Thread(target=evil)
 if {moment!r} != "between searches":
     other.start()
@@ -170,10 +171,9 @@ import warnings
 warnings.simplefilter("ignore", DeprecationWarning)  # a fork beside a thread
 pid = os.fork()
 if pid == 0:
-    found = search_process().find("search", fine, "abbba", 5.0)
-    same = search_process() is parent
-    shared = search_process()._child._process.pid == parent._child._process.pid
-    os._exit(0 if (found, same, shared) == ((1, 4), False, False) else 1)
+    found = search_process.find("search", fine, "abbba", 5.0)
+    shared = parent._child._process.pid == child
+    os._exit(0 if (found, shared) == ((1, 4), False) else 1)
 print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 if other.is_alive():
     other.join()
@@ -185,7 +185,7 @@ print(parent.find("search", fine, "abba", 5.0))
 PARENT = """
 import os, re, signal, sys, threading, time
 from agenttrace.process.search_process import search_process
-process = search_process()
+process = search_process
 process.find("search", re.compile("(b+)"), "abba", 5.0)
 if {forks}:
     if os.fork() == 0:
@@ -231,7 +231,7 @@ def test_a_child_ends_with_its_process_without_a_word(ending):
     code = f"""
 import re, threading, time
 from agenttrace.process.search_process import search_process
-process, fine = search_process(), re.compile("(b+)")
+process, fine = search_process, re.compile("(b+)")
 process.find("search", fine, "abba", 5.0)
 print(process._child._process.pid, flush=True)
 def evil():
@@ -261,7 +261,7 @@ def test_the_signals_of_the_process_change_nothing(setting):
 import os, re, signal
 {setting}
 from agenttrace.process.search_process import search_process
-process, fine = search_process(), re.compile("(b+)")
+process, fine = search_process, re.compile("(b+)")
 for _ in range(2):
     try:
         process.find("search", re.compile("(a+)+$"), "a" * 40 + "!", 0.1)

@@ -331,7 +331,7 @@ def test_a_worker_that_cannot_live_drops_what_waits_and_says_why(tracer, monkeyp
     def dies(self):
         raise RuntimeError("no memory")
 
-    monkeypatch.setattr("agenttrace.process.supervised_thread.PAUSES", (0.0,))
+    monkeypatch.setattr("agenttrace.process.threads.PAUSES", (0.0,))
     monkeypatch.setattr(OnlineWorker, "_take_due", dies)
     handle = tracer.async_evaluate([Length()])
     assert "no memory" in handle.result(5)[0].reason
@@ -357,6 +357,72 @@ def test_no_new_thread_for_a_callback_is_a_failed_call(tracer, monkeypatch, capl
     assert tracer.wait_for_evaluations(5)
     assert {handle.state for handle in handles} == {"scored"}
     assert tracer.stats()["evaluations"]["failed_calls"] == 4
+
+
+class WithoutText(Exception):
+    """Its text cannot be had."""
+
+    def __str__(self):
+        raise ValueError("no text")
+
+
+def test_a_store_whose_error_has_no_text_costs_no_score():
+    store = MemoryStore()
+
+    def refuses(rows):
+        raise WithoutText
+
+    store.write_scores = refuses
+    tracer = Tracer("no text", store=store)
+    with tracer.span("call"):
+        handle = tracer.async_evaluate([Length()])
+    assert handle.result(5)[0].outcome == "failed"
+    assert tracer.wait_for_evaluations(5)
+    tracer.shutdown()
+
+
+def test_a_scorer_whose_error_has_no_text_is_errored_by_its_type(tracer):
+    class Wordless(Length):
+        def score(self, example, trace):
+            raise WithoutText
+
+    [score] = tracer.async_evaluate([Wordless()]).result(5)
+    assert score.outcome == "errored"
+    assert "WithoutText" in score.reason
+
+
+def test_nobody_waits_for_a_worker_that_died_of_an_error_without_text(tracer, monkeypatch):
+    def dies(self):
+        raise WithoutText
+
+    monkeypatch.setattr("agenttrace.process.threads.PAUSES", (0.0,))
+    monkeypatch.setattr(OnlineWorker, "_take_due", dies)
+    assert "WithoutText" in tracer.async_evaluate([Length()]).result(5)[0].reason
+
+
+def test_a_log_handler_that_raises_leaves_the_worker_alone(tracer, monkeypatch):
+    class Raising(logging.Handler):
+        def emit(self, record):
+            raise OSError("disk full")
+
+    def fails(scores):
+        raise KeyError("callback")
+
+    def dies(self):
+        raise KeyError("worker")
+
+    handler = Raising()
+    logging.getLogger("agenttrace").addHandler(handler)
+    try:
+        for _ in range(4):
+            tracer.async_evaluate([Length()], on_result=fails)
+        assert tracer.wait_for_evaluations(5)
+        assert tracer.stats()["evaluations"]["failed_calls"] == 4
+        monkeypatch.setattr("agenttrace.process.threads.PAUSES", (0.0,))
+        monkeypatch.setattr(OnlineWorker, "_take_due", dies)
+        assert "worker" in tracer.async_evaluate([Length()]).result(5)[0].reason
+    finally:
+        logging.getLogger("agenttrace").removeHandler(handler)
 
 
 def test_what_finds_no_room_is_dropped_counted_and_says_so():

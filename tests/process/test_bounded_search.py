@@ -136,7 +136,7 @@ def test_a_result_is_cached_and_an_error_is_not(monkeypatch):
             return (0, 1)
 
     process = Counting()
-    monkeypatch.setattr(searches, "search_process", lambda: process)
+    monkeypatch.setattr(searches, "search_process", process)
     searches._cached_search.cache_clear()
     pattern = re.compile("(remembered)")
     long = "x" * 10_000
@@ -152,7 +152,7 @@ def test_a_result_is_cached_and_an_error_is_not(monkeypatch):
 @pytest.mark.parametrize("path", ["", None, "/usr/bin/true", "/nowhere/python3", "/usr/bin/uwsgi"])
 def test_without_a_child_process_only_what_is_short_is_searched(monkeypatch, path):
     process = SearchProcess()
-    monkeypatch.setattr(searches, "search_process", lambda: process)
+    monkeypatch.setattr(searches, "search_process", process)
     monkeypatch.setattr(sys, "executable", path)
     with pytest.raises(ScorerError, match=r"^/\(a\)/ is not searched.*no process could be started"):
         bounded_search(re.compile("(a)"), "a text that nobody asked about")

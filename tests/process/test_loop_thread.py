@@ -1,5 +1,7 @@
 import asyncio
+import logging
 import os
+import queue
 import signal
 import subprocess
 import sys
@@ -65,6 +67,28 @@ def test_closing_cancels_what_is_left_and_leaves_a_blocked_loop_behind():
     blocked.close(within=0.05)
     assert not asyncio.run(blocked.answers(0.05))
     release.set()
+
+
+def test_neither_what_ends_the_loop_nor_a_log_handler_that_raises_ends_the_thread():
+    class Raising(logging.Handler):
+        def emit(self, record):
+            raise OSError("disk full")
+
+    async def ends():
+        asyncio.get_running_loop().call_soon(sys.exit, 1)
+
+    handler = Raising()
+    logging.getLogger("agenttrace").addHandler(handler)
+    loop_thread, answers = LoopThread("loop"), queue.SimpleQueue()
+    try:
+        for _ in range(3):
+            loop_thread.start(ends, copy_context(), answers.put)
+            assert answers.get(timeout=5) is None
+        loop_thread.start(lambda: asyncio.sleep(0.01, "it runs on"), copy_context(), answers.put)
+        assert answers.get(timeout=5) == "it runs on"
+    finally:
+        logging.getLogger("agenttrace").removeHandler(handler)
+        loop_thread.close()
 
 
 @pytest.mark.faults

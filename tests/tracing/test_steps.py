@@ -91,9 +91,10 @@ def test_nothing_of_a_hostile_value_runs():
 
 
 def test_a_tracer_that_cannot_be_made_is_said_once(monkeypatch, caplog):
+    from agenttrace.process.said_once import SaidOnce
     from agenttrace.tracing import steps
 
-    monkeypatch.setattr(steps, "_logged", [])
+    monkeypatch.setattr(steps, "_warnings", SaidOnce())
 
     def broken():
         raise OSError("no such place")

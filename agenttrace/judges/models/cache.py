@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import logging
 import os
 import secrets
 import tempfile
@@ -17,10 +16,9 @@ from agenttrace.core.jsonable import to_json
 from agenttrace.core.protocols import ChatModel, Identified, name_of_model, optional
 from agenttrace.judges.models.reading import ChatReply
 from agenttrace.judges.strict_json import StrictJSONError, parse_strict
+from agenttrace.process.said_once import SaidOnce
 
 _FORMAT = 1
-
-log = logging.getLogger("agenttrace")
 
 
 class CachedModel:
@@ -48,7 +46,7 @@ class CachedModel:
         self.name = name_of_model(model)
         self.identity = identity
         self.fence_secret = self._secret()
-        self._warned = False
+        self._warnings = SaidOnce()
 
     async def complete(
         self, messages: Sequence[Mapping[str, Any]], schema: Mapping[str, Any] | None = None
@@ -67,11 +65,8 @@ class CachedModel:
         try:
             _write(self._path(messages, schema), to_json(document).encode())
         except OSError as error:
-            if not self._warned:
-                self._warned = True
-                log.warning(
-                    "the judge cache in %s cannot keep replies: %s (said once)", self.directory, error
-                )
+            text = f"the judge cache in {self.directory} cannot keep replies"
+            self._warnings.warn("cannot keep", text, error)
 
     def _path(self, messages: Sequence[Mapping[str, Any]], schema: Mapping[str, Any] | None) -> Path:
         request = to_json([_FORMAT, self.identity, [dict(m) for m in messages], schema])
