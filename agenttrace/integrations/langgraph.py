@@ -11,6 +11,7 @@ from uuid import UUID
 from agenttrace.core import semconv
 from agenttrace.core.errors import MissingDependency
 from agenttrace.core.interruptions import raised_by_signal
+from agenttrace.core.prices import Prices, checked_prices
 from agenttrace.integrations.langgraph_messages import (
     AnswerReader,
     arguments_of,
@@ -21,7 +22,6 @@ from agenttrace.integrations.langgraph_messages import (
 )
 from agenttrace.integrations.langgraph_runs import Runs, describe_place, name_of
 from agenttrace.integrations.llm_call import LLMCall
-from agenttrace.integrations.prices import Prices, checked_prices
 from agenttrace.integrations.spans import Tracing, spans_of
 from agenttrace.tracing.capture import Capture
 

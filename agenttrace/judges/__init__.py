@@ -1,5 +1,6 @@
 """Ask a model: judges, their prompts, the scorers that use them."""
 
+from agenttrace.core.prices import set_price
 from agenttrace.judges.answer_correctness import AnswerCorrectnessScorer
 from agenttrace.judges.answer_relevancy import AnswerRelevancyScorer
 from agenttrace.judges.classifier import ClassifierScorer
@@ -18,7 +19,6 @@ from agenttrace.judges.models.anthropic import AnthropicModel
 from agenttrace.judges.models.cache import CachedModel
 from agenttrace.judges.models.fake import FakeChatModel, FakeRequest
 from agenttrace.judges.models.openai_compatible import OpenAICompatibleModel
-from agenttrace.judges.models.prices import set_price
 from agenttrace.judges.models.reading import ChatReply
 from agenttrace.judges.models.resolve import resolve_model
 from agenttrace.judges.prompt_scorer import PromptScorer

@@ -110,7 +110,7 @@ class OpenAICompatibleModel:
         is_refusal = isinstance(message.get("refusal"), str) and bool(message["refusal"])
         text = message["refusal"] if is_refusal else message.get("content")
         finish = "refusal" if is_refusal else choice.get("finish_reason")
-        return self._reply(body, text, finish, "prompt_tokens", "completion_tokens")
+        return reply_of(self.name, body, text, finish)
 
     def _responses_reply(self, body: Mapping[str, Any]) -> ChatReply:
         output = body.get("output")
@@ -124,15 +124,10 @@ class OpenAICompatibleModel:
         ]
         refusals = [part.get("refusal") for part in parts if part.get("type") == "refusal"]
         if refusals:
-            return self._reply(body, refusals[0], "refusal", "input_tokens", "output_tokens")
+            return reply_of(self.name, body, refusals[0], "refusal")
         texts = [part["text"] for part in parts if isinstance(part.get("text"), str)]
         finish = "stop" if body.get("status") == "completed" else body.get("status")
-        return self._reply(body, "".join(texts), finish, "input_tokens", "output_tokens")
-
-    def _reply(
-        self, body: Mapping[str, Any], text: Any, finish: Any, input_key: str, output_key: str
-    ) -> ChatReply:
-        return reply_of(self.name, text, finish, body.get("usage"), input_key, output_key)
+        return reply_of(self.name, body, "".join(texts), finish)
 
     def __repr__(self) -> str:
         return f"<OpenAICompatibleModel {self.name!r} at {self.base_url}>"

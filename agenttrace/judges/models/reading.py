@@ -8,9 +8,10 @@ from typing import Any
 
 from agenttrace.core.errors import JudgeError
 from agenttrace.core.jsonable import to_json
+from agenttrace.core.prices import cost_of
+from agenttrace.core.usage import read_usage
 from agenttrace.http.endpoint import ApiKey
 from agenttrace.http.transport import Answer, Failure, Transport
-from agenttrace.judges.models.prices import cost_of
 from agenttrace.judges.strict_json import StrictJSONError, parse_strict
 
 _EXCERPT = 300
@@ -55,27 +56,17 @@ def read_answer(answer: Answer, *, model: str, key: ApiKey | None) -> Mapping[st
     return body
 
 
-def reply_of(model: str, text: Any, finish: Any, usage: Any, input_key: str, output_key: str) -> ChatReply:
-    """Return the reply that an answer holds.
-
-    `usage` is the endpoint's mapping of token counts, `input_key` and `output_key` are its names for those of
-    the request and of the reply. A value of a wrong type is left out, and then the cost, too.
-    """
-    usage = usage if isinstance(usage, Mapping) else {}
-    tokens_in, tokens_out = _count(usage.get(input_key)), _count(usage.get(output_key))
+def reply_of(model: str, body: Mapping[str, Any], text: Any, finish: Any) -> ChatReply:
+    """Return the reply in an answer's body, without values of a wrong type, and then without its cost."""
+    usage, answering = read_usage(body.get("usage")), body.get("model")
     return ChatReply(
         text=text if isinstance(text, str) else "",
         model=model,
-        input_tokens=tokens_in,
-        output_tokens=tokens_out,
-        cost=cost_of(model, tokens_in, tokens_out),
+        input_tokens=usage.get("input_tokens"),
+        output_tokens=usage.get("output_tokens"),
+        cost=cost_of(answering if isinstance(answering, str) else None, usage, requested=model),
         finish=finish if isinstance(finish, str) else None,
     )
-
-
-def _count(value: Any) -> int | None:
-    """Return a number of tokens, or None where the endpoint sent something else."""
-    return value if type(value) is int and value >= 0 else None
 
 
 def _excerpt(answer: Answer, body: Any, key: ApiKey | None) -> str:
