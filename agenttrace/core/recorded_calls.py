@@ -20,6 +20,7 @@ from agenttrace.core.errors import DatasetError, did_you_mean
 from agenttrace.core.identity import new_span_key, new_trace_key
 from agenttrace.core.jsonable import jsonable
 from agenttrace.core.span import Span, SpanError
+from agenttrace.core.text import short_repr
 from agenttrace.core.tool import TOOL
 from agenttrace.core.tool_call import ToolCall
 
@@ -245,9 +246,3 @@ def _text_span(answer: RecordedText) -> dict[str, Any]:
         "output": answer.text or None,
         "attributes": {semconv.TURN: answer.turn},
     }
-
-
-def short_repr(value: Any) -> str:
-    """A value in an error message: its type and the start of its text."""
-    text = repr(value)
-    return f"{type(value).__name__} {text if len(text) <= 80 else text[:79] + '…'}"

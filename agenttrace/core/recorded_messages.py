@@ -13,8 +13,9 @@ from typing import Any
 
 from agenttrace.core.errors import DatasetError, did_you_mean
 from agenttrace.core.jsonable import jsonable
-from agenttrace.core.recorded_calls import RecordedCall, RecordedText, build, read_arguments, short_repr
+from agenttrace.core.recorded_calls import RecordedCall, RecordedText, build, read_arguments
 from agenttrace.core.span import Span, SpanError
+from agenttrace.core.text import short_repr
 
 _ROLES = {
     "system": "system",

@@ -10,6 +10,7 @@ from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
 from agenttrace.core.jsonable import jsonable, to_json
 from agenttrace.core.span import Span
+from agenttrace.core.text import cut
 from agenttrace.core.trace import Trace
 
 MAX_FIELD = 60_000
@@ -124,21 +125,20 @@ def trajectory(trace: Trace) -> str:
 
 def _line(span: Span) -> str:
     arguments = ", ".join(f"{name}={_short(value)}" for name, value in (span.input or {}).items())
-    line = f"{span.span_type} {span.name}({_cut(arguments)})"
+    line = f"{span.span_type} {span.name}({_one_line(arguments)})"
     if span.error is not None:
-        return f"{line} raised {_cut(str(span.error))}"
+        return f"{line} raised {_one_line(str(span.error))}"
     if span.status != "ok":
         return f"{line} was {span.status}"
     return line if span.output is None else f"{line} returned {_short(span.output)}"
 
 
 def _short(value: Any) -> str:
-    return _cut(to_json(jsonable(value, limit=4 * MAX_VALUE)))
+    return _one_line(to_json(jsonable(value, limit=4 * MAX_VALUE)))
 
 
-def _cut(text: str) -> str:
-    text = text.replace("\n", "\\n")
-    return text if len(text) <= MAX_VALUE else f"{text[:MAX_VALUE]}…[+{len(text) - MAX_VALUE} characters]"
+def _one_line(text: str) -> str:
+    return cut(text.replace("\n", "\\n"), MAX_VALUE)
 
 
 def _remedy(field: str) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 from agenttrace.core.errors import JudgeError
 from agenttrace.core.jsonable import to_json
 from agenttrace.core.prices import cost_of
+from agenttrace.core.text import short_line
 from agenttrace.core.usage import read_usage
 from agenttrace.http.endpoint import ApiKey
 from agenttrace.http.transport import Answer, Failure, Transport
@@ -78,8 +79,8 @@ def _excerpt(answer: Answer, body: Any, key: ApiKey | None) -> str:
         text = message if isinstance(message, str) else text
     if key is not None:
         text = key.mask(text)
-    text = " ".join(text.split())
-    return f": {text[:_EXCERPT]}{'…' if len(text) > _EXCERPT else ''}" if text else ""
+    text = short_line(text, _EXCERPT)
+    return f": {text}" if text else ""
 
 
 @dataclass(frozen=True, slots=True)
