@@ -9,7 +9,6 @@ trace.
 from __future__ import annotations
 
 import difflib
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -18,6 +17,7 @@ from typing import Any
 from agenttrace.core import semconv
 from agenttrace.core.errors import DatasetError, did_you_mean
 from agenttrace.core.identity import new_span_key, new_trace_key
+from agenttrace.core.json_reader import InvalidJSON, lenient_json
 from agenttrace.core.jsonable import jsonable
 from agenttrace.core.span import Span, SpanError
 from agenttrace.core.text import short_repr
@@ -174,8 +174,8 @@ def read_arguments(raw: Any) -> tuple[Mapping[str, Any], str | None]:
         return {}, None
     if isinstance(raw, str):
         try:
-            value = json.loads(raw)
-        except (ValueError, RecursionError) as error:
+            value = lenient_json(raw)
+        except InvalidJSON as error:
             return {}, f"the arguments are not JSON ({error}): {raw[:500]}"
     else:
         value = raw

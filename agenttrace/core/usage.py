@@ -55,5 +55,5 @@ def count_of(whole: Any, *path: str) -> int | None:
     """Return a count in a reply by its path, or None where it is absent."""
     for name in path:
         whole = part(whole, name)
-    is_count = isinstance(whole, int) and not isinstance(whole, bool) and whole >= 0
+    is_count = isinstance(whole, int) and not isinstance(whole, bool) and 0 <= whole < 1 << 53
     return whole if is_count else None

@@ -8,10 +8,11 @@ which the conventions allow.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+
+from agenttrace.core.json_reader import json_object_in
 
 _ROLES = {"human": "user", "ai": "assistant", "system": "system", "tool": "tool"}
 _TEXTS = frozenset({"text", "input_text", "output_text"})
@@ -168,11 +169,8 @@ def _calls(calls: Any) -> list[Part]:
 
 def _call(key: Any, name: Any, arguments: Any) -> Part:
     if isinstance(arguments, str):
-        try:
-            parsed = json.loads(arguments)
-        except (ValueError, RecursionError):
-            parsed = None
-        arguments = parsed if isinstance(parsed, dict) else arguments
+        parsed = json_object_in(arguments)
+        arguments = arguments if parsed is None else parsed
     return {"type": "tool_call", **_id(key), "name": name, "arguments": arguments}
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-import json
 from collections.abc import Mapping
 from typing import Any
 
+from agenttrace.core.json_reader import lenient_json
 from agenttrace.core.usage import part, read_usage
 from agenttrace.integrations.llm_answer import Answer, Choice, Text, parts, text_of
 
@@ -146,7 +146,7 @@ def arguments_of(inputs: Any, text: Any) -> dict[str, Any]:
         return {str(name): value for name, value in inputs.items()}
     if not isinstance(text, str):
         return {"input": text}
-    for parse in (json.loads, ast.literal_eval):
+    for parse in (lenient_json, ast.literal_eval):
         try:
             parsed = parse(text)
         except (ValueError, SyntaxError, MemoryError, RecursionError):

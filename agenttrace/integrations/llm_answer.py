@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from agenttrace.core.json_reader import json_object_in
 from agenttrace.core.usage import part
 
 MAX_TEXT = 256 * 1024
@@ -81,11 +81,8 @@ def text_of(whole: Any, name: str) -> str:
 def tool_call(id: Any, name: Any, arguments: Any) -> dict[str, Any]:  # noqa: A002 - the providers' word
     """Return a call that the model asks for; arguments as text are read as JSON."""
     if isinstance(arguments, str):
-        try:
-            value = json.loads(arguments or "{}")
-        except ValueError:
-            value = arguments
-        arguments = value if isinstance(value, dict) else arguments
+        value = json_object_in(arguments or "{}")
+        arguments = arguments if value is None else value
     return {"id": id, "name": name, "arguments": {} if arguments is None else arguments}
 
 

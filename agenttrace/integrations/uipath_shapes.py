@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -13,6 +12,8 @@ from pydantic.alias_generators import to_camel
 
 from agenttrace.core import semconv
 from agenttrace.core.errors import AgentTraceError, ConfigError, did_you_mean
+from agenttrace.core.json_reader import InvalidJSON, lenient_json
+from agenttrace.core.jsonable import jsonable, to_json
 from agenttrace.core.trace import Trace
 
 if TYPE_CHECKING:
@@ -211,7 +212,7 @@ def _call(attributes: Mapping[str, Any], span: ReadableSpan) -> dict[str, Any] |
         value = read_value(arguments)
         arguments = value if isinstance(value, Mapping) else arguments
     elif arguments is not None and not isinstance(arguments, Mapping):
-        arguments = json.dumps(arguments, default=str)
+        arguments = to_json(jsonable(arguments))
     output = read_value(attributes.get(semconv.OUTPUT_VALUE))
     if isinstance(output, Mapping) and "content" in output and output.keys() <= _MESSAGE_KEYS:
         output = read_value(output["content"])
@@ -225,8 +226,8 @@ def read_value(value: Any) -> Any:
     if not isinstance(value, str):
         return value
     try:
-        return json.loads(value)
-    except (ValueError, RecursionError):
+        return lenient_json(value)
+    except InvalidJSON:
         if not value.startswith(_LITERALS):
             return value
     try:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
-from agenttrace.core.jsonable import jsonable, to_json
+from agenttrace.core.jsonable import jsonable, readable_json, to_json
 from agenttrace.core.span import Span
 from agenttrace.core.text import cut
 from agenttrace.core.trace import Trace
@@ -114,7 +113,7 @@ def as_text(value: Any) -> str:
         return value
     if isinstance(value, list | tuple) and value and all(isinstance(item, str) for item in value):
         return "\n".join(f"{number}. {item}" for number, item in enumerate(value, 1))
-    return json.dumps(jsonable(value), ensure_ascii=False, indent=1)
+    return readable_json(jsonable(value), indent=1)
 
 
 def trajectory(trace: Trace) -> str:

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from agenttrace.core.errors import JudgeError
+from agenttrace.core.json_reader import InvalidJSON, strict_json
 from agenttrace.core.jsonable import to_json
 from agenttrace.core.prices import cost_of
 from agenttrace.core.text import short_line
 from agenttrace.core.usage import read_usage
 from agenttrace.http.endpoint import ApiKey
 from agenttrace.http.transport import Answer, Failure, Transport
-from agenttrace.judges.strict_json import StrictJSONError, parse_strict
 
 _EXCERPT = 300
 
@@ -44,9 +44,9 @@ def read_answer(answer: Answer, *, model: str, key: ApiKey | None) -> Mapping[st
         raise JudgeError(f"the endpoint of {model!r} refuses the key ({answer.status}); see {key.source}")
     problem = None
     try:
-        body = parse_strict(answer.body.decode("utf-8", "replace"))
-    except StrictJSONError as error:
-        body, problem = None, str(error)
+        body = strict_json(answer.body.decode("utf-8", "replace"))
+    except InvalidJSON as error:
+        body, problem = None, error.problem
     if answer.status != 200:
         raise JudgeError(f"the endpoint of {model!r} answered {answer.status}{_excerpt(answer, body, key)}")
     if not isinstance(body, Mapping):

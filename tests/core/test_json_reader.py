@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agenttrace.judges.strict_json import StrictJSONError, parse_strict
+from agenttrace.core.json_reader import InvalidJSON, json_object_in, lenient_json, strict_json
 
 json_values = st.recursive(
     st.none()
@@ -24,7 +24,7 @@ json_values = st.recursive(
 
 @given(json_values)
 def test_what_python_writes_strictly_is_read_back(value: Any) -> None:
-    assert parse_strict(json.dumps(value, allow_nan=False)) == value
+    assert strict_json(json.dumps(value, allow_nan=False)) == value
 
 
 @pytest.mark.parametrize(
@@ -51,5 +51,32 @@ def test_what_python_writes_strictly_is_read_back(value: Any) -> None:
     ],
 )
 def test_anything_else_is_an_error_that_does_not_quote_the_text(text: str, complaint: str) -> None:
-    with pytest.raises(StrictJSONError, match=complaint):
-        parse_strict(text)
+    with pytest.raises(InvalidJSON) as caught:
+        strict_json(text)
+    assert complaint in caught.value.problem
+
+
+def test_the_message_for_the_author_quotes_what_is_wrong_and_the_other_does_not() -> None:
+    with pytest.raises(InvalidJSON, match="the key 'secret' stands twice in one object") as caught:
+        strict_json('{"secret": 1, "secret": 2}')
+    assert caught.value.problem == "a key stands twice in one object"
+
+
+@pytest.mark.parametrize(
+    ("text", "value"), [('{"a": 1, "a": 2}', {"a": 2}), ("1e999", float("inf")), (b"[1]", [1])]
+)
+def test_foreign_json_is_read_as_python_reads_it(text: str | bytes, value: Any) -> None:
+    assert lenient_json(text) == value
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", b"\xff", "9" * 5000, "[" * 100_000], ids=lambda text: str(text[:5])
+)
+def test_what_is_no_json_at_all_is_one_kind_of_error(text: str | bytes) -> None:
+    with pytest.raises(InvalidJSON):
+        lenient_json(text)
+
+
+def test_the_object_in_a_text_is_read_and_nothing_else() -> None:
+    assert json_object_in('{"a": 1}') == {"a": 1}
+    assert [json_object_in(text) for text in ("[1]", "1", "a", "", "[" * 100_000)] == [None] * 5
