@@ -13,9 +13,9 @@ from agenttrace.tracing.default_recorder import default_recorder, set_default_fa
 from agenttrace.tracing.record import Recorder
 
 if TYPE_CHECKING:
-    from agenttrace.core.prices import Prices
     from agenttrace.core.protocols import Scorer
     from agenttrace.integrations.spans import Spans
+    from agenttrace.providers.prices import Prices
 
 C = TypeVar("C")
 F = TypeVar("F")

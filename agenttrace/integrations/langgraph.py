@@ -11,7 +11,6 @@ from uuid import UUID
 from agenttrace.core import semconv
 from agenttrace.core.errors import MissingDependency
 from agenttrace.core.interruptions import raised_by_signal
-from agenttrace.core.prices import Prices, checked_prices
 from agenttrace.integrations.langgraph_messages import (
     AnswerReader,
     arguments_of,
@@ -23,6 +22,7 @@ from agenttrace.integrations.langgraph_messages import (
 from agenttrace.integrations.langgraph_runs import Runs, describe_place, name_of
 from agenttrace.integrations.llm_call import LLMCall
 from agenttrace.integrations.spans import Tracing, spans_of
+from agenttrace.providers.prices import Prices, checked_prices
 from agenttrace.tracing.capture import Capture
 
 try:

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from agenttrace.core.json_reader import lenient_json
-from agenttrace.core.usage import part, read_usage
-from agenttrace.integrations.llm_answer import Answer, Choice, Text, parts, text_of
+from agenttrace.providers.answer import Answer, Choice, Text, parts, text_of
+from agenttrace.providers.usage import part, read_usage
 
 _ROLES = {"human": "user", "ai": "assistant", "AIMessageChunk": "assistant"}
 

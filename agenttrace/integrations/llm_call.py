@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 from agenttrace.core import semconv
 from agenttrace.core.identity import monotonic_ns
 from agenttrace.core.interruptions import raised_by_signal
-from agenttrace.core.prices import Price, cost_of
 from agenttrace.core.span import Status
-from agenttrace.integrations.llm_answer import Answer, Choice, Reader
+from agenttrace.providers.answer import Answer, Choice, Reader
+from agenttrace.providers.prices import Price, cost_of
 from agenttrace.tracing.open_span import OpenSpan
 
 T = TypeVar("T")

@@ -1,6 +1,5 @@
 """Ask a model: judges, their prompts, the scorers that use them."""
 
-from agenttrace.core.prices import set_price
 from agenttrace.judges.answer_correctness import AnswerCorrectnessScorer
 from agenttrace.judges.answer_relevancy import AnswerRelevancyScorer
 from agenttrace.judges.classifier import ClassifierScorer
@@ -26,6 +25,7 @@ from agenttrace.judges.semantic import semantic_judge
 from agenttrace.judges.summarization import SummarizationScorer
 from agenttrace.judges.trajectory_judge import LLMJudgeTrajectoryScorer, TrajectoryJudge
 from agenttrace.judges.verdict import UnreadableReply
+from agenttrace.providers.prices import set_price
 
 __all__ = [
     "AnswerCorrectnessScorer",

@@ -9,11 +9,11 @@ from typing import Any
 from agenttrace.core.errors import JudgeError
 from agenttrace.core.json_reader import InvalidJSON, strict_json
 from agenttrace.core.jsonable import to_json
-from agenttrace.core.prices import cost_of
 from agenttrace.core.text import short_line
-from agenttrace.core.usage import read_usage
 from agenttrace.http.endpoint import ApiKey
 from agenttrace.http.transport import Answer, Failure, Transport
+from agenttrace.providers.prices import cost_of
+from agenttrace.providers.usage import read_usage
 
 _EXCERPT = 300
 

@@ -7,9 +7,9 @@ import sys
 
 import pytest
 
-from agenttrace.core import prices
 from agenttrace.core.errors import ConfigError
-from agenttrace.core.prices import Price, cost_of, set_price
+from agenttrace.providers import prices
+from agenttrace.providers.prices import Price, cost_of, set_price
 
 TOKENS = {"input_tokens": 1_000_000, "output_tokens": 500_000}
 
@@ -108,7 +108,7 @@ def test_published_prices_are_read_without_the_network_or_a_thread() -> None:
         "import genai_prices\n"
         "seen = []\n"
         "sys.addaudithook(lambda event, _: seen.append(event) if event.startswith('socket.') else None)\n"
-        "from agenttrace.core.prices import cost_of\n"
+        "from agenttrace.providers.prices import cost_of\n"
         "assert cost_of('gpt-4o', {'input_tokens': 1, 'output_tokens': 1})\n"
         "assert cost_of('nobody-s', {'input_tokens': 1, 'output_tokens': 1}) is None\n"
         "print(seen, threading.active_count())"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from agenttrace.core.usage import count_of, part, read_usage
-from agenttrace.integrations.llm_answer import Answer, Choice, Text, parts, text_of, tool_call
+from agenttrace.providers.answer import Answer, Choice, Text, parts, text_of, tool_call
+from agenttrace.providers.usage import count_of, part, read_usage
 
 _REASONING = ("reasoning_content", "reasoning")
 """Fields in which compatible servers put the model's reasoning; OpenAI's own has none."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from agenttrace.core.json_reader import json_object_in
-from agenttrace.core.usage import part
+from agenttrace.providers.usage import part
 
 MAX_TEXT = 256 * 1024
 """Characters of one streamed text that are held; the snapshot of a span holds fewer."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from agenttrace.core.usage import part, read_usage
-from agenttrace.integrations.llm_answer import Answer, Choice, Text, parts, text_of, tool_call
+from agenttrace.providers.answer import Answer, Choice, Text, parts, text_of, tool_call
+from agenttrace.providers.usage import part, read_usage
 
 _CONTENT_EVENTS = ("delta", "function_call_arguments.done", "output_text.done")
 

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from agenttrace.core.usage import read_usage
+from agenttrace.providers.usage import read_usage
 
 EXPECTED = {
     "input_tokens": 1000,
