@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import math
 import re
@@ -80,6 +81,21 @@ def json_object_in(text: str) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
+def json_or_literal(text: str) -> Any:
+    """Return the value of a text that is JSON or, as some libraries record a mapping, a Python literal; any
+    other text as it is."""
+    try:
+        return lenient_json(text)
+    except InvalidJSON:
+        if not text.startswith(_LITERALS):
+            return text
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
+        return text
+
+
+_LITERALS = ("{", "[", "True", "False", "None")
 _SPACE = re.compile(r"[ \t\r\n]*")
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Mapping
 from typing import Any
 
-from agenttrace.core.json_reader import lenient_json
+from agenttrace.core.json_reader import json_or_literal
 from agenttrace.providers.answer import Answer, Choice, Text, parts, text_of
 from agenttrace.providers.usage import part, read_usage
 
@@ -146,11 +145,7 @@ def arguments_of(inputs: Any, text: Any) -> dict[str, Any]:
         return {str(name): value for name, value in inputs.items()}
     if not isinstance(text, str):
         return {"input": text}
-    for parse in (lenient_json, ast.literal_eval):
-        try:
-            parsed = parse(text)
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
-            continue
-        if isinstance(parsed, dict):
-            return {str(name): value for name, value in parsed.items()}
+    value = json_or_literal(text)
+    if isinstance(value, dict):
+        return {str(name): item for name, item in value.items()}
     return {"input": text}

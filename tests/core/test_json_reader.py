@@ -9,7 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agenttrace.core.json_reader import InvalidJSON, json_object_in, lenient_json, strict_json
+from agenttrace.core.json_reader import (
+    InvalidJSON,
+    json_object_in,
+    json_or_literal,
+    lenient_json,
+    strict_json,
+)
 
 json_values = st.recursive(
     st.none()
@@ -80,3 +86,20 @@ def test_what_is_no_json_at_all_is_one_kind_of_error(text: str | bytes) -> None:
 def test_the_object_in_a_text_is_read_and_nothing_else() -> None:
     assert json_object_in('{"a": 1}') == {"a": 1}
     assert [json_object_in(text) for text in ("[1]", "1", "a", "", "[" * 100_000)] == [None] * 5
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ('{"a": true}', {"a": True}),
+        ("{'a': True}", {"a": True}),
+        ("None", None),
+        ("{'a': run()}", "{'a': run()}"),
+        ("{" * 5000, "{" * 5000),
+        ("Paris", "Paris"),
+        ("'Paris'", "'Paris'"),
+    ],
+    ids=range(7),
+)
+def test_a_recorded_text_is_a_value_only_where_it_is_json_or_a_literal(text: str, value: Any) -> None:
+    assert json_or_literal(text) == value
