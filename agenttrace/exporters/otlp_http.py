@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 
 from agenttrace.core.protocols import Batch
+from agenttrace.core.text import short_line
 from agenttrace.exporters.otlp_encoding import rejected_of, split_in_half
 from agenttrace.exporters.otlp_settings import SignalSettings
 from agenttrace.http.transport import Answer, Failure, Transport, retry_after_seconds
@@ -136,7 +137,5 @@ class Collector:
 
     def _excerpt(self, text: str) -> str:
         """The start of a collector's text on one line, without keys; ``""`` where it is not printable."""
-        text = " ".join(self._settings.mask(text[: 10 * _EXCERPT_LENGTH]).split())
-        if not text.isprintable():
-            return ""
-        return text if len(text) <= _EXCERPT_LENGTH else text[:_EXCERPT_LENGTH] + "…"
+        text = short_line(self._settings.mask(text[: 10 * _EXCERPT_LENGTH]), _EXCERPT_LENGTH)
+        return text if text.isprintable() else ""

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agenttrace.core.json_reader import json_object_in
+from agenttrace.core.recorded_messages import name_and_arguments
 
 _ROLES = {"human": "user", "ai": "assistant", "system": "system", "tool": "tool"}
 _TEXTS = frozenset({"text", "input_text", "output_text"})
@@ -154,17 +155,9 @@ def _response(key: Any, response: Any) -> Part:
 
 
 def _calls(calls: Any) -> list[Part]:
-    """The tool calls that a message asks for: a provider's, LangChain's, or as `wrap` records them."""
-    parts = []
-    for call in calls if type(calls) is list else ():
-        if isinstance(call, Mapping):
-            inner = next((call[name] for name in ("function", "custom") if name in call), call)
-            inner = inner if isinstance(inner, Mapping) else call
-            arguments = (
-                inner[name] for name in ("arguments", "args", "input") if inner.get(name) is not None
-            )
-            parts.append(_call(call.get("id"), inner.get("name"), next(arguments, None)))
-    return parts
+    """The tool calls that a message asks for."""
+    entries = [call for call in calls if isinstance(call, Mapping)] if type(calls) is list else []
+    return [_call(entry.get("id"), *name_and_arguments(entry)) for entry in entries]
 
 
 def _call(key: Any, name: Any, arguments: Any) -> Part:

@@ -92,7 +92,7 @@ def cost_of(
     cached = usage.get("cache_read_tokens", 0) + usage.get("cache_write_tokens", 0)
     if input_tokens is None or output_tokens is None or cached > input_tokens:
         return None
-    names = [name for name in (model, requested) if name]
+    names = [name for name in (model, requested) if isinstance(name, str) and name]
     names = [variant for name in names for variant in (name, _RELEASE.sub("", name))]
     own = next((table[name] for table in (prices or {}, _SET) for name in names if name in table), None)
     if own is not None:
