@@ -29,6 +29,6 @@ def short_repr(value: Any) -> str:
 
 
 def described(value: Any) -> str:
-    """Return the same of a scalar, of any other value only its type, so that none of its code is run."""
+    """Return a value in an error message without running its code: a scalar with its text, else its type."""
     is_scalar = value is None or type(value) in (str, int, float, bool)
     return short_repr(value) if is_scalar else type(value).__name__
