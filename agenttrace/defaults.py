@@ -14,8 +14,8 @@ from agenttrace.tracing.record import Recorder
 
 if TYPE_CHECKING:
     from agenttrace.core.protocols import Scorer
-    from agenttrace.integrations.prices import Prices
     from agenttrace.integrations.spans import Spans
+    from agenttrace.providers.prices import Prices
 
 C = TypeVar("C")
 F = TypeVar("F")

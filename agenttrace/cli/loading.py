@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import json
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,6 +13,7 @@ import click
 
 import agenttrace.judges as judges
 from agenttrace.core.errors import AgentTraceError, did_you_mean, with_article
+from agenttrace.core.json_reader import InvalidJSON, decode_at
 from agenttrace.core.protocols import Scorer
 from agenttrace.scorers import register_scorer, scorer_named
 
@@ -102,8 +102,8 @@ def _options(rest: str, text: str) -> Iterator[tuple[str, Any]]:
 def _value(rest: str) -> tuple[Any, str]:
     """Return the value that a text begins with, and the text after its comma."""
     try:
-        value, end = json.JSONDecoder().raw_decode(rest)
-    except json.JSONDecodeError:
+        value, end = decode_at(rest, 0)
+    except InvalidJSON:
         pass
     else:
         after = rest[end:].lstrip()

@@ -11,7 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError,
 
 from agenttrace.core.errors import AgentTraceError, DatasetError, did_you_mean
 from agenttrace.core.file_form import from_file_form, lossy, to_file_form
-from agenttrace.core.recorded_calls import call_to_mapping, check_calls, short_repr
+from agenttrace.core.recorded_calls import call_to_mapping, check_calls
+from agenttrace.core.text import short_repr
 from agenttrace.core.tool_call import ACTUAL_CALL_HINT, ExpectedToolCall, ToolCall
 from agenttrace.core.trace import Trace
 

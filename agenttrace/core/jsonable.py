@@ -9,6 +9,7 @@ from agenttrace.core.snapshot import EXACT_INT, int_text, snapshot
 
 _NON_FINITE = {"inf": "Infinity", "-inf": "-Infinity", "nan": "NaN"}
 _UNBOUNDED = 1 << 62
+_COMPACT = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 def jsonable(value: Any, *, limit: int | None = None) -> Any:
@@ -54,4 +55,15 @@ def _clean_float(value: float) -> Any:
 
 def to_json(value: Any) -> str:
     """Strict, compact JSON text of a value that is already JSON-safe."""
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return _COMPACT.encode(value)
+
+
+def readable_json(value: Any, *, indent: int | None = None) -> str:
+    """Strict JSON text for people to read: spaced, with readable Unicode, which is escaped only where a lone
+    surrogate makes that impossible."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return json.dumps(value, allow_nan=False, indent=indent)
+    return text

@@ -9,7 +9,6 @@ trace.
 from __future__ import annotations
 
 import difflib
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -18,8 +17,10 @@ from typing import Any
 from agenttrace.core import semconv
 from agenttrace.core.errors import DatasetError, did_you_mean
 from agenttrace.core.identity import new_span_key, new_trace_key
+from agenttrace.core.json_reader import InvalidJSON, lenient_json
 from agenttrace.core.jsonable import jsonable
 from agenttrace.core.span import Span, SpanError
+from agenttrace.core.text import short_repr
 from agenttrace.core.tool import TOOL
 from agenttrace.core.tool_call import ToolCall
 
@@ -173,8 +174,8 @@ def read_arguments(raw: Any) -> tuple[Mapping[str, Any], str | None]:
         return {}, None
     if isinstance(raw, str):
         try:
-            value = json.loads(raw)
-        except (ValueError, RecursionError) as error:
+            value = lenient_json(raw)
+        except InvalidJSON as error:
             return {}, f"the arguments are not JSON ({error}): {raw[:500]}"
     else:
         value = raw
@@ -245,9 +246,3 @@ def _text_span(answer: RecordedText) -> dict[str, Any]:
         "output": answer.text or None,
         "attributes": {semconv.TURN: answer.turn},
     }
-
-
-def short_repr(value: Any) -> str:
-    """A value in an error message: its type and the start of its text."""
-    text = repr(value)
-    return f"{type(value).__name__} {text if len(text) <= 80 else text[:79] + '…'}"

@@ -13,8 +13,9 @@ from typing import Any
 
 from agenttrace.core.errors import DatasetError, did_you_mean
 from agenttrace.core.jsonable import jsonable
-from agenttrace.core.recorded_calls import RecordedCall, RecordedText, build, read_arguments, short_repr
+from agenttrace.core.recorded_calls import RecordedCall, RecordedText, build, read_arguments
 from agenttrace.core.span import Span, SpanError
+from agenttrace.core.text import short_repr
 
 _ROLES = {
     "system": "system",
@@ -165,11 +166,8 @@ class _Reader:
             raise DatasetError(
                 f"got {short_repr(tool_call)}, wanted a tool call", field=f"{place}.tool_calls"
             )
-        inner = _mapping(entry.get("function")) or _mapping(entry.get("custom")) or entry
-        arguments = next(
-            (inner[key] for key in ("arguments", "args", "input") if inner.get(key) is not None), None
-        )
-        self._call(inner.get("name"), arguments, entry.get("id"), place, entry)
+        name, arguments = name_and_arguments(entry)
+        self._call(name, arguments, entry.get("id"), place, entry)
 
     def _call(
         self, name: Any, raw_arguments: Any, key: Any, place: str, entry: Mapping[str, Any]
@@ -209,6 +207,13 @@ class _Reader:
         raise DatasetError(
             f"got a tool's result, but no call before it waits for one with {key_text}", field=place
         )
+
+
+def name_and_arguments(call: Mapping[str, Any]) -> tuple[Any, Any]:
+    """The name and the raw arguments of a tool call: a provider's, LangChain's, or as `wrap` records it."""
+    inner = _mapping(call.get("function")) or _mapping(call.get("custom")) or call
+    keys = ("arguments", "args", "input")
+    return inner.get("name"), next((inner[key] for key in keys if inner.get(key) is not None), None)
 
 
 def _mapping(value: Any) -> Mapping[str, Any] | None:

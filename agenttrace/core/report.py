@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from agenttrace.core.score import Score
+from agenttrace.core.score import Score, mean_values
 
 if TYPE_CHECKING:
     from agenttrace.core.example import Example
@@ -178,12 +178,7 @@ class EvaluationReport(Sequence[ScoringResult]):
     @property
     def means(self) -> dict[str, float]:
         """The mean value of each scorer over the examples that it gave a value for."""
-        values: dict[str, list[float]] = {}
-        for result in self.results:
-            for score in result.scores:
-                if score.value is not None:
-                    values.setdefault(score.name, []).append(score.value)
-        return {name: sum(scorer_values) / len(scorer_values) for name, scorer_values in values.items()}
+        return mean_values(score for result in self.results for score in result.scores)
 
     def __str__(self) -> str:
         """The counts and a line for each result; `agenttrace.reports.report_text` has the diffs too."""

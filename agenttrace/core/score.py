@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -123,6 +123,15 @@ class Score:
             "duration": self.duration,
             "metadata": dict(self.metadata),
         }
+
+
+def mean_values(scores: Iterable[Score]) -> dict[str, float]:
+    """Return each scorer's mean over the scores that have a value, by its name."""
+    values: dict[str, list[float]] = {}
+    for score in scores:
+        if score.value is not None:
+            values.setdefault(score.name, []).append(score.value)
+    return {name: sum(numbers) / len(numbers) for name, numbers in values.items()}
 
 
 def checked_threshold(threshold: float, scorer: str) -> float:

@@ -28,6 +28,7 @@ from agenttrace.core.reading_types import (
     record_fields,
     type_name,
 )
+from agenttrace.core.text import cut
 
 MAX_DEPTH = 20
 MAX_ITEMS = 1_000
@@ -125,7 +126,7 @@ class _Budget:
             return text
         room = max(self.remaining, 0)
         self.remaining -= room + 16
-        return f"{text[:room]}…[+{size - room} chars]"
+        return cut(text, room)
 
     def _container(self, value: Any, kind: type, depth: int) -> Any:
         if kind is dict:

@@ -16,10 +16,10 @@ from typing import Any
 
 from agenttrace.core.errors import did_you_mean
 from agenttrace.core.example import Example
+from agenttrace.core.json_reader import InvalidJSON, strict_json
+from agenttrace.core.jsonable import readable_json
 from agenttrace.datasets.document import Document, FileContents, load_example
 from agenttrace.datasets.files import read_text
-from agenttrace.datasets.json_format import json_text
-from agenttrace.datasets.json_text import InvalidJSON, strict_json
 
 MAX_BYTES = 256_000_000
 MAX_FIELD = 16_000_000
@@ -153,7 +153,7 @@ def write_cell(value: Any) -> str:
         return ""
     if isinstance(value, str) and not _needs_json(value):
         return f"'{value}" if _needs_guard(value) else value
-    text = json_text(value)
+    text = readable_json(value)
     return text if text.startswith(_JSON_STARTS) else _JSON_MARK + text
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import json
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from agenttrace.core.json_reader import InvalidJSON, decode_at, skip_space, strict_json
+from agenttrace.core.jsonable import readable_json
 from agenttrace.datasets.document import (
     PLATFORM_EXAMPLE_KEYS,
     Document,
@@ -15,7 +17,6 @@ from agenttrace.datasets.document import (
     load_examples,
 )
 from agenttrace.datasets.files import read_text
-from agenttrace.datasets.json_text import InvalidJSON, decode_at, skip_space, strict_json, without_comments
 
 MAX_BYTES = 64_000_000
 
@@ -30,7 +31,7 @@ def read_json(path: Path) -> FileContents:
     Raises:
         DatasetError: the file holds something else; it names path, line and field.
     """
-    text = without_comments(read_text(path, MAX_BYTES))
+    text = _without_comments(read_text(path, MAX_BYTES))
     document = Document(path, None)
     _Scanner(text, document).read()
     return load_examples(document, PLATFORM_EXAMPLE_KEYS)
@@ -38,17 +39,22 @@ def read_json(path: Path) -> FileContents:
 
 def write_json(rows: Sequence[Mapping[str, Any]], platform_fields: Mapping[str, Any]) -> str:
     """The text of a JSON file."""
-    return json_text({**platform_fields, "examples": list(rows)}, indent=2) + "\n"
+    return readable_json({**platform_fields, "examples": list(rows)}, indent=2) + "\n"
 
 
-def json_text(value: Any, indent: int | None = None) -> str:
-    """JSON with readable Unicode; all escaped where a lone surrogate makes that impossible."""
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent)
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return json.dumps(value, allow_nan=False, indent=indent)
-    return text
+def _without_comments(text: str) -> str:
+    """Replace ``//`` comments, and commas before a closing bracket, by blanks, so that positions stay valid.
+
+    Hand-written files have them, and so does the export in the judgeval platform's documentation.
+    """
+    text = _COMMENT.sub(lambda match: match[0] if match[0][0] == '"' else " " * len(match[0]), text)
+    return _COMMA.sub(lambda match: match[0] if match[0][0] == '"' else " ", text)
+
+
+# A string that is never closed runs to the end of the text, so that scanning stays linear.
+_STRING = r'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)'
+_COMMENT = re.compile(_STRING + r"|//[^\r\n]*", re.DOTALL)
+_COMMA = re.compile(_STRING + r"|,(?=[ \t\r\n]*[}\]])", re.DOTALL)
 
 
 class _Scanner:
@@ -159,4 +165,4 @@ def read_jsonl(path: Path) -> FileContents:
 def write_jsonl(rows: Sequence[Mapping[str, Any]], platform_fields: Mapping[str, Any]) -> str:
     """The text of a JSON lines file. Platform fields have no place in it."""
     del platform_fields
-    return "".join(json_text(row) + "\n" for row in rows)
+    return "".join(readable_json(row) + "\n" for row in rows)

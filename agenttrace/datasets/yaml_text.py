@@ -17,8 +17,8 @@ from typing import Any
 import yaml
 
 from agenttrace.core.errors import DatasetError
+from agenttrace.core.json_reader import MAX_DIGITS
 from agenttrace.datasets.document import Document, Place
-from agenttrace.datasets.json_text import MAX_DIGITS
 
 MAX_BYTES = 5_000_000
 MAX_NODES = 200_000

@@ -10,13 +10,13 @@ an expectation with that label; with several such calls, any of them may be the 
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from agenttrace.core.errors import ExpectationError, did_you_mean
+from agenttrace.core.json_reader import InvalidJSON, lenient_json
 from agenttrace.core.tool_call import ToolCall
 from agenttrace.expectations.matcher import PLAIN, Context, Matcher
 from agenttrace.expectations.values import agree, prepare
@@ -128,6 +128,6 @@ def _select(value: Any, steps: tuple[Step, ...]) -> Iterator[Any]:
 
 def _read_json(text: str) -> Any:
     try:
-        return json.loads(text)
-    except ValueError:
+        return lenient_json(text)
+    except InvalidJSON:
         return None

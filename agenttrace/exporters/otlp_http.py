@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 
 from agenttrace.core.batch import Refusal
+from agenttrace.core.text import short_line
 from agenttrace.exporters.otlp_encoding import CONTENT_TYPES, rejected_of
 from agenttrace.exporters.otlp_settings import SignalSettings
 from agenttrace.http.transport import Answer, Failure, Transport, retry_after_seconds
@@ -162,7 +163,5 @@ class Collector:
 
     def _excerpt(self, text: str) -> str:
         """The start of a collector's text on one line, without keys; ``""`` where it is not printable."""
-        text = " ".join(self._settings.mask(text[: 10 * _EXCERPT_LENGTH]).split())
-        if not text.isprintable():
-            return ""
-        return text if len(text) <= _EXCERPT_LENGTH else text[:_EXCERPT_LENGTH] + "…"
+        text = short_line(self._settings.mask(text[: 10 * _EXCERPT_LENGTH]), _EXCERPT_LENGTH)
+        return text if text.isprintable() else ""

@@ -8,10 +8,12 @@ which the conventions allow.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+
+from agenttrace.core.json_reader import json_object_in
+from agenttrace.core.recorded_messages import name_and_arguments
 
 _ROLES = {"human": "user", "ai": "assistant", "system": "system", "tool": "tool"}
 _TEXTS = frozenset({"text", "input_text", "output_text"})
@@ -153,26 +155,15 @@ def _response(key: Any, response: Any) -> Part:
 
 
 def _calls(calls: Any) -> list[Part]:
-    """The tool calls that a message asks for: a provider's, LangChain's, or as `wrap` records them."""
-    parts = []
-    for call in calls if type(calls) is list else ():
-        if isinstance(call, Mapping):
-            inner = next((call[name] for name in ("function", "custom") if name in call), call)
-            inner = inner if isinstance(inner, Mapping) else call
-            arguments = (
-                inner[name] for name in ("arguments", "args", "input") if inner.get(name) is not None
-            )
-            parts.append(_call(call.get("id"), inner.get("name"), next(arguments, None)))
-    return parts
+    """The tool calls that a message asks for."""
+    entries = [call for call in calls if isinstance(call, Mapping)] if type(calls) is list else []
+    return [_call(entry.get("id"), *name_and_arguments(entry)) for entry in entries]
 
 
 def _call(key: Any, name: Any, arguments: Any) -> Part:
     if isinstance(arguments, str):
-        try:
-            parsed = json.loads(arguments)
-        except (ValueError, RecursionError):
-            parsed = None
-        arguments = parsed if isinstance(parsed, dict) else arguments
+        parsed = json_object_in(arguments)
+        arguments = arguments if parsed is None else parsed
     return {"type": "tool_call", **_id(key), "name": name, "arguments": arguments}
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,8 +10,6 @@ from agenttrace.core.snapshot import int_text
 
 _LEAST, _MOST = -(1 << 63), (1 << 63) - 1
 _SCALARS = frozenset({str, bool, int, float})
-
-_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
 
 def key_values(attributes: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -60,7 +57,7 @@ def wire_text(text: Any) -> str:
 def json_text(value: Any) -> str:
     """Strict JSON text of a value, usually JSON-safe already. Never raises."""
     try:
-        text = _encode(value)
+        text = to_json(value)
     except (TypeError, ValueError, RecursionError):
         text = to_json(jsonable(value))
     return text if text.isascii() else clean_text(text)

@@ -21,8 +21,8 @@ from agenttrace.integrations.langgraph_messages import (
 )
 from agenttrace.integrations.langgraph_runs import Runs, describe_place, name_of
 from agenttrace.integrations.llm_call import LLMCall
-from agenttrace.integrations.prices import Prices, checked_prices
 from agenttrace.integrations.spans import Tracing, spans_of
+from agenttrace.providers.prices import Prices, checked_prices
 from agenttrace.tracing.capture import Capture
 
 try:

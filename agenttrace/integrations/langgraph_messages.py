@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import ast
-import json
 from collections.abc import Mapping
 from typing import Any
 
-from agenttrace.integrations.llm_answer import Answer, Choice, Text, count_of, counts, part, parts, text_of
+from agenttrace.core.json_reader import json_or_literal
+from agenttrace.providers.answer import Answer, Choice, Text, parts, text_of
+from agenttrace.providers.usage import part, read_usage
 
 _ROLES = {"human": "user", "ai": "assistant", "AIMessageChunk": "assistant"}
 
@@ -91,8 +91,8 @@ class AnswerReader:
             answer.choices.append(_choice(generation, message, about))
             answer.model = text_of(about, "model_name") or text_of(about, "model") or answer.model
             answer.id = text_of(about, "id") or answer.id
-            answer.usage = _usage(part(message, "usage_metadata")) or answer.usage
-        answer.usage = answer.usage or _token_usage(part(llm_output, "token_usage"))
+            answer.usage = read_usage(part(message, "usage_metadata")) or answer.usage
+        answer.usage = answer.usage or read_usage(part(llm_output, "token_usage"))
 
     def item(self, item: Any) -> bool:
         """Take a token, or a chunk that holds one."""
@@ -139,36 +139,13 @@ def _call(call: Any) -> dict[str, Any]:
     return {"id": part(call, "id"), "name": part(call, "name"), "arguments": part(call, "args")}
 
 
-def _usage(usage: Any) -> dict[str, int]:
-    return counts(
-        input_tokens=count_of(usage, "input_tokens"),
-        output_tokens=count_of(usage, "output_tokens"),
-        total_tokens=count_of(usage, "total_tokens"),
-        cache_read_tokens=count_of(usage, "input_token_details", "cache_read"),
-        cache_write_tokens=count_of(usage, "input_token_details", "cache_creation"),
-        reasoning_tokens=count_of(usage, "output_token_details", "reasoning"),
-    )
-
-
-def _token_usage(usage: Any) -> dict[str, int]:
-    return counts(
-        input_tokens=count_of(usage, "prompt_tokens"),
-        output_tokens=count_of(usage, "completion_tokens"),
-        total_tokens=count_of(usage, "total_tokens"),
-    )
-
-
 def arguments_of(inputs: Any, text: Any) -> dict[str, Any]:
     """Return a mapping of arguments: `inputs`, else those in `text`, else the text as ``input``."""
     if isinstance(inputs, Mapping):
         return {str(name): value for name, value in inputs.items()}
     if not isinstance(text, str):
         return {"input": text}
-    for parse in (json.loads, ast.literal_eval):
-        try:
-            parsed = parse(text)
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
-            continue
-        if isinstance(parsed, dict):
-            return {str(name): value for name, value in parsed.items()}
+    value = json_or_literal(text)
+    if isinstance(value, dict):
+        return {str(name): item for name, item in value.items()}
     return {"input": text}

@@ -10,8 +10,8 @@ from agenttrace.core import semconv
 from agenttrace.core.identity import monotonic_ns
 from agenttrace.core.interruptions import raised_by_signal
 from agenttrace.core.span import Status
-from agenttrace.integrations.llm_answer import Answer, Choice, Reader
-from agenttrace.integrations.prices import Price, cost_of
+from agenttrace.providers.answer import Answer, Choice, Reader
+from agenttrace.providers.prices import Price, cost_of
 from agenttrace.tracing.open_span import OpenSpan
 
 T = TypeVar("T")
@@ -39,6 +39,7 @@ class LLMCall:
         self.span = span
         self._reader = reader
         self._prices = prices
+        self._requested: str | None = None
         self._started = monotonic_ns()
         self._first_part: int | None = None
         self._stepping = False
@@ -48,6 +49,7 @@ class LLMCall:
     def describe(self, provider: str, address: tuple[str, int | None], request: Mapping[str, Any]) -> None:
         """Record the provider, its address and the settings of the request."""
         say = self.span.set_attribute
+        self._requested = request.get("model")
         say(semconv.OPERATION, "chat")
         say(semconv.PROVIDER, provider)
         host, port = address
@@ -162,9 +164,9 @@ class LLMCall:
         reasons = [choice.finish_reason for choice in answer.choices if choice.finish_reason]
         if reasons:
             say(semconv.FINISH_REASONS, reasons)
-        self._record_usage(answer)
         if answer.choices:
             self.span.output = _output(answer.choices)
+        self._record_usage(answer)
 
     def _record_usage(self, answer: Answer) -> None:
         if not answer.usage:
@@ -172,7 +174,7 @@ class LLMCall:
         for word, count in answer.usage.items():
             if word in semconv.USAGE:
                 self.span.set_attribute(semconv.USAGE[word], count)
-        cost = cost_of(answer.model, answer.usage, self._prices)
+        cost = cost_of(answer.model, answer.usage, self._prices, requested=self._requested)
         self.span.set_usage(answer.usage if cost is None else {**answer.usage, "cost": cost})
 
 

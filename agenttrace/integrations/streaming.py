@@ -7,13 +7,13 @@ as they are, and no reference keeps it alive longer than without recording.
 from __future__ import annotations
 
 import inspect
-import json
 import weakref
 from collections.abc import AsyncIterator, Callable, Iterator
 from functools import lru_cache
 from typing import Any
 
 from agenttrace.core.interruptions import raised_by_signal
+from agenttrace.core.json_reader import lenient_json
 from agenttrace.integrations.llm_call import LLMCall
 
 _CALL = "_agenttrace_call"
@@ -65,7 +65,7 @@ def _change(thing: Any, subclass: Callable[[Any], type], call: LLMCall) -> None:
 def _body(response: Any) -> Any:
     """Return the JSON of a response that was read, or else None."""
     try:
-        return json.loads(response.content)
+        return lenient_json(response.content)
     except Exception as error:  # choke-point: not read yet (each library has its own error), or no JSON
         if raised_by_signal(error):
             raise

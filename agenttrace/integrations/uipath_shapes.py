@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -13,6 +11,8 @@ from pydantic.alias_generators import to_camel
 
 from agenttrace.core import semconv
 from agenttrace.core.errors import AgentTraceError, ConfigError, did_you_mean
+from agenttrace.core.json_reader import json_or_literal
+from agenttrace.core.jsonable import jsonable, to_json
 from agenttrace.core.trace import Trace
 
 if TYPE_CHECKING:
@@ -175,7 +175,6 @@ class EvaluationResult:
     reason: str = ""
 
 
-_LITERALS = ("{", "[", "True", "False", "None")
 _MESSAGE_KEYS = frozenset({
     "content", "type", "name", "id", "tool_call_id", "status", "artifact", "example",
     "additional_kwargs", "response_metadata",
@@ -211,7 +210,7 @@ def _call(attributes: Mapping[str, Any], span: ReadableSpan) -> dict[str, Any] |
         value = read_value(arguments)
         arguments = value if isinstance(value, Mapping) else arguments
     elif arguments is not None and not isinstance(arguments, Mapping):
-        arguments = json.dumps(arguments, default=str)
+        arguments = to_json(jsonable(arguments))
     output = read_value(attributes.get(semconv.OUTPUT_VALUE))
     if isinstance(output, Mapping) and "content" in output and output.keys() <= _MESSAGE_KEYS:
         output = read_value(output["content"])
@@ -222,14 +221,4 @@ def _call(attributes: Mapping[str, Any], span: ReadableSpan) -> dict[str, Any] |
 
 def read_value(value: Any) -> Any:
     """Return the value of a text that is JSON or a Python literal; any other value as it is."""
-    if not isinstance(value, str):
-        return value
-    try:
-        return json.loads(value)
-    except (ValueError, RecursionError):
-        if not value.startswith(_LITERALS):
-            return value
-    try:
-        return ast.literal_eval(value)
-    except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
-        return value
+    return json_or_literal(value) if isinstance(value, str) else value

@@ -15,14 +15,14 @@ from typing import Any, TypeVar
 
 from agenttrace.core.errors import ConfigError
 from agenttrace.core.interruptions import raised_by_signal
-from agenttrace.integrations.anthropic_messages import MessagesReader
-from agenttrace.integrations.llm_answer import Reader
 from agenttrace.integrations.llm_call import LLMCall
-from agenttrace.integrations.openai_chat import ChatReader
-from agenttrace.integrations.openai_responses import ResponsesReader
-from agenttrace.integrations.prices import Price, Prices, checked_prices
 from agenttrace.integrations.spans import Spans, spans_of
 from agenttrace.integrations.streaming import watch_result
+from agenttrace.providers.answer import Reader
+from agenttrace.providers.anthropic_messages import MessagesReader
+from agenttrace.providers.openai_chat import ChatReader
+from agenttrace.providers.openai_responses import ResponsesReader
+from agenttrace.providers.prices import Price, Prices, checked_prices
 from agenttrace.tracing.decorator import enabled_by_environment
 
 C = TypeVar("C")

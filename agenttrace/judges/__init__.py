@@ -18,7 +18,6 @@ from agenttrace.judges.models.anthropic import AnthropicModel
 from agenttrace.judges.models.cache import CachedModel
 from agenttrace.judges.models.fake import FakeChatModel, FakeRequest
 from agenttrace.judges.models.openai_compatible import OpenAICompatibleModel
-from agenttrace.judges.models.prices import set_price
 from agenttrace.judges.models.reading import ChatReply
 from agenttrace.judges.models.resolve import resolve_model
 from agenttrace.judges.prompt_scorer import PromptScorer
@@ -26,6 +25,7 @@ from agenttrace.judges.semantic import semantic_judge
 from agenttrace.judges.summarization import SummarizationScorer
 from agenttrace.judges.trajectory_judge import LLMJudgeTrajectoryScorer, TrajectoryJudge
 from agenttrace.judges.verdict import UnreadableReply
+from agenttrace.providers.prices import set_price
 
 __all__ = [
     "AnswerCorrectnessScorer",

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
-from agenttrace.core.jsonable import jsonable, to_json
+from agenttrace.core.jsonable import jsonable, readable_json, to_json
 from agenttrace.core.span import Span
+from agenttrace.core.text import cut
 from agenttrace.core.trace import Trace
 
 MAX_FIELD = 60_000
@@ -113,7 +113,7 @@ def as_text(value: Any) -> str:
         return value
     if isinstance(value, list | tuple) and value and all(isinstance(item, str) for item in value):
         return "\n".join(f"{number}. {item}" for number, item in enumerate(value, 1))
-    return json.dumps(jsonable(value), ensure_ascii=False, indent=1)
+    return readable_json(jsonable(value), indent=1)
 
 
 def trajectory(trace: Trace) -> str:
@@ -124,21 +124,20 @@ def trajectory(trace: Trace) -> str:
 
 def _line(span: Span) -> str:
     arguments = ", ".join(f"{name}={_short(value)}" for name, value in (span.input or {}).items())
-    line = f"{span.span_type} {span.name}({_cut(arguments)})"
+    line = f"{span.span_type} {span.name}({_one_line(arguments)})"
     if span.error is not None:
-        return f"{line} raised {_cut(str(span.error))}"
+        return f"{line} raised {_one_line(str(span.error))}"
     if span.status != "ok":
         return f"{line} was {span.status}"
     return line if span.output is None else f"{line} returned {_short(span.output)}"
 
 
 def _short(value: Any) -> str:
-    return _cut(to_json(jsonable(value, limit=4 * MAX_VALUE)))
+    return _one_line(to_json(jsonable(value, limit=4 * MAX_VALUE)))
 
 
-def _cut(text: str) -> str:
-    text = text.replace("\n", "\\n")
-    return text if len(text) <= MAX_VALUE else f"{text[:MAX_VALUE]}…[+{len(text) - MAX_VALUE} characters]"
+def _one_line(text: str) -> str:
+    return cut(text.replace("\n", "\\n"), MAX_VALUE)
 
 
 def _remedy(field: str) -> str:

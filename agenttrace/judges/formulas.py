@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import Any
 
+from agenttrace.core.text import short_line
 from agenttrace.judges.verdict import ReasonedVerdict
 
 
@@ -66,7 +67,8 @@ def culprits(items: Sequence[str], verdicts: Sequence[ReasonedVerdict], *words: 
     none.
     """
     texts = [
-        f"“{_cut(item)}” ({_cut(verdict.reason)})" if verdict.reason.strip() else f"“{_cut(item)}”"
+        f"“{short_line(item, _WIDTH)}”"
+        + (f" ({short_line(verdict.reason, _WIDTH)})" if verdict.reason.strip() else "")
         for item, verdict in zip(items, verdicts, strict=True)
         if verdict.verdict in words
     ]
@@ -74,8 +76,3 @@ def culprits(items: Sequence[str], verdicts: Sequence[ReasonedVerdict], *words: 
         return "."
     more = f"; and {len(texts) - _SHOWN} more" if len(texts) > _SHOWN else ""
     return f": {'; '.join(texts[:_SHOWN])}{more}."
-
-
-def _cut(text: str) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= _WIDTH else f"{text[:_WIDTH]}…"

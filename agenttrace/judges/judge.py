@@ -122,7 +122,7 @@ class Judge:
         except UnreadableReply as error:
             if reply.finish in ("refusal", "content_filter"):
                 raise UnreadableReply("the judge refused to answer", error.raw) from None
-            if reply.finish in ("length", "max_tokens", "incomplete"):
+            if reply.finish in ("length", "max_tokens", "max_output_tokens", "incomplete"):
                 raise UnreadableReply("it was cut off at the token limit", error.raw) from None
             raise
         problem = check(answer) if check is not None else None

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from agenttrace.core.errors import JudgeError
-from agenttrace.judges.strict_json import StrictJSONError, parse_strict
+from agenttrace.core.json_reader import InvalidJSON, strict_json
 
 MAX_REPLY_CHARACTERS = 1_000_000
 MAX_ITEMS = 500
@@ -104,9 +104,9 @@ def read_reply(text: str, shape: type[Shape], nonce: str) -> Shape:
     if len(text) > MAX_REPLY_CHARACTERS:
         raise UnreadableReply(f"it is longer than {MAX_REPLY_CHARACTERS:,} characters", text[:2_000])
     try:
-        reply = shape.model_validate(parse_strict(text))
-    except StrictJSONError as error:
-        raise UnreadableReply(str(error), text) from None
+        reply = shape.model_validate(strict_json(text))
+    except InvalidJSON as error:
+        raise UnreadableReply(error.problem, text) from None
     except ValidationError as error:
         raise UnreadableReply(_first_problem(error), text) from None
     if reply.nonce != nonce:

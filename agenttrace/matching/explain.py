@@ -22,6 +22,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from agenttrace.core.jsonable import jsonable
+from agenttrace.core.text import shorten
 from agenttrace.core.tool_call import ANY, ExpectedToolCall, ToolCall
 from agenttrace.expectations.matcher import Matcher, Unordered
 from agenttrace.expectations.values import Difference
@@ -193,11 +194,6 @@ _CUTS = (40, 24, 16, 10)
 
 _QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'" r'|"(?:[^"\\]|\\.)*"')
 _write = json.JSONEncoder(ensure_ascii=False).encode
-
-
-def shorten(text: str, most: int) -> str:
-    """The text, or its start with an ellipsis, in at most `most` characters."""
-    return text if len(text) <= most else text[: max(most - 1, 0)] + "…"
 
 
 def value_text(value: Any, most: int = MAX_VALUE_LENGTH) -> str:

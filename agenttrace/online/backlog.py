@@ -135,7 +135,7 @@ class Backlog:
             request.handle.give_up("left", request.scorers, _LEFT if request.saved else _LOST)
 
     def save(self, requests: Sequence[Request], owner: str | None) -> BaseException | None:
-        """Write requests, redacted, to the store at once; where that fails, one by one: a bad one stops no other.
+        """Write requests, redacted, to the store; where that fails, one by one: a bad one stops no other.
 
         Sets `saved` on each request that was written; one that was saved before is not written again. Returns
         the last error, or None where all were written.

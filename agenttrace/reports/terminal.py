@@ -13,7 +13,7 @@ from textwrap import dedent
 
 from agenttrace.core.report import EvaluationReport, ScoringResult
 from agenttrace.core.score import Score
-from agenttrace.reports.text import Line, one_line, plain, safe, value_text
+from agenttrace.reports.text import Line, plain, safe, safe_line, value_text
 
 WIDTH = 80
 RULE = "=" * WIDTH
@@ -98,7 +98,7 @@ def _result(result: ScoringResult) -> Iterator[Line]:
 
 def _about(result: ScoringResult) -> Iterator[str]:
     if result.name:
-        yield one_line(result.name, 60)
+        yield safe_line(result.name, 60)
     if result.trials > 1:
         yield f"trial {result.trial}/{result.trials}"
     if result.trace_id is not None and result.trace is not None and result.trace.spans:
@@ -106,7 +106,7 @@ def _about(result: ScoringResult) -> Iterator[str]:
 
 
 def _score(score: Score) -> Iterator[Line]:
-    name = one_line(score.name, 80)
+    name = safe_line(score.name, 80)
     if score.outcome in ("passed", "skipped"):
         value = "skipped" if score.value is None else number(score.value)
         yield Line(f"  {'✓' if score.passed else '·'} {name}: {value}", "dim")
@@ -135,7 +135,7 @@ def _mode(score: Score) -> str:
     words = [mode] if isinstance(mode, str) else []
     if score.strict and mode != "exact":
         words.append("strict")
-    return "".join(f", {one_line(word, 40)}" for word in words)
+    return "".join(f", {safe_line(word, 40)}" for word in words)
 
 
 def _indented(head: str, text: str) -> Iterator[Line]:
@@ -162,9 +162,9 @@ def _calls(result: ScoringResult) -> Iterator[Line]:
     calls = result.trace.tool_calls
     yield Line("  Called until then:")
     for call in calls[:20]:
-        arguments = ", ".join(f"{one_line(k, 40)}={value_text(v, 60)}" for k, v in call.arguments.items())
-        failure = f"  {one_line(str(call.error), 120)}" if call.error is not None else ""
-        yield Line(f"    {call.index + 1}  {one_line(call.name, 80)}({arguments}){failure}")
+        arguments = ", ".join(f"{safe_line(k, 40)}={value_text(v, 60)}" for k, v in call.arguments.items())
+        failure = f"  {safe_line(str(call.error), 120)}" if call.error is not None else ""
+        yield Line(f"    {call.index + 1}  {safe_line(call.name, 80)}({arguments}){failure}")
     if len(calls) > 20:
         yield Line(f"    … {len(calls) - 20} more calls", "dim")
 
@@ -179,7 +179,7 @@ def _summary(report: EvaluationReport) -> Iterator[Line]:
             f"{passed} of {total} runs passed ({trials} trials an example): pass rate {passed / total:.3g}"
         )
     if "requirement" in report.metadata:
-        lines.append(f"required: {one_line(str(report.metadata['requirement']))}")
+        lines.append(f"required: {safe_line(str(report.metadata['requirement']))}")
     if report.metadata.get("interrupted"):
         lines.append("interrupted: the examples that are not listed were not run")
     for line in lines:

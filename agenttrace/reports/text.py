@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import IO, Any
 
 from agenttrace.core.jsonable import jsonable, to_json
+from agenttrace.core.text import cut, shorten
 
 _UNSAFE = re.compile(
     "[\\x00-\\x09\\x0b-\\x1f\\x7f-\\x9f\\u00ad\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069\\ufeff\\ud800-\\udfff]"
@@ -30,18 +31,17 @@ class Line:
 
 def safe(text: str, limit: int = 2_000) -> str:
     """The text with control characters escaped, except line breaks; cut visibly after `limit` characters."""
-    ending = f"…[+{len(text) - limit} chars]" if len(text) > limit else ""
-    return _UNSAFE.sub(_escape, text[:limit]) + ending
+    return _UNSAFE.sub(_escape, cut(text, limit))
 
 
-def one_line(text: str, limit: int = 200) -> str:
+def safe_line(text: str, limit: int = 200) -> str:
     """The text on one line, safe to print."""
     return safe(text, limit).replace("\n", "\\n")
 
 
 def value_text(value: Any, limit: int = 200) -> str:
     """A recorded value as JSON on one line, safe to print."""
-    return one_line(to_json(jsonable(value, limit=4 * limit)), limit)
+    return safe_line(to_json(jsonable(value, limit=4 * limit)), limit)
 
 
 def _escape(match: re.Match[str]) -> str:
@@ -77,12 +77,8 @@ def show(lines: Iterable[Line], file: IO[str] | None = None) -> None:
 
 def table_lines(head: Sequence[str], rows: Sequence[Sequence[str]], *, limit: int = 40) -> Iterator[Line]:
     """The head and the rows, each column as wide as its widest cell and at most `limit` characters."""
-    cells = [[_cut(one_line(cell), limit) for cell in row] for row in (head, *rows)]
+    cells = [[shorten(safe_line(cell), limit) for cell in row] for row in (head, *rows)]
     widths = [max(len(row[column]) for row in cells) for column in range(len(head))]
     for number, row in enumerate(cells):
         text = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
         yield Line(text.rstrip(), "" if number else "bold")
-
-
-def _cut(text: str, limit: int) -> str:
-    return text if len(text) <= limit else text[: limit - 1] + "…"

@@ -10,7 +10,7 @@ from agenttrace.core.score import Score
 from agenttrace.core.span import Span
 from agenttrace.core.trace import Trace
 from agenttrace.reports.terminal import number
-from agenttrace.reports.text import Line, one_line, safe, value_text
+from agenttrace.reports.text import Line, safe, safe_line, value_text
 
 MAX_SPANS = 500
 MAX_DEPTH = 40
@@ -54,7 +54,7 @@ def _head(trace: Trace) -> Iterator[Line]:
     start = datetime.fromtimestamp(trace.spans[0].start_ns / 1e9).astimezone()
     yield Line(f"Trace {trace.trace_id}", "bold")
     parts = [
-        f"project {one_line(root.project, 80)}" if root.project else "",
+        f"project {safe_line(root.project, 80)}" if root.project else "",
         f"{start:%Y-%m-%d %H:%M:%S}",
         duration_text(trace.duration_ns),
         count_text(len(trace), "span"),
@@ -88,19 +88,19 @@ def _rails(trace: Trace, span: Span, level: int, rails: list[str]) -> tuple[str,
 def _span_line(span: Span, branch: str) -> Line:
     status = "" if span.status == "ok" else f"  {span.status.upper()}"
     style = "red" if span.status == "error" else _TYPE_STYLES.get(span.span_type, "")
-    name, kind = one_line(span.name, 120), one_line(span.span_type, 40)
+    name, kind = safe_line(span.name, 120), safe_line(span.span_type, 40)
     return Line(f"{branch}{name}  [{kind}]  {duration_text(span.duration_ns)}{status}", style)
 
 
 def _facts(span: Span, indent: str, value_length: int) -> Iterator[Line]:
     for name, value in (span.input or {}).items():
-        yield Line(f"{indent}{one_line(str(name), 60)} = {value_text(value, value_length)}")
+        yield Line(f"{indent}{safe_line(str(name), 60)} = {value_text(value, value_length)}")
     if span.output is not None:
         yield Line(f"{indent}→ {value_text(span.output, value_length)}", "green")
     if span.error is not None:
         yield Line(f"{indent}✗ {safe(str(span.error)).replace(chr(10), ' ')}", "red")
         for frame in span.error.frames[-3:]:
-            yield Line(f"{indent}  at {one_line(str(frame))}", "dim")
+            yield Line(f"{indent}  at {safe_line(str(frame))}", "dim")
     if span.usage:
         yield Line(f"{indent}usage: {value_text(dict(span.usage), value_length)}", "dim")
 
@@ -108,10 +108,10 @@ def _facts(span: Span, indent: str, value_length: int) -> Iterator[Line]:
 def _score_line(score: Score, indent: str) -> Line:
     mark = {"passed": "✓", "failed": "✗", "skipped": "·"}.get(score.outcome, "!")
     value = score.outcome if score.value is None else number(score.value)
-    reason = f"  {one_line(score.reason)}" if score.reason else ""
+    reason = f"  {safe_line(score.reason)}" if score.reason else ""
     style = {"passed": "green", "failed": "red"}.get(score.outcome, "yellow")
     return Line(
-        f"{indent}{mark} {one_line(score.name, 80)}: {value} (threshold {number(score.threshold)}){reason}",
+        f"{indent}{mark} {safe_line(score.name, 80)}: {value} (threshold {number(score.threshold)}){reason}",
         style,
     )
 

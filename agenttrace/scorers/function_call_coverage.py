@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, Unpack
 
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
+from agenttrace.core.json_reader import InvalidJSON, lenient_json
+from agenttrace.core.jsonable import readable_json
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.pattern import Call
@@ -146,11 +147,11 @@ def json_renderer(scorer: str, text: str) -> Callable[[Example], Any]:
 
 
 def _as_json(value: Any) -> Any:
-    return json.dumps(value) if isinstance(value, list | tuple | dict) else value
+    return readable_json(value) if isinstance(value, list | tuple | dict) else value
 
 
 def _json(scorer: str, text: str) -> Any:
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
+        return lenient_json(text)
+    except InvalidJSON:
         raise ScorerError(f"{scorer}: this is not a JSON list of names: {text[:200]!r}") from None

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from agenttrace.core.example import Example
+from agenttrace.core.json_reader import InvalidJSON, lenient_json
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.values import agreement, differences
@@ -42,7 +42,7 @@ class JSONSimilarityScorer(AnswerScorer):
 def _read(value: Any) -> Any:
     if isinstance(value, str):
         try:
-            return json.loads(value)
-        except (json.JSONDecodeError, RecursionError):
+            return lenient_json(value)
+        except InvalidJSON:
             return value
     return value

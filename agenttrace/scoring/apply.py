@@ -19,6 +19,7 @@ from agenttrace.core.errors import AgentTraceError, ExpectationError, with_artic
 from agenttrace.core.example import Example
 from agenttrace.core.protocols import Scorer
 from agenttrace.core.score import Score
+from agenttrace.core.text import described
 from agenttrace.core.trace import Trace
 from agenttrace.scoring.checks import unfit_field
 from agenttrace.scoring.isolation import Call, Isolation, Outcome
@@ -90,16 +91,14 @@ def why_not_a_score(value: Any) -> str | None:
     """Return what is wrong with a scorer's return value, or None if it is a usable score."""
     if not isinstance(value, Score):
         return (
-            f"returned {type(value).__name__} {_brief(value)}; a scorer returns a Score, "
-            "such as Score.of(name, value, threshold)"
+            f"returned {described(value)}; a scorer returns a Score, such as Score.of(name, value, threshold)"
         )
     if value.outcome not in OUTCOMES:
         return f"returned a Score with the outcome {value.outcome!r}; known: {', '.join(OUTCOMES)}"
     unfit = unfit_field(value)
     if unfit is not None:
         field, content, kind = unfit
-        text = f"returned a Score whose {field} is {type(content).__name__} {_brief(content)}"
-        return f"{text.rstrip()}; wanted {kind}"
+        return f"returned a Score whose {field} is {described(content)}; wanted {kind}"
     if value.outcome in ("skipped", "errored"):
         return (
             None
@@ -112,11 +111,6 @@ def why_not_a_score(value: Any) -> str | None:
     if not 0 <= number <= 1:
         return f"returned the value {number!r}; a value is a number from 0 to 1"
     return None
-
-
-def _brief(value: Any) -> str:
-    """Return a scalar's text; for any other value "", so that none of its own code runs."""
-    return repr(value)[:80] if isinstance(value, str | int | float | bool | None) else ""
 
 
 _ROOMS = ("tracing", "scoring", "evaluation", "online", "process")

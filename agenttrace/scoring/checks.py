@@ -7,9 +7,10 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from agenttrace.core.errors import ConfigError, ScorerError, with_article
+from agenttrace.core.errors import ConfigError, ScorerError
 from agenttrace.core.protocols import ChatModel, ChecksModel, Scorer, TakesModel, optional
 from agenttrace.core.score import Score
+from agenttrace.core.text import described
 
 
 def checked_scorers(scorers: Any, model: str | ChatModel | None = None) -> tuple[Scorer, ...]:
@@ -46,12 +47,6 @@ def _checked_scorer(scorer: Any) -> Scorer:
 def _with_model(scorer: Scorer, model: str | ChatModel) -> Scorer:
     taking = optional(scorer, TakesModel)
     return scorer if taking is None else _checked_scorer(taking.with_model(model))
-
-
-def described(value: Any) -> str:
-    """Return a message's text for a value: a scalar itself, else its type; its own code is not run."""
-    scalar = isinstance(value, str | int | float | bool | None)
-    return repr(value) if scalar else with_article(type(value).__name__)
 
 
 def checked_request(scorers: Any, model: str | ChatModel | None = None) -> tuple[Scorer, ...]:

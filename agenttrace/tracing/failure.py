@@ -9,6 +9,7 @@ from agenttrace.core.interruptions import thrown_in
 from agenttrace.core.reading_types import type_name
 from agenttrace.core.snapshot import snapshot
 from agenttrace.core.span import Frame, SpanError, Status
+from agenttrace.core.text import cut
 
 GENERATED = "<agenttrace "
 """How the file name of every generated wrapper begins."""
@@ -48,7 +49,7 @@ def _message(error: BaseException, depth: int = 0) -> str:
     text = _own_text(error)
     if text is None:
         text = ", ".join(_part(item, depth) for item in _arguments(error))
-    return text if len(text) <= MAX_MESSAGE else f"{text[:MAX_MESSAGE]}…[+{len(text) - MAX_MESSAGE} chars]"
+    return cut(text, MAX_MESSAGE)
 
 
 def _own_text(error: BaseException) -> str | None:

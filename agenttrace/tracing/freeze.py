@@ -19,6 +19,7 @@ from typing import Any, Literal
 from agenttrace.core.interruptions import thrown_in
 from agenttrace.core.reading_types import type_name
 from agenttrace.core.snapshot import MAX_VALUE_SIZE, StandIn, snapshot
+from agenttrace.core.text import cut
 
 LIGHT_TEXT = 256
 """Characters up to which a string is light: it is passed on by reference and not weighed."""
@@ -101,7 +102,7 @@ def freeze(value: Any) -> Any:  # noqa: C901 - the flat dict and list are inline
         if size <= LIGHT_TEXT:
             return value
         if size > MAX_VALUE_SIZE:
-            value = f"{value[:MAX_VALUE_SIZE]}…[+{size - MAX_VALUE_SIZE} chars]"
+            value = cut(value, MAX_VALUE_SIZE)
         return Frozen(value, len(value))
     if value is None or kind is int or kind is float or kind is bool:
         return value

@@ -3,7 +3,19 @@
 import subprocess
 import sys
 
-HEAVY = ["pydantic", "httpx", "yaml", "rich", "sqlite3", "jinja2", "click", "asyncio", "wrapt", "pytest"]
+HEAVY = [
+    "pydantic",
+    "httpx",
+    "yaml",
+    "rich",
+    "sqlite3",
+    "jinja2",
+    "click",
+    "asyncio",
+    "wrapt",
+    "genai_prices",
+    "pytest",
+]
 
 
 def run(code: str, cwd) -> str:

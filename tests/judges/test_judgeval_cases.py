@@ -12,8 +12,8 @@ import pytest
 from agenttrace import judges
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
+from agenttrace.core.json_reader import InvalidJSON, strict_json
 from agenttrace.judges.models.fake import FakeChatModel
-from agenttrace.judges.strict_json import StrictJSONError, parse_strict
 
 CASES = Path(__file__).resolve().parents[2] / ".." / "shared" / "cases" / "judgeval_cases.json"
 ITEMISED = (
@@ -151,7 +151,7 @@ def test_replies_are_read_as_judgeval_reads_them_but_never_repaired() -> None:
     for row in rows("judge_json_parse"):
         text, expected = row["actual"], row["expected"]
         if isinstance(expected, dict) and text.endswith("}"):
-            assert parse_strict(text) == expected
+            assert strict_json(text) == expected
         else:
-            with pytest.raises(StrictJSONError):
-                parse_strict(text)
+            with pytest.raises(InvalidJSON):
+                strict_json(text)

@@ -2,7 +2,7 @@ import io
 
 import pytest
 
-from agenttrace.reports.text import Line, one_line, plain, safe, show, value_text
+from agenttrace.reports.text import Line, plain, safe, safe_line, show, value_text
 
 HOSTILE = "a\x1b[2Jb\x07c\rd\x9be\u202ef\u2066g\u200fh\ud800i\x00j\x7f"
 
@@ -22,7 +22,7 @@ def test_control_characters_direction_marks_and_surrogates_are_escaped():
 
 def test_line_breaks_stay_or_are_written_out():
     assert safe("a\nb\tc") == "a\nb    c"
-    assert one_line("a\nb") == "a\\nb"
+    assert safe_line("a\nb") == "a\\nb"
 
 
 def test_other_writing_is_left_alone():

@@ -94,8 +94,7 @@ class AnthropicModel:
             text = "\n".join(to_json(call.get("input")) for call in calls)
         else:
             text = "".join(part["text"] for part in parts if isinstance(part.get("text"), str))
-        usage, finish = body.get("usage"), body.get("stop_reason")
-        return reply_of(self.name, text, finish, usage, "input_tokens", "output_tokens")
+        return reply_of(self.name, body, text, body.get("stop_reason"))
 
     def __repr__(self) -> str:
         return f"<AnthropicModel {self.name!r} at {self.base_url}>"

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from agenttrace.core.errors import ConfigError
+from agenttrace.core.json_reader import strict_json
 from agenttrace.core.jsonable import to_json
 from agenttrace.core.protocols import ChatModel, Identified, name_of_model, optional
 from agenttrace.judges.models.reading import ChatReply
-from agenttrace.judges.strict_json import StrictJSONError, parse_strict
 from agenttrace.process.said_once import SaidOnce
 
 _FORMAT = 1
@@ -75,11 +75,11 @@ class CachedModel:
 
     def _read(self, path: Path) -> ChatReply | None:
         try:
-            document = parse_strict(path.read_text("utf-8"))
+            document = strict_json(path.read_text("utf-8"))
             if document["format"] != _FORMAT:
                 return None
             reply = ChatReply(**document["reply"])
-        except (OSError, ValueError, KeyError, TypeError, StrictJSONError):
+        except (OSError, ValueError, KeyError, TypeError):
             return None
         return replace(reply, cached=True, cost=0.0) if isinstance(reply.text, str) else None
 

@@ -9,6 +9,9 @@ from agenttrace.core.jsonable import to_json
 from agenttrace.http.endpoint import ApiKey, checked_base_url
 from agenttrace.http.transport import REQUEST_TIMEOUT, Transport
 from agenttrace.judges.models.reading import ChatReply, ask, read_answer, reply_of
+from agenttrace.providers.answer import Choice, Reader
+from agenttrace.providers.openai_chat import ChatReader
+from agenttrace.providers.openai_responses import ResponsesReader
 
 Structured = Literal["json_schema", "json_object", "prompt"]
 """How the shape of the reply is asked for: by JSON schema, as any JSON object, or in the prompt alone."""
@@ -69,8 +72,7 @@ class OpenAICompatibleModel:
         payload = self._chat_payload(messages, schema) if chat else self._responses_payload(messages, schema)
         url = self.base_url + ("/chat/completions" if chat else "/responses")
         answer = await ask(self._transport, url, headers, payload)
-        body = read_answer(answer, model=self.name, key=self._key)
-        return self._chat_reply(body) if chat else self._responses_reply(body)
+        return self._reply(read_answer(answer, model=self.name, key=self._key))
 
     async def aclose(self) -> None:
         """Close the connections of the running event loop."""
@@ -101,38 +103,14 @@ class OpenAICompatibleModel:
             payload["text"] = {"format": {"type": "json_object"}}
         return {**payload, **self.extra}
 
-    def _chat_reply(self, body: Mapping[str, Any]) -> ChatReply:
-        choices = body.get("choices")
-        choice = choices[0] if isinstance(choices, list) and choices else None
-        choice = choice if isinstance(choice, Mapping) else {}
-        message = choice.get("message")
-        message = message if isinstance(message, Mapping) else {}
-        is_refusal = isinstance(message.get("refusal"), str) and bool(message["refusal"])
-        text = message["refusal"] if is_refusal else message.get("content")
-        finish = "refusal" if is_refusal else choice.get("finish_reason")
-        return self._reply(body, text, finish, "prompt_tokens", "completion_tokens")
-
-    def _responses_reply(self, body: Mapping[str, Any]) -> ChatReply:
-        output = body.get("output")
-        items = [item for item in output if isinstance(item, Mapping)] if isinstance(output, list) else []
-        parts = [
-            part
-            for item in items
-            if item.get("type") == "message" and isinstance(item.get("content"), list)
-            for part in item["content"]
-            if isinstance(part, Mapping)
-        ]
-        refusals = [part.get("refusal") for part in parts if part.get("type") == "refusal"]
-        if refusals:
-            return self._reply(body, refusals[0], "refusal", "input_tokens", "output_tokens")
-        texts = [part["text"] for part in parts if isinstance(part.get("text"), str)]
-        finish = "stop" if body.get("status") == "completed" else body.get("status")
-        return self._reply(body, "".join(texts), finish, "input_tokens", "output_tokens")
-
-    def _reply(
-        self, body: Mapping[str, Any], text: Any, finish: Any, input_key: str, output_key: str
-    ) -> ChatReply:
-        return reply_of(self.name, text, finish, body.get("usage"), input_key, output_key)
+    def _reply(self, body: Mapping[str, Any]) -> ChatReply:
+        reader: Reader = ChatReader() if self.api == "chat" else ResponsesReader()
+        reader.reply(body)
+        choice = next(iter(reader.answer().choices), Choice())
+        if choice.refusal:
+            return reply_of(self.name, body, choice.refusal, "refusal")
+        finish = "stop" if choice.finish_reason == "completed" else choice.finish_reason
+        return reply_of(self.name, body, choice.text, finish)
 
     def __repr__(self) -> str:
         return f"<OpenAICompatibleModel {self.name!r} at {self.base_url}>"

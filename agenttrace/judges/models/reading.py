@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from agenttrace.core.errors import JudgeError
+from agenttrace.core.json_reader import InvalidJSON, strict_json
 from agenttrace.core.jsonable import to_json
+from agenttrace.core.text import short_line
 from agenttrace.http.endpoint import ApiKey
 from agenttrace.http.transport import Answer, Failure, Transport
-from agenttrace.judges.models.prices import cost_of
-from agenttrace.judges.strict_json import StrictJSONError, parse_strict
+from agenttrace.providers.prices import cost_of
+from agenttrace.providers.usage import read_usage
 
 _EXCERPT = 300
 
@@ -42,9 +44,9 @@ def read_answer(answer: Answer, *, model: str, key: ApiKey | None) -> Mapping[st
         raise JudgeError(f"the endpoint of {model!r} refuses the key ({answer.status}); see {key.source}")
     problem = None
     try:
-        body = parse_strict(answer.body.decode("utf-8", "replace"))
-    except StrictJSONError as error:
-        body, problem = None, str(error)
+        body = strict_json(answer.body.decode("utf-8", "replace"))
+    except InvalidJSON as error:
+        body, problem = None, error.problem
     if answer.status != 200:
         raise JudgeError(f"the endpoint of {model!r} answered {answer.status}{_excerpt(answer, body, key)}")
     if not isinstance(body, Mapping):
@@ -55,27 +57,17 @@ def read_answer(answer: Answer, *, model: str, key: ApiKey | None) -> Mapping[st
     return body
 
 
-def reply_of(model: str, text: Any, finish: Any, usage: Any, input_key: str, output_key: str) -> ChatReply:
-    """Return the reply that an answer holds.
-
-    `usage` is the endpoint's mapping of token counts, `input_key` and `output_key` are its names for those of
-    the request and of the reply. A value of a wrong type is left out, and then the cost, too.
-    """
-    usage = usage if isinstance(usage, Mapping) else {}
-    tokens_in, tokens_out = _count(usage.get(input_key)), _count(usage.get(output_key))
+def reply_of(model: str, body: Mapping[str, Any], text: Any, finish: Any) -> ChatReply:
+    """Return the reply in an answer's body, without values of a wrong type, and then without its cost."""
+    usage, answering = read_usage(body.get("usage")), body.get("model")
     return ChatReply(
         text=text if isinstance(text, str) else "",
         model=model,
-        input_tokens=tokens_in,
-        output_tokens=tokens_out,
-        cost=cost_of(model, tokens_in, tokens_out),
+        input_tokens=usage.get("input_tokens"),
+        output_tokens=usage.get("output_tokens"),
+        cost=cost_of(answering if isinstance(answering, str) else None, usage, requested=model),
         finish=finish if isinstance(finish, str) else None,
     )
-
-
-def _count(value: Any) -> int | None:
-    """Return a number of tokens, or None where the endpoint sent something else."""
-    return value if type(value) is int and value >= 0 else None
 
 
 def _excerpt(answer: Answer, body: Any, key: ApiKey | None) -> str:
@@ -87,8 +79,8 @@ def _excerpt(answer: Answer, body: Any, key: ApiKey | None) -> str:
         text = message if isinstance(message, str) else text
     if key is not None:
         text = key.mask(text)
-    text = " ".join(text.split())
-    return f": {text[:_EXCERPT]}{'…' if len(text) > _EXCERPT else ''}" if text else ""
+    text = short_line(text, _EXCERPT)
+    return f": {text}" if text else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -166,7 +166,9 @@ def test_a_refused_key_names_where_it_came_from(endpoint: Any, respond: Any) -> 
 def test_recorded_replies_are_read_as_their_texts() -> None:
     if not RECORDED.is_dir():
         pytest.skip("the recorded API replies are not here")
-    model = OpenAICompatibleModel("m", base_url="http://127.0.0.1")
+    chat, responses = (
+        OpenAICompatibleModel("m", base_url="http://127.0.0.1", api=api) for api in ("chat", "responses")
+    )
     read = 0
     with gzip.open(RECORDED / "interactions.jsonl.gz", "rt") as lines:
         for line in lines:
@@ -175,14 +177,20 @@ def test_recorded_replies_are_read_as_their_texts() -> None:
                 continue
             body = json.loads(row["response_body"])
             if row["uri"].endswith("/chat/completions"):
-                reply = model._chat_reply(body)
+                reply = chat._reply(body)
                 message = body["choices"][0]["message"]
                 assert reply.text == (message.get("refusal") or message.get("content") or "")
                 assert reply.input_tokens == body["usage"]["prompt_tokens"]
             elif row["uri"].endswith("/responses"):
-                reply = model._responses_reply(body)
+                reply = responses._reply(body)
                 assert reply.input_tokens == body["usage"]["input_tokens"]
             else:
                 continue
             read += 1
     assert read > 20
+
+
+def test_a_response_that_was_cut_off_says_why(endpoint: Any, respond: Any) -> None:
+    body = {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}, "output": []}
+    server = endpoint(lambda _: respond(body))
+    assert ask(server, api="responses").finish == "max_output_tokens"

@@ -4,17 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from agenttrace.integrations.llm_answer import (
-    Answer,
-    Choice,
-    Text,
-    count_of,
-    counts,
-    part,
-    parts,
-    text_of,
-    tool_call,
-)
+from agenttrace.providers.answer import Answer, Choice, Text, parts, text_of, tool_call
+from agenttrace.providers.usage import count_of, part, read_usage
 
 _REASONING = ("reasoning_content", "reasoning")
 """Fields in which compatible servers put the model's reasoning; OpenAI's own has none."""
@@ -60,13 +51,7 @@ class ChatReader:
         self._model = text_of(message, "model") or self._model
         usage = part(message, "usage")
         if usage is not None:
-            self._usage = counts(
-                input_tokens=count_of(usage, "prompt_tokens"),
-                output_tokens=count_of(usage, "completion_tokens"),
-                total_tokens=count_of(usage, "total_tokens"),
-                cache_read_tokens=count_of(usage, "prompt_tokens_details", "cached_tokens"),
-                reasoning_tokens=count_of(usage, "completion_tokens_details", "reasoning_tokens"),
-            )
+            self._usage = read_usage(usage)
 
 
 def _whole(choice: Any) -> Choice:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
+
+from agenttrace.core.json_reader import json_object_in
+from agenttrace.providers.usage import part
 
 MAX_TEXT = 256 * 1024
 """Characters of one streamed text that are held; the snapshot of a span holds fewer."""
@@ -64,11 +66,6 @@ class Reader(Protocol):
         ...
 
 
-def part(whole: Any, name: str) -> Any:
-    """Return a field of a reply, or None where it is absent."""
-    return whole.get(name) if isinstance(whole, Mapping) else getattr(whole, name, None)
-
-
 def parts(whole: Any, name: str) -> list[Any]:
     """Return a list in a reply, empty where it is absent."""
     items = part(whole, name)
@@ -81,26 +78,11 @@ def text_of(whole: Any, name: str) -> str:
     return text if isinstance(text, str) else ""
 
 
-def count_of(whole: Any, *path: str) -> int | None:
-    """Return a count in a reply by its path, or None where it is absent."""
-    for name in path:
-        whole = part(whole, name)
-    return whole if isinstance(whole, int) and not isinstance(whole, bool) else None
-
-
-def counts(**values: int | None) -> dict[str, int]:
-    """Return the counts that are not None."""
-    return {name: count for name, count in values.items() if count is not None}
-
-
 def tool_call(id: Any, name: Any, arguments: Any) -> dict[str, Any]:  # noqa: A002 - the providers' word
     """Return a call that the model asks for; arguments as text are read as JSON."""
     if isinstance(arguments, str):
-        try:
-            value = json.loads(arguments or "{}")
-        except ValueError:
-            value = arguments
-        arguments = value if isinstance(value, dict) else arguments
+        value = json_object_in(arguments or "{}")
+        arguments = arguments if value is None else value
     return {"id": id, "name": name, "arguments": {} if arguments is None else arguments}
 
 

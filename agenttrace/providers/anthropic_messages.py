@@ -4,33 +4,29 @@ from __future__ import annotations
 
 from typing import Any
 
-from agenttrace.integrations.llm_answer import (
-    Answer,
-    Choice,
-    Text,
-    count_of,
-    counts,
-    part,
-    parts,
-    text_of,
-    tool_call,
-)
+from agenttrace.providers.answer import Answer, Choice, Text, parts, text_of, tool_call
+from agenttrace.providers.usage import part, read_usage
 
-_COUNTS = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+_COUNTS = (
+    "input_tokens",
+    "output_tokens",
+    "cache_read_input_tokens",
+    "cache_creation_input_tokens",
+    "cache_creation",
+)
 
 
 class MessagesReader:
     """A message: whole, or as events.
 
-    Anthropic counts cached tokens beside ``input_tokens``; recorded are all of them together, as the
-    conventions and the other providers count. Calls of tools that the provider itself runs are left out.
+    Calls of tools that the provider itself runs are left out.
     """
 
     def __init__(self) -> None:
         self._id: str | None = None
         self._model: str | None = None
         self._finish_reason: str | None = None
-        self._counted: dict[str, int] = {}
+        self._counted: dict[str, Any] = {}
         self._blocks: dict[int, _Block] = {}
 
     def reply(self, reply: Any) -> None:
@@ -68,25 +64,15 @@ class MessagesReader:
                 choice.text += str(block.text)
             elif block.kind == "thinking":
                 choice.reasoning += str(block.text)
-        return Answer(self._id, self._model, [choice] if self._id or self._blocks else [], self._usage())
+        return Answer(
+            self._id, self._model, [choice] if self._id or self._blocks else [], read_usage(self._counted)
+        )
 
     def _count(self, usage: Any) -> None:
         for name in _COUNTS:
-            count = count_of(usage, name)
+            count = part(usage, name)
             if count is not None:  # a later event may repeat some of the counts, never all
                 self._counted[name] = count
-
-    def _usage(self) -> dict[str, int]:
-        fresh, output = self._counted.get("input_tokens"), self._counted.get("output_tokens")
-        cache_read, cache_write = (self._counted.get(name) for name in _COUNTS[2:])
-        input_total = None if fresh is None else fresh + (cache_read or 0) + (cache_write or 0)
-        return counts(
-            input_tokens=input_total,
-            output_tokens=output,
-            total_tokens=None if input_total is None or output is None else input_total + output,
-            cache_read_tokens=cache_read,
-            cache_write_tokens=cache_write,
-        )
 
 
 class _Block:

@@ -4,17 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from agenttrace.integrations.llm_answer import (
-    Answer,
-    Choice,
-    Text,
-    count_of,
-    counts,
-    part,
-    parts,
-    text_of,
-    tool_call,
-)
+from agenttrace.providers.answer import Answer, Choice, Text, parts, text_of, tool_call
+from agenttrace.providers.usage import part, read_usage
 
 _CONTENT_EVENTS = ("delta", "function_call_arguments.done", "output_text.done")
 
@@ -33,18 +24,11 @@ class ResponsesReader:
 
     def reply(self, reply: Any) -> None:
         """Take a whole response."""
-        usage = part(reply, "usage")
         self._answer = Answer(
             part(reply, "id"),
             part(reply, "model"),
             [_choice(parts(reply, "output"), _finish_reason(reply))],
-            counts(
-                input_tokens=count_of(usage, "input_tokens"),
-                output_tokens=count_of(usage, "output_tokens"),
-                total_tokens=count_of(usage, "total_tokens"),
-                cache_read_tokens=count_of(usage, "input_tokens_details", "cached_tokens"),
-                reasoning_tokens=count_of(usage, "output_tokens_details", "reasoning_tokens"),
-            ),
+            read_usage(part(reply, "usage")),
         )
 
     def item(self, item: Any) -> bool:

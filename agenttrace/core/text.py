@@ -1,0 +1,34 @@
+"""Text made short, for messages and printed lines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def shorten(text: str, most: int) -> str:
+    """Return the text, or its start with an ellipsis, in at most `most` characters."""
+    return text if len(text) <= most else text[: max(most - 1, 0)] + "…"
+
+
+def short_line(text: str, most: int) -> str:
+    """Return the text on one line, every run of white space one blank, in at most `most` characters."""
+    return shorten(" ".join(text.split()), most)
+
+
+def cut(text: str, size: int) -> str:
+    """Return the text, or its first `size` characters and how many more there were: ``abc…[+7 chars]``.
+
+    This is the form of recorded data; expected values are compared with its beginning.
+    """
+    return text if len(text) <= size else f"{text[:size]}…[+{len(text) - size} chars]"
+
+
+def short_repr(value: Any) -> str:
+    """Return a value in an error message: its type and the start of its text."""
+    return f"{type(value).__name__} {shorten(repr(value), 80)}"
+
+
+def described(value: Any) -> str:
+    """Return a value in an error message without running its code: a scalar with its text, else its type."""
+    is_scalar = value is None or type(value) in (str, int, float, bool)
+    return short_repr(value) if is_scalar else type(value).__name__

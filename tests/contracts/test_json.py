@@ -1,0 +1,45 @@
+"""JSON is read and written in one place; whoever does it elsewhere is named here, with the reason."""
+
+import ast
+from pathlib import Path
+
+import agenttrace
+
+PACKAGE = Path(agenttrace.__file__).parent
+TEXTS = {str(path.relative_to(PACKAGE)): path.read_text() for path in sorted(PACKAGE.rglob("*.py"))}
+
+WORDS = {"loads", "load", "dumps", "dump", "JSONDecoder", "JSONEncoder", "from_json", "to_json", "raw_decode"}
+LIBRARIES = {"json", "pydantic_core", "orjson"}
+THE_PLACES = {"core/json_reader.py", "core/jsonable.py"}
+ELSEWHERE = {
+    "store/rows.py": "every span passes here: pydantic's reader and writer are the fastest that we have",
+    "exporters/otlp_encoding.py": "OTLP's own JSON, as bytes of a bounded size",
+    "matching/explain.py": "values in a diff are shown as they are, NaN too",
+    "scorers/json_correctness.py": "what is JSON is the very question here, and pydantic's models read it",
+}
+
+
+def uses(tree):
+    """The lines on which a module takes something of a JSON library: ``json.loads``, ``from … import``."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            if node.value.id in LIBRARIES and node.attr in WORDS:
+                yield node.lineno
+        elif isinstance(node, ast.ImportFrom) and node.module in LIBRARIES:
+            yield from (node.lineno for alias in node.names if alias.name in WORDS)
+
+
+USERS = {name: sorted(uses(ast.parse(text))) for name, text in TEXTS.items()}
+
+
+def test_json_is_read_and_written_by_the_readers_and_writers_of_core():
+    offenders = {
+        name: lines for name, lines in USERS.items() if lines and name not in THE_PLACES | ELSEWHERE.keys()
+    }
+    assert offenders == {}, (
+        "use strict_json or lenient_json (core/json_reader.py), to_json (core/jsonable.py)"
+    )
+
+
+def test_every_exception_is_still_one():
+    assert [name for name in ELSEWHERE if not USERS.get(name)] == []
