@@ -8,13 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from agenttrace.core.batch import Destination
 from agenttrace.core.errors import ConfigError
-from agenttrace.core.protocols import Exporter, KeepsUnsent, Sender, Store, optional
+from agenttrace.core.protocols import Exporter, Sender, Store
 from agenttrace.core.score import Score
 from agenttrace.core.span import Span
 from agenttrace.scoring.checks import check_rate, checked_alerts, fields_of
-from agenttrace.store import MemoryStore, open_store
+from agenttrace.store import open_store
+from agenttrace.store.opening import connected
 from agenttrace.tracing.capture import Capture
 from agenttrace.tracing.context import running
 from agenttrace.tracing.decorator import (
@@ -97,16 +97,12 @@ class Tracer:
         if not isinstance(enabled, bool):
             raise ConfigError(f"enabled is True or False, got {enabled!r}")
         self.enabled = enabled and enabled_by_environment()
-        if (
-            store is not None
-            and not isinstance(store, str | Path)
-            and not callable(getattr(store, "write", None))
-        ):
-            raise ConfigError(f"store is a path, 'memory' or a Store, got {store!r}")
         self.store: Store = open_store(store) if store is None or isinstance(store, str | Path) else store
+        if not callable(getattr(self.store, "write", None)):
+            raise ConfigError(f"store is a path, 'memory' or a Store, got {store!r}")
         if not isinstance(exporters, Sequence):
             raise ConfigError(f"exporters is a list, got {type(exporters).__name__}; write exporters=[…]")
-        self._exporters, senders, destinations = _connected(exporters, self.store, project_name)
+        self._exporters, senders, destinations = connected(exporters, self.store, project_name)
         self._pipeline = Pipeline(
             self.store,
             exporters=self._exporters,
@@ -460,23 +456,3 @@ class Tracer:
 
     def __repr__(self) -> str:
         return f"<Tracer {self.project_name!r}>"
-
-
-def _connected(
-    exporters: Sequence[Exporter | Sender], store: Store, project: str
-) -> tuple[list[Exporter], list[Sender], list[Destination]]:
-    """The plain exporters; the senders, attached to the store; what it is to keep for them.
-
-    A store of the user's own may be unable to: then what is to be sent is kept in memory beside it.
-    """
-    senders = [sender for one in exporters if (sender := optional(one, Sender)) is not None]
-    plain: list[Any] = [one for one in exporters if optional(one, Sender) is None]
-    for exporter in plain:
-        if isinstance(exporter, type) or not callable(getattr(exporter, "export", None)):
-            raise ConfigError(f"an exporter has export(spans), flush(timeout), close(); got {exporter!r}")
-    keeping = optional(store, KeepsUnsent)
-    if keeping is not None:
-        return plain, senders, [d for sender in senders for d in sender.attach(keeping, project)]
-    memory = MemoryStore()
-    memory.send_to = [d for sender in senders for d in sender.attach(memory, project)]
-    return ([*plain, memory] if senders else plain), senders, []

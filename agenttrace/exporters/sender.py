@@ -65,7 +65,7 @@ class BackgroundSender:
         self._thread: threading.Thread | None = None
         self._cancel: Callable[[], object] | None = None
         self._tick = itertools.count(1).__next__
-        # Each flush and each pass over the outboxes takes the next tick; a pass serves all flushes before it.
+        # Each flush and each pass takes the next tick; a pass serves all flushes before it.
         self._urgent_tick = self._pass_tick = self._sent_tick = self._failed_tick = 0
         self._closing = self._gave_up = False
         self._failures = 0
@@ -102,7 +102,7 @@ class BackgroundSender:
         return True
 
     def close(self, timeout: float = 1.0) -> None:
-        """Stop, also amid a request; what was not sent stays in its outbox."""
+        """Stop, also amid a request; what was not sent stays in the store."""
         self._closing = True
         self._wakeups.put(None)
         cancel = self._cancel
@@ -141,7 +141,7 @@ class BackgroundSender:
         try:
             if not self._closing:
                 trouble = runner.run(self._send_all())
-        except Exception as error:  # choke-point: an outbox that cannot be read, a bug of ours
+        except Exception as error:  # choke-point: a store that cannot be read, a bug of ours
             trouble = SendFailure(f"{type(error).__name__}: {error}")
         self._settle(trouble)
 

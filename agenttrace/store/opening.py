@@ -1,13 +1,16 @@
-"""`open_store`: from a setting (a path, an address, ``"memory"``, nothing) to its store."""
+"""`open_store`: from a setting to its store (a file, or memory), to which senders are then attached."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote
 
+from agenttrace.core.batch import Destination
 from agenttrace.core.errors import ConfigError
-from agenttrace.core.protocols import Store
+from agenttrace.core.protocols import Exporter, KeepsUnsent, Sender, Store, optional
 from agenttrace.store.memory import MemoryStore
 from agenttrace.store.sqlite import SQLiteStore
 
@@ -63,3 +66,23 @@ def _path_of(setting: str) -> str:
     if "://" in setting:
         raise ConfigError(f"a store is {_FORMS}, got an address of another kind: {scheme}://…")
     return setting
+
+
+def connected(
+    exporters: Sequence[Exporter | Sender], store: Store, project: str
+) -> tuple[list[Exporter], list[Sender], list[Destination]]:
+    """The plain exporters; the senders, attached to the store; where what it stores is to be sent.
+
+    A store of the user's own may be unable to: then what is to be sent is kept in memory beside it.
+    """
+    senders = [sender for one in exporters if (sender := optional(one, Sender)) is not None]
+    plain: list[Any] = [one for one in exporters if optional(one, Sender) is None]
+    for exporter in plain:
+        if isinstance(exporter, type) or not callable(getattr(exporter, "export", None)):
+            raise ConfigError(f"an exporter has export(spans), flush(timeout), close(); got {exporter!r}")
+    keeping = optional(store, KeepsUnsent)
+    if keeping is not None:
+        return plain, senders, [d for sender in senders for d in sender.attach(keeping, project)]
+    memory = MemoryStore()
+    memory.send_to = [d for sender in senders for d in sender.attach(memory, project)]
+    return ([*plain, memory] if senders else plain), senders, []
