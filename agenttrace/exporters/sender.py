@@ -35,6 +35,9 @@ MAX_BYTES = 4 * 1024 * 1024
 MAX_ITEMS = 2_000
 """Spans or scores of one request."""
 
+TRIAL_ITEMS = 20
+"""The same for the first request after a failure: as long as a collector is down, little is encoded for it."""
+
 MIN_BYTES = 64 * 1024
 """Requests are halved down to this size while none is answered in time."""
 
@@ -180,11 +183,12 @@ class BackgroundSender:
         if not self._lease(store):
             return _OTHER_PROCESS_SENDS
         try:
-            while remaining > 0 and (unsent := self._next(store)) is not None:
+            most = MAX_ITEMS if self.trouble is None else TRIAL_ITEMS
+            while remaining > 0 and (unsent := self._next(store, most)) is not None:
                 result = await self._send(unsent, store)
                 if result.trouble is not None:
                     return result.trouble
-                self._max_bytes = MAX_BYTES
+                self._max_bytes, most = MAX_BYTES, MAX_ITEMS
                 store.settle(unsent, result.refused)
                 self._count_sent(result)
                 remaining -= max(len(unsent.items), 1)
@@ -201,9 +205,9 @@ class BackgroundSender:
     def _lease(self, store: KeepsUnsent) -> bool:
         return store.lease(self._lease_name, self._holder, LEASE_SECONDS)
 
-    def _next(self, store: KeepsUnsent) -> Unsent | None:
+    def _next(self, store: KeepsUnsent, most: int) -> Unsent | None:
         # Half of the bytes: names, ids and times come to the texts.
-        return store.unsent(self._destination, most=MAX_ITEMS, max_bytes=self._max_bytes // 2)
+        return store.unsent(self._destination, most=most, max_bytes=self._max_bytes // 2)
 
     async def _send(self, unsent: Unsent, store: KeepsUnsent) -> SendResult:
         """Send items, renewing the lease for as long as that lasts."""

@@ -86,7 +86,9 @@ class UnsentInMemory:
         queue = self._queues.setdefault(destination, _Queue())
         refused, queue.refused = queue.refused, []
         for entries, _ in refused:
-            queue.waiting.update({number: tuple(entry) for number, *entry in entries})
+            queue.waiting.update(
+                {number: (item, stored_ns, size) for number, item, stored_ns, size in entries}
+            )
         return sum(count for _, count in refused)
 
     def counts(self, destination: Destination) -> UnsentCounts:

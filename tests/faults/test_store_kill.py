@@ -2,8 +2,11 @@
 
 import os
 import random
+import subprocess
+import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 from store_faults import a_span, is_sound, rows, scaled, start
@@ -53,6 +56,46 @@ def test_kill_9_while_a_store_is_made_leaves_one_that_opens(tmp_path):
             assert store.health().mode == "sqlite"
             store.close()
             assert is_sound(path)
+
+
+def test_kill_9_while_the_rows_of_an_older_file_are_moved_loses_none_and_doubles_none(tmp_path):
+    chance = random.Random(64)
+    path = tmp_path / "traces.db"
+    for attempt in range(scaled(3, 30)):
+        make_old(path, traces=300)
+        kills = 0
+        while len(tables_of_spans(path)) == 2 or kills == 0:
+            child = start("write-for-ever", path, 10_000 + attempt)
+            child.stdout.readline()
+            time.sleep(chance.random() * 0.05)
+            child.kill()
+            child.communicate()
+            kills += 1
+            seen = "SELECT count(*), count(DISTINCT trace_id || span_id) FROM spans WHERE trace_id <= ?"
+            assert rows(path, seen, f"{300:032x}") == [(3_300, 3_300)]
+            assert is_sound(path)
+        trace = SQLiteStore(path).trace(f"{300:032x}")
+        assert [span.span_key for span in trace.spans] == list(range(1, 12))
+        assert list(tmp_path.glob("*corrupt*")) == []
+        for file in tmp_path.iterdir():
+            file.unlink()
+
+
+def make_old(path, traces):
+    """In a process of its own: the other tests' helpers are not on this one's path."""
+    code = (
+        "import sys; from store_values import write_as_before; write_as_before(sys.argv[1], int(sys.argv[2]))"
+    )
+    helpers = Path(__file__).parents[1] / "store"
+    subprocess.run(
+        [sys.executable, "-c", code, path, str(traces)],
+        check=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (helpers, helpers.parents[1])))},
+    )
+
+
+def tables_of_spans(path):
+    return rows(path, "SELECT name FROM sqlite_master WHERE name IN ('span_rows', 'old_span_rows')")
 
 
 def test_no_journal_is_on_disk_while_a_store_is_made(tmp_path):

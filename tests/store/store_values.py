@@ -1,4 +1,8 @@
-"""Spans, scores and reports for the tests of this room."""
+"""Spans, scores, reports and old files for the tests of this room."""
+
+import json
+import sqlite3
+from contextlib import closing
 
 from agenttrace.core.example import Example
 from agenttrace.core.report import EvaluationReport, ScoringResult
@@ -6,6 +10,7 @@ from agenttrace.core.score import Score
 from agenttrace.core.span import Span
 from agenttrace.core.tool import Parameter, ToolDefinition
 from agenttrace.core.trace import Trace
+from agenttrace.store import migrations
 
 WEATHER = ToolDefinition("get_weather", (Parameter("city"), Parameter("days", default=3)), ("read",))
 TRACE = 0xABCD << 112
@@ -58,3 +63,27 @@ def a_report(name="nightly", started_ns=5, trace=None, results=1):
 
 def fields(span):
     return {name: getattr(span, name) for name in Span.__slots__}
+
+
+def write_as_before(path, traces=60):
+    """Make a file with the steps that versions before 0.2 know, as they filled it."""
+    steps = migrations.MIGRATIONS[:3]
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        db.execute("PRAGMA journal_mode = WAL")
+        db.execute(f"PRAGMA application_id = {migrations.APPLICATION_ID}")
+        db.execute("CREATE TABLE migrations (name TEXT PRIMARY KEY, applied_ns INTEGER NOT NULL)")
+        for name, statements in steps:
+            for statement in statements:
+                db.execute(statement)
+            db.execute("INSERT INTO migrations VALUES (?, 1)", (name,))
+        db.execute(
+            "INSERT INTO functions VALUES (1, 'p', 'agent', 'agent', ''), (2, 'p', 'get_weather', 'tool', '')"
+        )
+        for number in range(1, traces + 1):
+            db.execute(
+                "INSERT INTO traces VALUES (?, ?, 'p', 'agent', ?)", (number, f"{number:032x}", number)
+            )
+            for span in range(1, 12):
+                function, parent = (1, None) if span == 1 else (2, 1)
+                row = (number, span, parent, span, function, number, number + 9, json.dumps({"n": span}))
+                db.execute("INSERT INTO span_rows VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL)", row)

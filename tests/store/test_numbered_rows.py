@@ -1,39 +1,14 @@
 """A file of an older version: its spans are moved into the new table slice by slice, readable throughout."""
 
-import json
 import sqlite3
 from contextlib import closing
 
 import pytest
-from store_values import a_trace
+from store_values import a_trace, write_as_before
 
 from agenttrace.store import SQLiteStore, migrations, writer
 
 TRACES = 60
-
-
-def write_as_before(path, traces=TRACES):
-    """Make a file with the steps that versions before 0.2 know, as they filled it."""
-    steps = migrations.MIGRATIONS[:3]
-    with closing(sqlite3.connect(path, isolation_level=None)) as db:
-        db.execute("PRAGMA journal_mode = WAL")
-        db.execute(f"PRAGMA application_id = {migrations.APPLICATION_ID}")
-        db.execute("CREATE TABLE migrations (name TEXT PRIMARY KEY, applied_ns INTEGER NOT NULL)")
-        for name, statements in steps:
-            for statement in statements:
-                db.execute(statement)
-            db.execute("INSERT INTO migrations VALUES (?, 1)", (name,))
-        db.execute(
-            "INSERT INTO functions VALUES (1, 'p', 'agent', 'agent', ''), (2, 'p', 'get_weather', 'tool', '')"
-        )
-        for number in range(1, traces + 1):
-            db.execute(
-                "INSERT INTO traces VALUES (?, ?, 'p', 'agent', ?)", (number, f"{number:032x}", number)
-            )
-            for span in range(1, 12):
-                function, parent = (1, None) if span == 1 else (2, 1)
-                row = (number, span, parent, span, function, number, number + 9, json.dumps({"n": span}))
-                db.execute("INSERT INTO span_rows VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL)", row)
 
 
 @pytest.fixture
