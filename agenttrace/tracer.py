@@ -26,14 +26,13 @@ from agenttrace.tracing.decorator import (
 )
 from agenttrace.tracing.default_recorder import offer_recorder, withdraw_recorder
 from agenttrace.tracing.flush_result import FlushResult
-from agenttrace.tracing.live_span import LiveSpan, add_to
-from agenttrace.tracing.live_trace import LiveTrace, running_trace
+from agenttrace.tracing.live import LiveSpan, LiveTrace, add_to, running_trace
 from agenttrace.tracing.observed_function import ObserveOptions
+from agenttrace.tracing.open_span import SpanBlock
 from agenttrace.tracing.pipeline import Pipeline
 from agenttrace.tracing.record import Recorder, sampler
 from agenttrace.tracing.redaction import RedactCall, Redaction, redaction_of
 from agenttrace.tracing.remote import Continued, inject
-from agenttrace.tracing.span_block import SpanBlock
 from agenttrace.tracing.threads import follow_threads
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from datetime import datetime
 
 import click
 
-from agenttrace.cli.own_command import own_command
+from agenttrace.cli.main import own_command
 from agenttrace.cli.store_option import place, store_option, store_to_read
 from agenttrace.core.jsonable import to_json
 from agenttrace.core.protocols import TraceSummary

@@ -20,7 +20,7 @@ from agenttrace.datasets.document import FileContents
 from agenttrace.datasets.files import write_text
 from agenttrace.datasets.json_format import read_json, read_jsonl, write_json, write_jsonl
 from agenttrace.datasets.yaml_format import read_yaml, write_yaml
-from agenttrace.expectations.from_run import expectation_of
+from agenttrace.expectations.expectation import expectation_of
 
 
 class EvalDataset(Sequence[Example]):

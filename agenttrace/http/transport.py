@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from agenttrace.http.address import forbidden_peer
+from agenttrace.http.endpoint import forbidden_peer
 
 REQUEST_TIMEOUT = 60.0
 """Seconds for one request with all its retries."""

@@ -17,8 +17,7 @@ from agenttrace.core.span import Span
 from agenttrace.online.alerts import Alert
 from agenttrace.online.backlog import Backlog
 from agenttrace.online.handle import EvaluationHandle
-from agenttrace.online.request import OnResult, Request, key_of_span, make_request
-from agenttrace.online.request_owner import owner_text
+from agenttrace.online.request import OnResult, Request, key_of_span, make_request, owner_text
 from agenttrace.process.fork_and_exit import at_exit, at_fork, before_executors_end
 from agenttrace.process.threads import SupervisedThread, no_thread_at_the_end
 from agenttrace.scoring.checks import check_delivery, check_rate, checked_request
