@@ -17,6 +17,7 @@ from typing import Any
 
 from agenttrace.core.errors import AgentTraceError, ExpectationError, with_article
 from agenttrace.core.example import Example
+from agenttrace.core.numbers import is_number
 from agenttrace.core.protocols import Scorer
 from agenttrace.core.score import Score
 from agenttrace.core.text import described
@@ -106,7 +107,7 @@ def why_not_a_score(value: Any) -> str | None:
             else f"returned {with_article(value.outcome)} Score with the value {value.value!r}"
         )
     number = value.value
-    if isinstance(number, bool) or not isinstance(number, int | float) or math.isnan(number):
+    if not is_number(number) or math.isnan(number):
         return f"returned a {value.outcome} Score with the value {number!r}; a value is a number from 0 to 1"
     if not 0 <= number <= 1:
         return f"returned the value {number!r}; a value is a number from 0 to 1"
