@@ -9,6 +9,7 @@ from typing import Any
 from agenttrace.core.errors import ExpectationError
 from agenttrace.core.numbers import is_number
 from agenttrace.expectations.matcher import Context, Matcher, read_value, write_value
+from agenttrace.expectations.reading import reversed_reading
 from agenttrace.expectations.values import agree, prepare
 
 
@@ -123,7 +124,8 @@ class _Not(_Prepared):
     operator = "$not"
 
     def agree(self, actual: Any, context: Context) -> float:
-        return 0.0 if agree(self.value, actual, context) == 1.0 else 1.0
+        with reversed_reading():
+            return 0.0 if agree(self.value, actual, context) == 1.0 else 1.0
 
 
 def not_(value: Any) -> Matcher:

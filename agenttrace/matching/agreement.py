@@ -20,6 +20,7 @@ from agenttrace.core.tool import ToolDefinition
 from agenttrace.core.tool_call import ANY, ArgumentMode, ToolCall
 from agenttrace.expectations.matcher import Answerer, Context, Matcher
 from agenttrace.expectations.pattern import Call
+from agenttrace.expectations.reading import comparing
 from agenttrace.expectations.values import Difference, agree, prepare
 from agenttrace.matching.flat_arguments import FlatIndex, flat_arguments
 from agenttrace.matching.selection import Selection, agent_matches
@@ -232,6 +233,7 @@ class CallAgreement:
         context = self._contexts[mode]
         # One context for all pairs; a `ref` may compare another pair while this one is compared.
         before, context.position = context.position, position
+        comparing(actual)
         if arguments is ANY:
             value = 1.0 if output is ANY else agree(output, actual.output, context, "output", into)
         else:

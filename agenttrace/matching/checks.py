@@ -13,6 +13,7 @@ from agenttrace.core.tool import ToolDefinition
 from agenttrace.core.tool_call import ToolCall
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.expectation import Expectation, Severity
+from agenttrace.expectations.reading import cannot_tell, cause_within, comparing, reversed_reading
 from agenttrace.expectations.values import value_key
 from agenttrace.matching.spending import spent_cost, spent_seconds, spent_tokens
 
@@ -159,10 +160,23 @@ def _no_repeats(expectation: Expectation, subject: Subject) -> Iterator[Check]:
         repeats: list[ToolCall] = []
         for call in subject.calls:
             key = (call.name, value_key(call.arguments))
-            if counts[key]:
+            if counts[key] and is_the_same(call):
                 repeats.append(call)
             counts[key] += 1
         yield _violation("no_repeats", "no call repeated with the same arguments", repeats)
+
+
+def is_the_same(call: ToolCall) -> bool:
+    """Whether a call with the same recorded arguments as an earlier one was the same call.
+
+    Where they were not recorded whole this cannot be told: being the same is what breaks the verdict.
+    """
+    cause = cause_within(call.arguments)
+    if cause is None:
+        return True
+    comparing(call)
+    with reversed_reading():
+        return cannot_tell(cause, "the arguments") == 1.0
 
 
 def _spending(expectation: Expectation, subject: Subject) -> Iterator[Check]:

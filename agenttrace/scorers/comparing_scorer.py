@@ -17,6 +17,7 @@ from agenttrace.core.tool_call import ArgumentMode
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.expectation import Expectation, Mode, check_options
 from agenttrace.expectations.parse import parse_expectation
+from agenttrace.expectations.reading import in_both_readings
 from agenttrace.matching.agreement import Comparators
 from agenttrace.matching.align import Credit
 from agenttrace.matching.answers import Answers, Ask, judged
@@ -68,6 +69,7 @@ class ComparingScorer(CallScorer, ABC, Generic[ScoreOrAwaitable]):
         """Raise ScorerError or ExpectationError where nothing readable says what is expected."""
         self._expectation(example)
 
+    @in_both_readings
     def score(self, example: Example, trace: Trace | None = None) -> ScoreOrAwaitable:
         """Compare the run; returns an awaitable where a judge (`ask`) decides `semantic`.
 

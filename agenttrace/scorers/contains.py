@@ -9,6 +9,7 @@ from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
+from agenttrace.expectations.reading import in_both_readings
 from agenttrace.scorers.answer_scorer import AnswerScorer
 
 
@@ -36,6 +37,7 @@ class ContainsScorer(AnswerScorer):
         self.mode = mode
         self.ignore_case = ignore_case
 
+    @in_both_readings
     def score(self, example: Example, trace: Trace | None = None) -> Score:
         """Count the texts that the answer contains.
 

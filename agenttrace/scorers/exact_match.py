@@ -5,6 +5,7 @@ from __future__ import annotations
 from agenttrace.core.example import Example
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
+from agenttrace.expectations.reading import in_both_readings
 from agenttrace.expectations.values import agreement, differences
 from agenttrace.scorers.answer_scorer import AnswerScorer
 
@@ -29,6 +30,7 @@ class ExactMatchScorer(AnswerScorer):
         self.ignore_case = ignore_case
         self.strip = strip
 
+    @in_both_readings
     def score(self, example: Example, trace: Trace | None = None) -> Score:
         """Compare the two answers.
 

@@ -8,6 +8,7 @@ from agenttrace.core.example import Example
 from agenttrace.core.json_reader import InvalidJSON, lenient_json
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
+from agenttrace.expectations.reading import in_both_readings
 from agenttrace.expectations.values import agreement, differences
 from agenttrace.scorers.answer_scorer import AnswerScorer
 
@@ -23,6 +24,7 @@ class JSONSimilarityScorer(AnswerScorer):
     def __init__(self, threshold: float = 1.0, *, name: str = "JSON Similarity") -> None:
         super().__init__(name, threshold)
 
+    @in_both_readings
     def score(self, example: Example, trace: Trace | None = None) -> Score:
         """Compare the two answers.
 

@@ -10,7 +10,9 @@ from agenttrace.core.example import Example
 from agenttrace.core.numbers import is_whole
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
+from agenttrace.expectations.reading import in_both_readings
 from agenttrace.expectations.values import value_key
+from agenttrace.matching.checks import is_the_same
 from agenttrace.matching.selection import actual_calls
 from agenttrace.scorers.call_scorer import CallOptions, CallScorer
 
@@ -31,6 +33,7 @@ class LoopScorer(CallScorer):
             raise ScorerError(f"{name}: repeats is a whole number from 1, got {repeats!r}")
         self.repeats = repeats
 
+    @in_both_readings
     def score(self, example: Example, trace: Trace | None = None) -> Score:
         """Count the redundant calls.
 
@@ -42,7 +45,7 @@ class LoopScorer(CallScorer):
         redundant = []
         for call in calls:
             key = (call.name, value_key(call.arguments), call.arguments_error)
-            if times[key] >= self.repeats:
+            if times[key] >= self.repeats and is_the_same(call):
                 redundant.append(call)
             if not call.failed:
                 times[key] += 1

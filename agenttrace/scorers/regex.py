@@ -8,6 +8,7 @@ from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
+from agenttrace.expectations.reading import in_both_readings
 from agenttrace.process.bounded_search import SECONDS, bounded_search, checked_seconds, compiled
 from agenttrace.scorers.answer_scorer import AnswerScorer
 
@@ -39,6 +40,7 @@ class RegexScorer(AnswerScorer):
         self.flags = re.IGNORECASE if ignore_case else re.NOFLAG
         self.pattern = None if pattern is None else self._compiled(pattern)
 
+    @in_both_readings
     def score(self, example: Example, trace: Trace | None = None) -> Score:
         """Search for the pattern.
 

@@ -9,6 +9,7 @@ from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
+from agenttrace.expectations.reading import in_both_readings
 from agenttrace.matching.agreement import Comparators
 from agenttrace.matching.compare import compare
 from agenttrace.matching.comparison import Comparison
@@ -52,6 +53,7 @@ class ToolCallArgsScorer(CallScorer):
         """Raise ScorerError where nothing says which calls are expected."""
         self._expected_calls(self._raw_calls(example), example.source)
 
+    @in_both_readings
     def score(self, example: Example, trace: Trace | None = None) -> Score:
         """Pair the expected calls with the actual ones.
 

@@ -13,6 +13,7 @@ from agenttrace.core.tool_call import ANY
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.expectation import Expectation
 from agenttrace.expectations.pattern import Call, Seq
+from agenttrace.expectations.reading import in_both_readings
 from agenttrace.matching.compare import compare
 from agenttrace.matching.selection import actual_calls
 from agenttrace.scorers.call_scorer import CallOptions, CallScorer
@@ -47,6 +48,7 @@ class ToolCallOutputScorer(CallScorer):
         """Raise ScorerError where nothing says which outputs are expected."""
         self._expected(example)
 
+    @in_both_readings
     def score(self, example: Example, trace: Trace | None = None) -> Score:
         """Pair the expected outputs with the actual calls.
 
