@@ -21,6 +21,8 @@ import time
 from collections.abc import Callable
 from typing import Literal
 
+from agenttrace.store.rows import SPAN_COLUMNS
+
 APPLICATION_ID = 0x61677472
 """What marks a SQLite file as ours (the letters agtr)."""
 
@@ -76,13 +78,18 @@ _FIRST_COLUMNS = frozenset(
 
 
 def add_column(declaration: str) -> Callable[[sqlite3.Connection], None]:
-    """A step that adds a column to the table of spans, such as ``"model TEXT"``, and shows it in `spans`."""
+    """A step that adds a column to the table of spans, such as ``"model TEXT"``, and shows it in `spans`.
+
+    Versions that know five steps may go on with the file: they name the columns that they write and read.
+    """
 
     def add(db: sqlite3.Connection) -> None:
         db.execute("DROP VIEW spans")
         db.execute("DROP VIEW all_span_rows")
         db.execute(f"ALTER TABLE span_rows ADD COLUMN {declaration}")
         _show_spans(db)
+        (least_steps,) = db.execute("PRAGMA user_version").fetchone()
+        db.execute(f"PRAGMA user_version = {max(least_steps, 5)}")
 
     return add
 
@@ -371,8 +378,10 @@ def count_steps(db: sqlite3.Connection) -> int:
 def stand_in_for_reading(db: sqlite3.Connection) -> None:
     """Let a reader's connection to an older file see, as empty or under its new name, what is read today."""
     names = {name for (name,) in db.execute("SELECT name FROM sqlite_master")}
-    if "all_span_rows" not in names:
-        db.execute("CREATE TEMP VIEW all_span_rows AS SELECT * FROM span_rows")
+    rows = "main.all_span_rows" if "all_span_rows" in names else "main.span_rows"
+    present = {name for name, *_ in db.execute(f"SELECT * FROM {rows} LIMIT 0").description}  # noqa: S608
+    columns = ", ".join(name if name in present else f"NULL AS {name}" for name in SPAN_COLUMNS)
+    db.execute(f"CREATE TEMP VIEW all_span_rows AS SELECT {columns} FROM {rows}")  # noqa: S608
     if "to_send" not in names:
         db.execute("CREATE TEMP TABLE to_send (destination, kind, first, last, items, refused)")
 
