@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from agenttrace.core.errors import AgentTraceError, DatasetError, with_article
 from agenttrace.core.jsonable import jsonable
+from agenttrace.core.marks import bytes_data, cause_of
+from agenttrace.core.tagged import TAGS, escaped, float_data, int_data, opened
 from agenttrace.core.tool_call import ANY
 
 MAX_DEPTH = 64
@@ -32,7 +33,7 @@ def strict(value: Any, place: str) -> Any:
     data = jsonable(value)
     if isinstance(value, list | tuple | Mapping):
         raise DatasetError(f"nested more than {MAX_DEPTH} levels deep (or inside itself)", field=place)
-    if isinstance(data, dict) and ("$type" in data or "$bytes" in data):
+    if cause_of(data) is not None:
         raise DatasetError(
             f"{with_article(type(value).__qualname__)} cannot be written to a file; "
             "give its fields as JSON values, or leave it out",
@@ -41,19 +42,26 @@ def strict(value: Any, place: str) -> Any:
     return data
 
 
-def to_file_form(value: Any, fallback: Fallback, place: str = "", depth: int = 0) -> Any:
+def to_file_form(
+    value: Any, fallback: Fallback, place: str = "", depth: int = 0, tags: frozenset[str] = TAGS
+) -> Any:
     """Return the value as JSON data, without bounds on breadth and size.
 
     Objects with a ``to_data()`` (matchers, expectations) are written through it, `ANY` as
-    ``{"$any": true}``, NaN and the infinities as ``{"$float": "NaN"}``, tuples as lists. Everything else
-    goes through `fallback`, and so does what lies deeper than `MAX_DEPTH`.
+    ``{"$any": true}``, what JSON has no word for as a tagged mapping (`core.tagged`), tuples as lists. A
+    mapping that looks like a tagged one gets one more ``$`` before its key. Everything else goes through
+    `fallback`, and so does what lies deeper than `MAX_DEPTH`.
     """
     if value is ANY:
         return {"$any": True}
-    if value is None or type(value) in (str, int, bool):
+    if value is None or type(value) in (str, bool):
         return value
+    if type(value) is int:
+        return int_data(value, value.bit_length())
     if type(value) is float:
-        return value if math.isfinite(value) else jsonable(value)
+        return float_data(value)
+    if type(value) is bytes:
+        return bytes_data(value, len(value))
     if depth > MAX_DEPTH:
         return fallback(value, place)
     to_data = getattr(type(value), "to_data", None)
@@ -62,18 +70,22 @@ def to_file_form(value: Any, fallback: Fallback, place: str = "", depth: int = 0
             data = to_data(value)
         except AgentTraceError:  # a matcher made of a function has no file form
             return fallback(value, place)
-        return to_file_form(data, fallback, place, depth + 1)
+        return to_file_form(data, fallback, place, depth + 1, frozenset())  # whose ``$`` are its own
     if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
-        return {
-            str(key): to_file_form(item, fallback, f"{place}.{key}", depth + 1) for key, item in value.items()
+        items = {
+            str(key): to_file_form(item, fallback, f"{place}.{key}", depth + 1, tags)
+            for key, item in value.items()
         }
+        return escaped(items, tags)
     if isinstance(value, list | tuple):
-        return [to_file_form(item, fallback, f"{place}[{n}]", depth + 1) for n, item in enumerate(value)]
+        return [
+            to_file_form(item, fallback, f"{place}[{n}]", depth + 1, tags) for n, item in enumerate(value)
+        ]
     return fallback(value, place)
 
 
 def from_file_form(value: Any, place: str = "", depth: int = 0) -> Any:
-    """Return a copy of JSON data with ``{"$float": …}`` turned back into the float it stands for.
+    """Return a copy of JSON data with tagged mappings turned back into the values that they stand for.
 
     Raises:
         DatasetError: nested more than `MAX_DEPTH` levels deep.
@@ -81,9 +93,10 @@ def from_file_form(value: Any, place: str = "", depth: int = 0) -> Any:
     if depth > MAX_DEPTH and isinstance(value, dict | list):
         raise DatasetError(f"nested more than {MAX_DEPTH} levels deep", field=place)
     if isinstance(value, dict):
-        if len(value) == 1 and value.get("$float") in ("NaN", "Infinity", "-Infinity"):
-            return float(value["$float"])
-        return {key: from_file_form(item, f"{place}.{key}", depth + 1) for key, item in value.items()}
+        data = opened(value, TAGS)
+        if not isinstance(data, dict):
+            return data
+        return {key: from_file_form(item, f"{place}.{key}", depth + 1) for key, item in data.items()}
     if isinstance(value, list):
         return [from_file_form(item, f"{place}[{n}]", depth + 1) for n, item in enumerate(value)]
     return value

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from agenttrace.core.snapshot import EXACT_INT, int_text, snapshot
+from agenttrace.core.snapshot import snapshot
+from agenttrace.core.tagged import LONG_INT, float_data, int_data
 
-_NON_FINITE = {"inf": "Infinity", "-inf": "-Infinity", "nan": "NaN"}
 _UNBOUNDED = 1 << 62
 _COMPACT = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
@@ -15,9 +15,9 @@ _COMPACT = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(","
 def jsonable(value: Any, *, limit: int | None = None) -> Any:
     """Return a strict-JSON copy of a value: bounded like a snapshot, or unbounded in size for `limit=None`.
 
-    Tuples and sets become lists, dates ISO text, enums their value, NaN and the infinities
-    ``{"$float": "NaN"}``, integers of 2^53 and more text, lone surrogates U+FFFD, objects that are not
-    records ``{"$type": …}``. Depth and breadth are bounded in any case. Never raises.
+    Tuples and sets become lists, dates ISO text, enums their value, NaN, Decimals and bytes tagged mappings
+    (`core.tagged`), lone surrogates U+FFFD, objects that are not records ``{"$type": …}``. Depth and breadth
+    are bounded in any case. Never raises.
     """
     copy, _ = snapshot(value, _UNBOUNDED if limit is None else limit)
     return clean(copy)
@@ -29,9 +29,9 @@ def clean(value: Any) -> Any:
     if kind is str:
         return value if value.isascii() else clean_text(value)
     if kind is int:
-        return value if -EXACT_INT < value < EXACT_INT else int_text(value)
+        return value if -LONG_INT < value < LONG_INT else int_data(value)
     if kind is float:
-        return value if -1e308 <= value <= 1e308 else _clean_float(value)
+        return value if -1e308 <= value <= 1e308 else float_data(value)
     if kind is list or kind is tuple:
         return [clean(item) for item in value]
     if kind is dict:
@@ -46,11 +46,6 @@ def clean_text(text: str) -> str:
     except UnicodeEncodeError:
         return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return text
-
-
-def _clean_float(value: float) -> Any:
-    text = _NON_FINITE.get(str(value))
-    return value if text is None else {"$float": text}
 
 
 def to_json(value: Any) -> str:

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any, TypeGuard
 
 
 def is_number(value: Any) -> TypeGuard[float]:
     """Whether a value is an int or a float."""
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def is_decimal(value: Any) -> bool:
+    """Whether a value is a `decimal.Decimal`, of exactly that class."""
+    decimal = sys.modules.get("decimal")
+    return decimal is not None and type(value) is decimal.Decimal
 
 
 def is_whole(value: Any, least: int = 0) -> TypeGuard[int]:

@@ -1,4 +1,4 @@
-"""Read values that are no builtins (dataclasses, models, dates, enums) without running their own code."""
+"""Read values that are no builtins (dataclasses, models, dates, enums) without running code of the user's."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from itertools import islice
 from typing import Any
 
 from agenttrace.core.interruptions import thrown_in
+from agenttrace.core.library_values import library_handler
+from agenttrace.core.marks import not_opened
+from agenttrace.core.tagged import decimal_data
 
 Handler = Callable[[Any], Any]
 
@@ -93,7 +96,7 @@ _GETSET = type(_OWN)
 
 
 def find_handler(kind: type) -> Handler | None:
-    """The function that writes a well-known immutable type of the standard library, or None."""
+    """The function that reads a well-known type of the standard library, numpy or pandas, or None."""
     for module, name, handler in _WELL_KNOWN:
         library = sys.modules.get(module)
         if library is not None and getattr(library, name, None) is kind:
@@ -101,12 +104,12 @@ def find_handler(kind: type) -> Handler | None:
     enum = sys.modules.get("enum")
     if enum is not None and inherits(bases_of(kind), enum.Enum):
         return _enum_value
-    return None
+    return library_handler(kind, bases_of(kind))
 
 
 def _enum_value(value: Any) -> Any:
     if not _dict_is_own(bases_of(type(value))):
-        return {"$type": type_name(type(value))}
+        return not_opened(type_name(type(value)))
     return object.__getattribute__(value, "__dict__").get("_value_")
 
 
@@ -132,7 +135,7 @@ _WELL_KNOWN: tuple[tuple[str, str, Handler], ...] = (
     ("datetime", "time", _moment),
     ("datetime", "timedelta", str),
     ("uuid", "UUID", str),
-    ("decimal", "Decimal", str),
+    ("decimal", "Decimal", decimal_data),
     ("fractions", "Fraction", str),
     ("pathlib", "PosixPath", str),
     ("pathlib", "WindowsPath", str),
@@ -140,7 +143,7 @@ _WELL_KNOWN: tuple[tuple[str, str, Handler], ...] = (
     ("pathlib", "PureWindowsPath", str),
     ("builtins", "complex", str),
     ("builtins", "range", str),
-    ("builtins", "slice", lambda _: {"$type": "slice"}),
+    ("builtins", "slice", lambda _: not_opened("slice")),
     ("re", "Pattern", lambda value: value.pattern),
     ("collections", "deque", lambda value: list(islice(value, 1_001))),
 )

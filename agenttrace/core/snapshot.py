@@ -6,19 +6,17 @@ only: builtin containers are walked, builtin scalars kept, a short list of immut
 as text, dataclasses and pydantic models are read from their instance dictionary, and everything else becomes
 ``{"$type": "module.Name"}``.
 
-Marks in a snapshot: ``{"$type": …}`` an object that was not opened, ``{"$cycle": …}`` a container inside
-itself, ``{"$truncated": n}`` n items, or a level, left out, ``…[+n chars]`` at the end of a cut string,
-``{"$bytes": base64, "size": n}``.
+`core.marks` has the marks for what is left out, `core.tagged` the form of values that JSON has no word for.
 """
 
 from __future__ import annotations
 
-import base64
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any
 
 from agenttrace.core.interruptions import thrown_in
+from agenttrace.core.marks import TRUNCATED, bytes_data, cut, cut_digits, inside_itself, left_out, not_opened
 from agenttrace.core.reading_types import (
     Handler,
     bases_of,
@@ -28,7 +26,7 @@ from agenttrace.core.reading_types import (
     record_fields,
     type_name,
 )
-from agenttrace.core.text import cut
+from agenttrace.core.tagged import LONG_INT, escaped, int_data
 
 MAX_DEPTH = 20
 MAX_ITEMS = 1_000
@@ -36,7 +34,7 @@ MAX_VALUE_SIZE = 64 * 1024
 """Characters of text, plus a few for each other item, that one value may keep."""
 
 EXACT_INT = 1 << 53
-"""Integers from here on are written as text: JSON readers elsewhere would round them."""
+"""Integers up to here are counted as one item of a value; the digits of larger ones are counted."""
 
 LEAVES = frozenset({str, int, float, bool, type(None)})
 _READ_AS_BUILTIN = frozenset(
@@ -74,14 +72,25 @@ register_snapshot(StandIn, lambda stand_in: stand_in.content)
 
 
 def snapshot(value: Any, limit: int = MAX_VALUE_SIZE) -> tuple[Any, int]:
-    """Return the bounded copy of a value and its approximate size in characters. Never raises."""
-    budget = _Budget(limit)
+    """Return the bounded copy of a value and its approximate size in characters. Never raises.
+
+    The copy of a copy is the same: marks and tagged values in it stay what they are.
+    """
+    return _walked(value, limit, _Budget(limit))
+
+
+def first_snapshot(value: Any, limit: int = MAX_VALUE_SIZE) -> tuple[Any, int]:
+    """A snapshot of what the user's program passed: a mapping in it that looks like a mark is escaped."""
+    return _walked(value, limit, _FirstBudget(limit))
+
+
+def _walked(value: Any, limit: int, budget: _Budget) -> tuple[Any, int]:
     try:
         copy = budget.walk(value, 0)
     except Exception as error:  # choke-point: changed while read, no stack left
         if thrown_in(error):
             raise
-        copy = {"$type": type_name(type(value))}
+        copy = not_opened(type_name(type(value)))
     return copy, limit - budget.remaining
 
 
@@ -99,7 +108,7 @@ class _Budget:
         if kind is str:
             return self._text(value)
         if kind is int and not -EXACT_INT < value < EXACT_INT:
-            return self._text(int_text(value))
+            return self._long_int(value)
         if kind is int or kind is bool or value is None or kind is float:
             self.remaining -= 8
             return value
@@ -108,16 +117,25 @@ class _Budget:
         handler = _handler_of(kind)
         if handler is not None:
             if depth >= MAX_DEPTH:
-                return {"$truncated": "depth"}
+                return left_out("depth")
             try:
                 content = handler(value)
             except Exception as error:  # choke-point: a handler of the user's, an unmade object
                 if thrown_in(error):
                     raise
                 self.remaining -= 32
-                return {"$type": type_name(kind)}
-            return self.walk(content, depth + 1)
+                return not_opened(type_name(kind))
+            return self._content(content, depth + 1)
         return self._other(value, kind, depth)
+
+    def _content(self, content: Any, depth: int) -> Any:
+        """What a handler returned."""
+        return self.walk(content, depth)
+
+    def _long_int(self, value: int) -> Any:
+        data = int_data(value, self.remaining)
+        self.remaining -= value.bit_length() // 3 if data is value else len(data["$int"]) + _MARK_SIZE
+        return data
 
     def _text(self, text: str) -> str:
         size = len(text)
@@ -152,7 +170,11 @@ class _Budget:
             if type(key) is not str:
                 return None
             size += len(key)
-        return copy if self._spend(size) else None
+        return self._own(copy) if self._spend(size) else None
+
+    def _own(self, copy: dict[str, Any]) -> dict[str, Any]:
+        """The copy of a mapping."""
+        return copy
 
     def _leaf_list(self, value: list[Any] | tuple[Any, ...]) -> list[Any] | None:
         if not 0 < len(value) <= MAX_ITEMS:
@@ -179,10 +201,10 @@ class _Budget:
     def _nested(self, value: Any, depth: int, copy: Callable[[Any, int], Any]) -> Any:
         if depth >= MAX_DEPTH:
             self.remaining -= _MARK_SIZE
-            return {"$truncated": "depth"}
+            return left_out("depth")
         if id(value) in self.open:
             self.remaining -= _MARK_SIZE
-            return {"$cycle": type_name(type(value))}
+            return inside_itself(type_name(type(value)))
         # Counted even where it holds nothing: a container that stands twice in each level is 2^20 of them.
         self.remaining -= _BRACKETS_SIZE
         self.open.add(id(value))
@@ -204,8 +226,8 @@ class _Budget:
             copy[self._key(key, copy, depth)] = self.walk(item, depth)
         if len(copy) < size:
             last = next(reversed(dict.items(value))) if size > MAX_ITEMS else None
-            copy["$truncated"] = size - len(copy) + _left_out_before(last)
-        return copy
+            return self._own(copy) | left_out(size - len(copy) + _left_out_before(last))
+        return self._own(copy)
 
     def _key(self, key: Any, entries: dict[str, Any], depth: int) -> str:
         if type(key) is str:
@@ -213,12 +235,15 @@ class _Budget:
         elif type(key) is int:
             text = self._text(int_text(key))
         elif type(key) is float:
-            text = self._text(str(key))
+            text = self._text(int_text(int(key)) if abs(key) < EXACT_INT and key.is_integer() else str(key))
         elif key is None or type(key) is bool:
             text = self._text({None: "null", True: "true", False: "false"}[key])
         else:
             kind = key.kind if type(key) is StandIn else type_name(type(key))
-            text = self._text(f"{kind} {self.walk(key, depth)!r}")
+            content = self.walk(key, depth)
+            if kind.startswith("numpy.") and type(content) in (int, float, bool):
+                return self._key(content, entries, depth)
+            text = self._text(f"{kind} {content!r}")
         while text in entries:
             text += f" ({type_name(type(key))})"
         return text
@@ -229,7 +254,7 @@ class _Budget:
         if size > MAX_ITEMS:
             last = list.__getitem__(value, -1)
             if type(last) is dict and len(last) == 1:
-                copy[-1]["$truncated"] += _left_out_before(*last.items())
+                copy[-1][TRUNCATED] += _left_out_before(*last.items())
         return copy
 
     def _tuple_items(self, value: Any, depth: int) -> list[Any]:
@@ -243,7 +268,7 @@ class _Budget:
         # Sorted by their text: objects have no order that is the same in every process.
         copy += sorted((self.walk(item, depth) for item in others if self.remaining > 0), key=repr)
         if len(copy) < size:
-            copy.append({"$truncated": size - len(copy)})
+            copy.append(left_out(size - len(copy)))
         return copy
 
     def _take(self, items: Iterator[Any], size: int, depth: int) -> list[Any]:
@@ -253,7 +278,7 @@ class _Budget:
                 break
             copy.append(self.walk(item, depth))
         if len(copy) < size:
-            copy.append({"$truncated": size - len(copy)})
+            copy.append(left_out(size - len(copy)))
         return copy
 
     def _other(self, value: Any, kind: type, depth: int) -> Any:
@@ -280,7 +305,7 @@ class _Budget:
         if fields is not None:
             return self._nested(value, depth, lambda _, d: self._pairs(fields, d))
         self.remaining -= 32
-        return {"$type": type_name(kind)}
+        return not_opened(type_name(kind))
 
     def _bytes(self, value: Any) -> dict[str, Any]:
         kind = type(value)
@@ -292,12 +317,30 @@ class _Budget:
             base: Any = bytes if inherits(bases_of(kind), bytes) else bytearray
             head, size = bytes(base.__getitem__(value, slice(_HEAD_BYTES))), base.__len__(value)
         self.remaining -= len(head) * 4 // 3 + 32
-        return {"$bytes": base64.b64encode(head).decode(), "size": size}
+        return bytes_data(head, size)
+
+
+class _FirstBudget(_Budget):
+    """A walk through the user's own values, in which no mapping is a mark yet."""
+
+    __slots__ = ()
+
+    def _own(self, copy: dict[str, Any]) -> dict[str, Any]:
+        return escaped(copy)
+
+    def _content(self, content: Any, depth: int) -> Any:
+        if type(content) in LEAVES:
+            return self.walk(content, depth)
+        rest = _Budget(self.remaining)
+        rest.open = self.open
+        data = rest.walk(content, depth)
+        self.remaining = rest.remaining
+        return data
 
 
 def _left_out_before(last: tuple[Any, Any] | None) -> int:
     """How many items the mark at the end of an already truncated container stands for, minus the mark."""
-    if last is None or type(last[0]) is not str or last[0] != "$truncated" or type(last[1]) is not int:
+    if last is None or type(last[0]) is not str or last[0] != TRUNCATED or type(last[1]) is not int:
         return 0
     return last[1] - 1
 
@@ -324,6 +367,12 @@ def is_leaf(value: Any) -> bool:
     return kind is str or kind is int or kind is float or kind is bool or value is None
 
 
+def in_stable_order(members: Iterable[Any]) -> list[Any]:
+    """The members of a set in an order that does not depend on the hash seed."""
+    scalars, others = _split_scalars(iter(members))
+    return [*scalars, *sorted(others, key=lambda item: repr(snapshot(item)[0]))]
+
+
 def _split_scalars(items: Iterator[Any]) -> tuple[list[Any], list[Any]]:
     """The scalar members of a set in an order that does not depend on the hash seed, and the others."""
     scalars: list[Any] = []
@@ -334,10 +383,8 @@ def _split_scalars(items: Iterator[Any]) -> tuple[list[Any], list[Any]]:
 
 
 def int_text(value: int) -> str:
-    """An integer as decimal digits; beyond 3,000 of them, its first hex digits with the count of the rest."""
-    bits = value.bit_length()
-    if bits < 10_000:  # str() refuses beyond 4,300 digits: a setting of the interpreter's
+    """An integer as decimal digits; a very long one as its first hex digits with the count of the rest."""
+    if -LONG_INT < value < LONG_INT:
         return str(value)
-    left_out = (bits - 256) // 4
-    head = hex(abs(value) >> 4 * left_out)
-    return f"{'-' if value < 0 else ''}{head}…[+{left_out} digits]"
+    count = (value.bit_length() - 256) // 4
+    return cut_digits(f"{'-' if value < 0 else ''}{hex(abs(value) >> 4 * count)}", count)

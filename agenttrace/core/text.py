@@ -15,14 +15,6 @@ def short_line(text: str, most: int) -> str:
     return shorten(" ".join(text.split()), most)
 
 
-def cut(text: str, size: int) -> str:
-    """Return the text, or its first `size` characters and how many more there were: ``abc…[+7 chars]``.
-
-    This is the form of recorded data; expected values are compared with its beginning.
-    """
-    return text if len(text) <= size else f"{text[:size]}…[+{len(text) - size} chars]"
-
-
 def short_repr(value: Any) -> str:
     """Return a value in an error message: its type and the start of its text."""
     return f"{type(value).__name__} {shorten(repr(value), 80)}"

@@ -23,6 +23,8 @@ from typing import Any, ClassVar, Protocol, cast
 
 from agenttrace.core.errors import ExpectationError, did_you_mean
 from agenttrace.core.jsonable import jsonable
+from agenttrace.core.snapshot import in_stable_order
+from agenttrace.core.tagged import untagged
 from agenttrace.core.tool_call import ANY, ArgumentMode, ToolCall
 
 
@@ -165,6 +167,8 @@ def read_value(raw: Any) -> Any:
             operators and ordinary keys in one mapping.
     """
     if isinstance(raw, Mapping):
+        if not isinstance(value := untagged(raw), Mapping):
+            return value
         operators = [key for key in raw if isinstance(key, str) and _is_operator(key)]
         if not operators:
             return {_unescaped(key): read_value(item) for key, item in raw.items()}
@@ -235,11 +239,11 @@ def write_value(value: Any) -> Any:
     if isinstance(value, Matcher):
         return value.to_data()
     if isinstance(value, Unordered | set | frozenset):
-        members = value.members if isinstance(value, Unordered) else tuple(value)
+        members = value.members if isinstance(value, Unordered) else in_stable_order(value)
         return {"$has": [write_value(member) for member in members], "$len": len(members)} if members else []
     if isinstance(value, Mapping):
-        if len(value) == 1 and value.get("$float") in _FLOATS:
-            return dict(value)  # a float in its written form, which reads back as one
+        if not isinstance(untagged(value), Mapping):
+            return dict(value)  # a value in its written form, which reads back as one
         return {_escaped(str(key)): write_value(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [write_value(item) for item in value]

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any, ClassVar, Final, Literal, get_args
 
 from agenttrace.core.errors import ExpectationError, ScorerError, did_you_mean
-from agenttrace.core.numbers import is_number
+from agenttrace.core.numbers import is_decimal, is_number
 from agenttrace.expectations.matcher import Context, Matcher, when_true
 from agenttrace.process.bounded_search import bounded_search, compiled
 
@@ -28,6 +28,10 @@ _TYPE_NAMES: Mapping[Any, TypeName] = {
     dict: "object",
 }
 _JSON_TYPES: tuple[TypeName, ...] = get_args(TypeName)
+
+
+def _is_number(actual: Any) -> bool:
+    return is_number(actual) or is_decimal(actual)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -112,13 +116,17 @@ class _Approx(Matcher):
         return max(self.abs or 0.0, (self.rel or 0.0) * math.fabs(self.value))
 
     def agree(self, actual: Any, context: Context) -> float:
-        if not is_number(actual):
+        if actual == self.value and not isinstance(actual, bool):
+            return 1.0
+        if not _is_number(actual) or math.isinf(self.value):
+            return 0.0
+        try:
+            distance = math.fabs(float(actual) - self.value)
+        except OverflowError:  # an integer beyond every float
             return 0.0
         # Binary fractions: |0.3 - 0.2| is a little more than 0.1, and the reader means "at most 0.1".
         slack = 4 * math.ulp(max(math.fabs(self.value), self.tolerance))
-        return (
-            1.0 if actual == self.value or math.fabs(actual - self.value) <= self.tolerance + slack else 0.0
-        )
+        return 1.0 if distance <= self.tolerance + slack else 0.0
 
 
 def approx(value: float, *, abs: float | None = None, rel: float | None = None) -> Matcher:  # noqa: A002 - pytest's word
@@ -138,7 +146,7 @@ class _Bound(Matcher):
             raise ExpectationError(f"{self.word} takes a number or a text, got {self.limit!r}")
 
     def agree(self, actual: Any, context: Context) -> float:
-        alike = isinstance(actual, str) if isinstance(self.limit, str) else is_number(actual)
+        alike = isinstance(actual, str) if isinstance(self.limit, str) else _is_number(actual)
         return 1.0 if alike and type(self).holds(actual, self.limit) else 0.0
 
 
@@ -193,10 +201,10 @@ class _OfType(Matcher):
         return type_(value)
 
     def agree(self, actual: Any, context: Context) -> float:
-        number = is_number(actual)
+        number = _is_number(actual)
         holds = {
             "string": isinstance(actual, str),
-            "integer": number and (isinstance(actual, int) or actual.is_integer()),
+            "integer": number and abs(actual) < math.inf and actual == int(actual),
             "number": number,
             "boolean": isinstance(actual, bool),
             "null": actual is None,

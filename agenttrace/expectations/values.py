@@ -1,9 +1,11 @@
 # ruff: noqa: D102 - overridden methods are described once, in Matcher
 """Agreement of two values, from 0 to 1, with their differences.
 
-Both sides are compared as JSON: ``1`` equals ``1.0``, ``True`` is not ``1``, ``"1"`` is not ``1``, None is
-not a missing key, tuples equal lists, the order of keys is free, NaN equals NaN, sets compare unordered, and
-dates, enums, UUIDs, dataclasses and pydantic models compare in the form in which calls are recorded.
+Both sides are compared as data: numbers by their exact value (``1`` equals ``1.0``, ``True`` is not ``1``,
+``"1"`` is not ``1``), NaN equals NaN, None is not a missing key, tuples equal lists, the order of keys is
+free, sets compare unordered, two ISO texts of one moment are equal, and dates, enums, UUIDs, dataclasses,
+pydantic models, arrays and tables compare in the form in which calls are recorded. docs/values.md has the
+table.
 
 Agreement is a number from 0 to 1, and 1 only where nothing differs. Scalars agree or not; a mapping's
 agreement is the mean over the keys of either side, a list's the mean over the positions of the longer side.
@@ -12,22 +14,28 @@ In *listed* mode the keys that the expectation does not name are left out, at an
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from agenttrace.core.errors import ExpectationError
-from agenttrace.core.jsonable import clean, jsonable, to_json
-from agenttrace.core.snapshot import LEAVES, MAX_DEPTH, MAX_ITEMS
+from agenttrace.core.jsonable import clean, clean_text, jsonable, to_json
+from agenttrace.core.marks import TRUNCATED, cause_of, known_part, left_out
+from agenttrace.core.moments import moment_of
+from agenttrace.core.numbers import is_decimal
+from agenttrace.core.snapshot import LEAVES, MAX_DEPTH, MAX_ITEMS, in_stable_order
+from agenttrace.core.tagged import opened, opened_throughout, untagged
 from agenttrace.core.tool_call import ANY, ArgumentMode
 from agenttrace.expectations.assign import best_pairs
-from agenttrace.expectations.matcher import PLAIN, Context, Matcher, Unordered, write_value
+from agenttrace.expectations.matcher import Context, Matcher, Unordered, write_value
 
 DifferenceKind = Literal["differs", "missing", "unexpected"]
 _EXACT = frozenset({str, int, bool, type(None)})
 _MAX_REORDERED = 100
-_CUT = re.compile(r"…\[\+(\d+) chars\]\Z")
+_CONTAINERS = frozenset({dict, list})
+_NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,16 +91,16 @@ class Predicate(Matcher):
 
 
 def prepare(expected: Any, depth: int = 0) -> Any:
-    """Bring an expected value into the form that `agree` takes: plain JSON, with matchers left in place.
+    """Bring an expected value into the form that `agree` takes: plain data, with matchers left in place.
 
     Raises:
         ExpectationError: a class in place of a value (`type_` tests types).
     """
     kind = type(expected)
-    if kind is str or expected is None or kind is bool:
+    if kind is str:
+        return expected if expected.isascii() else clean_text(expected)
+    if expected is None or kind is bool or kind is int or kind is float:
         return expected
-    if kind is int or kind is float:
-        return clean(expected)
     if expected is ANY or isinstance(expected, Matcher | Unordered):
         return expected
     if depth >= MAX_DEPTH:
@@ -101,25 +109,37 @@ def prepare(expected: Any, depth: int = 0) -> Any:
         return _prepare_mapping(expected, depth)
     if kind is list or kind is tuple:
         items = [prepare(item, depth + 1) for item in expected[:MAX_ITEMS]]
-        return items if len(items) == len(expected) else [*items, {"$truncated": len(expected) - len(items)}]
+        count = len(expected) - len(items)
+        if count == 1 and cause_of(expected) == "cut":  # prepared before
+            return [*items, expected[-1]]
+        return [*items, left_out(count)] if count else items
     if kind is set or kind is frozenset:
-        return Unordered(tuple(prepare(item, depth + 1) for item in expected))
+        return Unordered(tuple(prepare(item, depth + 1) for item in in_stable_order(expected)))
     if isinstance(expected, type):
         raise ExpectationError(f"the class {expected.__name__} stands in place of a value; use type_(…)")
     if callable(expected):
         return Predicate(expected)
-    return jsonable(expected)
+    return opened_throughout(jsonable(expected))
 
 
-def _prepare_mapping(expected: Mapping[Any, Any], depth: int) -> dict[str, Any]:
+def _prepare_mapping(expected: Mapping[Any, Any], depth: int) -> Any:
+    if len(expected) <= 2 and not isinstance(value := untagged(expected), Mapping):
+        return value
     items: dict[str, Any] = {}
     for key, item in expected.items():
         if len(items) == MAX_ITEMS:
-            items["$truncated"] = len(expected) - MAX_ITEMS
-            break
-        text = key if type(key) is str else next(iter(jsonable({key: None})))
-        items[text] = prepare(item, depth + 1)
+            count = len(expected) - MAX_ITEMS
+            return items | (left_out(count) if count > 1 or key != TRUNCATED else {key: item})
+        items[key_text(key)] = prepare(item, depth + 1)
     return items
+
+
+def key_text(key: Any) -> str:
+    """A mapping's key as it is recorded."""
+    if type(key) is str:
+        return key if key.isascii() else clean_text(key)
+    text: str = next(iter(jsonable({key: None})))
+    return text
 
 
 def agreement(expected: Any, actual: Any, mode: ArgumentMode = "exact") -> float:
@@ -142,50 +162,97 @@ def agree(
     if expected is ANY:
         return 1.0
     kind = type(expected)
-    if kind is dict:
-        if type(actual) is dict or isinstance(actual, Mapping):
-            return _agree_mapping(expected, actual, context, path, into)
-    elif kind is list:
-        if isinstance(actual, set | frozenset):
-            return agree(Unordered(tuple(expected)), actual, context, path, into)
-        if isinstance(actual, list | tuple):
-            return _agree_list(expected, actual, context, path, into)
-    elif kind is Unordered:
-        return _agree_unordered(expected, actual, context, path, into)
-    elif isinstance(expected, Matcher):
-        value = expected.agree(actual, context)
+    if isinstance(expected, Matcher):
+        value = expected.agree(_for_matcher(expected, actual), context)
         if value < 1 and into is not None:
-            into.append(Difference(path, expected, actual, note=expected.why(actual, context)))
+            why = expected.why(_for_matcher(expected, actual), context)
+            into.append(Difference(path, expected, actual, note=why))
         return value
-    if _same_scalar(expected, actual):
+    value = actual if type(actual) in LEAVES else _readable(actual)
+    if kind is dict:
+        if isinstance(value, Mapping) and not _is_mark(value, actual):
+            return _agree_mapping(expected, value, context, path, into)
+    elif kind is list:
+        if isinstance(value, set | frozenset):
+            return agree(Unordered(tuple(expected)), value, context, path, into)
+        if isinstance(value, list | tuple):
+            return _agree_list(expected, value, context, path, into)
+    elif kind is Unordered:
+        return _agree_unordered(expected, value, context, path, into)
+    elif _same_scalar(expected, value):
         return 1.0
     if into is not None:
-        into.append(Difference(path, expected, actual))
+        into.append(Difference(path, expected, actual, note=_note(value)))
     return 0.0
 
 
-def _same_scalar(expected: Any, actual: Any) -> bool:
-    """Whether two values are the same scalar; `expected` may also be the recorded form of a container."""
+def _readable(actual: Any) -> Any:
+    """An actual value with its tag read: containers as they are, what is no JSON data as recorded."""
     kind = type(actual)
-    if kind is bool or type(expected) is bool:
-        return expected is actual
-    if kind is str:
-        return bool(expected == actual) or (type(expected) is str and _same_truncated(expected, actual))
+    if kind is dict:
+        return opened(actual)
+    if kind is list or isinstance(actual, list | tuple | set | frozenset | Mapping):
+        return actual
+    data = jsonable(actual)
+    return opened(data) if type(data) is dict else data
+
+
+def _for_matcher(matcher: Matcher, actual: Any) -> Any:
+    """An actual value with all tags read; a predicate gets what is no JSON data as it is."""
+    kind = type(actual)
     if kind in LEAVES:
-        return bool(expected == clean(actual))
+        return actual
     if kind is dict or kind is list:
+        return opened_throughout(actual)
+    return actual if isinstance(matcher, Predicate) else _readable(actual)
+
+
+def _is_mark(value: Any, actual: Any) -> bool:
+    """Whether a mapping is the mark of an object that was not opened, with which nothing agrees."""
+    escaped = type(actual) is dict and value is not actual
+    return not escaped and len(value) == 1 and cause_of(value) == "not opened"
+
+
+def _note(value: Any) -> str:
+    if type(value) is dict and cause_of(value) == "not opened":
+        return "recording does not open objects of this type: nothing agrees with it"
+    return ""
+
+
+def _same_scalar(expected: Any, actual: Any) -> bool:
+    """Whether two scalars are the same value: texts, numbers by their value, bytes."""
+    if expected is None or isinstance(expected, bool) or actual is None or isinstance(actual, bool):
+        return expected is actual
+    if type(expected) is str:
+        if type(actual) is str:
+            return expected == actual or _same_text(expected, actual)
+        return is_decimal(actual) and _spells(expected, actual)
+    if type(actual) is str:
+        return is_decimal(expected) and _spells(actual, expected)
+    if type(actual) in _CONTAINERS:
         return False
-    plain = jsonable(actual)
-    return type(plain) is type(expected) and agree(expected, plain, PLAIN) == 1.0
+    return bool(expected == actual or (expected != expected and actual != actual))
+
+
+def _same_text(expected: str, actual: str) -> bool:
+    """Whether two texts that are not equal say the same: one moment, or as far as the actual one was kept."""
+    if actual.endswith("]") and _same_truncated(expected, actual):
+        return True
+    if not actual.isascii() and clean_text(actual) == expected:
+        return True
+    moment = moment_of(expected)
+    return moment is not None and moment == moment_of(actual)
 
 
 def _same_truncated(expected: str, actual: str) -> bool:
     """Whether a text that was truncated when it was recorded has the expected beginning and length."""
-    mark = _CUT.search(actual) if actual.endswith(" chars]") else None
-    if mark is None:
-        return False
-    head = actual[: mark.start()]
-    return len(expected) == len(head) + int(mark.group(1)) and expected.startswith(head)
+    known = known_part(actual) if cause_of(actual) == "cut" else None
+    return known is not None and len(expected) == known.total and expected.startswith(known.part)
+
+
+def _spells(text: str, number: Any) -> bool:
+    """Whether a text is a Decimal's number, however many zeros it ends with."""
+    return _NUMBER.fullmatch(text) is not None and type(number)(text) == number
 
 
 def _agree_mapping(
@@ -195,6 +262,8 @@ def _agree_mapping(
     path: str,
     into: list[Difference] | None,
 ) -> float:
+    if actual.keys() != expected.keys() and not all(type(key) is str for key in actual):
+        actual = dict(zip(map(key_text, actual), actual.values(), strict=True))
     total = 0.0
     for key, item in expected.items():
         if key in actual:
@@ -202,7 +271,7 @@ def _agree_mapping(
             kind = type(item)
             if kind is type(value) and kind in _EXACT and (item == value or into is None):
                 # The loop of large comparisons: scalars of one type need no more than this.
-                if item == value or (kind is str and _same_truncated(item, value)):
+                if item == value or (kind is str and _same_text(item, value)):
                     total += 1.0
             else:
                 total += agree(item, value, context, f"{path}.{key}" if path else key, into)
@@ -252,7 +321,9 @@ def _is_reordered(expected: list[Any], actual: Sequence[Any], context: Context) 
 def _agree_unordered(
     expected: Unordered, actual: Any, context: Context, path: str, into: list[Difference] | None
 ) -> float:
-    if isinstance(actual, set | frozenset | list | tuple):
+    if isinstance(actual, set | frozenset):
+        actual = in_stable_order(actual)
+    if isinstance(actual, list | tuple):
         items = list(actual)
         matrix = [[agree(item, other, context) for other in items] for item in expected.members]
         total = sum(matrix[e][a] for e, a in best_pairs(matrix))
@@ -266,15 +337,39 @@ def _agree_unordered(
 
 
 def value_key(value: Any) -> str:
-    """A text that is equal for two values exactly where they agree in *exact* mode (sets as sorted lists)."""
-    return to_json(_canonical(jsonable(value)))
+    """A text that is equal for two values where they agree in *exact* mode (sets as sorted lists).
+
+    An object that was not opened has a key that no other has: it agrees with nothing.
+    """
+    return to_json(_canonical(value))
 
 
-def _canonical(value: Any) -> Any:
-    if type(value) is float and value.is_integer():
+def _canonical(value: Any, owner: int | None = None) -> Any:
+    """JSON data in one spelling; `owner` is the id of the object that it was made of, if any."""
+    kind = type(value)
+    if kind is str:
+        moment = moment_of(value)
+        return clean_text(value) if moment is None else "".join(moment)
+    if kind is bool or value is None:
+        return value
+    if kind is int or kind is float or is_decimal(value):
+        return _canonical_number(value)
+    if kind is list or kind is tuple:
+        return [_canonical(item, owner) for item in value]
+    if kind is not dict or not all(type(key) is str for key in value):
+        return _canonical(jsonable(value), id(value)) if kind is not bytes else jsonable(value)
+    data = opened(value)
+    if type(data) is not dict:
+        return _canonical(data, owner)
+    if _is_mark(data, value):
+        return {**data, "$id": id(value) if owner is None else owner}
+    return {clean_text(key): _canonical(data[key], owner) for key in sorted(data)}
+
+
+def _canonical_number(value: Any) -> Any:
+    """A number in one form: an int where it is whole, else a float where it is exactly one."""
+    if not -math.inf < value < math.inf:
+        return clean(float(value))
+    if value == int(value):
         return clean(int(value))
-    if type(value) is list:
-        return [_canonical(item) for item in value]
-    if type(value) is dict:
-        return {key: _canonical(value[key]) for key in sorted(value)}
-    return value
+    return float(value) if float(value) == value else {"$decimal": str(value.normalize())}

@@ -8,8 +8,8 @@ from typing import Any
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
 from agenttrace.core.jsonable import jsonable, readable_json, to_json
+from agenttrace.core.marks import cut
 from agenttrace.core.span import Span
-from agenttrace.core.text import cut
 from agenttrace.core.trace import Trace
 
 MAX_FIELD = 60_000

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from typing import IO, Any
 
 from agenttrace.core.jsonable import jsonable, to_json
-from agenttrace.core.text import cut, shorten
+from agenttrace.core.marks import cut
+from agenttrace.core.text import shorten
 
 _UNSAFE = re.compile(
     "[\\x00-\\x09\\x0b-\\x1f\\x7f-\\x9f\\u00ad\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069\\ufeff\\ud800-\\udfff]"

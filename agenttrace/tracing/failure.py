@@ -6,10 +6,10 @@ from types import TracebackType
 from typing import Any
 
 from agenttrace.core.interruptions import thrown_in
+from agenttrace.core.marks import cut
 from agenttrace.core.reading_types import type_name
 from agenttrace.core.snapshot import snapshot
 from agenttrace.core.span import Frame, SpanError, Status
-from agenttrace.core.text import cut
 
 GENERATED = "<agenttrace "
 """How the file name of every generated wrapper begins."""

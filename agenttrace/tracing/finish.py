@@ -10,7 +10,7 @@ from agenttrace.core.jsonable import clean, clean_text
 from agenttrace.core.score import Score
 from agenttrace.core.snapshot import EXACT_INT
 from agenttrace.core.span import EMPTY, Span, SpanError
-from agenttrace.tracing.freeze import thaw
+from agenttrace.tracing.freeze import Frozen, thaw
 from agenttrace.tracing.observed_function import ObservedFunction, RedactedNames
 from agenttrace.tracing.record import (
     END,
@@ -122,9 +122,9 @@ def _add_extra(
     if "name" in extra:
         span.name = redaction.inside(clean_text(extra["name"]))
     if "input" in extra:
-        span.input = _as_input(_value("input", extra["input"], redaction))
+        span.input = _as_input(_value("input", _thawed(extra["input"]), redaction))
     if "output" in extra:
-        span.output = _value("output", extra["output"], redaction)
+        span.output = _value("output", _thawed(extra["output"]), redaction)
     if "usage" in extra:
         span.usage = redaction.inside(clean(extra["usage"]))
     attributes = dict(span.attributes)
@@ -137,10 +137,15 @@ def _add_extra(
             if key == semconv.METADATA and kind is dict:
                 attributes[name] = redaction.fields(clean(value))
             else:
-                attributes[name] = _value(key, value, redaction)
+                attributes[name] = _value(key, _thawed(value), redaction)
     if "logs" in extra:
         attributes[semconv.LOGS] = [_log(entry, redaction) for entry in tuple(extra["logs"])]
     span.attributes = attributes
+
+
+def _thawed(snapshot: Any) -> Any:
+    """A snapshot, so that it is not taken for a mapping as it was passed."""
+    return Frozen(snapshot, 0) if type(snapshot) is dict else snapshot
 
 
 def _log(entry: Any, redaction: Redaction) -> Any:

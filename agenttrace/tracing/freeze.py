@@ -17,9 +17,10 @@ from itertools import chain, islice
 from typing import Any, Literal
 
 from agenttrace.core.interruptions import thrown_in
+from agenttrace.core.marks import cause_of, cut, not_read
 from agenttrace.core.reading_types import type_name
-from agenttrace.core.snapshot import MAX_VALUE_SIZE, StandIn, snapshot
-from agenttrace.core.text import cut
+from agenttrace.core.snapshot import MAX_VALUE_SIZE, StandIn, first_snapshot, snapshot
+from agenttrace.core.tagged import escaped
 
 LIGHT_TEXT = 256
 """Characters up to which a string is light: it is passed on by reference and not weighed."""
@@ -84,7 +85,7 @@ class _Packer(pickle.Pickler):
     def reducer_override(self, value: Any) -> Any:
         if value is StandIn:  # asked for, too, as part of what is answered below: it is packed by its name
             return NotImplemented
-        return StandIn, (type_name(type(value)), snapshot(value)[0])
+        return StandIn, (type_name(type(value)), first_snapshot(value)[0])
 
 
 class _Unpacker(pickle.Unpickler):
@@ -145,6 +146,13 @@ def freeze(value: Any) -> Any:  # noqa: C901 - the flat dict and list are inline
 def thaw(value: Any) -> Any:
     """The snapshot of a frozen value. Never raises."""
     if type(value) is not Frozen:
+        # A small flat mapping comes as it was passed. Where there was no room for a value, its mark does.
+        if (
+            type(value) is dict
+            and (data := escaped(value)) is not value
+            and cause_of(value) != "not recorded"
+        ):
+            return data
         return value
     if value.form == "plain":
         return value.content
@@ -153,8 +161,8 @@ def thaw(value: Any) -> Any:
     try:
         content = _Unpacker(io.BytesIO(value.content)).load()
     except Exception:  # choke-point: our own bytes, so this would be a bug of ours
-        return {"$type": "unreadable"}
-    return snapshot(content)[0]
+        return not_read()
+    return first_snapshot(content)[0]
 
 
 def _texts(value: list[Any] | tuple[Any, ...]) -> Frozen:
@@ -234,7 +242,7 @@ def _deep_limit(value: Any) -> int:
 
 
 def _walk(value: Any, limit: int = MAX_VALUE_SIZE) -> Frozen:
-    copy, size = snapshot(value, limit)
+    copy, size = first_snapshot(value, limit)
     return Frozen(copy, size)
 
 

@@ -10,6 +10,7 @@ from agenttrace.core import semconv
 from agenttrace.core.errors import ConfigError
 from agenttrace.core.identity import span_id_text, trace_id_text
 from agenttrace.core.interruptions import thrown_in
+from agenttrace.core.marks import cause_of
 from agenttrace.core.score import Score
 from agenttrace.core.snapshot import snapshot
 from agenttrace.tracing.context import current
@@ -164,7 +165,7 @@ def plain_mapping(value: Any) -> dict[str, Any] | None:
                 raise
             return None
     copy = snapshot(value)[0]
-    return copy if isinstance(copy, dict) and set(copy) != {"$type"} else None
+    return copy if isinstance(copy, dict) and cause_of(copy) != "not opened" else None
 
 
 MAX_TAGS = 1_000

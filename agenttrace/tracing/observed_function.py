@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from agenttrace.core.jsonable import clean_text, jsonable
+from agenttrace.core.marks import cause_of
 from agenttrace.core.tool import REQUIRED, TOOL, Parameter, ParameterKind, ToolDefinition
 from agenttrace.tracing.record import OnEnd, Recorder
 from agenttrace.tracing.redaction import Redaction
@@ -181,7 +182,7 @@ class Rebinding:
                     return None
                 positional += value
             elif parameter.kind is parameter.VAR_KEYWORD:
-                if not isinstance(value, dict) or "$truncated" in value:
+                if not isinstance(value, dict) or cause_of(value) is not None:
                     return None
                 keywords |= value
             elif parameter.kind is parameter.KEYWORD_ONLY:

@@ -14,6 +14,7 @@ from typing import Any
 from agenttrace.core.batch import Destination, ScoreRow
 from agenttrace.core.identity import clock_jumps, follow_clock, monotonic_ns
 from agenttrace.core.interruptions import pass_on_interruption
+from agenttrace.core.marks import left_out
 from agenttrace.core.protocols import BeginsAnew, Exporter, Sender, SpanSink, optional
 from agenttrace.process.fork_and_exit import at_end_of_child, at_exit, at_fork
 from agenttrace.process.signal_safe import AtOnce, Barrier, Counter, PlainThread, Turn
@@ -112,7 +113,7 @@ class Pipeline:
         """Admit a heavy value, or return the mark that takes its place."""
         if self.weight + value.size > MAX_WEIGHT:
             self.values_dropped.add()
-            return {"$truncated": "memory"}
+            return left_out("memory")
         self.weight += value.size  # approximate across threads; set right whenever the queue runs empty
         return value
 

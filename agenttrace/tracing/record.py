@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from agenttrace.core.errors import ConfigError
 from agenttrace.core.identity import SPAN_KEY_MASK, anchor_ns, new_span_key, new_trace_key
+from agenttrace.core.marks import left_out
 from agenttrace.core.numbers import is_number
 from agenttrace.tracing.freeze import Frozen
 
@@ -183,7 +184,7 @@ def parent_key_of(record: Record) -> int | None:
     return key_of(parent)
 
 
-OUT_OF_MEMORY = {"$truncated": "memory"}
+OUT_OF_MEMORY = left_out("memory")
 """Replaces a heavy value for which there was no room."""
 
 

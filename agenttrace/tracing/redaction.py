@@ -12,11 +12,11 @@ from typing import Any
 from agenttrace.core.errors import ConfigError
 from agenttrace.core.interruptions import pass_on_interruption
 from agenttrace.core.jsonable import clean_text, jsonable, to_json
+from agenttrace.core.marks import REDACTED
 from agenttrace.core.score import Score
 from agenttrace.core.snapshot import MAX_VALUE_SIZE
 from agenttrace.core.tool import REQUIRED, ToolDefinition
 from agenttrace.tracing.secrets import (
-    REDACTED,
     SHORTEST_SECRET,
     may_have_fields,
     names_a_secret,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-REDACTED = "[redacted]"
+from agenttrace.core.marks import REDACTED
 
 SECRET_NAMES = frozenset(
     {

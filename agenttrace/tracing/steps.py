@@ -14,6 +14,7 @@ from typing import Any
 from agenttrace.core import semconv
 from agenttrace.core.identity import monotonic_ns
 from agenttrace.core.interruptions import thrown_in
+from agenttrace.core.marks import left_out, not_read
 from agenttrace.process.said_once import SaidOnce
 from agenttrace.tracing.failure import describe, status_of
 from agenttrace.tracing.freeze import MAX_SPAN_SIZE, Frozen, freeze
@@ -59,7 +60,7 @@ def freeze_arguments(scope: Scope, values: tuple[Any, ...]) -> tuple[Any, ...]:
         if thrown_in(error):
             raise
         scope.pipeline.recording_errors.add()
-        return ({"$type": "unreadable"},) * len(values)
+        return tuple(not_read() for _ in values)
 
 
 def freeze_one(scope: Scope, value: Any) -> Any:
@@ -71,7 +72,7 @@ def freeze_one(scope: Scope, value: Any) -> Any:
         if thrown_in(error):
             raise
         scope.pipeline.recording_errors.add()
-        return {"$type": "unreadable"}
+        return not_read()
 
 
 def _admit(scope: Scope, copies: list[Any]) -> None:
@@ -80,7 +81,7 @@ def _admit(scope: Scope, copies: list[Any]) -> None:
     for position, copy in enumerate(copies):
         if type(copy) is Frozen:
             room -= copy.size
-            copies[position] = {"$truncated": "span"} if room < 0 else scope.pipeline.weigh(copy)
+            copies[position] = left_out("span") if room < 0 else scope.pipeline.weigh(copy)
 
 
 def emit(record: Record, end: int) -> None:

@@ -14,13 +14,13 @@ from zlib import crc32
 
 from agenttrace.core.errors import ConfigError
 from agenttrace.core.identity import monotonic_ns
+from agenttrace.core.marks import REDACTED
 from agenttrace.tracing import steps, templates
 from agenttrace.tracing.context import current
 from agenttrace.tracing.failure import GENERATED
 from agenttrace.tracing.freeze import LIGHT_TEXT
 from agenttrace.tracing.observed_function import ObservedFunction
 from agenttrace.tracing.record import OBSERVED, OUTPUT, SCOPE, Record
-from agenttrace.tracing.secrets import REDACTED
 
 RESERVED = "_at_"
 """Parameters must not begin so; a function that has such a one is wrapped behind ``*args, **kwargs``."""

@@ -5,7 +5,6 @@ import asyncio
 import collections
 import dataclasses
 import datetime
-import decimal
 import enum
 import json
 import pathlib
@@ -356,7 +355,6 @@ class TestWellKnownTypes:
             (datetime.date(2026, 1, 2), "2026-01-02"),
             (datetime.timedelta(days=1), "1 day, 0:00:00"),
             (uuid.UUID(int=1), "00000000-0000-0000-0000-000000000001"),
-            (decimal.Decimal("1.10"), "1.10"),
             (pathlib.PurePosixPath("/a/b"), "/a/b"),
             (complex(1, 2), "(1+2j)"),
             (range(3), "range(0, 3)"),
@@ -413,7 +411,7 @@ class TestKeys:
         }
 
     def test_that_equal_each_other_are_told_apart_by_their_own_kind(self):
-        assert copy({1.0: "a"}) == {"1.0": "a"}
+        assert copy({1.0: "a"}) == {"1": "a"} == copy({1: "a"})
         assert copy({True: "a", False: "b"}) == {"true": "a", "false": "b"}
 
     def test_objects_as_keys_do_not_run(self):
@@ -428,17 +426,20 @@ class TestKeys:
 
 class TestNumbers:
     @pytest.mark.parametrize("value", [1 << 53, 1 << 63, -(1 << 64), 10**400])
-    def test_large_integers_become_text(self, value):
+    def test_large_integers_stay_numbers(self, value):
         """Scenario 19."""
-        assert jsonable(value) == str(value)
-        assert jsonable([value, {"a": value}]) == [str(value), {"a": str(value)}]
+        assert jsonable([value, {"a": value}]) == [value, {"a": value}]
 
-    def test_integers_of_ten_thousand_digits_are_cut(self):
+    def test_integers_of_ten_thousand_digits_are_written_as_hexadecimal_digits(self):
         """Scenario 19."""
-        text = jsonable(-(10**10_000))
-        assert text.startswith("-0x")
-        assert text.endswith(" digits]")
-        assert len(text) < 100
+        value = -(10**10_000)
+        assert jsonable(value) == {"$int": hex(value)}
+
+    def test_integers_of_a_million_digits_are_cut(self):
+        data = jsonable(-(10**1_000_000), limit=MAX_VALUE_SIZE)
+        assert data["$int"].startswith("-0x")
+        assert data["$int"].endswith(" digits]")
+        assert len(data["$int"]) < 100
 
     def test_a_hundred_thousand_large_integers_stay_under_the_limit(self):
         assert (

@@ -2,7 +2,8 @@
 
 import pytest
 
-from agenttrace.core.text import cut, described, short_line, short_repr, shorten
+from agenttrace.core.marks import cut
+from agenttrace.core.text import described, short_line, short_repr, shorten
 
 
 @pytest.mark.parametrize(("most", "text"), [(7, "abcdefg"), (6, "abcde…"), (1, "…"), (0, "…")])

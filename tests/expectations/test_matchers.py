@@ -152,7 +152,7 @@ def test_a_scalar_has_is_read_as_one_item() -> None:
 def test_a_literal_dollar_key_is_written_doubled() -> None:
     assert read_value({"$$re": 1, "b": {"$$x": 2}}) == {"$re": 1, "b": {"$x": 2}}
     assert write_value({"$re": 1}) == {"$$re": 1}
-    assert agreement(read_value({"$$type": "module.Thing"}), {"$type": "module.Thing"}) == 1.0
+    assert agreement(read_value({"$$re": "module.Thing"}), {"$re": "module.Thing"}) == 1.0
 
 
 @pytest.mark.parametrize(

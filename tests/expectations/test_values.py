@@ -53,7 +53,7 @@ ID = uuid.UUID("12345678-1234-5678-1234-567812345678")
         (datetime.datetime(2025, 6, 1, 12, tzinfo=datetime.UTC), "2025-06-01T12:00:00+00:00"),
         (Colour.RED, "red"), (ID, str(ID)), (Decimal("1.50"), "1.50"),
         (Point(1), {"x": 1, "y": 2}), (Person(name="Ann"), {"name": "Ann"}),
-        (2**70, 2**70), (2**70, str(2**70)), (-(2**60), -(2**60)),
+        (2**70, 2**70), (-(2**60), -(2**60)),
         ({1: "a"}, {"1": "a"}), (None, None), ([], ()), ({}, {}),
     ],
 )  # fmt: skip
@@ -68,7 +68,7 @@ def test_values_that_say_the_same_agree(expected: object, actual: object) -> Non
         (True, 1), (1, True), (False, 0), (0, False), (True, 1.0),
         ("1", 1), (1, "1"), (None, "None"), (None, 0), ("", None),
         ([1, 2], [2, 1]), ([1], 1), ({"a": 1}, [1]), ("a", "A"), ({1, 2}, [1, 1]),
-        (float("nan"), 0.0), ([], {}), ({}, []), (2**70, 2**70 + 1),
+        (float("nan"), 0.0), (2**70, str(2**70)), ([], {}), ({}, []), (2**70, 2**70 + 1),
     ],
 )  # fmt: skip
 def test_values_that_differ_do_not_agree(expected: object, actual: object) -> None:

@@ -1,0 +1,147 @@
+"""Read the values of numpy and pandas as data, where the program has imported them.
+
+Only objects of exactly their own types are read, never those of a subclass, and of a table never a column of
+a type from elsewhere: so what runs is the libraries' code, not the user's. How much is read is decided by
+sizes that they keep, before a value is touched.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from typing import Any
+
+from agenttrace.core.marks import left_out
+
+MOST_VALUES = 8_192
+"""Numbers of an array, or cells of a table, that are read: more would not be kept."""
+
+MOST_ITEMS = 1_000
+_MOST_COLUMNS = 100
+"""Columns of a table: each costs some 30 µs on the thread of the traced call."""
+
+_LIBRARIES = frozenset({"numpy", "pandas"})
+
+
+def library_handler(kind: type, bases: tuple[type, ...]) -> Callable[[Any], Any] | None:
+    """The function that makes builtin values of objects of a library's own type, or None."""
+    for library, handler_of in (("numpy", _numpy_handler), ("pandas", _pandas_handler)):
+        module = sys.modules.get(library)
+        if module is not None and type(kind) is type:
+            handler = handler_of(kind, bases, vars(module))
+            if handler is not None:
+                return handler
+    return None
+
+
+def _numpy_handler(
+    kind: type, bases: tuple[type, ...], names: Mapping[str, Any]
+) -> Callable[[Any], Any] | None:
+    if names.get("ndarray") is kind:
+        return _array
+    if names.get(kind.__name__) is not kind or not any(base is names.get("generic") for base in bases):
+        return None
+    # float64, str_ and bytes_ are builtins, too, and read as such.
+    return None if any(base in (float, str, bytes) for base in bases) else _number
+
+
+def _pandas_handler(
+    kind: type, bases: tuple[type, ...], names: Mapping[str, Any]
+) -> Callable[[Any], Any] | None:
+    if names.get("NaT") is not None and type(names["NaT"]) is kind:
+        return lambda _: "NaT"
+    if names.get("NA") is not None and type(names["NA"]) is kind:
+        return lambda _: None
+    if names.get(kind.__name__) is not kind:
+        return None
+    if any(base is names.get("Index") for base in bases):
+        return _column
+    handlers: Mapping[str, Callable[[Any], Any]] = {
+        "Timestamp": _timestamp,
+        "Timedelta": lambda value: _duration_text(value, value.nanoseconds),
+        "Series": lambda value: {"name": value.name, "index": _column(value.index), "data": _column(value)},
+        "DataFrame": _table,
+    }
+    return handlers.get(kind.__name__)
+
+
+def _number(value: Any) -> Any:
+    """A numpy scalar as Python's own, times as text. TypeError for what has no equal there."""
+    kind = value.dtype.kind
+    if kind == "M":
+        return str(value)
+    if kind == "m":
+        item = value.item()
+        if type(item) is int and value.dtype == "m8[ns]":
+            return _duration_text(timedelta(microseconds=item // 1000), item % 1000)
+        return str(item) if type(item) is timedelta else str(value)
+    if kind == "c":
+        return str(complex(value))
+    if kind not in "biuf":
+        raise TypeError(f"a value of numpy's type {value.dtype} is not opened")
+    number = value.item()
+    if kind == "f" and type(number) is not float:  # a long double
+        number = float(value)
+        if number == number and number != value:
+            raise TypeError("a long double between two doubles")
+    return number
+
+
+def _array(array: Any) -> Any:
+    if array.dtype.kind == "V":
+        raise TypeError("an array of records is not opened")
+    return _nested(array, MOST_VALUES)
+
+
+def _nested(array: Any, room: int) -> Any:
+    """An array as nested lists of at most about `room` values, with marks for what is left out."""
+    if array.ndim == 0:
+        return array[()]
+    size = array.shape[0]
+    values_each = array.size // size if size else 0
+    count = min(size, MOST_ITEMS, max(room // max(values_each, 1), 1))
+    if array.ndim > 1:
+        items = [_nested(array[at], room // max(count, 1)) for at in range(count)]
+    elif array.dtype.kind in "mM":
+        items = list(array[:count])
+    else:
+        items = array[:count].tolist()
+    return [*items, left_out(size - count)] if count < size else items
+
+
+def _timestamp(value: Any) -> str:
+    # A zone may be anyone's code: the moment is read without it.
+    return str(value.isoformat()) if value.tzinfo is None else f"{value.asm8}+00:00"
+
+
+def _duration_text(value: timedelta, nanoseconds: int) -> str:
+    text = timedelta.__str__(value)
+    if not nanoseconds:
+        return text
+    return f"{text if value.microseconds else text + '.000000'}{nanoseconds:03d}"
+
+
+def _column(values: Any) -> list[Any]:
+    """An index, or a column of a table, as a list. TypeError for a type from elsewhere."""
+    if type(values.dtype).__module__.partition(".")[0] not in _LIBRARIES:
+        raise TypeError("a column of a type from elsewhere is not opened")
+    size = len(values)
+    head = (values.iloc if hasattr(values, "iloc") else values)[:MOST_ITEMS].tolist()
+    return [*head, left_out(size - len(head))] if len(head) < size else head
+
+
+def _table(frame: Any) -> dict[str, list[Any]]:
+    """A table as `DataFrame.to_dict("split")` gives it."""
+    rows, columns = frame.shape
+    wide = min(columns, _MOST_COLUMNS)
+    count = min(rows, MOST_ITEMS, max(MOST_VALUES // max(wide, 1), 1))
+    head = frame.iloc[:count]
+    cells = [_column(head.iloc[:, at]) for at in range(wide)]
+    data: list[Any] = [list(row) for row in zip(*cells, strict=True)] if cells else [[]] * count
+    if wide < columns:
+        for row in data:
+            row.append(left_out(columns - wide))
+    if count < rows:
+        data.append(left_out(rows - count))
+    return {"columns": _column(frame.columns), "index": _column(frame.index), "data": data}
