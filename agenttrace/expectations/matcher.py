@@ -23,6 +23,7 @@ from typing import Any, ClassVar, Protocol, cast
 
 from agenttrace.core.errors import ExpectationError, did_you_mean
 from agenttrace.core.jsonable import jsonable
+from agenttrace.core.marks import KnownPart
 from agenttrace.core.snapshot import in_stable_order
 from agenttrace.core.tagged import untagged
 from agenttrace.core.tool_call import ANY, ArgumentMode, ToolCall
@@ -66,6 +67,10 @@ class Matcher(ABC):
     word: ClassVar[str] = ""
     operator: ClassVar[str] = ""
     options: ClassVar[tuple[str, ...]] = ()
+    looks_inside: ClassVar[bool] = False
+    """It compares the value with expected ones, which see themselves what cannot be told."""
+    is_opaque: ClassVar[bool] = False
+    """It may look at any part of the value, so that it cannot be told where a part was not recorded."""
 
     def __init_subclass__(cls) -> None:
         if "operator" in vars(cls):
@@ -80,6 +85,11 @@ class Matcher(ABC):
     @abstractmethod
     def agree(self, actual: Any, context: Context) -> float:
         """Agreement with an actual value, 0 to 1."""
+
+    def agree_with_part(self, known: KnownPart | None, actual: Any, context: Context) -> float | None:
+        """Agreement with a value that was not recorded whole, of which `known` is known; None where that
+        cannot be told."""
+        return None
 
     def why(self, actual: Any, context: Context) -> str:
         """Why they do not agree, where the two values do not show it; else ``""``."""
@@ -131,6 +141,7 @@ _OPTIONS: dict[str, str] = {}
 class All(Matcher):
     """Several matchers at once, each with its own operator: ``gte(1) & lte(5)``."""
 
+    looks_inside = True
     parts: tuple[Matcher, ...]
 
     def __post_init__(self) -> None:

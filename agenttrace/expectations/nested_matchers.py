@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from agenttrace.core.errors import ExpectationError
+from agenttrace.core.marks import KnownPart
 from agenttrace.core.numbers import is_number
 from agenttrace.expectations.matcher import Context, Matcher, read_value, write_value
 from agenttrace.expectations.reading import reversed_reading
@@ -39,6 +40,7 @@ class _Several(_Nested):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class _OneOf(_Several):
+    looks_inside = True
     word = "one_of"
     operator = "$in"
 
@@ -68,6 +70,13 @@ class _Has(_Several):
 
     def agree(self, actual: Any, context: Context) -> float:
         return 1.0 if all(self._contains(actual, item, context) for item in self.items) else 0.0
+
+    def agree_with_part(self, known: KnownPart | None, actual: Any, context: Context) -> float | None:
+        pieces = () if known is None else known.part if isinstance(known.part, tuple) else (known.part,)
+        missing = [
+            item for item in self.items if not any(self._contains(part, item, context) for part in pieces)
+        ]
+        return None if missing else 1.0
 
     def _contains(self, actual: Any, item: Any, context: Context) -> bool:
         if isinstance(actual, str):
@@ -104,6 +113,11 @@ class _Length(_Nested):
         has_size = isinstance(actual, str | list | tuple | Mapping | set | frozenset)
         return agree(self.size, len(actual), context) if has_size else 0.0
 
+    def agree_with_part(self, known: KnownPart | None, actual: Any, context: Context) -> float | None:
+        if known is None or known.total is None:
+            return None
+        return agree(self.size, known.total, context)
+
 
 def length(size: int | Matcher) -> Matcher:
     """A text, list or mapping of so many characters, items or keys: ``length(3)``, ``length(gte(1))``."""
@@ -120,6 +134,7 @@ class _Prepared(_Nested):
 
 class _Not(_Prepared):
     __slots__ = ()
+    looks_inside = True
     word = "not_"
     operator = "$not"
 
@@ -135,6 +150,7 @@ def not_(value: Any) -> Matcher:
 
 class _Default(_Prepared):
     __slots__ = ()
+    looks_inside = True
     word = "default"
     operator = "$default"
 

@@ -19,6 +19,7 @@ from agenttrace.core.errors import ExpectationError, did_you_mean
 from agenttrace.core.json_reader import InvalidJSON, lenient_json
 from agenttrace.core.tool_call import ToolCall
 from agenttrace.expectations.matcher import PLAIN, Context, Matcher
+from agenttrace.expectations.reading import cannot_tell, cause_within
 from agenttrace.expectations.values import agree, prepare
 
 Step = str | int | None
@@ -35,6 +36,7 @@ class Ref(Matcher):
     """A value that an earlier call received or returned."""
 
     word = "ref"
+    looks_inside = True
     operator = "$ref"
     path: str
 
@@ -50,9 +52,14 @@ class Ref(Matcher):
         _, side, steps = split_path(self.path)
         for call in self._sources(context):
             value = call.output if side == "output" else call.arguments
-            if any(
-                agree(prepare(source_value), actual, PLAIN) == 1.0 for source_value in _select(value, steps)
-            ):
+            for source_value in _select(value, steps):
+                cause = cause_within(source_value)
+                if cause is not None and cannot_tell(cause, self.path) == 1.0:
+                    return 1.0
+                if cause is None and agree(prepare(source_value), actual, PLAIN) == 1.0:
+                    return 1.0
+            cause = cause_within(value) if steps else None
+            if cause is not None and cannot_tell(cause, self.path) == 1.0:  # perhaps in what is not there
                 return 1.0
         return 0.0
 

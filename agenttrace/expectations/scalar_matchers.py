@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any, ClassVar, Final, Literal, get_args
 
 from agenttrace.core.errors import ExpectationError, ScorerError, did_you_mean
+from agenttrace.core.marks import KnownPart
 from agenttrace.core.numbers import is_decimal, is_number
 from agenttrace.expectations.matcher import Context, Matcher, when_true
 from agenttrace.process.bounded_search import bounded_search, compiled
@@ -27,6 +28,8 @@ _TYPE_NAMES: Mapping[Any, TypeName] = {
     tuple: "array",
     dict: "object",
 }
+LOOKS_AHEAD = re.compile(r"\$|\\[ZbB]|\(\?")
+"""Parts of a pattern by which what follows a match decides whether it is one."""
 _JSON_TYPES: tuple[TypeName, ...] = get_args(TypeName)
 
 
@@ -82,6 +85,13 @@ class _Regex(Matcher):
         if not isinstance(actual, str):
             return 0.0
         return 0.0 if bounded_search(self._compiled, actual) is None else 1.0
+
+    def agree_with_part(self, known: KnownPart | None, actual: Any, context: Context) -> float | None:
+        if known is None or not isinstance(known.part, str):
+            return 0.0 if known is not None and not isinstance(known.part, tuple) else None
+        # What lies ahead may decide: an anchor, a look-ahead, the end of a word.
+        found = None if LOOKS_AHEAD.search(self.pattern) else bounded_search(self._compiled, known.part)
+        return None if found is None else 1.0
 
 
 def re_(pattern: str) -> Matcher:
@@ -213,6 +223,11 @@ class _OfType(Matcher):
         }[self.name]
         return 1.0 if holds else 0.0
 
+    def agree_with_part(self, known: KnownPart | None, actual: Any, context: Context) -> float | None:
+        if known is None or (isinstance(known.part, tuple) and known.part == ("", "")):
+            return None
+        return self.agree("" if isinstance(known.part, tuple | bytes) else known.part, context)
+
 
 def type_(kind: Any) -> Matcher:
     """A value of a type: ``str``, ``int``, ``float`` (any number), ``bool``, ``list``, ``dict``, None, or
@@ -235,6 +250,7 @@ def _type_name(kind: Any) -> TypeName:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class _Semantic(Matcher):
+    is_opaque = True
     word = "semantic"
     operator = "$semantic"
     text: str

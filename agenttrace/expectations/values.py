@@ -22,14 +22,15 @@ from typing import Any, Literal
 
 from agenttrace.core.errors import ExpectationError
 from agenttrace.core.jsonable import clean, clean_text, jsonable, to_json
-from agenttrace.core.marks import TRUNCATED, cause_of, known_part, left_out
+from agenttrace.core.marks import TRUNCATED, Cause, KnownPart, cause_of, known_part, left_out
 from agenttrace.core.moments import moment_of
 from agenttrace.core.numbers import is_decimal
 from agenttrace.core.snapshot import LEAVES, MAX_DEPTH, MAX_ITEMS, in_stable_order
 from agenttrace.core.tagged import opened, opened_throughout, untagged
 from agenttrace.core.tool_call import ANY, ArgumentMode
 from agenttrace.expectations.assign import best_pairs
-from agenttrace.expectations.matcher import Context, Matcher, Unordered, write_value
+from agenttrace.expectations.matcher import All, Context, Matcher, Unordered, write_value
+from agenttrace.expectations.reading import cannot_tell, cause_within
 
 DifferenceKind = Literal["differs", "missing", "unexpected"]
 _EXACT = frozenset({str, int, bool, type(None)})
@@ -71,6 +72,7 @@ class Difference:
 class Predicate(Matcher):
     """Any callable: agrees where it returns a true value; the diff shows what it raises."""
 
+    is_opaque = True
     function: Any
 
     def agree(self, actual: Any, context: Context) -> float:
@@ -162,12 +164,12 @@ def agree(
     if expected is ANY:
         return 1.0
     kind = type(expected)
+    if (cause := cause_of(actual)) is not None:
+        part = _agree_in_part(expected, actual, cause, context, path, into)
+        if part is not None:
+            return part
     if isinstance(expected, Matcher):
-        value = expected.agree(_for_matcher(expected, actual), context)
-        if value < 1 and into is not None:
-            why = expected.why(_for_matcher(expected, actual), context)
-            into.append(Difference(path, expected, actual, note=why))
-        return value
+        return _agree_matcher(expected, actual, context, path, into)
     value = actual if type(actual) in LEAVES else _readable(actual)
     if kind is dict:
         if isinstance(value, Mapping) and not _is_mark(value, actual):
@@ -184,6 +186,64 @@ def agree(
     if into is not None:
         into.append(Difference(path, expected, actual, note=_note(value)))
     return 0.0
+
+
+def _agree_matcher(
+    expected: Matcher, actual: Any, context: Context, path: str, into: list[Difference] | None
+) -> float:
+    if isinstance(expected, All):
+        return min(agree(part, actual, context, path, into) for part in expected.parts)
+    if expected.is_opaque and (cause := cause_within(actual)) is not None:
+        return cannot_tell(cause, path)
+    value = expected.agree(_for_matcher(expected, actual), context)
+    if value < 1 and into is not None:
+        why = expected.why(_for_matcher(expected, actual), context)
+        into.append(Difference(path, expected, actual, note=why))
+    return value
+
+
+def _agree_in_part(
+    expected: Any, actual: Any, cause: Cause, context: Context, path: str, into: list[Difference] | None
+) -> float | None:
+    """Agreement with a value that is not known whole; None where its parts are compared one by one."""
+    known = known_part(actual)
+    if isinstance(expected, Matcher):
+        if expected.looks_inside:
+            return None
+        told = expected.agree_with_part(known, actual, context)
+        value = cannot_tell(cause, path) if told is None else told
+    elif known is not None and isinstance(known.part, dict | list):
+        if isinstance(expected, dict if isinstance(known.part, dict) else list | Unordered):
+            return None
+        value = 0.0
+    else:
+        value = 0.0 if _differs_from_part(expected, known, cause) else cannot_tell(cause, path)
+    if value < 1 and into is not None:
+        into.append(Difference(path, expected, actual, note=f"{cause} when it was recorded"))
+    return value
+
+
+def _differs_from_part(expected: Any, known: KnownPart | None, cause: Cause) -> bool:
+    """Whether what is known of a text or of bytes shows that they are others than expected."""
+    if known is None or cause == "not opened":
+        return False
+    if isinstance(known.part, tuple):  # the pieces around what was redacted
+        head, tail = known.part[0], known.part[-1]
+        if not head and not tail and len(known.part) == 2:
+            return False  # nothing is known, not even that it was a text
+        return type(expected) is not str or not (expected.startswith(head) and expected.endswith(tail))
+    if type(known.part) is str:
+        return not _begins_with(expected, known)
+    return type(known.part) is bytes and not _begins_with(expected, known)
+
+
+def _begins_with(expected: Any, known: KnownPart) -> bool:
+    """Whether a text, or bytes, is as long as the whole was, and begins with what is known of it."""
+    return (
+        type(expected) is type(known.part)
+        and len(expected) == known.total
+        and expected.startswith(known.part)
+    )
 
 
 def _readable(actual: Any) -> Any:
@@ -264,6 +324,7 @@ def _agree_mapping(
 ) -> float:
     if actual.keys() != expected.keys() and not all(type(key) is str for key in actual):
         actual = dict(zip(map(key_text, actual), actual.values(), strict=True))
+    left_out = _count_left_out(actual)
     total = 0.0
     for key, item in expected.items():
         if key in actual:
@@ -271,22 +332,43 @@ def _agree_mapping(
             kind = type(item)
             if kind is type(value) and kind in _EXACT and (item == value or into is None):
                 # The loop of large comparisons: scalars of one type need no more than this.
-                if item == value or (kind is str and _same_text(item, value)):
+                if kind is str and cause_of(value) is not None:
+                    total += agree(item, value, context, f"{path}.{key}" if path else key, into)
+                elif item == value or (kind is str and _same_text(item, value)):
                     total += 1.0
             else:
                 total += agree(item, value, context, f"{path}.{key}" if path else key, into)
+        elif left_out:
+            total += cannot_tell("cut", f"{path}.{key}" if path else key)
         elif isinstance(item, Matcher) and item.accepts_absence:
             total += 1.0
         elif into is not None:
             into.append(Difference(f"{path}.{key}" if path else key, item, None, "missing"))
     count = len(expected)
     if context.mode == "exact" and actual.keys() != expected.keys():
-        for key, item in actual.items():
-            if key not in expected:
-                count += 1
-                if into is not None:
-                    into.append(Difference(f"{path}.{key}" if path else str(key), None, item, "unexpected"))
+        count += _count_unexpected(expected, actual, left_out, path, into)
     return total / count if count else 1.0
+
+
+def _count_unexpected(
+    expected: Mapping[str, Any],
+    actual: Mapping[Any, Any],
+    left_out: int,
+    path: str,
+    into: list[Difference] | None,
+) -> int:
+    unexpected = [key for key in actual if key not in expected and not (left_out and key == TRUNCATED)]
+    if into is not None:
+        for key in unexpected:
+            into.append(Difference(f"{path}.{key}" if path else str(key), None, actual[key], "unexpected"))
+    # Of what was left out, at least so many entries are none of those expected.
+    return len(unexpected) + max(left_out - sum(key not in actual for key in expected), 0)
+
+
+def _count_left_out(actual: Mapping[Any, Any]) -> int:
+    """How many entries a recorded mapping lacks because it was cut."""
+    count = actual.get(TRUNCATED) if len(actual) > 1 else None
+    return count if type(count) is int else 0
 
 
 def _agree_list(
@@ -298,10 +380,19 @@ def _agree_list(
 ) -> float:
     total = 0.0
     count_before = 0 if into is None else len(into)
+    known = known_part(actual) if type(actual) is list else None
+    size = len(actual)
+    if known is not None and known.total is not None:
+        actual, size = known.part, known.total
+        for index in range(len(actual), min(size, len(expected))):
+            total += cannot_tell("cut", f"{path}[{index}]")
     for index, (item, value) in enumerate(zip(expected, actual, strict=False)):
         total += agree(item, value, context, f"{path}[{index}]", into)
-    longer = max(len(expected), len(actual))
-    if into is not None and total < longer and _is_reordered(expected, actual, context):
+    longer = max(len(expected), size)
+    if known is not None:
+        if into is not None and total < longer:
+            into.append(Difference(path, expected, actual, note="cut when it was recorded"))
+    elif into is not None and total < longer and _is_reordered(expected, actual, context):
         into[count_before:] = [Difference(path, expected, actual, note="the same items in another order")]
     elif into is not None:
         for index in range(len(actual), len(expected)):
@@ -323,6 +414,9 @@ def _agree_unordered(
 ) -> float:
     if isinstance(actual, set | frozenset):
         actual = in_stable_order(actual)
+    known = known_part(actual) if type(actual) is list else None
+    if known is not None and known.total is not None and len(expected.members) == known.total:
+        return cannot_tell("cut", path)
     if isinstance(actual, list | tuple):
         items = list(actual)
         matrix = [[agree(item, other, context) for other in items] for item in expected.members]

@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import Any, get_args
 
 from agenttrace.core.errors import ExpectationError, ScorerError
+from agenttrace.core.marks import cause_of
 from agenttrace.core.snapshot import LEAVES
 from agenttrace.core.tool import ToolDefinition
 from agenttrace.core.tool_call import ANY, ArgumentMode, ToolCall
@@ -36,6 +37,7 @@ Comparators = Mapping[str, Compare | Mapping[str, Compare]]
 class Compared(Matcher):
     """An expected value that a user's comparator compares."""
 
+    is_opaque = True
     value: Any
     compare: Compare
 
@@ -214,7 +216,9 @@ class CallAgreement:
         for key, value in expected_arguments.items():
             kind = type(value)
             if (
-                kind not in LEAVES or type(actual_arguments[key]) is not kind
+                kind not in LEAVES
+                or type(actual_arguments[key]) is not kind
+                or (kind is str and cause_of(value) is not None)
             ):  # 1 == True, and ANY equals everything
                 return False
         return True

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from agenttrace.core.marks import cause_of
 from agenttrace.core.moments import moment_of
 from agenttrace.core.snapshot import EXACT_INT
 from agenttrace.core.tool_call import ToolCall
@@ -60,7 +61,7 @@ def flat_arguments(arguments: Mapping[str, Any]) -> list[Argument] | None:
     for key, value in arguments.items():
         kind = type(value)
         if kind is str:
-            if value.endswith(" chars]") or moment_of(value) is not None:  # perhaps cut; an ISO time
+            if cause_of(value) is not None or moment_of(value) is not None:
                 return None
             items.append((key, value))
         elif kind is int:

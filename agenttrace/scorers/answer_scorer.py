@@ -10,6 +10,7 @@ from agenttrace.core.example import Example
 from agenttrace.core.numbers import is_number
 from agenttrace.core.score import Score, checked_threshold
 from agenttrace.core.trace import Trace
+from agenttrace.expectations.reading import cause_within
 
 
 class AnswerScorer:
@@ -36,6 +37,16 @@ class AnswerScorer:
         if trace is not None and trace.output is not None:
             return trace.output
         raise ScorerError(f"{self.name} needs the example's actual_output, or a trace with an output")
+
+    def _whole(self, answer: Any) -> Any:
+        """An answer that is read as a whole; ScorerError where it was not recorded whole."""
+        cause = cause_within(answer)
+        if cause is not None:
+            raise ScorerError(
+                f"{self.name} reads the answer as a whole, and it was {cause} when it was recorded; "
+                "give the example's actual_output"
+            )
+        return answer
 
     def _text(self, value: Any) -> str:
         """A text as it is, a number as Python writes it; ScorerError for anything else."""

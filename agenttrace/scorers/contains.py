@@ -7,9 +7,10 @@ from typing import Literal
 
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
+from agenttrace.core.marks import cause_of
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
-from agenttrace.expectations.reading import in_both_readings
+from agenttrace.expectations.reading import cannot_tell, in_both_readings
 from agenttrace.scorers.answer_scorer import AnswerScorer
 
 
@@ -48,7 +49,12 @@ class ContainsScorer(AnswerScorer):
         answer = self._actual(example, trace)
         lines = answer if isinstance(answer, list | tuple) else [answer]
         text = self._plain("\n".join(map(self._text, lines)))
-        missing = [item for item in texts if self._plain(item) not in text]
+        cause = cause_of(text)
+        missing = [
+            item
+            for item in texts
+            if self._plain(item) not in text and (cause is None or cannot_tell(cause) == 0.0)
+        ]
         count = len(texts) - len(missing)
         value = float(count > 0) if self.mode == "any" else count / len(texts)
         reason = f"{count} of {len(texts)} texts found ({self.mode} wanted)"

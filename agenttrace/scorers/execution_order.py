@@ -12,7 +12,7 @@ from agenttrace.core.score import Score
 from agenttrace.core.tool import TOOL
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.expectation import Attempts
-from agenttrace.expectations.reading import in_both_readings
+from agenttrace.expectations.reading import cause_within, in_both_readings
 from agenttrace.expectations.values import value_key
 from agenttrace.matching.lcs import lcs_pairs
 from agenttrace.matching.selection import check_scored
@@ -78,6 +78,9 @@ class ExecutionOrderScorer(CallScorer):
         check_scored(example, trace)
         expected = self._expected(example)
         actual = self._actual(example, trace)
+        cause = cause_within(actual)
+        if cause is not None:
+            raise ScorerError(f"{self.name}: one of the actions was {cause} when it was recorded")
         value, reason, details = _compare(self.mode, expected, actual)
         if self.strict and value < 1:
             value, reason = 0.0, f"{reason}; strict: 0 unless 1"

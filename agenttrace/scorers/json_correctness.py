@@ -52,7 +52,7 @@ class JSONCorrectnessScorer(AnswerScorer):
             ScorerError: there is no answer, the schema refers to something that is not in it, or the search
                 for one of its patterns does not end in time.
         """
-        answer = self._actual(example, trace)
+        answer = self._whole(self._actual(example, trace))
         try:
             data = _read(answer)
         except (ValueError, RecursionError) as error:

@@ -31,7 +31,7 @@ class NumericDifferenceScorer(AnswerScorer):
             ScorerError: a field is missing, or is not a finite number.
         """
         expected = self._expected(example)
-        actual = self._number("actual_output", self._actual(example, trace))
+        actual = self._number("actual_output", self._whole(self._actual(example, trace)))
         # Halves: the sum of two large numbers is no finite number any more.
         size = abs(actual / 2) + abs(expected / 2)
         value = 1.0 if size == 0 else 1 - abs(actual / 2 - expected / 2) / size

@@ -6,9 +6,11 @@ import re
 
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
+from agenttrace.core.marks import cause_of
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
-from agenttrace.expectations.reading import in_both_readings
+from agenttrace.expectations.reading import cannot_tell, in_both_readings
+from agenttrace.expectations.scalar_matchers import LOOKS_AHEAD
 from agenttrace.process.bounded_search import SECONDS, bounded_search, checked_seconds, compiled
 from agenttrace.scorers.answer_scorer import AnswerScorer
 
@@ -53,6 +55,10 @@ class RegexScorer(AnswerScorer):
             span = bounded_search(pattern, text, "fullmatch" if self.full else "search", self.timeout)
         except ScorerError as error:
             raise ScorerError(f"{self.name}: {error}") from None
+        cause = cause_of(text)
+        if cause is not None and (span is None or LOOKS_AHEAD.search(pattern.pattern)):
+            told = cannot_tell(cause) == 1.0
+            return self.scored(float(told), f"/{pattern.pattern}/ on a text that was {cause}")
         match = None if span is None else text[slice(*span)]
         matches = "does not match" if match is None else f"matches {match!r:.80}"
         details = {"pattern": pattern.pattern, "match": match}
