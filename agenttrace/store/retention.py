@@ -6,7 +6,7 @@ import sqlite3
 import time
 from collections.abc import Sequence
 
-from agenttrace.store.migrations import tables_of_spans
+from agenttrace.store.span_table import tables_of_spans
 from agenttrace.store.to_send import give_up_oldest
 
 DEFAULT_BYTES = 2 * 1024**3

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from agenttrace.core.errors import ExportError, StoreError
-from agenttrace.store import files, log_owner, migrations
+from agenttrace.store import files, log_owner, migrations, span_table
 from agenttrace.store.connection import Replaced, cut_log, open_for_writing, trouble_of, writable_state
 from agenttrace.store.health import StoreHealth
 from agenttrace.store.lock import FileLock
@@ -165,7 +165,7 @@ class Writer:
         """
         began = time.monotonic()
         try:
-            more = self._run(db, lambda db, _: migrations.move_old_rows(db, self._old_rows))
+            more = self._run(db, lambda db, _: span_table.move_old_rows(db, self._old_rows))
         except sqlite3.OperationalError:  # another process holds the file: with the next write, then
             return
         seconds = time.monotonic() - began
