@@ -36,7 +36,7 @@ MAX_ITEMS = 2_000
 """Spans or scores of one request."""
 
 TRIAL_ITEMS = 20
-"""The same for the first request after a failure: as long as a collector is down, little is encoded for it."""
+"""The same for the first request after a failure: while a collector is down, little is encoded for it."""
 
 MIN_BYTES = 64 * 1024
 """Requests are halved down to this size while none is answered in time."""
