@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Unpack
 
 from agenttrace.core.errors import ConfigError, StoreError
 from agenttrace.core.example import Example
-from agenttrace.core.file_form import strict, to_file_form
 from agenttrace.core.protocols import Scorer, Store
 from agenttrace.core.report import EvaluationReport
-from agenttrace.datasets import EvalDataset
+from agenttrace.datasets.dataset import EvalDataset, row_of
 from agenttrace.evaluation import assert_test, run_evaluation
 from agenttrace.evaluation.evaluate import EvaluationOptions
 from agenttrace.store import open_store
@@ -79,7 +78,7 @@ class Client:
         data = dataset if isinstance(dataset, EvalDataset) else EvalDataset(dataset)
         content = {
             "platform_fields": data.platform_fields,
-            "examples": [_row(example, place) for place, example in enumerate(data)],
+            "examples": [row_of(example, place) for place, example in enumerate(data)],
         }
         return self.store.save_dataset(alias, project_name or self.project_name, content)
 
@@ -99,12 +98,3 @@ class Client:
         dataset = EvalDataset(Example.from_dict(row) for row in content["examples"])
         dataset.platform_fields = content["platform_fields"]
         return dataset
-
-
-def _row(example: Example, place: int) -> dict[str, Any]:
-    fields = {field: getattr(example, field) for field in Example.model_fields}
-    return {
-        field: to_file_form(value, strict, f"examples[{place}].{field}")
-        for field, value in fields.items()
-        if value is not None
-    }

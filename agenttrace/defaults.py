@@ -68,26 +68,17 @@ def observe(
 
     Where there is none when the first trace starts, the default tracer is made then.
     """
+    recorded: dict[str, Any] = {
+        "span_type": span_type,
+        "name": name,
+        "capture_input": capture_input,
+        "capture_output": capture_output,
+        "metadata": metadata,
+        "tags": tags,
+    }
     if scorers:
-        return default_tracer().observe(
-            function,
-            span_type=span_type,
-            name=name,
-            capture_input=capture_input,
-            capture_output=capture_output,
-            metadata=metadata,
-            tags=tags,
-            scorers=scorers,
-            sample_rate=sample_rate,
-        )
-    options = checked_options(
-        span_type=span_type,
-        name=name,
-        capture_input=capture_input,
-        capture_output=capture_output,
-        metadata=metadata,
-        tags=tags,
-    )
+        return default_tracer().observe(function, **recorded, scorers=scorers, sample_rate=sample_rate)
+    options = checked_options(**recorded)
     check_rate(sample_rate)
     recorder = default_recorder()
     if function is None:

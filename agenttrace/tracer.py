@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from agenttrace.core.errors import ConfigError
+from agenttrace.core.numbers import is_number, is_whole
 from agenttrace.core.protocols import Exporter, Sender, Store
 from agenttrace.core.score import Score
 from agenttrace.core.span import Span
@@ -26,14 +27,13 @@ from agenttrace.tracing.decorator import (
 )
 from agenttrace.tracing.default_recorder import offer_recorder, withdraw_recorder
 from agenttrace.tracing.flush_result import FlushResult
-from agenttrace.tracing.live_span import LiveSpan, add_to
-from agenttrace.tracing.live_trace import LiveTrace, running_trace
+from agenttrace.tracing.live import LiveSpan, LiveTrace, add_to, running_trace
 from agenttrace.tracing.observed_function import ObserveOptions
+from agenttrace.tracing.open_span import SpanBlock
 from agenttrace.tracing.pipeline import Pipeline
 from agenttrace.tracing.record import Recorder, sampler
 from agenttrace.tracing.redaction import RedactCall, Redaction, redaction_of
 from agenttrace.tracing.remote import Continued, inject
-from agenttrace.tracing.span_block import SpanBlock
 from agenttrace.tracing.threads import follow_threads
 
 if TYPE_CHECKING:
@@ -89,9 +89,9 @@ class Tracer:
     ) -> None:
         if not isinstance(project_name, str) or not project_name:
             raise ConfigError(f"project_name is a non-empty string, got {project_name!r}")
-        if isinstance(queue_limit, bool) or not isinstance(queue_limit, int) or queue_limit < 1:
+        if not is_whole(queue_limit, 1):
             raise ConfigError(f"queue_limit is a positive number of spans, got {queue_limit!r}")
-        if isinstance(drain_seconds, bool) or not isinstance(drain_seconds, int | float) or drain_seconds < 0:
+        if not is_number(drain_seconds) or drain_seconds < 0:
             raise ConfigError(f"drain_seconds is a number from 0, got {drain_seconds!r}")
         self.project_name = project_name
         if not isinstance(enabled, bool):

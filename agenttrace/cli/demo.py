@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import click
 
-from agenttrace.cli.own_command import own_command
+from agenttrace.cli.main import own_command
 from agenttrace.cli.store_option import store_option
 from agenttrace.core.example import Example
 from agenttrace.evaluation.evaluate import run_evaluation

@@ -1,4 +1,4 @@
-"""The command ``agenttrace``: its groups of commands and its exit codes.
+"""The command ``agenttrace``: its groups of commands, its exit codes, how a shell calls it.
 
 Exit codes: 0 passed or done, 1 examples failed, 2 wrong usage or an error, 130 interrupted.
 """
@@ -6,10 +6,13 @@ Exit codes: 0 passed or done, 1 examples failed, 2 wrong usage or an error, 130 
 from __future__ import annotations
 
 import os
+import shlex
+import shutil
 import sys
 import traceback
 from collections.abc import Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import click
@@ -18,6 +21,7 @@ from agenttrace.core.errors import AgentTraceError
 from agenttrace.reports.text import safe
 from agenttrace.version import __version__
 
+NAME = "agenttrace"
 BROKEN = 2
 INTERRUPTED = 130
 PIPE_CLOSED = 141
@@ -114,3 +118,27 @@ def _pipe_closed() -> int:
     """Send stdout to /dev/null, so that the interpreter's own flush at exit raises nothing."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return PIPE_CLOSED
+
+
+def own_command() -> str:
+    """Return ``agenttrace`` where the shell finds this interpreter's own script, else its quoted path.
+
+    The path is relative below the working directory. Where the interpreter has no such script, the text is
+    ``python -m agenttrace`` with the interpreter's own path.
+    """
+    directory = os.path.dirname(sys.executable)
+    beside = shutil.which(NAME, path=directory) if directory else None
+    if beside is None:
+        return f"{_shell_path(sys.executable)} -m {NAME}" if sys.executable else NAME
+    on_path = shutil.which(NAME)
+    if on_path is not None and os.path.samefile(on_path, beside):
+        return NAME
+    return _shell_path(beside)
+
+
+def _shell_path(path: str) -> str:
+    """Return a program's path quoted for the shell, relative where it is below the working directory."""
+    try:
+        return shlex.quote(str(Path(path).relative_to(Path.cwd())))
+    except (ValueError, OSError):
+        return shlex.quote(path)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from datetime import datetime
 
 import click
 
-from agenttrace.cli.own_command import own_command
+from agenttrace.cli.main import own_command
 from agenttrace.cli.store_option import place, store_option, store_to_read
 from agenttrace.core.jsonable import to_json
 from agenttrace.core.protocols import TraceSummary
@@ -33,7 +34,7 @@ def traces_list(store: str | None, project: str | None, name: str | None, limit:
         source.close()
     if as_json:
         for summary in summaries:
-            click.echo(to_json(_facts(summary)))
+            click.echo(to_json(asdict(summary)))
         return
     if not summaries:
         click.echo(
@@ -57,16 +58,3 @@ def _row(summary: TraceSummary) -> tuple[str, ...]:
         duration_text(summary.duration_ns),
         summary.status,
     )
-
-
-def _facts(summary: TraceSummary) -> dict[str, str | int]:
-    return {
-        "trace_id": summary.trace_id,
-        "start_ns": summary.start_ns,
-        "name": summary.name,
-        "project": summary.project,
-        "spans": summary.spans,
-        "tool_calls": summary.tool_calls,
-        "duration_ns": summary.duration_ns,
-        "status": summary.status,
-    }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from agenttrace.cli.own_command import own_command
+from agenttrace.cli.main import own_command
 from agenttrace.cli.store_option import place, store_option, store_to_read
 from agenttrace.core.errors import StoreError
 from agenttrace.core.jsonable import jsonable, to_json

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError,
 
 from agenttrace.core.errors import AgentTraceError, DatasetError, did_you_mean
 from agenttrace.core.file_form import from_file_form, lossy, to_file_form
-from agenttrace.core.recorded_calls import call_to_mapping, check_calls
+from agenttrace.core.recorded_calls import call_to_mapping, read_calls
 from agenttrace.core.text import short_repr
 from agenttrace.core.tool_call import ACTUAL_CALL_HINT, ExpectedToolCall, ToolCall
 from agenttrace.core.trace import Trace
@@ -111,7 +111,7 @@ class Example(BaseModel):
     def _readable_calls(cls, value: list[Any] | None) -> list[Any] | None:
         if value is None:
             return None
-        check_calls(value, "tools_called")
+        read_calls(value, "tools_called")
         return [call_to_mapping(call) if isinstance(call, ToolCall) else call for call in value]
 
     @field_validator("expected_tools")

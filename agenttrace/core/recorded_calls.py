@@ -98,13 +98,12 @@ def call_to_mapping(call: ToolCall) -> dict[str, Any]:
     return {**call.metadata, **{key: value for key, value in fields.items() if value is not None}}
 
 
-def check_calls(calls: Sequence[Any], place: str) -> None:
-    """Raise what `spans_of_calls` would raise."""
-    read_calls(calls, place)
-
-
 def read_calls(calls: Sequence[Any], place: str) -> list[RecordedCall]:
-    """Read the entries of a list of calls; `place` names the list in errors."""
+    """Read the entries of a list of calls; `place` names the list in errors.
+
+    Raises:
+        DatasetError: as `spans_of_calls`.
+    """
     if isinstance(calls, str | bytes | Mapping) or not isinstance(calls, Iterable):
         raise DatasetError(f"got {short_repr(calls)}, wanted a list of tool calls", field=place)
     return [_read_call(entry, f"{place}[{n}]", n + 1) for n, entry in enumerate(calls)]

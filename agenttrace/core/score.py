@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
 from agenttrace.core.errors import ScorerError, error_text
@@ -107,22 +107,8 @@ class Score:
 
     def to_dict(self) -> dict[str, Any]:
         """Every field under its name."""
-        return {
-            "name": self.name,
-            "value": self.value,
-            "threshold": self.threshold,
-            "outcome": self.outcome,
-            "reason": self.reason,
-            "details": dict(self.details),
-            "diff": self.diff,
-            "error": self.error,
-            "model": self.model,
-            "strict": self.strict,
-            "cost": self.cost,
-            "usage": None if self.usage is None else dict(self.usage),
-            "duration": self.duration,
-            "metadata": dict(self.metadata),
-        }
+        values = {item.name: getattr(self, item.name) for item in fields(self)}
+        return {key: dict(value) if isinstance(value, Mapping) else value for key, value in values.items()}
 
 
 def mean_values(scores: Iterable[Score]) -> dict[str, float]:

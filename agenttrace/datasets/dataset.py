@@ -20,7 +20,7 @@ from agenttrace.datasets.document import FileContents
 from agenttrace.datasets.files import write_text
 from agenttrace.datasets.json_format import read_json, read_jsonl, write_json, write_jsonl
 from agenttrace.datasets.yaml_format import read_yaml, write_yaml
-from agenttrace.expectations.from_run import expectation_of
+from agenttrace.expectations.expectation import expectation_of
 
 
 class EvalDataset(Sequence[Example]):
@@ -103,7 +103,7 @@ class EvalDataset(Sequence[Example]):
         """
         form = format_named(file_type)
         target = _target(Path(dir_path), save_name, f".{file_type}")
-        rows = [_row(example, position) for position, example in enumerate(self.examples)]
+        rows = [row_of(example, position) for position, example in enumerate(self.examples)]
         write_text(target, form.write(rows, self.platform_fields))
         return target
 
@@ -135,8 +135,8 @@ class EvalDataset(Sequence[Example]):
         return f"<EvalDataset: {len(self.examples)} examples>"
 
 
-def _row(example: Example, position: int) -> dict[str, Any]:
-    """The fields that are set, as JSON data."""
+def row_of(example: Example, position: int) -> dict[str, Any]:
+    """The fields of an example that are set, as JSON data; `position` names it in errors."""
     fields = {key: getattr(example, key) for key in Example.model_fields}
     return {
         key: to_file_form(value, strict, f"examples[{position}].{key}")

@@ -1,8 +1,16 @@
-"""Datasets as YAML, the format for writing by hand."""
+"""Datasets as YAML, the format for writing by hand: plain data only, within limits on size.
+
+Only the event stream of PyYAML is used: no tag is ever resolved, no object made. Scalars are typed as in JSON
+(with YAML 1.2's other spellings of null, true and false): a date, ``no``, ``1:30``, ``012`` and ``1_000`` are
+texts. Keys are texts. Errors are: merge keys, unknown tags, a key twice in one mapping, several documents, an
+alias inside its own anchor. Sizes are counted with aliases expanded, before anything is built from them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,16 +18,16 @@ import yaml
 
 from agenttrace.core.errors import DatasetError
 from agenttrace.core.example import Example
-from agenttrace.datasets.document import FileContents, load_examples
+from agenttrace.core.json_reader import MAX_DIGITS
+from agenttrace.datasets.document import Document, FileContents, Place, load_examples
 from agenttrace.datasets.files import read_text
-from agenttrace.datasets.yaml_text import MAX_BYTES, parse_yaml, plain_scalar
 
 
 def read_yaml(path: Path) -> FileContents:
     """Read a mapping with ``examples``.
 
     Raises:
-        DatasetError: the file holds something else, or exceeds the limits of `yaml_text`.
+        DatasetError: the file holds something else, or exceeds the limits.
     """
     return load_examples(parse_yaml(read_text(path, MAX_BYTES), path))
 
@@ -85,3 +93,175 @@ def _looks_typed(text: str) -> bool:
 
 
 _Dumper.add_representer(str, _represent_text)
+
+
+MAX_BYTES = 5_000_000
+MAX_NODES = 200_000
+MAX_DEPTH = 64
+MAX_ALIASES = 100
+MAX_CHARACTERS = 4 * MAX_BYTES
+_LINES_DEPTH = 6
+
+_WORDS = {
+    **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
+    **dict.fromkeys(("true", "True", "TRUE"), True),
+    **dict.fromkeys(("false", "False", "FALSE"), False),
+}
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+_PLAIN_TAGS = frozenset(
+    {None, "!", "tag:yaml.org,2002:str", "tag:yaml.org,2002:seq", "tag:yaml.org,2002:map"}
+)
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+def plain_scalar(text: str) -> Any:
+    """The value of an unquoted scalar.
+
+    Raises:
+        ValueError: a number too large for a double, or of more than 4,300 digits.
+    """
+    if text in _WORDS:
+        return _WORDS[text]
+    number = _NUMBER.fullmatch(text)
+    if number is None:
+        return text
+    if number[1] is None and number[2] is None:
+        if len(text) > MAX_DIGITS:
+            raise ValueError(f"an integer of {len(text)} digits; put it in quotes")
+        return int(text)
+    value = float(text)
+    if math.isinf(value):
+        raise ValueError(f"the number {text} is too large; put it in quotes")
+    return value
+
+
+def parse_yaml(text: str, path: Path) -> Document:
+    """Read one YAML document; its data is None for an empty one.
+
+    Raises:
+        DatasetError: the text is not YAML, not plain data, or exceeds the limits; it names path and line.
+    """
+    document = Document(path, None)
+    try:
+        _Builder(yaml.parse(text, Loader=_LOADER), document).read()
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        problem = " ".join(part for part in (error.context, error.problem) if part)
+        line = mark.line + 1 if mark else None
+        raise DatasetError(f"this is not YAML: {problem}", path=path, line=line) from None
+    except yaml.YAMLError as error:
+        raise DatasetError(f"this is not YAML: {' '.join(str(error).split())}", path=path) from None
+    return document
+
+
+class _Builder:
+    """One pass over the events. Aliases share the value of their anchor, but count its size again."""
+
+    def __init__(self, events: Iterator[Any], document: Document) -> None:
+        self.events = events
+        self.document = document
+        self.lines = document.lines
+        self.nodes = 0
+        self.characters = 0
+        self.aliases = 0
+        self.anchors: dict[str, tuple[Any, int, int]] = {}
+
+    def read(self) -> None:
+        next(self.events)  # the start of the stream
+        event = next(self.events)
+        if isinstance(event, yaml.StreamEndEvent):
+            return
+        event = next(self.events)
+        self.lines[()] = event.start_mark.line + 1
+        self.document.data = self._node(event, (), 0)
+        next(self.events)  # the end of the document
+        event = next(self.events)
+        if not isinstance(event, yaml.StreamEndEvent):
+            raise self._error("a second document begins here; a file holds one", event)
+
+    def _node(self, event: Any, place: Place, depth: int) -> Any:
+        if isinstance(event, yaml.AliasEvent):
+            return self._alias(event)
+        nodes, characters = self.nodes, self.characters
+        self._count(event, 1, 0)
+        if event.tag not in _PLAIN_TAGS:
+            raise self._error(f"the tag {event.tag!r:.80} is not read; a file holds data, not objects", event)
+        if isinstance(event, yaml.ScalarEvent):
+            value = self._scalar(event)
+        elif depth >= MAX_DEPTH:
+            raise self._error(f"nested more than {MAX_DEPTH} levels deep", event)
+        elif isinstance(event, yaml.SequenceStartEvent):
+            value = self._sequence(place, depth)
+        else:
+            value = self._mapping(place, depth)
+        if event.anchor is not None:
+            self.anchors[event.anchor] = (value, self.nodes - nodes, self.characters - characters)
+        return value
+
+    def _scalar(self, event: Any) -> Any:
+        self._count(event, 0, len(event.value))
+        if event.style or event.tag is not None:
+            return event.value
+        try:
+            return plain_scalar(event.value)
+        except ValueError as error:
+            raise self._error(str(error), event) from None
+
+    def _sequence(self, place: Place, depth: int) -> list[Any]:
+        items: list[Any] = []
+        while not isinstance(event := next(self.events), yaml.SequenceEndEvent):
+            inner = (*place, len(items))
+            self._note(inner, event)
+            items.append(self._node(event, inner, depth + 1))
+        return items
+
+    def _mapping(self, place: Place, depth: int) -> dict[str, Any]:
+        entries: dict[str, Any] = {}
+        while not isinstance(event := next(self.events), yaml.MappingEndEvent):
+            key = self._key(event)
+            if key in entries:
+                raise self._error(f"the key {key!r} stands twice in one mapping", event)
+            inner = (*place, key)
+            self._note(inner, event)
+            entries[key] = self._node(next(self.events), inner, depth + 1)
+        return entries
+
+    def _key(self, event: Any) -> str:
+        if not isinstance(event, yaml.ScalarEvent):
+            raise self._error("a key is a text, not a list, a mapping or an alias", event)
+        if event.tag not in _PLAIN_TAGS:
+            raise self._error(f"the tag {event.tag!r:.80} is not read; a file holds data, not objects", event)
+        self._count(event, 1, len(event.value))
+        if event.value == "<<" and not event.style:
+            raise self._error("merge keys (<<) are not read; write the keys out", event)
+        if event.value == "" and not event.style:
+            raise self._error("a key is missing before ':'", event)
+        return str(event.value)
+
+    def _alias(self, event: Any) -> Any:
+        self.aliases += 1
+        if self.aliases > MAX_ALIASES:
+            raise self._error(f"more than {MAX_ALIASES} aliases", event)
+        if event.anchor not in self.anchors:
+            raise self._error(
+                f"the alias *{event.anchor} stands for nothing that is finished above it", event
+            )
+        value, nodes, characters = self.anchors[event.anchor]
+        self._count(event, nodes, characters)
+        return value
+
+    def _count(self, event: Any, nodes: int, characters: int) -> None:
+        self.nodes += nodes
+        self.characters += characters
+        if self.nodes > MAX_NODES:
+            way = ", aliases expanded" if self.aliases else "; save as jsonl"
+            raise self._error(f"more than {MAX_NODES:,} values{way}", event)
+        if self.characters > MAX_CHARACTERS:
+            raise self._error(f"more than {MAX_CHARACTERS:,} characters, aliases expanded", event)
+
+    def _note(self, place: Place, event: Any) -> None:
+        if len(place) <= _LINES_DEPTH:
+            self.lines[place] = event.start_mark.line + 1
+
+    def _error(self, message: str, event: Any) -> DatasetError:
+        return DatasetError(message, path=self.document.path, line=event.start_mark.line + 1)

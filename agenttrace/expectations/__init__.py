@@ -1,8 +1,7 @@
 """Say what should happen."""
 
 from agenttrace.core.tool_call import ANY
-from agenttrace.expectations.expectation import Attempts, Expectation, Mode, Severity, expect
-from agenttrace.expectations.from_run import expectation_of
+from agenttrace.expectations.expectation import Attempts, Expectation, Mode, Severity, expect, expectation_of
 from agenttrace.expectations.nested_matchers import default, has, length, not_, one_of
 from agenttrace.expectations.parse import parse_expectation
 from agenttrace.expectations.pattern import Pattern, any_of, call, many, opt, par, seq

@@ -221,11 +221,7 @@ def _agree_mapping(
 
 
 def _agree_list(
-    expected: list[Any],
-    actual: Sequence[Any],
-    context: Context,
-    path: str,
-    into: list[Difference] | None,
+    expected: list[Any], actual: Sequence[Any], context: Context, path: str, into: list[Difference] | None
 ) -> float:
     total = 0.0
     count_before = 0 if into is None else len(into)

@@ -7,8 +7,8 @@ from typing import Any
 
 from agenttrace.core import semconv
 from agenttrace.core.span import Span
+from agenttrace.exporters.otlp_encoding import json_text
 from agenttrace.exporters.otlp_messages import read_answer, read_request
-from agenttrace.exporters.otlp_values import json_text
 
 _OPERATIONS = {
     "agent": ("invoke_agent", semconv.AGENT_NAME),

@@ -17,7 +17,7 @@ from agenttrace.core import semconv
 from agenttrace.core.score import Score
 from agenttrace.core.span import Span, SpanError
 from agenttrace.exporters.otlp_attributes import attributes_of, wire_name
-from agenttrace.exporters.otlp_values import key_values, wire_text
+from agenttrace.exporters.otlp_encoding import key_values, wire_text
 from agenttrace.version import __version__
 
 log = logging.getLogger("agenttrace")

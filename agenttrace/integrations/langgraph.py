@@ -135,8 +135,10 @@ class AgentTraceCallbackHandler(BaseCallbackHandler):
 
     @_guarded
     def on_chain_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
-        """A chain raised."""
+        """A chain, a tool, a retriever or a model raised, or a model's answer broke off."""
         self._runs.fail(run_id, error)
+
+    on_tool_error = on_retriever_error = on_llm_error = on_chain_error
 
     # Tools and retrievers.
 
@@ -148,8 +150,6 @@ class AgentTraceCallbackHandler(BaseCallbackHandler):
         *,
         run_id: UUID,
         parent_run_id: UUID | None = None,
-        tags: Sequence[str] | None = None,
-        metadata: Mapping[str, Any] | None = None,
         inputs: Mapping[str, Any] | None = None,
         name: str | None = None,
         **kwargs: Any,
@@ -160,7 +160,7 @@ class AgentTraceCallbackHandler(BaseCallbackHandler):
         run.span.set_attribute(semconv.TOOL_NAME, tool)
         if kwargs.get("tool_call_id") is not None:
             run.span.set_attribute(semconv.TOOL_CALL_ID, kwargs["tool_call_id"])
-        describe_place(run, tags, metadata)
+        describe_place(run, kwargs.get("tags"), kwargs.get("metadata"))
 
     @_guarded
     def on_tool_end(self, output: Any, *, run_id: UUID, **kwargs: Any) -> None:
@@ -172,11 +172,6 @@ class AgentTraceCallbackHandler(BaseCallbackHandler):
             self._runs.fail(run_id, failure, output=content)
 
     @_guarded
-    def on_tool_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
-        """A tool raised."""
-        self._runs.fail(run_id, error)
-
-    @_guarded
     def on_retriever_start(
         self,
         serialized: Any,
@@ -184,25 +179,18 @@ class AgentTraceCallbackHandler(BaseCallbackHandler):
         *,
         run_id: UUID,
         parent_run_id: UUID | None = None,
-        tags: Sequence[str] | None = None,
-        metadata: Mapping[str, Any] | None = None,
         name: str | None = None,
         **kwargs: Any,
     ) -> None:
         """A retriever is called."""
         title = name or name_of(serialized) or "retriever"
         run = self._runs.begin(run_id, parent_run_id, title, "retriever", {"query": query})
-        describe_place(run, tags, metadata)
+        describe_place(run, kwargs.get("tags"), kwargs.get("metadata"))
 
     @_guarded
     def on_retriever_end(self, documents: Any, *, run_id: UUID, **kwargs: Any) -> None:
         """A retriever returned its documents."""
         self._runs.end(run_id, output=plain_documents(documents))
-
-    @_guarded
-    def on_retriever_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
-        """A retriever raised."""
-        self._runs.fail(run_id, error)
 
     # Models.
 
@@ -264,11 +252,6 @@ class AgentTraceCallbackHandler(BaseCallbackHandler):
         if run is not None and run.call is not None:
             run.call.reply(response)
         self._runs.end(run_id)
-
-    @_guarded
-    def on_llm_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
-        """A model raised, or its answer broke off."""
-        self._runs.fail(run_id, error)
 
     @_guarded
     def on_retry(self, retry_state: Any, *, run_id: UUID, **kwargs: Any) -> None:

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from agenttrace.core.errors import ConfigError
 from agenttrace.tracing.default_recorder import default_recorder
-from agenttrace.tracing.span_block import SpanBlock
+from agenttrace.tracing.open_span import SpanBlock
 
 
 class Spans(Protocol):

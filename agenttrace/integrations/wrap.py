@@ -20,8 +20,7 @@ from agenttrace.integrations.spans import Spans, spans_of
 from agenttrace.integrations.streaming import watch_result
 from agenttrace.providers.answer import Reader
 from agenttrace.providers.anthropic_messages import MessagesReader
-from agenttrace.providers.openai_chat import ChatReader
-from agenttrace.providers.openai_responses import ResponsesReader
+from agenttrace.providers.openai import ChatReader, ResponsesReader
 from agenttrace.providers.prices import Price, Prices, checked_prices
 from agenttrace.tracing.decorator import enabled_by_environment
 

@@ -4,9 +4,11 @@ from agenttrace.judges.answer_correctness import AnswerCorrectnessScorer
 from agenttrace.judges.answer_relevancy import AnswerRelevancyScorer
 from agenttrace.judges.classifier import ClassifierScorer
 from agenttrace.judges.comparison import ComparisonScorer
-from agenttrace.judges.contextual_precision import ContextualPrecisionScorer
-from agenttrace.judges.contextual_recall import ContextualRecallScorer
-from agenttrace.judges.contextual_relevancy import ContextualRelevancyScorer
+from agenttrace.judges.contextual import (
+    ContextualPrecisionScorer,
+    ContextualRecallScorer,
+    ContextualRelevancyScorer,
+)
 from agenttrace.judges.derailment import DerailmentScorer
 from agenttrace.judges.faithfulness import FaithfulnessScorer
 from agenttrace.judges.groundedness import GroundednessScorer

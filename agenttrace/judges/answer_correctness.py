@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from agenttrace.judges.evidence import Evidence
-from agenttrace.judges.formulas import culprits, facts, share_affirmed, words_of
+from agenttrace.judges.formulas import share_affirmed, words_of
 from agenttrace.judges.judge import Judge
-from agenttrace.judges.judge_scorer import Finding, JudgeScorer
+from agenttrace.judges.judge_scorer import Finding, JudgeScorer, finding_of
 
 
 class AnswerCorrectnessScorer(JudgeScorer):
@@ -30,8 +30,4 @@ class AnswerCorrectnessScorer(JudgeScorer):
             if statements
             else "The expected output makes no statements"
         )
-        return Finding(
-            share_affirmed(words, none=1.0),
-            reason + culprits(statements, verdicts, "no", "idk"),
-            {"verdicts": facts(statements, verdicts)},
-        )
+        return finding_of(share_affirmed(words, none=1.0), reason, statements, verdicts, "no", "idk")

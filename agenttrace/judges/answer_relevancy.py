@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from agenttrace.judges.evidence import Evidence
-from agenttrace.judges.formulas import culprits, facts, share_not_denied, words_of
+from agenttrace.judges.formulas import share_not_denied, words_of
 from agenttrace.judges.judge import Judge
-from agenttrace.judges.judge_scorer import Finding, JudgeScorer
+from agenttrace.judges.judge_scorer import Finding, JudgeScorer, finding_of
 
 
 class AnswerRelevancyScorer(JudgeScorer):
@@ -28,8 +28,4 @@ class AnswerRelevancyScorer(JudgeScorer):
             if statements
             else "The output makes no statements"
         )
-        return Finding(
-            share_not_denied(words),
-            reason + culprits(statements, verdicts, "no"),
-            {"verdicts": facts(statements, verdicts)},
-        )
+        return finding_of(share_not_denied(words), reason, statements, verdicts, "no")

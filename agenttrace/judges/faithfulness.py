@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from agenttrace.judges.evidence import Evidence
-from agenttrace.judges.formulas import culprits, facts, share_not_denied, words_of
+from agenttrace.judges.formulas import share_not_denied, words_of
 from agenttrace.judges.judge import Judge
-from agenttrace.judges.judge_scorer import Finding, JudgeScorer
+from agenttrace.judges.judge_scorer import Finding, JudgeScorer, finding_of
 
 
 class FaithfulnessScorer(JudgeScorer):
@@ -29,8 +29,4 @@ class FaithfulnessScorer(JudgeScorer):
             if claims
             else "The output makes no claims"
         )
-        return Finding(
-            share_not_denied(words),
-            reason + culprits(claims, verdicts, "no"),
-            {"verdicts": facts(claims, verdicts)},
-        )
+        return finding_of(share_not_denied(words), reason, claims, verdicts, "no")

@@ -40,11 +40,6 @@ def coverage(answers: Sequence[tuple[str, str]]) -> float:
     return of_summary.count("yes") / len(of_summary) if of_summary else 1.0
 
 
-def mean(values: Sequence[float], *, none: float) -> float:
-    """Return the mean; `none` where there is no value."""
-    return fmean(values) if values else none
-
-
 _SHOWN = 3
 _WIDTH = 160
 

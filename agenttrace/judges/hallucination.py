@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from agenttrace.judges.evidence import Evidence, named_nodes
-from agenttrace.judges.formulas import culprits, facts, share_denied, words_of
+from agenttrace.judges.formulas import share_denied, words_of
 from agenttrace.judges.judge import Judge
-from agenttrace.judges.judge_scorer import Finding, JudgeScorer
+from agenttrace.judges.judge_scorer import Finding, JudgeScorer, finding_of
 from agenttrace.judges.verdict import VerdictsReply
 
 
@@ -29,8 +29,4 @@ class HallucinationScorer(JudgeScorer):
         )
         words = words_of(reply.verdicts)
         reason = f"{words.count('no')} of {len(words)} context documents are contradicted by the output"
-        return Finding(
-            share_denied(words),
-            reason + culprits(documents, reply.verdicts, "no"),
-            {"verdicts": facts(documents, reply.verdicts)},
-        )
+        return finding_of(share_denied(words), reason, documents, reply.verdicts, "no")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from statistics import fmean
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from agenttrace.judges.evidence import Evidence
-from agenttrace.judges.formulas import mean
 from agenttrace.judges.judge import Judge, numbered
 from agenttrace.judges.judge_scorer import Finding, JudgeScorer
 from agenttrace.judges.verdict import MAX_ITEMS, Reply, wrong_number
@@ -60,4 +60,4 @@ class InstructionAdherenceScorer(JudgeScorer):
             f"Of {len(scores)} instructions {scores.count(1.0)} are followed, {scores.count(0.5)} in part, "
             f"{scores.count(0.0)} not: {sum(scores):g} / {len(scores)}."
         )
-        return Finding(mean(scores, none=1.0), reason, {"instructions": details})
+        return Finding(fmean(scores), reason, {"instructions": details})

@@ -16,9 +16,10 @@ from agenttrace.core.protocols import ChatModel, name_of_model
 from agenttrace.core.score import Score, checked_threshold
 from agenttrace.core.trace import Trace
 from agenttrace.judges.evidence import Evidence
+from agenttrace.judges.formulas import culprits, facts
 from agenttrace.judges.judge import Judge
 from agenttrace.judges.models.resolve import DEFAULT_MODEL_VARIABLE, default_model, resolve_model
-from agenttrace.judges.verdict import UnreadableReply
+from agenttrace.judges.verdict import ReasonedVerdict, UnreadableReply
 
 _RAW_LIMIT = 20_000
 _EXCERPT = 300
@@ -203,6 +204,13 @@ def _total(costs: Sequence[float | None]) -> float | None:
 
 def _sum(usages: Sequence[Mapping[str, int]]) -> dict[str, int]:
     return {key: sum(usage[key] for usage in usages) for key in usages[0]}
+
+
+def finding_of(
+    value: float, reason: str, items: Sequence[str], verdicts: Sequence[ReasonedVerdict], *quoted: str
+) -> Finding:
+    """Return what verdicts on items come to; the reason quotes the items with a verdict of `quoted`."""
+    return Finding(value, reason + culprits(items, verdicts, *quoted), {"verdicts": facts(items, verdicts)})
 
 
 async def rate(

@@ -212,9 +212,8 @@ class CallAgreement:
             return False
         for key, value in expected_arguments.items():
             kind = type(value)
-            if (
-                kind not in LEAVES or type(actual_arguments[key]) is not kind
-            ):  # 1 == True, and ANY equals everything
+            # 1 == True, and ANY equals everything
+            if kind not in LEAVES or type(actual_arguments[key]) is not kind:
                 return False
         return True
 

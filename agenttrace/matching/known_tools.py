@@ -39,7 +39,7 @@ def check_tools(
                 f"{_place(call)}the expected tool {call.name!r} is not among the recorded tools"
                 + did_you_mean(call.name, names)
             )
-        for matcher in matchers_of(call):
+        for matcher in _matchers((call.arguments, call.output)):
             if isinstance(matcher, Ref) and matcher.source not in names | labels:
                 raise ExpectationError(
                     f"{_place(call)}{matcher!r} in {call.name!r} begins with no label and no recorded tool"
@@ -47,12 +47,8 @@ def check_tools(
                 )
 
 
-def matchers_of(call: Call) -> Iterator[Matcher]:
-    """Every matcher in the values of an expected call, nested ones too."""
-    yield from _matchers((call.arguments, call.output))
-
-
 def _matchers(value: Any) -> Iterator[Matcher]:
+    """Every matcher in a value, nested ones too."""
     if isinstance(value, Matcher):
         yield value
         value = value.values

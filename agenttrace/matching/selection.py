@@ -145,7 +145,6 @@ def _tags(call: ToolCall) -> set[str]:
 
 
 def _collapse(calls: Sequence[ToolCall]) -> tuple[Sequence[ToolCall], Mapping[int, int]]:
-    last_attempts: list[ToolCall] = []
     attempts: dict[int, int] = {}
     waiting: dict[tuple[str, str], list[ToolCall]] = {}
     earlier_attempts: set[int] = set()
@@ -156,8 +155,7 @@ def _collapse(calls: Sequence[ToolCall]) -> tuple[Sequence[ToolCall], Mapping[in
         elif before := waiting.pop(key, None):
             earlier_attempts.update(id(attempt) for attempt in before)
             attempts[call.index] = len(before) + 1
-    last_attempts = [call for call in calls if id(call) not in earlier_attempts]
-    return last_attempts, attempts
+    return [call for call in calls if id(call) not in earlier_attempts], attempts
 
 
 def check_scored(example: Example, trace: Trace | None) -> None:

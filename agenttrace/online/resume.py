@@ -10,8 +10,7 @@ from agenttrace.expectations.matcher import read_value
 from agenttrace.online.alerts import Alert
 from agenttrace.online.evaluator import OnlineEvaluator, open_owners
 from agenttrace.online.handle import EvaluationHandle
-from agenttrace.online.request import make_request
-from agenttrace.online.request_owner import at_work
+from agenttrace.online.request import at_work, make_request
 from agenttrace.scoring.checks import checked_scorers
 
 

@@ -152,9 +152,7 @@ class OnlineWorker:
             )
         except asyncio.CancelledError:
             raise
-        except (
-            BaseException
-        ) as error:  # choke-point: an example that cannot be made, a store that cannot be read
+        except BaseException as error:  # choke-point: an example that cannot be made, a store not to be read
             if no_thread_at_the_end(error):
                 self._postpone(request)
                 return

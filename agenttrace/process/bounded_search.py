@@ -6,11 +6,11 @@ the search takes too long. Both use Python's own `re`.
 
 from __future__ import annotations
 
-import math
 import re
 from functools import lru_cache
 
 from agenttrace.core.errors import ScorerError
+from agenttrace.core.numbers import is_number
 from agenttrace.process.search_process import SUPPORTED, SearchMethod, search_process
 
 SECONDS = 0.5
@@ -80,8 +80,7 @@ def checked_seconds(seconds: float, scorer: str) -> float:
     Raises:
         ScorerError: anything else.
     """
-    number = not isinstance(seconds, bool) and isinstance(seconds, int | float) and math.isfinite(seconds)
-    if not number or not 0 < seconds <= MOST_SECONDS:
+    if not (is_number(seconds) and 0 < seconds <= MOST_SECONDS):
         raise ScorerError(
             f"{scorer}: timeout is a number of seconds above 0, at most {MOST_SECONDS:g}, got {seconds!r}"
         )

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from agenttrace.core.errors import ConfigError
+from agenttrace.core.numbers import is_number
 
 
 class Price(NamedTuple):
@@ -62,11 +63,7 @@ def checked_prices(prices: Prices | None) -> dict[str, Price]:
 
 def _checked(model: object, price: object) -> Price:
     numbers = tuple(price) if isinstance(price, tuple | list) else ()
-    right = all(
-        isinstance(n, int | float) and not isinstance(n, bool) and 0 <= n < float("inf")
-        for n in numbers
-        if n is not None
-    )
+    right = all(is_number(n) and 0 <= n < float("inf") for n in numbers if n is not None)
     if not isinstance(model, str) or not 2 <= len(numbers) <= 4 or None in numbers[:2] or not right:
         raise ConfigError(
             f"the price of {model!r} is (input, output), each 0 or more dollars for a million "

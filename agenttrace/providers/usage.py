@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from agenttrace.core.numbers import is_whole
+
 # Where OpenAI's two APIs, Anthropic's and LangChain write each count; the first place that holds one counts.
 _PLACES = {
     "input_tokens": (("input_tokens",), ("prompt_tokens",)),
@@ -55,5 +57,4 @@ def count_of(whole: Any, *path: str) -> int | None:
     """Return a count in a reply by its path, or None where it is absent."""
     for name in path:
         whole = part(whole, name)
-    is_count = isinstance(whole, int) and not isinstance(whole, bool) and 0 <= whole < 1 << 53
-    return whole if is_count else None
+    return whole if is_whole(whole) and whole < 1 << 53 else None

@@ -10,13 +10,13 @@ import copy
 import math
 import os
 import traceback
-from collections.abc import Sequence
 from contextvars import copy_context
 from pathlib import Path
 from typing import Any
 
 from agenttrace.core.errors import AgentTraceError, ExpectationError, with_article
 from agenttrace.core.example import Example
+from agenttrace.core.numbers import is_number
 from agenttrace.core.protocols import Scorer
 from agenttrace.core.score import Score
 from agenttrace.core.text import described
@@ -27,24 +27,13 @@ from agenttrace.scoring.isolation import Call, Isolation, Outcome
 OUTCOMES = ("passed", "failed", "skipped", "errored")
 
 
-async def apply_scorers(
-    scorers: Sequence[Scorer],
-    example: Example,
-    trace: Trace | None,
-    isolation: Isolation,
-    timeout: float | None,
-) -> tuple[Score, ...]:
-    """Return one score for each scorer, in their order. `timeout` is in seconds, for each scorer."""
-    return tuple([await apply_scorer(scorer, example, trace, isolation, timeout) for scorer in scorers])
-
-
 async def apply_scorer(
     scorer: Scorer, example: Example, trace: Trace | None, isolation: Isolation, timeout: float | None
 ) -> Score:
     """Return one scorer's score; an errored one where the scorer returned none.
 
     `trace` is None where nothing says what was called. The scorer gets a copy of the example, which it may
-    change.
+    change. `timeout` is in seconds.
     """
     example_copy = copied_example(example)
     outcome = await isolation.run(Call(scorer.score, (example_copy, trace), {}, copy_context()), timeout)
@@ -106,7 +95,7 @@ def why_not_a_score(value: Any) -> str | None:
             else f"returned {with_article(value.outcome)} Score with the value {value.value!r}"
         )
     number = value.value
-    if isinstance(number, bool) or not isinstance(number, int | float) or math.isnan(number):
+    if not is_number(number) or math.isnan(number):
         return f"returned a {value.outcome} Score with the value {number!r}; a value is a number from 0 to 1"
     if not 0 <= number <= 1:
         return f"returned the value {number!r}; a value is a number from 0 to 1"

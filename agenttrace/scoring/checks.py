@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from agenttrace.core.errors import ConfigError, ScorerError
+from agenttrace.core.numbers import is_number
 from agenttrace.core.protocols import ChatModel, ChecksModel, Scorer, TakesModel, optional
 from agenttrace.core.score import Score
 from agenttrace.core.text import described
@@ -38,7 +39,7 @@ def _checked_scorer(scorer: Any) -> Scorer:
     name, threshold = getattr(scorer, "name", None), getattr(scorer, "threshold", None)
     if not isinstance(name, str) or not name:
         raise ScorerError(f"the scorer {described(scorer)} needs a name, a text; got {name!r}")
-    if isinstance(threshold, bool) or not isinstance(threshold, int | float) or math.isnan(threshold):
+    if not is_number(threshold) or math.isnan(threshold):
         raise ScorerError(f"the scorer {name!r} needs a threshold, a number; got {threshold!r}")
     usable: Scorer = scorer
     return usable
@@ -68,15 +69,13 @@ def checked_request(scorers: Any, model: str | ChatModel | None = None) -> tuple
 
 def check_rate(sample_rate: Any) -> None:
     """Raise ConfigError where a sample rate is not a number from 0 to 1."""
-    if isinstance(sample_rate, bool) or not isinstance(sample_rate, int | float) or not 0 <= sample_rate <= 1:
+    if not (is_number(sample_rate) and 0 <= sample_rate <= 1):
         raise ConfigError(f"sample_rate is a number from 0 to 1, got {sample_rate!r}")
 
 
 def check_delivery(timeout: Any, on_result: Any) -> None:
     """Raise ConfigError for a deadline or a callback that cannot work."""
-    if timeout is not None and (
-        isinstance(timeout, bool) or not isinstance(timeout, int | float) or not timeout > 0
-    ):
+    if timeout is not None and not (is_number(timeout) and timeout > 0):
         raise ConfigError(f"timeout is a number of seconds above 0, got {timeout!r}")
     if on_result is not None and not callable(on_result):
         raise ConfigError(f"on_result is a function of the scores, got {on_result!r}")
@@ -108,22 +107,14 @@ def checked_alerts(alerts: Any) -> tuple[Any, ...]:
     return tuple(alerts)
 
 
-def _is_number(value: Any) -> bool:
-    """Return True for a finite int or float; not for a bool, a Decimal, or an int of more than 64 bits."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and -(2**63) < value < 2**63
+def _is_storable(value: Any) -> bool:
+    """Return True for a finite number, of at most 64 bits if it is an int."""
+    return is_number(value) and -(2**63) < value < 2**63
 
 
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
-
-
-def _is_mapping(value: Any) -> bool:
-    return isinstance(value, Mapping)
-
-
-_TEXT = (_is_text, "a text")
-_NUMBER = (_is_number, "a finite int or float")
-_MAPPING = (_is_mapping, "a mapping")
+_TEXT = (lambda value: isinstance(value, str), "a text")
+_NUMBER = (_is_storable, "a finite int or float")
+_MAPPING = (lambda value: isinstance(value, Mapping), "a mapping")
 _NEEDED: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "name": _TEXT,
     "threshold": _NUMBER,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from agenttrace.core.errors import StoreError
-from agenttrace.core.score import Score
+from agenttrace.core.score import Score, mean_values
 from agenttrace.core.summary import RunSummary, TraceSummary
 from agenttrace.core.tool import TOOL, ToolDefinition
 from agenttrace.core.trace import Trace
@@ -216,18 +216,10 @@ def run(db: sqlite3.Connection, run_id: str) -> dict[str, Any]:
         "started_ns": summary.started_ns,
         "duration": summary.duration,
         "counts": {"passed": summary.passed, "failed": summary.failed, "errored": summary.errored},
-        "means": _means(score for scores in by_result.values() for score in scores),
+        "means": mean_values(score for scores in by_result.values() for score in scores),
         "metadata": summary.metadata,
         "results": [result_of(row, by_result.get(result, ())) for result, *row in results],
     }
-
-
-def _means(scores: Iterator[Score]) -> dict[str, float]:
-    values: dict[str, list[float]] = {}
-    for score in scores:
-        if score.value is not None:
-            values.setdefault(score.name, []).append(score.value)
-    return {name: sum(numbers) / len(numbers) for name, numbers in values.items()}
 
 
 def dataset(db: sqlite3.Connection, project: str, alias: str, version: int | None) -> str | None:

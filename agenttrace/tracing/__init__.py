@@ -2,8 +2,7 @@
 
 from agenttrace.tracing.capture import Capture, capture
 from agenttrace.tracing.context import propagate
-from agenttrace.tracing.live_span import LiveSpan
-from agenttrace.tracing.live_trace import LiveTrace
+from agenttrace.tracing.live import LiveSpan, LiveTrace
 from agenttrace.tracing.observed_function import known_tools
 from agenttrace.tracing.threads import leave_threads
 

@@ -92,9 +92,12 @@ def propagate(function: Callable[P, T]) -> Callable[P, T]:
 
     The returned function runs `function` as if it were called here, wherever it is called.
     """
-    record = current.get()
+    return wraps(function)(under(current.get(), function))
 
-    @wraps(function)
+
+def under(record: Record | None, function: Callable[P, T]) -> Callable[P, T]:
+    """A function that runs another one with `record` as the running call."""
+
     def call_here(*args: P.args, **kwargs: P.kwargs) -> T:
         before = current.get()
         try:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import weakref
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from types import FunctionType, MethodType
 from typing import Any
 
 from agenttrace.core.errors import ConfigError
-from agenttrace.tracing import signatures
 from agenttrace.tracing.default_recorder import default_recorder
 from agenttrace.tracing.observed_function import (
     ObservedFunction,
@@ -84,13 +84,13 @@ def observe_methods(
 
 def _observe_function(recorder: Recorder, function: Any, options: ObserveOptions, bound: bool = False) -> Any:
     function = _without_our_wrapper(function)
-    accepted = signatures.code_parameters(function)
+    accepted = code_parameters(function)
     if any(parameter.name.startswith(RESERVED) for parameter in accepted):
-        accepted = signatures.any_parameters()
-    shown = signatures.shown_parameters(function) or accepted
-    passes_on = signatures.takes_anything(accepted) and not signatures.are_alike(accepted, shown)
+        accepted = any_parameters()
+    shown = shown_parameters(function) or accepted
+    passes_on = takes_anything(accepted) and not are_alike(accepted, shown)
     named = shown if passes_on else accepted
-    is_method = bool(accepted) and (bound or signatures.begins_with_instance(function, named))
+    is_method = bool(accepted) and (bound or begins_with_instance(function, named))
     named = named[1:] if is_method else named
     self_in_args = is_method and accepted[0].kind is accepted[0].VAR_POSITIONAL
     recorded = accepted[1:] if is_method and not self_in_args else accepted
@@ -177,3 +177,52 @@ def _check_callable(function: Any) -> None:
             f"observe decorates something that can be called, got {type(function).__name__} {function!r}"
             " (options are keyword arguments: observe(span_type='tool'))"
         )
+
+
+Parameters = list[inspect.Parameter]
+
+
+def any_parameters() -> Parameters:
+    """``*args, **kwargs``."""
+    return [
+        inspect.Parameter("args", inspect.Parameter.VAR_POSITIONAL),
+        inspect.Parameter("kwargs", inspect.Parameter.VAR_KEYWORD),
+    ]
+
+
+def code_parameters(function: Callable[..., Any]) -> Parameters:
+    """The parameters of a plain function's own code, whatever ``__wrapped__`` and ``__signature__`` say;
+    ``*args, **kwargs`` for any other callable."""
+    if not isinstance(function, FunctionType):
+        return any_parameters()
+    bare = FunctionType(function.__code__, {}, function.__name__, function.__defaults__, function.__closure__)
+    bare.__kwdefaults__ = function.__kwdefaults__
+    return list(inspect.signature(bare).parameters.values())
+
+
+def shown_parameters(function: Callable[..., Any]) -> Parameters | None:
+    """The parameters that `inspect.signature` shows, or None if it fails."""
+    try:
+        return list(inspect.signature(function).parameters.values())
+    except (ValueError, TypeError):
+        return None
+
+
+def are_alike(first: Parameters, second: Parameters) -> bool:
+    """Returns True if every call binds to the same parameters in both."""
+    return [(p.name, p.kind, p.default is p.empty) for p in first] == [
+        (p.name, p.kind, p.default is p.empty) for p in second
+    ]
+
+
+def takes_anything(parameters: Parameters) -> bool:
+    """Returns True if there is a ``*args`` or ``**kwargs``, with which a decorator passes arguments on."""
+    return any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters)
+
+
+def begins_with_instance(function: Callable[..., Any], parameters: Parameters) -> bool:
+    """Returns True if the first parameter is a method's self or cls, which is not recorded."""
+    if not parameters or parameters[0].name not in ("self", "cls"):
+        return False
+    owner = getattr(function, "__qualname__", "").rpartition(".")[0]
+    return bool(owner) and not owner.endswith("<locals>")

@@ -267,11 +267,8 @@ class Pipeline:
     def _queued(self) -> int:
         return sum(1 for item in self.queue.copy() if type(item) is not Barrier)
 
-    def dropped(self) -> dict[str, int]:
-        """How many spans were not kept, by reason."""
-        return self._dropped(self._delivery.store_check.not_stored())
-
     def _dropped(self, not_stored: NotStored) -> dict[str, int]:
+        """How many spans were not kept, by reason."""
         return {
             "queue_full": self.queue_full.value(),
             "unreadable": self._delivery.unreadable,

@@ -153,6 +153,20 @@ async def _at_wrapper({parameters}):
     + RESTORE
 )
 
+YIELD = (
+    textwrap.indent(RESTORE, "        ")
+    + """
+            _at_n += 1
+            if _at_n <= {keep}:
+                if {light_item}:
+                    _at_a(_at_i)
+                else:
+                    _at_note(_at_k, _at_i)
+            try:
+                _at_v = yield _at_i
+            except _at_GeneratorExit as _at_e:"""
+)
+
 # The context is set and restored round each step, never held across a yield: it must not leak to whoever
 # iterates. A call that is not recorded is stepped the same way, under OFF, so that nothing below it is.
 # Whatever is sent or thrown in goes through to the generator itself, GeneratorExit too: it decides what comes
@@ -182,17 +196,8 @@ GENERATOR_STEPS = (
                 raise
             finally:
 """
-    + textwrap.indent(RESTORE, "        ")
+    + YIELD
     + """
-            _at_n += 1
-            if _at_n <= {keep}:
-                if {light_item}:
-                    _at_a(_at_i)
-                else:
-                    _at_note(_at_k, _at_i)
-            try:
-                _at_v = yield _at_i
-            except _at_GeneratorExit as _at_e:
                 _at_x = _at_g.throw
                 _at_v = _at_c = _at_e
             except _at_BaseException as _at_e:
@@ -230,17 +235,8 @@ ASYNC_GENERATOR_STEPS = (
                 raise
             finally:
 """
-    + textwrap.indent(RESTORE, "        ")
+    + YIELD
     + """
-            _at_n += 1
-            if _at_n <= {keep}:
-                if {light_item}:
-                    _at_a(_at_i)
-                else:
-                    _at_note(_at_k, _at_i)
-            try:
-                _at_v = yield _at_i
-            except _at_GeneratorExit as _at_e:
                 _at_c = _at_e
                 _at_w = _at_g.athrow(_at_e)
             except _at_BaseException as _at_e:

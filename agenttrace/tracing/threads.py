@@ -18,7 +18,7 @@ from types import FunctionType, MethodType
 from typing import Any
 
 from agenttrace.core.reading_types import bases_of, dict_of
-from agenttrace.tracing.context import current
+from agenttrace.tracing.context import current, under
 from agenttrace.tracing.record import Record
 
 _thread_start = threading.Thread.start
@@ -116,15 +116,5 @@ def _serves_many_callers(fields: dict[str, Any]) -> bool:
 @wraps(_pool_submit)  # type: ignore[arg-type] # typeshed has it generic in the submitted function
 def _submit(self: ThreadPoolExecutor, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     record = current.get()
-    if record is None:
-        return _pool_submit(self, function, *args, **kwargs)
-
-    def under_caller(*args: Any, **kwargs: Any) -> Any:
-        before = current.get()
-        try:
-            current.set(record)
-            return function(*args, **kwargs)
-        finally:
-            current.set(before)
-
-    return _pool_submit(self, under_caller, *args, **kwargs)
+    call = function if record is None else under(record, function)
+    return _pool_submit(self, call, *args, **kwargs)

@@ -11,7 +11,7 @@ from typing import get_args
 from travel_agent import MyAgent, Quirk, judgment
 
 from agenttrace import get_examples_from_yaml, run_evaluation
-from agenttrace.cli.own_command import own_command
+from agenttrace.cli.main import own_command
 from agenttrace.reports import report_lines, show, trace_lines
 from agenttrace.scorers import ToolOrderScorer
 

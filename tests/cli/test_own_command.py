@@ -2,7 +2,7 @@ import sys
 
 import pytest
 
-from agenttrace.cli.own_command import own_command
+from agenttrace.cli.main import own_command
 
 
 @pytest.fixture

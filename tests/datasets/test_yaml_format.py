@@ -275,7 +275,7 @@ def test_the_reader_without_the_c_library_reads_the_same(
 ) -> None:
     import yaml
 
-    monkeypatch.setattr("agenttrace.datasets.yaml_text._LOADER", yaml.SafeLoader)
+    monkeypatch.setattr("agenttrace.datasets.yaml_format._LOADER", yaml.SafeLoader)
     first, second = get_examples_from_yaml(write("tests.yaml", SEED))
     assert first.expected_tools[1]["parameters"]["end_date"] == "2025-06-02"
     assert second.source is not None

@@ -7,7 +7,7 @@ import pytest
 from any_json import mappings, values
 from hypothesis import given
 
-from agenttrace.exporters.otlp_values import any_value, json_text, key_values
+from agenttrace.exporters.otlp_encoding import any_value, json_text, key_values
 
 
 class Level(Enum):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agenttrace.http.address import forbidden_peer
+from agenttrace.http.endpoint import forbidden_peer
 
 
 @pytest.mark.parametrize(

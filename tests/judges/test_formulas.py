@@ -39,8 +39,3 @@ def test_coverage_counts_what_the_source_affirms(answers: list[tuple[str, str]])
     asked = [summary for source, summary in answers if source == "yes"]
     expected = float(Fraction(asked.count("yes"), len(asked))) if asked else 1
     assert formulas.coverage(answers) == pytest.approx(expected)
-
-
-def test_a_mean_of_nothing_is_what_was_said() -> None:
-    assert formulas.mean([], none=1.0) == 1.0
-    assert formulas.mean([0, 0.5, 1], none=1.0) == 0.5

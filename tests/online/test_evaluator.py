@@ -26,8 +26,7 @@ from agenttrace.core.trace import Trace
 from agenttrace.online.alerts import log_alert, webhook
 from agenttrace.online.evaluator import OnlineEvaluator
 from agenttrace.online.handle import EvaluationHandle
-from agenttrace.online.request import make_request
-from agenttrace.online.request_owner import _started, at_work, owner_text
+from agenttrace.online.request import _started, at_work, make_request, owner_text
 from agenttrace.online.worker import OnlineWorker
 from agenttrace.scorers import LoopScorer, ToolPermissionScorer
 from agenttrace.scoring.isolation import Isolation
@@ -769,7 +768,7 @@ def test_what_is_resumed_is_judged_by_the_matchers_of_then_and_told_to_the_alert
 
 
 def test_a_process_that_has_ended_is_at_work_on_nothing():
-    code = "from agenttrace.online.request_owner import owner_text; print(owner_text('n'))"
+    code = "from agenttrace.online.request import owner_text; print(owner_text('n'))"
     process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     ended_owner, mine = process.stdout.strip(), owner_text("n")
     assert not at_work({"owner": ended_owner, "owned_at": time.time()}, set())

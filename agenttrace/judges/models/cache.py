@@ -86,28 +86,19 @@ class CachedModel:
     def _secret(self) -> bytes:
         """Return the secret that fences of cached requests derive from; judged texts cannot know it."""
         path = self.directory / "secret"
-        for _ in range(2):
-            try:
-                secret = path.read_bytes()
-            except FileNotFoundError:
-                self._begin(path)
-            else:
-                if len(secret) == 32:
-                    return secret
-                break
+        deed = "used"
         try:
-            return path.read_bytes() if path.stat().st_size == 32 else self._broken(path)
+            if not path.exists():
+                deed = "written"
+                _write(path, secrets.token_bytes(32), overwrite=False)
+            secret = path.read_bytes()
         except OSError as error:
-            raise ConfigError(f"the judge cache in {self.directory} cannot be used: {error}") from None
-
-    def _begin(self, path: Path) -> None:
-        try:
-            _write(path, secrets.token_bytes(32), overwrite=False)
-        except OSError as error:
-            raise ConfigError(f"the judge cache in {self.directory} cannot be written: {error}") from None
-
-    def _broken(self, path: Path) -> bytes:
-        raise ConfigError(f"{path} is not the secret of a judge cache; remove the directory to start anew")
+            raise ConfigError(f"the judge cache in {self.directory} cannot be {deed}: {error}") from None
+        if len(secret) != 32:
+            raise ConfigError(
+                f"{path} is not the secret of a judge cache; remove the directory to start anew"
+            )
+        return secret
 
 
 def _write(path: Path, content: bytes, *, overwrite: bool = True) -> None:

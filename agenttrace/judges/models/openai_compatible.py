@@ -10,8 +10,7 @@ from agenttrace.http.endpoint import ApiKey, checked_base_url
 from agenttrace.http.transport import REQUEST_TIMEOUT, Transport
 from agenttrace.judges.models.reading import ChatReply, ask, read_answer, reply_of
 from agenttrace.providers.answer import Choice, Reader
-from agenttrace.providers.openai_chat import ChatReader
-from agenttrace.providers.openai_responses import ResponsesReader
+from agenttrace.providers.openai import ChatReader, ResponsesReader
 
 Structured = Literal["json_schema", "json_object", "prompt"]
 """How the shape of the reply is asked for: by JSON schema, as any JSON object, or in the prompt alone."""
