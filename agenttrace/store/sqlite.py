@@ -30,6 +30,7 @@ from agenttrace.store.evaluation_writes import (
     insert_report,
     keep_scores,
 )
+from agenttrace.store.files import identity
 from agenttrace.store.health import StoreHealth
 from agenttrace.store.lock import ForkLock
 from agenttrace.store.memory_fallback import MemoryFallback
@@ -218,13 +219,19 @@ class SQLiteStore:
         waiting = self._fallback.memory.unsent(destination, most=most, max_bytes=max_bytes)
         if waiting is not None:
             return waiting
-        return self._read(lambda db: to_send.next_unsent(db, destination, most, max_bytes), None)
+        return self._read(
+            lambda db: to_send.next_unsent(db, identity(self.path), destination, most, max_bytes), None
+        )
 
     def settle(self, unsent: Unsent, refused: Sequence[Refusal] = ()) -> None:
-        if unsent.in_memory:
+        def settle(db: sqlite3.Connection, _: FunctionIds) -> None:
+            if identity(self.path) == unsent.file:
+                to_send.settle(db, unsent, refused)
+
+        if unsent.file is None:
             self._fallback.memory.settle(unsent, refused)
         else:
-            self._must_write(lambda db, _: to_send.settle(db, unsent, refused))
+            self._must_write(settle)
 
     def retry_refused(self, destination: Destination) -> int:
         in_memory = self._fallback.memory.retry_refused(destination)
