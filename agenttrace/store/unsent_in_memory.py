@@ -13,7 +13,7 @@ from agenttrace.core.batch import Destination, Refusal, Unsent, UnsentCounts
 MAX_BYTES = 64 * 1024 * 1024
 
 _numbers = itertools.count(1)
-"""Of the whole process: what was read before a store's memory was emptied settles nothing of what came later."""
+"""Of the whole process: what was read before a memory was emptied settles nothing of what came later."""
 
 
 @dataclass(slots=True)

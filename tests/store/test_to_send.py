@@ -362,7 +362,7 @@ def test_ranges_say_what_sets_of_numbers_would(steps):
         migrations.migrate(db)
         store = SQLiteStore(__file__)  # a file that is there; nothing opens it
         store._read = lambda query, nothing: query(db)
-        store._must_write = lambda action: action(db, None)
+        store._must_write = lambda action, **_: action(db, None)
         stored, expected, refused = 0, [], []
         for step, count in steps:
             if step in ("add", "gap"):
