@@ -135,3 +135,16 @@ def test_rows_of_a_kilobyte_do_not_take_a_page_each(tmp_path):
     store.export([a_span(number, output="x" * 1_000) for number in range(1, 2_001)])
     store.close()
     assert (tmp_path / "traces.db").stat().st_size < 2_000 * 1_600
+
+
+def test_a_slice_of_wide_rows_has_few_of_them(path, monkeypatch):
+    """A thousand rows of 100 KB would hold up every other process for a second, and double the log."""
+    monkeypatch.setattr(writer, "_LEAST_ROWS", 1_000)
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        db.execute("UPDATE span_rows SET output = printf('\"%.*c\"', 100000, 'x')")
+    store = SQLiteStore(path)
+    store.export(a_trace(10**6))
+    with closing(sqlite3.connect(path)) as db:
+        (rows,) = db.execute("SELECT count(*) FROM old_span_rows").fetchone()
+    assert 11 * TRACES - 100 < rows < 11 * TRACES
+    store.close()
