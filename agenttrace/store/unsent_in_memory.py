@@ -99,10 +99,11 @@ class UnsentInMemory:
         return UnsentCounts(len(queue.waiting), refused, queue.dropped)
 
     def destinations_of_items(self) -> dict[int, tuple[Destination, ...]]:
-        """Where each waiting item is to be sent, by the `id` of the item."""
+        """Where each item is to be sent, by the `id` of the item; what was refused is tried once more."""
         destinations: dict[int, tuple[Destination, ...]] = {}
         for destination, queue in self._queues.items():
-            for item, _, _ in queue.waiting.values():
+            refused = (item for entries, _ in queue.refused for _, item, _, _ in entries)
+            for item in (*refused, *(item for item, _, _ in queue.waiting.values())):
                 destinations[id(item)] = (*destinations.get(id(item), ()), destination)
         return destinations
 

@@ -150,6 +150,18 @@ def test_what_memory_kept_waits_in_the_file_once_it_can_be_written(tmp_path):
     store.close()
 
 
+def test_what_was_refused_while_memory_kept_it_is_not_forgotten_with_the_memory(tmp_path):
+    blocked = tmp_path / "blocked"
+    blocked.write_text("a file where the directory should be")
+    store = SQLiteStore(blocked / "traces.db")
+    store.write(Batch(spans(1, 2), send_to=[SPANS]))
+    store.settle(store.unsent(SPANS, **ALL), [Refusal(0, 1, 1, "no")])
+    blocked.unlink()
+    assert store.flush(5)
+    assert waiting(store) == [1]  # and may be refused once more: then the file knows
+    store.close()
+
+
 def test_batches_that_follow_each_other_are_one_range(tmp_path):
     """So what waits takes a byte a span at the most, however small the batches are."""
     store = SQLiteStore(tmp_path / "traces.db")
