@@ -189,11 +189,11 @@ class BackgroundSender:
                 if result.trouble is not None:
                     return result.trouble
                 most = MAX_ITEMS
-                store.settle(unsent, result.refused)
                 self._count_sent(result)
-                remaining -= max(len(unsent.items), 1)
-                if not self._lease(store):
+                if not self._lease(store):  # taken over meanwhile: what waits is the other one's to settle
                     return _OTHER_PROCESS_SENDS
+                store.settle(unsent, result.refused)
+                remaining -= max(len(unsent.items), 1)
         finally:
             store.release(self._lease_name, self._holder)
         return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import logging
 import socket
+import sqlite3
 import threading
 import time
 import zlib
@@ -638,6 +639,30 @@ def test_what_waits_in_a_file_that_cannot_be_written_is_not_sent_again_and_again
     assert store.flush(PATIENCE)
     eventually(lambda: exporter.flush(PATIENCE))
     assert names_in(server.requests) == ["in memory", "in the file"]
+    exporter.close()
+    store.close()
+
+
+def test_a_sender_that_another_one_took_over_from_leaves_what_waits_to_that_one(endpoint, respond, tmp_path):
+    """As after a process was stopped amid a request: by now the numbers of its rows may mean others."""
+
+    def answer(request):
+        if len(server.requests) == 1:
+            with sqlite3.connect(tmp_path / "traces.db") as db:
+                db.execute("UPDATE leases SET holder = 'another', until_ns = until_ns + 10000000000")
+            db.close()
+        return respond({})
+
+    server = endpoint(answer)
+    exporter = OTLPExporter(server.url)
+    store = SQLiteStore(tmp_path / "traces.db")
+    [traces, _] = exporter.attach(store, "travel")
+    store.write(Batch([Span(trace_key=1, span_key=1, name="sent")], send_to=[traces]))
+    assert not exporter.flush(PATIENCE)
+    assert (waiting(exporter), stat(exporter, "trouble")) == (1, "another process is sending")
+    store.release(f"send spans to {traces.name}", "another")
+    eventually(lambda: exporter.flush(PATIENCE))
+    assert names_in(server.requests) == ["sent", "sent"]
     exporter.close()
     store.close()
 
