@@ -108,16 +108,26 @@ def tables_of_spans(db: sqlite3.Connection) -> list[str]:
     return [name for (name,) in db.execute(query)]
 
 
-def move_old_rows(db: sqlite3.Connection, most: int) -> bool:
-    """Move up to `most` rows from the old table of spans to the new one, in the caller's transaction.
+_OLD_LENGTHS = """SELECT trace, span,
+        ifnull(length(input), 0) + ifnull(length(output), 0) + ifnull(length(rest), 0)
+    FROM old_span_rows ORDER BY trace, span"""
+_SLICE_BYTES = 4 * 1024 * 1024
 
-    Returns False once the old table is gone. Until then `all_span_rows` and `spans` show both.
+
+def move_old_rows(db: sqlite3.Connection, most: int) -> bool:
+    """Move a slice of the old table of spans to the new one, in the caller's transaction.
+
+    It has `most` rows, or as many as take about 4 MB, whichever is less; always one. Returns False once the
+    old table is gone. Until then `all_span_rows` and `spans` show both.
     """
     if len(tables_of_spans(db)) == 1:
         return False
-    end = db.execute(
-        "SELECT trace, span FROM old_span_rows ORDER BY trace, span LIMIT 1 OFFSET ?", (most,)
-    ).fetchone()
+    end, size = None, 0
+    for count, (trace, span, length) in enumerate(db.execute(_OLD_LENGTHS)):
+        if count and (count == most or size > _SLICE_BYTES):
+            end = (trace, span)
+            break
+        size += length
     of_slice = "" if end is None else " WHERE (trace, span) < (?, ?)"
     columns = ", ".join(_columns(db, "old_span_rows"))
     db.execute(

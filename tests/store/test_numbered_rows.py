@@ -155,3 +155,16 @@ def test_a_later_step_adds_a_column_whether_the_old_rows_are_moved_or_not(path, 
         store.export(a_trace(10**6 + 2))
     check(store, path)
     store.close()
+
+
+def test_a_slice_of_wide_rows_has_few_of_them(path, monkeypatch):
+    """A thousand rows of 100 KB would hold up every other process for a second, and double the log."""
+    monkeypatch.setattr(writer, "_LEAST_ROWS", 1_000)
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        db.execute("UPDATE span_rows SET output = printf('\"%.*c\"', 100000, 'x')")
+    store = SQLiteStore(path)
+    store.export(a_trace(10**6))
+    with closing(sqlite3.connect(path)) as db:
+        (rows,) = db.execute("SELECT count(*) FROM old_span_rows").fetchone()
+    assert 11 * TRACES - 100 < rows < 11 * TRACES
+    store.close()
