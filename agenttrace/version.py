@@ -1,3 +1,3 @@
 """The version, as one constant that needs no metadata look-up."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"

@@ -53,7 +53,8 @@ class Unsent:
     score was stored, in nanoseconds.
 
     Versions before 0.2 stored encoded requests. Such a one has a `body` with its content type, no items, and
-    its own number as the only range. `in_memory`: it waits in memory, because the file cannot be written.
+    its own number as the only range. `file` is the identity of the file that holds the rows: in another one,
+    put in its place meanwhile, the numbers mean other rows. None: they wait in memory.
     """
 
     destination: Destination
@@ -63,7 +64,7 @@ class Unsent:
     times: Sequence[int] = ()
     body: bytes | None = None
     content_type: str = ""
-    in_memory: bool = False
+    file: tuple[int, int] | None = None
 
 
 class UnsentCounts(NamedTuple):

@@ -15,7 +15,7 @@ from agenttrace.core.report import ScoringResult, outcome_of
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
 from agenttrace.evaluation.agent_run import CaptureScope, Run, Target, run_example
-from agenttrace.scoring.apply import apply_scorers, users_traceback
+from agenttrace.scoring.apply import apply_scorer, users_traceback
 from agenttrace.scoring.isolation import Interrupted, Isolation
 
 logger = logging.getLogger("agenttrace")
@@ -99,13 +99,16 @@ class Engine:
         why_not = run.why_not_comparable
         if self.target is not None and run.trace is not None and run.failure is None and why_not is None:
             why_not = why_not_comparable(run.example, run.trace, self.target.name)
-        scores: tuple[Score, ...] = ()
+        scores: list[Score] = []
         if run.failure is None and why_not is None:
-            scores = await apply_scorers(self.scorers, run.example, run.trace, isolation, self.timeout)
+            scores = [
+                await apply_scorer(scorer, run.example, run.trace, isolation, self.timeout)
+                for scorer in self.scorers
+            ]
         outcome, error = outcome_of(run.failure, why_not, scores)
         return ScoringResult(
             example=run.example,
-            scores=scores,
+            scores=tuple(scores),
             trace=run.trace,
             error=error,
             outcome=outcome,

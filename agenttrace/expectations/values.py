@@ -372,11 +372,7 @@ def _count_left_out(actual: Mapping[Any, Any]) -> int:
 
 
 def _agree_list(
-    expected: list[Any],
-    actual: Sequence[Any],
-    context: Context,
-    path: str,
-    into: list[Difference] | None,
+    expected: list[Any], actual: Sequence[Any], context: Context, path: str, into: list[Difference] | None
 ) -> float:
     total = 0.0
     count_before = 0 if into is None else len(into)

@@ -210,7 +210,8 @@ class Signal:
 
     def flush(self, timeout: float) -> bool:
         """Send what waits, for at most `timeout` seconds. Returns True if all of it was sent."""
-        return not self._counts().waiting or self._sender.flush(timeout)
+        waiting = self._counts().waiting
+        return self._trouble is None and (not waiting or self._sender.flush(timeout))
 
     def retry_refused(self) -> int:
         """Let what was refused wait again. Returns the number of items."""
@@ -220,6 +221,7 @@ class Signal:
         return items
 
     def _counts(self) -> UnsentCounts:
+        self._trouble = None
         try:
             return UnsentCounts(0, 0) if self._store is None else self._store.count_unsent(self._destination)
         except Exception as error:  # choke-point: a file that cannot be read

@@ -36,10 +36,10 @@ MAX_ITEMS = 2_000
 """Spans or scores of one request."""
 
 TRIAL_ITEMS = 20
-"""The same for the first request after a failure: as long as a collector is down, little is encoded for it."""
+"""The same for the first request after a failure: while a collector is down, little is encoded for it."""
 
 MIN_BYTES = 64 * 1024
-"""Requests are halved down to this size while none is answered in time."""
+"""Requests are halved down to this size while they are not answered in time, until nothing waits any more."""
 
 _POLL_SECONDS = 5.0
 _OTHER_PROCESS_SENDS = SendFailure("another process is sending", retry_after=1.0)
@@ -188,12 +188,12 @@ class BackgroundSender:
                 result = await self._send(unsent, store)
                 if result.trouble is not None:
                     return result.trouble
-                self._max_bytes, most = MAX_BYTES, MAX_ITEMS
-                store.settle(unsent, result.refused)
+                most = MAX_ITEMS
                 self._count_sent(result)
-                remaining -= max(len(unsent.items), 1)
-                if not self._lease(store):
+                if not self._lease(store):  # taken over meanwhile: what waits is the other one's to settle
                     return _OTHER_PROCESS_SENDS
+                store.settle(unsent, result.refused)
+                remaining -= max(len(unsent.items), 1)
         finally:
             store.release(self._lease_name, self._holder)
         return None
@@ -242,6 +242,7 @@ class BackgroundSender:
         if trouble is None:
             self.trouble = None
             self._failures, self._next_attempt_at = 0, 0.0
+            self._max_bytes = MAX_BYTES
             self._sent_tick = self._pass_tick
             if before not in (None, _OTHER_PROCESS_SENDS):
                 self._log(logging.INFO, "takes what is sent again")

@@ -134,9 +134,7 @@ class Transport:
                 if 300 <= status < 400:
                     return Failure(f"answered with a redirect ({status}); none is followed", status=status)
                 return Answer(
-                    status,
-                    await read_body(response, self.max_bytes),
-                    response.headers.get("retry-after"),
+                    status, await read_body(response, self.max_bytes), response.headers.get("retry-after")
                 )
         except BodyError as error:
             return Failure(str(error), status=status)
@@ -212,9 +210,7 @@ class _Connecting:
 async def _open_client() -> AsyncGenerator[httpx.AsyncClient]:
     """A client that is closed with its event loop: loops close the async generators they have started."""
     client = httpx.AsyncClient(
-        verify=_certificates(),
-        timeout=httpx.Timeout(None, connect=CONNECT_TIMEOUT),
-        follow_redirects=False,
+        verify=_certificates(), timeout=httpx.Timeout(None, connect=CONNECT_TIMEOUT), follow_redirects=False
     )
     try:
         yield client

@@ -22,9 +22,7 @@ def _guarded(step: Callable[..., None]) -> Callable[..., None]:
     def guarded(call: LLMCall, *args: Any, **kwargs: Any) -> None:
         try:
             step(call, *args, **kwargs)
-        except (
-            Exception
-        ) as error:  # choke-point: a server's answer must not break the caller while it is recorded
+        except Exception as error:  # choke-point: recording a server's answer must not break the caller
             if raised_by_signal(error):
                 raise
             call.span.count_recording_error()

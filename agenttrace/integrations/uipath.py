@@ -97,9 +97,7 @@ class _Evaluator(ABC, Generic[Criteria, Config]):
         self.default_criteria: Criteria | None = None if default is None else self._read(default)
 
     async def validate_and_evaluate_criteria(
-        self,
-        agent_execution: AgentExecution,
-        evaluation_criteria: Mapping[str, Any] | Criteria | None = None,
+        self, agent_execution: AgentExecution, evaluation_criteria: Mapping[str, Any] | Criteria | None = None
     ) -> EvaluationResult:
         """Score an execution; without criteria, by the default ones.
 

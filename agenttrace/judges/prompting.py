@@ -80,10 +80,7 @@ class OwnPrompt:
     """
 
     def __init__(
-        self,
-        owner: str,
-        prompt: str | None,
-        conversation: Sequence[Mapping[str, str]] | None,
+        self, owner: str, prompt: str | None, conversation: Sequence[Mapping[str, str]] | None
     ) -> None:
         if (prompt is None) == (conversation is None):
             raise ScorerError(f"{owner} needs prompt= or conversation=, one of them")

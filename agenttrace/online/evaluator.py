@@ -21,7 +21,7 @@ from agenttrace.online.request import OnResult, Request, key_of_span, make_reque
 from agenttrace.process.fork_and_exit import at_exit, at_fork, before_executors_end
 from agenttrace.process.threads import SupervisedThread, no_thread_at_the_end
 from agenttrace.scoring.checks import check_delivery, check_rate, checked_request
-from agenttrace.tracing.record import Record
+from agenttrace.tracing.record import Record, admitted
 from agenttrace.tracing.redaction import Redaction
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ class OnlineEvaluator:
             check_rate(sample_rate)
         check_delivery(timeout, on_result)
         scorers = checked_request(scorers, model)
-        if not _admitted(sample_rate):
+        if not admitted(sample_rate):
             return self._sampled_out()
         if not self.has_room():
             return self._dropped(scorers)
@@ -305,15 +305,11 @@ def each_span(
     scorers = checked_request(scorers)
 
     def evaluate(span: Span) -> None:
-        if span.status == "ok" and _admitted(sample_rate):
+        if span.status == "ok" and admitted(sample_rate):
             fields = {"input": dict(span.input or {}), "actual_output": span.output}
             online.ask_for_span(scorers, fields, span, alerts=alerts)
 
     return evaluate
-
-
-def _admitted(sample_rate: float) -> bool:
-    return sample_rate == 1.0 or int.from_bytes(os.urandom(4), "big") < sample_rate * (1 << 32)
 
 
 _evaluators: weakref.WeakSet[OnlineEvaluator] = weakref.WeakSet()

@@ -103,10 +103,7 @@ class EvaluationHandle:
         return self.finish(state, undone=(scorers, why))
 
     def finish(
-        self,
-        state: State,
-        scores: tuple[Score, ...] = (),
-        undone: tuple[Sequence[Scorer], str] | None = None,
+        self, state: State, scores: tuple[Score, ...] = (), undone: tuple[Sequence[Scorer], str] | None = None
     ) -> bool:
         """Keep the scores, or why there are none, and wake whoever waits. Returns False if it had ended."""
         if not self._claim("end"):

@@ -152,9 +152,7 @@ class OnlineWorker:
             )
         except asyncio.CancelledError:
             raise
-        except (
-            BaseException
-        ) as error:  # choke-point: an example that cannot be made, a store that cannot be read
+        except BaseException as error:  # choke-point: an example that cannot be made, a store not to be read
             if no_thread_at_the_end(error):
                 self._postpone(request)
                 return
@@ -176,7 +174,7 @@ class OnlineWorker:
         counts.running -= 1
 
     async def _score(
-        self, scorer: Scorer, request: Request, example: Any, trace: Trace, timeout: float
+        self, scorer: Scorer, request: Request, example: Any, trace: Trace | None, timeout: float
     ) -> Score:
         try:
             taking = optional(scorer, TakesModel)
@@ -190,18 +188,24 @@ class OnlineWorker:
                 raise
             return Score.errored(scorer.name, scorer.threshold, error)
 
-    async def _trace(self, request: Request, example: Any) -> Trace:
-        """The stored spans at and below the request's span; outside any trace, the example's own calls."""
-        if request.trace_id is None:
-            return Trace.from_calls(example.tools_called or [])
-        read = Call(self._store.trace, (request.trace_id,), {}, copy_context())
-        outcome = await self._isolation.run(read, 10.0)
-        if outcome.error is not None:
-            raise outcome.error
-        trace: Trace | None = outcome.value
-        if trace is None:
-            return Trace.from_calls(example.tools_called or [])
-        return trace if request.span_key is None else trace.under(request.span_key)
+    async def _trace(self, request: Request, example: Any) -> Trace | None:
+        """The stored spans at and below the request's span; where there are none, the example's own calls.
+
+        None where the example has no `tools_called` either: the trace was sampled out or dropped, or there
+        never was one, so nothing says what was called.
+        """
+        trace: Trace | None = None
+        if request.trace_id is not None:
+            read = Call(self._store.trace, (request.trace_id,), {}, copy_context())
+            outcome = await self._isolation.run(read, 10.0)
+            if outcome.error is not None:
+                raise outcome.error
+            trace = outcome.value
+        if trace is not None and request.span_key is not None:
+            trace = trace.under(request.span_key)
+        if trace is not None and trace.spans:
+            return trace
+        return None if example.tools_called is None else Trace.from_calls(example.tools_called)
 
     async def _tick(self) -> None:
         """Write scores to the store, and (for a later process) requests that have waited for a tick."""

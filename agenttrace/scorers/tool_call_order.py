@@ -57,11 +57,7 @@ class ToolCallOrderScorer(CallScorer):
         expected = self._compared_names(self._expected(example), run)
         actual = [call.name for call in self._chosen_calls(run)]
         lcs = [expected[e] for e, _ in lcs_pairs(expected, actual)]
-        details = {
-            "actual_tool_calls_order": actual,
-            "expected_tool_calls_order": expected,
-            "lcs": lcs,
-        }
+        details = {"actual_tool_calls_order": actual, "expected_tool_calls_order": expected, "lcs": lcs}
         if self.strict or not expected:
             equal = actual == expected
             reason = f"the {len(actual)} calls are {'' if equal else 'not '}the {len(expected)} expected ones"

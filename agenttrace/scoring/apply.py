@@ -10,7 +10,6 @@ import copy
 import math
 import os
 import traceback
-from collections.abc import Sequence
 from contextvars import copy_context
 from pathlib import Path
 from typing import Any
@@ -28,24 +27,13 @@ from agenttrace.scoring.isolation import Call, Isolation, Outcome
 OUTCOMES = ("passed", "failed", "skipped", "errored")
 
 
-async def apply_scorers(
-    scorers: Sequence[Scorer],
-    example: Example,
-    trace: Trace | None,
-    isolation: Isolation,
-    timeout: float | None,
-) -> tuple[Score, ...]:
-    """Return one score for each scorer, in their order. `timeout` is in seconds, for each scorer."""
-    return tuple([await apply_scorer(scorer, example, trace, isolation, timeout) for scorer in scorers])
-
-
 async def apply_scorer(
     scorer: Scorer, example: Example, trace: Trace | None, isolation: Isolation, timeout: float | None
 ) -> Score:
     """Return one scorer's score; an errored one where the scorer returned none.
 
     `trace` is None where nothing says what was called. The scorer gets a copy of the example, which it may
-    change.
+    change. `timeout` is in seconds.
     """
     example_copy = copied_example(example)
     outcome = await isolation.run(Call(scorer.score, (example_copy, trace), {}, copy_context()), timeout)

@@ -9,7 +9,7 @@ from typing import Literal, TypeVar
 from urllib.parse import quote
 
 from agenttrace.core.errors import StoreError
-from agenttrace.store import files, log_owner, migrations
+from agenttrace.store import files, log_owner, migrations, span_table
 from agenttrace.store.lock import FileLock
 
 CHECKPOINT_PAGES = 2_000
@@ -234,7 +234,7 @@ def _read_once(path: str, timeout: float, query: Callable[[sqlite3.Connection], 
                         f"{path} was written by a newer version of agenttrace; upgrade to read it"
                     )
                 case "older":
-                    migrations.stand_in_for_reading(db)
+                    span_table.stand_in_for_reading(db)
                 case "current":
                     pass
             return query(db)

@@ -253,12 +253,14 @@ class MemoryStore:
             return sorted((p, a, len(v)) for (p, a), v in self._datasets.items() if project in (None, p))
 
     def delete_trace(self, trace_id: str) -> bool:
+        trace_id = trace_id.lower()
         with self._lock:
-            key = next((k for k in self._traces if f"{k:032x}" == trace_id.lower()), None)
+            self._unsent.forget(lambda item: item.trace_id == trace_id)
+            key = next((k for k in self._traces if f"{k:032x}" == trace_id), None)
             if key is None:
                 return False
             self._drop(key)
-            others = [entry for entry in self._scores if entry[0] != trace_id.lower()]
+            others = [entry for entry in self._scores if entry[0] != trace_id]
             self._scores = deque(others, maxlen=_MOST_SCORES)
             return True
 

@@ -6,7 +6,8 @@ import sqlite3
 import time
 from collections.abc import Sequence
 
-from agenttrace.store.migrations import tables_of_spans
+from agenttrace.core.jsonable import to_json
+from agenttrace.store.span_table import tables_of_spans
 from agenttrace.store.to_send import give_up_oldest
 
 DEFAULT_BYTES = 2 * 1024**3
@@ -16,12 +17,15 @@ _ROOM = 0.95
 _STILL_OPEN_NS = 24 * 3600 * 10**9
 _AT_ONCE = 1_000
 
-_OLDEST = """SELECT id, trace_id FROM traces t WHERE (name IS NOT NULL OR started_ns < ?)
-    AND NOT EXISTS (SELECT 1 FROM span_rows s CROSS JOIN to_send w WHERE s.trace = t.id
-        AND w.kind = 'spans' AND w.refused IS NULL AND s.id BETWEEN w.first AND w.last)
-    AND NOT EXISTS (SELECT 1 FROM scores c CROSS JOIN to_send w WHERE c.trace_id = t.trace_id
-        AND w.kind = 'scores' AND w.refused IS NULL AND c.id BETWEEN w.first AND w.last)
-    ORDER BY started_ns LIMIT ?"""
+# Whether a row waits is asked of the last range that begins before it: there may be thousands of ranges.
+_OLDEST = """SELECT id, trace_id FROM traces t WHERE (name IS NOT NULL OR started_ns < ?1)
+    AND NOT EXISTS (SELECT 1 FROM span_rows s CROSS JOIN json_each(?2) d WHERE s.trace = t.id
+        AND s.id <= (SELECT last FROM to_send WHERE destination = d.value AND kind = 'spans'
+            AND refused IS NULL AND first <= s.id ORDER BY first DESC LIMIT 1))
+    AND NOT EXISTS (SELECT 1 FROM scores c CROSS JOIN json_each(?2) d WHERE c.trace_id = t.trace_id
+        AND c.id <= (SELECT last FROM to_send WHERE destination = d.value AND kind = 'scores'
+            AND refused IS NULL AND first <= c.id ORDER BY first DESC LIMIT 1))
+    ORDER BY started_ns LIMIT ?3"""
 
 
 def used_bytes(db: sqlite3.Connection) -> int:
@@ -58,7 +62,9 @@ def retire(db: sqlite3.Connection, largest: int) -> int:
     give_up_oldest(db, rows // 2)
     tables = tables_of_spans(db)
     deleted = 0
-    for number, trace_id in db.execute(_OLDEST, (time.time_ns() - _STILL_OPEN_NS, _AT_ONCE)).fetchall():
+    open_since = time.time_ns() - _STILL_OPEN_NS
+    destinations = [name for (name,) in db.execute("SELECT DISTINCT destination FROM to_send")]
+    for number, trace_id in db.execute(_OLDEST, (open_since, to_json(destinations), _AT_ONCE)).fetchall():
         delete_trace(db, number, trace_id, tables)
         deleted += 1
         if used_bytes(db) <= largest * _ROOM:

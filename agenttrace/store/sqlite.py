@@ -30,13 +30,14 @@ from agenttrace.store.evaluation_writes import (
     insert_report,
     keep_scores,
 )
+from agenttrace.store.files import identity
 from agenttrace.store.health import StoreHealth
 from agenttrace.store.lock import ForkLock
 from agenttrace.store.memory_fallback import MemoryFallback
 from agenttrace.store.retention import DEFAULT_BYTES, delete_trace, retire
 from agenttrace.store.rows import dataset_text, dataset_value
 from agenttrace.store.span_writes import FunctionIds, insert_tools, keep_spans
-from agenttrace.store.writer import Unavailable, Writer
+from agenttrace.store.writer import Action, Unavailable, Writer
 
 T = TypeVar("T")
 
@@ -66,10 +67,7 @@ class SQLiteStore:
         self.busy_timeout = busy_timeout
         self._begin()
         at_fork(
-            "stores",
-            before=self.before_fork,
-            in_parent=self.after_fork_in_parent,
-            in_child=self.after_fork,
+            "stores", before=self.before_fork, in_parent=self.after_fork_in_parent, in_child=self.after_fork
         )
 
     def _begin(self) -> None:
@@ -166,9 +164,7 @@ class SQLiteStore:
         )
         return run_id
 
-    def _write_or_keep(
-        self, write: Callable[[sqlite3.Connection, FunctionIds], None], keep: Callable[[], None]
-    ) -> None:
+    def _write_or_keep(self, write: Action[None], keep: Callable[[], None]) -> None:
         with self._exclusively():
             if self._fallback.must_wait():
                 keep()
@@ -218,30 +214,49 @@ class SQLiteStore:
         waiting = self._fallback.memory.unsent(destination, most=most, max_bytes=max_bytes)
         if waiting is not None:
             return waiting
-        return self._read(lambda db: to_send.next_unsent(db, destination, most, max_bytes), None)
+        if self._fallback.occupied:
+            self._must_write(lambda *_: None)  # what cannot be settled in the file is not sent from there
+        return self._read(
+            lambda db: to_send.next_unsent(db, identity(self.path), destination, most, max_bytes), None
+        )
 
     def settle(self, unsent: Unsent, refused: Sequence[Refusal] = ()) -> None:
-        if unsent.in_memory:
+        def settle(db: sqlite3.Connection, _: FunctionIds) -> None:
+            if identity(self.path) == unsent.file:
+                to_send.settle(db, unsent, refused)
+
+        if unsent.file is None:
             self._fallback.memory.settle(unsent, refused)
         else:
-            self._must_write(lambda db, _: to_send.settle(db, unsent, refused))
+            self._must_write(settle)
 
     def retry_refused(self, destination: Destination) -> int:
         in_memory = self._fallback.memory.retry_refused(destination)
         if not os.path.lexists(self.path):
             return in_memory
-        return in_memory + self._must_write(lambda db, _: to_send.retry_refused(db, destination))
+        return in_memory + self._must_write(
+            lambda db, _: to_send.retry_refused(db, destination), in_memory=lambda: 0
+        )
 
     def count_unsent(self, destination: Destination) -> UnsentCounts:
         in_memory = self._fallback.memory.count_unsent(destination)
-        in_file = self._read(lambda db: to_send.count_unsent(db, destination), UnsentCounts(0, 0))
+        try:
+            in_file = self._read(lambda db: to_send.count_unsent(db, destination), UnsentCounts(0, 0))
+        except StoreError:
+            if not self._fallback.occupied:
+                raise
+            return in_memory
         return UnsentCounts(*map(sum, zip(in_memory, in_file, strict=True)))
 
     def lease(self, name: str, holder: str, seconds: float) -> bool:
-        return self._must_write(lambda db, _: to_send.lease(db, name, holder, seconds))
+        return self._must_write(
+            lambda db, _: to_send.lease(db, name, holder, seconds),
+            in_memory=lambda: self._fallback.memory.lease(name, holder, seconds),
+        )
 
     def release(self, name: str, holder: str) -> None:
-        self._must_write(lambda db, _: to_send.release(db, name, holder))
+        self._fallback.memory.release(name, holder)
+        self._must_write(lambda db, _: to_send.release(db, name, holder), in_memory=lambda: None)
 
     def trace(self, trace_id: str) -> Trace | None:
         prefix = queries.id_prefix(trace_id)
@@ -312,11 +327,14 @@ class SQLiteStore:
         in_file = self._read(lambda db: queries.pending_evaluations(db, project), nothing)
         return in_file + self._fallback.memory.pending_evaluations(project)
 
-    def _must_write(self, write: Callable[[sqlite3.Connection, FunctionIds], T]) -> T:
+    def _must_write(self, write: Action[T], in_memory: Callable[[], T] | None = None) -> T:
+        """Write to the file; or, if it cannot be written and memory stands in for it, do it `in_memory`."""
         with self._exclusively():
             try:
                 return self._writer.write(write)
             except (Unavailable, ExportError) as cause:
+                if in_memory is not None and self._fallback.occupied:
+                    return in_memory()
                 raise StoreError(f"{self.path} cannot be written: {cause}") from cause
 
     def flush(self, timeout: float) -> bool:

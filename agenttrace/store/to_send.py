@@ -10,6 +10,7 @@ from typing import Any
 from agenttrace.core.batch import Destination, Refusal, ScoreRow, Unsent, UnsentCounts
 from agenttrace.core.jsonable import clean_text
 from agenttrace.core.tool import ToolDefinition
+from agenttrace.store.files import Identity
 from agenttrace.store.rows import SCORE_COLUMNS, SPAN_FIELDS, score_of, span_of
 
 # Every statement here is put together from constants of this package; values are always bound.
@@ -27,8 +28,9 @@ def add_to_send(db: sqlite3.Connection, destination: Destination, first: int, la
     now = time.time_ns()
     items = last - first + 1
     grown = db.execute(
-        f"UPDATE to_send SET last = ?, items = items + ?, extended_ns = ? WHERE {_WAITING} AND last = ?",
-        (last, items, now, *destination, first - 1),
+        "UPDATE to_send SET last = ?, items = items + ?, extended_ns = ? WHERE last = ?"
+        f" AND id = (SELECT id FROM to_send WHERE {_WAITING} ORDER BY first DESC LIMIT 1)",
+        (last, items, now, first - 1, *destination),
     )
     if not grown.rowcount:
         _insert(db, destination, first, last, items, None)
@@ -44,7 +46,9 @@ def _insert(
     )
 
 
-def next_unsent(db: sqlite3.Connection, destination: Destination, most: int, max_bytes: int) -> Unsent | None:
+def next_unsent(
+    db: sqlite3.Connection, file: Identity | None, destination: Destination, most: int, max_bytes: int
+) -> Unsent | None:
     """See `KeepsUnsent.unsent`."""
     encoded = db.execute(
         "SELECT id, content_type, body FROM outbox WHERE destination = ? AND refused IS NULL"
@@ -54,7 +58,11 @@ def next_unsent(db: sqlite3.Connection, destination: Destination, most: int, max
     if encoded is not None:
         number, content_type, body = encoded
         return Unsent(
-            destination=destination, ranges=[(number, number)], body=body, content_type=content_type
+            destination=destination,
+            ranges=[(number, number)],
+            body=body,
+            content_type=content_type,
+            file=file,
         )
     tools: dict[tuple[str, str], ToolDefinition] = {}
     ranges: list[tuple[int, int]] = []
@@ -82,7 +90,9 @@ def next_unsent(db: sqlite3.Connection, destination: Destination, most: int, max
             break
     if not ranges:
         return None
-    return Unsent(destination=destination, ranges=ranges, numbers=numbers, items=items, times=times)
+    return Unsent(
+        destination=destination, ranges=ranges, numbers=numbers, items=items, times=times, file=file
+    )
 
 
 _ROWS = {
@@ -106,8 +116,13 @@ def settle(db: sqlite3.Connection, unsent: Unsent, refused: Sequence[Refusal]) -
     for first, last in unsent.ranges:
         _take_out(db, unsent.destination, first, last)
     for start, stop, count, reason in refused:
-        first, last = unsent.numbers[start], unsent.numbers[stop - 1]
-        _insert(db, unsent.destination, first, last, count, clean_text(reason))
+        rest = count
+        for first, last in unsent.ranges:  # what lies between these is not for this destination
+            first, last = max(first, unsent.numbers[start]), min(last, unsent.numbers[stop - 1])
+            if first <= last:
+                items = min(rest, last - first + 1)
+                rest -= items
+                _insert(db, unsent.destination, first, last, items, clean_text(reason))
 
 
 def _take_out(db: sqlite3.Connection, destination: Destination, first: int, last: int) -> None:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from agenttrace.core.batch import Destination, Refusal, Unsent, UnsentCounts
 
 MAX_BYTES = 64 * 1024 * 1024
+
+_numbers = itertools.count(1)
+"""Of the whole process: what was read before a memory was emptied settles nothing of what came later."""
 
 
 @dataclass(slots=True)
@@ -28,7 +31,6 @@ class UnsentInMemory:
     def __init__(self, max_bytes: int = MAX_BYTES) -> None:
         self._max_bytes = max_bytes
         self._bytes = 0
-        self._numbers = itertools.count(1)
         self._queues: dict[Destination, _Queue] = {}
         self._leases: dict[str, tuple[str, float]] = {}
 
@@ -37,7 +39,7 @@ class UnsentInMemory:
         queue = self._queues.setdefault(destination, _Queue())
         now = time.time_ns()
         for item, size in zip(items, sizes, strict=False):
-            queue.waiting[next(self._numbers)] = (item, now, size)
+            queue.waiting[next(_numbers)] = (item, now, size)
             self._bytes += size
         while self._bytes > self._max_bytes and (queue.refused or queue.waiting):
             if queue.refused:
@@ -67,7 +69,6 @@ class UnsentInMemory:
             numbers=numbers,
             items=[item for item, _, _ in entries],
             times=[stored_ns for _, stored_ns, _ in entries],
-            in_memory=True,
         )
 
     def settle(self, unsent: Unsent, refused: Sequence[Refusal]) -> None:
@@ -98,12 +99,23 @@ class UnsentInMemory:
         return UnsentCounts(len(queue.waiting), refused, queue.dropped)
 
     def destinations_of_items(self) -> dict[int, tuple[Destination, ...]]:
-        """Where each waiting item is to be sent, by the `id` of the item."""
+        """Where each item is to be sent, by the `id` of the item; what was refused is tried once more."""
         destinations: dict[int, tuple[Destination, ...]] = {}
         for destination, queue in self._queues.items():
-            for item, _, _ in queue.waiting.values():
+            refused = (item for entries, _ in queue.refused for _, item, _, _ in entries)
+            for item in (*refused, *(item for item, _, _ in queue.waiting.values())):
                 destinations[id(item)] = (*destinations.get(id(item), ()), destination)
         return destinations
+
+    def forget(self, is_deleted: Callable[[Any], bool]) -> None:
+        """Let items that were deleted wait no more, nor again."""
+        for queue in self._queues.values():
+            for number in [number for number, (item, *_) in queue.waiting.items() if is_deleted(item)]:
+                self._bytes -= queue.waiting.pop(number)[2]
+            for place, (entries, count) in enumerate(queue.refused):
+                left = [entry for entry in entries if not is_deleted(entry[1])]
+                self._bytes -= sum(entry[3] for entry in entries) - sum(entry[3] for entry in left)
+                queue.refused[place] = (left, min(count, len(left)))
 
     def lease(self, name: str, holder: str, seconds: float) -> bool:
         """See `KeepsUnsent.lease`."""

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from agenttrace.core.errors import ExportError, StoreError
-from agenttrace.store import files, log_owner, migrations
+from agenttrace.store import files, log_owner, migrations, span_table
 from agenttrace.store.connection import Replaced, cut_log, open_for_writing, trouble_of, writable_state
 from agenttrace.store.health import StoreHealth
 from agenttrace.store.lock import FileLock
@@ -139,9 +139,15 @@ class Writer:
             db.execute(f"PRAGMA busy_timeout = {int(self.timeout * 1000)}")
             self._timeout_set = self.timeout
         value = self._run(db, action)
-        cut_log(db, self.path, self.timeout)
-        if self._old_rows:
-            self._move_old_rows(db)
+        try:
+            cut_log(db, self.path, self.timeout)
+            if self._old_rows:
+                self._move_old_rows(db)
+        except (
+            sqlite3.OperationalError,
+            OSError,
+        ):  # the action is done; the next one meets a full disk itself
+            pass
         return value
 
     def _run(self, db: sqlite3.Connection, action: Action[T]) -> T:
@@ -164,10 +170,7 @@ class Writer:
         moved while all its processes go on, and none of them waits for it.
         """
         began = time.monotonic()
-        try:
-            more = self._run(db, lambda db, _: migrations.move_old_rows(db, self._old_rows))
-        except sqlite3.OperationalError:  # another process holds the file: with the next write, then
-            return
+        more = self._run(db, lambda db, _: span_table.move_old_rows(db, self._old_rows))
         seconds = time.monotonic() - began
         if not more:
             self._old_rows = 0

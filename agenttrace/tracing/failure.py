@@ -63,11 +63,7 @@ def _own_text(error: BaseException) -> str | None:
         return None
     try:
         return write(error)
-    except (
-        Exception,
-        SystemExit,
-        GeneratorExit,
-    ) as failure:  # choke-point: it may look at values of the user's
+    except (Exception, SystemExit, GeneratorExit) as failure:  # choke-point: it may look at the user's values
         if thrown_in(failure):
             raise
         return ""

@@ -122,7 +122,8 @@ def _add_extra(
     if "name" in extra:
         span.name = redaction.inside(clean_text(extra["name"]))
     if "input" in extra:
-        span.input = _as_input(_value("input", _thawed(extra["input"]), redaction))
+        value = _value("input", _thawed(extra["input"]), redaction)
+        span.input = value if isinstance(value, dict) else {"input": value}
     if "output" in extra:
         span.output = _value("output", _thawed(extra["output"]), redaction)
     if "usage" in extra:
@@ -152,10 +153,6 @@ def _log(entry: Any, redaction: Redaction) -> Any:
     entry = clean(entry)
     fields = redaction.inside(entry)
     return {**fields, "message": redaction.value("log", entry["message"])} if "message" in entry else fields
-
-
-def _as_input(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {"input": value}
 
 
 def scores_of(record: Record, redaction: Redaction) -> list[Score]:

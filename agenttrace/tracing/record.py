@@ -11,6 +11,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from agenttrace.core.errors import ConfigError
@@ -84,14 +85,13 @@ def sampler(rate: float) -> Callable[[], bool] | None:
     """
     if not (is_number(rate) and 0 <= rate <= 1):
         raise ConfigError(f"sample_rate is a number from 0 (no trace) to 1 (every trace), got {rate!r}")
-    if rate == 1:
-        return None
-    limit = int(rate * _RANDOM_RANGE)
+    return None if rate == 1 else partial(admitted, rate)
+
+
+def admitted(rate: float) -> bool:
+    """Whether one of several is among the share of them that is kept, by chance."""
     # os.urandom, not `random`: a user's seed must not choose our traces, nor forks repeat them.
-    return lambda: int.from_bytes(os.urandom(4), "big") < limit
-
-
-_RANDOM_RANGE = 1 << 32
+    return rate == 1 or int.from_bytes(os.urandom(4), "big") < rate * (1 << 32)
 
 
 class Scope:

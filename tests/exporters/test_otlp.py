@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import logging
 import socket
+import sqlite3
 import threading
 import time
 import zlib
@@ -19,9 +20,13 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 )
 
 from agenttrace import ConfigError, ContainsScorer, OTLPExporter, Score, Tracer
+from agenttrace.core.batch import Batch
+from agenttrace.core.span import Span
 from agenttrace.exporters import sender
 from agenttrace.exporters.otlp_http import SendFailure
 from agenttrace.http.transport import retry_after_seconds
+from agenttrace.store import SQLiteStore
+from agenttrace.store.writer import Unavailable
 
 SECRET = "sk-VERYSECRETKEY123"
 PATIENCE = 15.0
@@ -578,6 +583,100 @@ def test_requests_become_smaller_while_none_is_answered_in_time(endpoint, respon
     record_at_once(tracer, 200)
     eventually(lambda: stat(exporter, "sent") == 200)
     assert waiting(exporter) == 0
+
+
+def test_requests_stay_smaller_until_all_that_waits_is_sent(endpoint, respond, exporting, monkeypatch):
+    monkeypatch.setattr(sender, "MIN_BYTES", 2_000)
+    monkeypatch.setattr(sender, "MAX_BYTES", 64_000)
+    monkeypatch.setattr(sender, "TRIAL_ITEMS", 5)
+
+    def answer(request):
+        if len(request.body) > 9_000:
+            server.stopped.wait(1.0)
+        return respond({})
+
+    server = endpoint(answer)
+    tracer, exporter = exporting(server.url, timeout=0.3, compression="none")
+    record_at_once(tracer, 200)
+    eventually(lambda: stat(exporter, "sent") == 200)
+    assert sum(len(request.body) > 9_000 for request in server.requests) < 8
+
+
+@pytest.mark.parametrize("content", ["", "a file of another kind, long enough to be looked at" * 50])
+def test_what_memory_keeps_because_the_file_cannot_be_written_is_sent(endpoint, respond, tmp_path, content):
+    """As in a container whose disk is read-only."""
+    path = tmp_path / "blocked" / "traces.db"
+    (path if content else path.parent).parent.mkdir(exist_ok=True)
+    (path if content else path.parent).write_text(content)
+    server = endpoint(lambda _: respond({}))
+    exporter = OTLPExporter(server.url)
+    tracer = Tracer("travel", store=path, exporters=[exporter])
+    for number in range(1, 3):
+        record(tracer, f"span {number}")
+        eventually(lambda sent=number: stat(exporter, "sent") == sent)
+    assert names_in(server.requests) == ["span 1", "span 2"]
+    assert (waiting(exporter), stat(exporter, "trouble")) == (0, None)
+    tracer.shutdown()
+
+
+def test_what_waits_in_a_file_that_cannot_be_written_is_not_sent_again_and_again(
+    endpoint, respond, tmp_path, monkeypatch
+):
+    server = endpoint(lambda _: respond({}))
+    store = SQLiteStore(tmp_path / "traces.db")
+    exporter = OTLPExporter(server.url)
+    [traces, _] = exporter.attach(store, "travel")
+    store.write(Batch([Span(trace_key=1, span_key=1, name="in the file")], send_to=[traces]))
+
+    def full(*_):
+        raise Unavailable("disk full")
+
+    monkeypatch.setattr(store._writer, "write", full)
+    store.write(Batch([Span(trace_key=1, span_key=2, name="in memory")], send_to=[traces]))
+    assert not exporter.flush(PATIENCE)
+    assert names_in(server.requests) == ["in memory"]
+    monkeypatch.undo()
+    assert store.flush(PATIENCE)
+    eventually(lambda: exporter.flush(PATIENCE))
+    assert names_in(server.requests) == ["in memory", "in the file"]
+    exporter.close()
+    store.close()
+
+
+def test_a_sender_that_another_one_took_over_from_leaves_what_waits_to_that_one(endpoint, respond, tmp_path):
+    """As after a process was stopped amid a request: by now the numbers of its rows may mean others."""
+
+    def answer(request):
+        if len(server.requests) == 1:
+            with sqlite3.connect(tmp_path / "traces.db") as db:
+                db.execute("UPDATE leases SET holder = 'another', until_ns = until_ns + 10000000000")
+            db.close()
+        return respond({})
+
+    server = endpoint(answer)
+    exporter = OTLPExporter(server.url)
+    store = SQLiteStore(tmp_path / "traces.db")
+    [traces, _] = exporter.attach(store, "travel")
+    store.write(Batch([Span(trace_key=1, span_key=1, name="sent")], send_to=[traces]))
+    assert not exporter.flush(PATIENCE)
+    assert (waiting(exporter), stat(exporter, "trouble")) == (1, "another process is sending")
+    store.release(f"send spans to {traces.name}", "another")
+    eventually(lambda: exporter.flush(PATIENCE))
+    assert names_in(server.requests) == ["sent", "sent"]
+    exporter.close()
+    store.close()
+
+
+def test_a_store_that_cannot_be_read_is_not_flushed_and_its_trouble_passes(tmp_path):
+    path = tmp_path / "traces.db"
+    path.write_text("no database at all, and long enough to be looked at" * 50)
+    exporter = OTLPExporter("http://127.0.0.1:9")
+    exporter.attach(SQLiteStore(path), "travel")
+    assert not exporter.flush(0.1)
+    assert "cannot be read" in stat(exporter, "trouble")
+    path.unlink()
+    assert stat(exporter, "trouble") is None
+    assert exporter.flush(0.1)
 
 
 def test_exporters_share_the_time_of_one_flush(endpoint, tmp_path):

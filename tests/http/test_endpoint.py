@@ -136,7 +136,7 @@ def test_no_failure_of_an_endpoint_shows_the_key(
     caplog.set_level(logging.DEBUG)
     echo = {"error": {"message": f"Incorrect API key provided: {SECRET}. See https://host?key={SECRET}"}}
     server = endpoint(lambda _: _close(_) if status is None else respond(echo, status))
-    transport_settings = {"timeout": 0.2}
+    transport_settings = {"timeout": 1.5}  # all of it is spent where a status is tried again
     model: Any = (
         OpenAICompatibleModel("gpt-4.1", base_url=server.url, api_key=SECRET, **transport_settings)  # type: ignore[arg-type]
         if kind == "openai"

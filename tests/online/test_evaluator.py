@@ -22,11 +22,13 @@ from agenttrace import (
     ToolOrderScorer,
     Tracer,
 )
+from agenttrace.core.trace import Trace
 from agenttrace.online.alerts import log_alert, webhook
 from agenttrace.online.evaluator import OnlineEvaluator
 from agenttrace.online.handle import EvaluationHandle
 from agenttrace.online.request import _started, at_work, make_request, owner_text
 from agenttrace.online.worker import OnlineWorker
+from agenttrace.scorers import LoopScorer, ToolPermissionScorer
 from agenttrace.scoring.isolation import Isolation
 from agenttrace.store import MemoryStore, SQLiteStore
 
@@ -40,7 +42,10 @@ class Length:
     def score(self, example, trace):
         value = min(len(example.actual_output or "") / 10, 1.0)
         return Score.of(
-            self.name, value, self.threshold, details={"calls": [c.name for c in trace.tool_calls]}
+            self.name,
+            value,
+            self.threshold,
+            details={"calls": [c.name for c in trace.tool_calls] if trace else []},
         )
 
 
@@ -830,3 +835,47 @@ def test_secrets_reach_neither_the_pending_evaluations_nor_the_stored_reasons(tr
     [(_, score)] = tracer.store.scores(tracer.store.traces()[0].trace_id)
     assert secret not in str(score)
     assert "it said" in score.reason
+
+
+@pytest.mark.parametrize("why", ["sampled out", "after the call", "outside any call", "dropped"])
+def test_where_no_trace_was_stored_nothing_says_what_was_called(why):
+    """Neither "called nothing, as expected" nor "did not call what it should": both would be guesses."""
+    tracer = Tracer("unknown", store="memory", sample_rate=0.0 if why == "sampled out" else 1.0)
+    scorers = [ToolOrderScorer(), ToolPermissionScorer(deny="delete_*"), LoopScorer(), Length()]
+    handles = []
+
+    def ask():
+        handles.append(
+            tracer.async_evaluate(scorers, actual_output="0123456789", expected_tools=["delete_account"])
+        )
+
+    @tracer.observe(span_type="tool")
+    def delete_account():
+        pass
+
+    @tracer.observe
+    def agent():
+        delete_account()
+        if why in ("sampled out", "dropped"):
+            ask()
+
+    if why == "dropped":
+        tracer.store.trace = lambda trace_id: Trace([])
+    if why != "outside any call":
+        agent()
+    if why in ("after the call", "outside any call"):
+        ask()
+    order, permission, loop, length = handles[0].result(10)
+    assert [order.outcome, permission.outcome, loop.outcome] == ["errored"] * 3
+    assert "nothing says what was called" in order.reason
+    assert length.passed
+    tracer.shutdown()
+
+
+def test_calls_that_the_example_brings_stand_for_a_trace_that_is_not_there():
+    tracer = Tracer("unknown", store="memory")
+    [score] = tracer.async_evaluate(
+        [ToolOrderScorer()], actual_output="x", expected_tools=["a"], tools_called=["a"]
+    ).result(10)
+    assert score.passed
+    tracer.shutdown()

@@ -6,7 +6,7 @@ from contextlib import closing
 import pytest
 from store_values import a_trace, write_as_before
 
-from agenttrace.store import SQLiteStore, migrations, writer
+from agenttrace.store import SQLiteStore, migrations, span_table, writer
 
 TRACES = 60
 
@@ -24,7 +24,7 @@ def path(tmp_path, monkeypatch):
 
 def tables(path):
     with closing(sqlite3.connect(path)) as db:
-        return set(migrations.tables_of_spans(db))
+        return set(span_table.tables_of_spans(db))
 
 
 def shape(trace):
@@ -144,7 +144,7 @@ def test_a_later_step_adds_a_column_whether_the_old_rows_are_moved_or_not(path, 
     while moved and len(tables(path)) == 2:
         store.export(a_trace(10**6))
     store.close()
-    later = ("9999_a_column", migrations.add_column("later TEXT"))
+    later = ("9999_a_column", span_table.add_column("later TEXT"))
     monkeypatch.setattr(migrations, "MIGRATIONS", (*migrations.MIGRATIONS, later))
     store = SQLiteStore(path)
     store.export(a_trace(10**6 + 1))
@@ -154,4 +154,17 @@ def test_a_later_step_adds_a_column_whether_the_old_rows_are_moved_or_not(path, 
     while len(tables(path)) == 2:
         store.export(a_trace(10**6 + 2))
     check(store, path)
+    store.close()
+
+
+def test_a_slice_of_wide_rows_has_few_of_them(path, monkeypatch):
+    """A thousand rows of 100 KB would hold up every other process for a second, and double the log."""
+    monkeypatch.setattr(writer, "_LEAST_ROWS", 1_000)
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        db.execute("UPDATE span_rows SET output = printf('\"%.*c\"', 100000, 'x')")
+    store = SQLiteStore(path)
+    store.export(a_trace(10**6))
+    with closing(sqlite3.connect(path)) as db:
+        (rows,) = db.execute("SELECT count(*) FROM old_span_rows").fetchone()
+    assert 11 * TRACES - 100 < rows < 11 * TRACES
     store.close()

@@ -7,9 +7,9 @@ import time
 import pytest
 from store_values import TRACE, a_report, a_score, a_span, a_trace
 
-from agenttrace.core.batch import Batch
+from agenttrace.core.batch import Batch, ScoreRow
 from agenttrace.core.errors import StoreError
-from agenttrace.store import SQLiteStore, migrations
+from agenttrace.store import SQLiteStore, migrations, writer
 from agenttrace.store.connection import open_for_writing
 from agenttrace.store.health import StoreHealth
 from agenttrace.store.lock import FileLock
@@ -348,3 +348,18 @@ def test_what_memory_kept_is_counted_once_however_often_the_file_refuses_it(tmp_
 
 def _full(*args):
     raise OSError(28, "No space left on device")
+
+
+def test_what_is_in_the_file_is_not_kept_in_memory_as_well_where_the_log_cannot_be_folded(path, monkeypatch):
+    """As on a disk that is full: the transaction is over by then, and a score written twice counts twice."""
+
+    def full(*_):
+        raise sqlite3.OperationalError("database or disk is full")
+
+    monkeypatch.setattr(writer, "cut_log", full)
+    store = SQLiteStore(path)
+    store.write(Batch(a_trace(), [ScoreRow(f"{TRACE:032x}", None, a_score())]))
+    assert store.health().mode == "sqlite"
+    assert store.flush(1.0)
+    assert len(store.scores(f"{TRACE:032x}")) == 1
+    store.close()

@@ -1,6 +1,9 @@
 """What is to be sent: kept with what is stored, in memory or in the file, until it is settled."""
 
+import itertools
+import os
 import random
+import shutil
 import sqlite3
 from contextlib import closing
 
@@ -11,6 +14,7 @@ from store_values import a_score, a_span
 
 from agenttrace.core.batch import Batch, Destination, Refusal, ScoreRow
 from agenttrace.store import MemoryStore, SQLiteStore, migrations, to_send
+from agenttrace.store.retention import retire
 from agenttrace.store.to_send import MAX_AGE_NS
 
 SPANS = Destination("http://collector/v1/traces travel", "spans")
@@ -146,6 +150,18 @@ def test_what_memory_kept_waits_in_the_file_once_it_can_be_written(tmp_path):
     store.close()
 
 
+def test_what_was_refused_while_memory_kept_it_is_not_forgotten_with_the_memory(tmp_path):
+    blocked = tmp_path / "blocked"
+    blocked.write_text("a file where the directory should be")
+    store = SQLiteStore(blocked / "traces.db")
+    store.write(Batch(spans(1, 2), send_to=[SPANS]))
+    store.settle(store.unsent(SPANS, **ALL), [Refusal(0, 1, 1, "no")])
+    blocked.unlink()
+    assert store.flush(5)
+    assert waiting(store) == [1]  # and may be refused once more: then the file knows
+    store.close()
+
+
 def test_batches_that_follow_each_other_are_one_range(tmp_path):
     """So what waits takes a byte a span at the most, however small the batches are."""
     store = SQLiteStore(tmp_path / "traces.db")
@@ -219,6 +235,59 @@ def test_requests_that_an_older_version_encoded_are_sent_first(tmp_path):
     store.close()
 
 
+def test_what_lies_between_refused_rows_and_is_not_for_that_place_is_not_sent_there(tmp_path):
+    """Another tracer's spans, in the same file, of which the destination is never to hear."""
+    store = SQLiteStore(tmp_path / "traces.db")
+    store.write(Batch(spans(1, 2), send_to=[SPANS]))
+    store.write(Batch(spans(3, 4)))
+    store.write(Batch(spans(5, 6), send_to=[SPANS]))
+    store.settle(store.unsent(SPANS, **ALL), [Refusal(0, 4, 3, "three of these")])
+    assert store.count_unsent(SPANS) == (0, 3, 0)
+    assert store.retry_refused(SPANS) == 3
+    assert waiting(store) == [1, 2, 5, 6]
+    assert store.count_unsent(SPANS) == (4, 0, 0)
+    store.close()
+
+
+def test_what_was_read_from_one_file_settles_nothing_in_another_that_took_its_place(tmp_path):
+    store, backup = (SQLiteStore(tmp_path / name) for name in ("traces.db", "backup.db"))
+    backup.write(Batch(spans(7, 8, 9), send_to=[SPANS]))
+    backup.close()
+    store.write(Batch(spans(1, 2, 3), send_to=[SPANS]))
+    unsent = store.unsent(SPANS, **ALL)
+    os.rename(backup.path, store.path)
+    store.settle(unsent, [Refusal(0, 1, 1, "no")])
+    assert waiting(store) == [7, 8, 9]
+    assert store.count_unsent(SPANS) == (3, 0, 0)
+    store.close()
+
+
+def test_what_was_read_from_memory_settles_nothing_of_what_memory_keeps_later(tmp_path):
+    blocked = tmp_path / "blocked"
+    blocked.write_text("a file where the directory should be")
+    store = SQLiteStore(blocked / "traces.db")
+    store.write(Batch(spans(1, 2), send_to=[SPANS]))
+    unsent = store.unsent(SPANS, **ALL)
+    blocked.unlink()
+    assert store.flush(5)
+    shutil.rmtree(blocked)
+    blocked.write_text("again")
+    store.write(Batch(spans(3, 4), send_to=[SPANS]))
+    assert waiting(store) == [3, 4]
+    store.settle(unsent)
+    assert waiting(store) == [3, 4]
+
+
+def test_what_a_user_deletes_is_not_sent_from_memory_either(store):
+    scores = [ScoreRow(f"{7:032x}", None, a_score("gone")), ScoreRow(None, None, a_score("stays"))]
+    store.write(Batch([a_span(1, 7), a_span(2, 8)], scores, send_to=[SPANS, SCORES]))
+    store.settle(store.unsent(SPANS, most=1, max_bytes=1), [Refusal(0, 1, 1, "no")])
+    assert store.delete_trace(f"{7:032x}")
+    store.retry_refused(SPANS)
+    assert waiting(store) == [2]
+    assert [row.score.name for row in store.unsent(SCORES, **ALL).items] == ["stays"]
+
+
 class TestRetention:
     def fill(self, store, traces, send_to=()):
         for number in traces:
@@ -248,6 +317,36 @@ class TestRetention:
         assert size < 260_000
         store.close()
 
+    def test_keeps_what_waits_for_one_of_several_destinations(self, tmp_path):
+        store = SQLiteStore(tmp_path / "traces.db", max_bytes=500_000)
+        self.fill(store, range(1, 11), [SPANS])
+        self.fill(store, range(11, 21), [SPANS, OTHER])
+        self.fill(store, range(21, 31), [SPANS])
+        self.fill(store, range(31, 600))
+        assert len(waiting(store)) == 30
+        assert len(waiting(store, OTHER)) == 10
+        store.close()
+
+    def test_looks_at_few_ranges_however_many_there_are(self, db):
+        """A write that finds the file too large would hold up every process otherwise."""
+
+        def work(ranges):
+            steps = itertools.count()
+            db.execute("DELETE FROM to_send")
+            for first in range(1, 2_001, 2_000 // ranges):
+                to_send.add_to_send(db, SPANS, first, first)
+            db.execute("BEGIN")
+            db.set_progress_handler(lambda: next(steps) < 0, 100)
+            retire(db, 0)
+            db.set_progress_handler(None, 0)
+            db.execute("ROLLBACK")
+            return next(steps)
+
+        keep_spans(
+            db, to_send_functions(), [a_span(1, number, start_ns=number) for number in range(1, 2_001)]
+        )
+        assert work(1_000) < 3 * work(10)
+
     def test_forgets_what_nobody_has_sent_for_a_fortnight(self, db, monkeypatch):
         to_send.add_to_send(db, SPANS, 1, 10)
         now = to_send.time.time_ns()
@@ -275,7 +374,7 @@ def test_ranges_say_what_sets_of_numbers_would(steps):
         migrations.migrate(db)
         store = SQLiteStore(__file__)  # a file that is there; nothing opens it
         store._read = lambda query, nothing: query(db)
-        store._must_write = lambda action: action(db, None)
+        store._must_write = lambda action, **_: action(db, None)
         stored, expected, refused = 0, [], []
         for step, count in steps:
             if step in ("add", "gap"):
