@@ -48,11 +48,12 @@ class Doubt:
 class Reading:
     """How comparisons are read that cannot be told, and which those were."""
 
-    __slots__ = ("call", "doubts", "favourable")
+    __slots__ = ("call", "doubts", "favourable", "path")
 
     def __init__(self, favourable: bool) -> None:
         self.favourable = favourable
         self.call: ToolCall | None = None
+        self.path = ""
         self.doubts: dict[Doubt, None] = {}
 
 
@@ -66,7 +67,7 @@ def cannot_tell(cause: Cause, path: str = "") -> float:
     if reading is not _AGAINST and len(reading.doubts) < _MOST_DOUBTS:
         call = reading.call
         subject = "the answer" if call is None else f"{call.name} (call {call.index + 1})"
-        reading.doubts[Doubt(subject, path, cause)] = None
+        reading.doubts[Doubt(subject, path or reading.path, cause)] = None
     return 1.0 if reading.favourable else 0.0
 
 
@@ -91,7 +92,14 @@ def comparing(call: ToolCall) -> None:
     """Say which call is compared next, for the reason of a score that cannot be told."""
     reading = _reading.get()
     if reading is not _AGAINST:
-        reading.call = call
+        reading.call, reading.path = call, ""
+
+
+def inside(path: str) -> None:
+    """Say where in the value matchers compare next: they see no path themselves."""
+    reading = _reading.get()
+    if path and reading is not _AGAINST:
+        reading.path = path
 
 
 @contextmanager
@@ -99,7 +107,7 @@ def reversed_reading() -> Iterator[None]:
     """Read the other way round in the meantime: agreeing breaks the verdict there."""
     reading = _reading.get()
     opposite = Reading(not reading.favourable)
-    opposite.call, opposite.doubts = reading.call, reading.doubts
+    opposite.call, opposite.path, opposite.doubts = reading.call, reading.path, reading.doubts
     token = _reading.set(opposite)
     try:
         yield

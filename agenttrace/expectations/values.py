@@ -22,15 +22,15 @@ from typing import Any, Literal
 
 from agenttrace.core.errors import ExpectationError
 from agenttrace.core.jsonable import clean, clean_text, jsonable, to_json
-from agenttrace.core.marks import TRUNCATED, Cause, KnownPart, cause_of, known_part, left_out
+from agenttrace.core.marks import TRUNCATED, Cause, KnownPart, cause_of, known_part
 from agenttrace.core.moments import moment_of
 from agenttrace.core.numbers import is_decimal
-from agenttrace.core.snapshot import LEAVES, MAX_DEPTH, MAX_ITEMS, in_stable_order
+from agenttrace.core.snapshot import LEAVES, MAX_DEPTH, in_stable_order
 from agenttrace.core.tagged import opened, opened_throughout, untagged
 from agenttrace.core.tool_call import ANY, ArgumentMode
 from agenttrace.expectations.assign import best_pairs
 from agenttrace.expectations.matcher import All, Context, Matcher, Unordered, write_value
-from agenttrace.expectations.reading import cannot_tell, cause_within
+from agenttrace.expectations.reading import cannot_tell, cause_within, inside
 
 DifferenceKind = Literal["differs", "missing", "unexpected"]
 _EXACT = frozenset({str, int, bool, type(None)})
@@ -110,11 +110,7 @@ def prepare(expected: Any, depth: int = 0) -> Any:
     if isinstance(expected, Mapping):
         return _prepare_mapping(expected, depth)
     if kind is list or kind is tuple:
-        items = [prepare(item, depth + 1) for item in expected[:MAX_ITEMS]]
-        count = len(expected) - len(items)
-        if count == 1 and cause_of(expected) == "cut":  # prepared before
-            return [*items, expected[-1]]
-        return [*items, left_out(count)] if count else items
+        return [prepare(item, depth + 1) for item in expected]
     if kind is set or kind is frozenset:
         return Unordered(tuple(prepare(item, depth + 1) for item in in_stable_order(expected)))
     if isinstance(expected, type):
@@ -129,9 +125,6 @@ def _prepare_mapping(expected: Mapping[Any, Any], depth: int) -> Any:
         return value
     items: dict[str, Any] = {}
     for key, item in expected.items():
-        if len(items) == MAX_ITEMS:
-            count = len(expected) - MAX_ITEMS
-            return items | (left_out(count) if count > 1 or key != TRUNCATED else {key: item})
         items[key_text(key)] = prepare(item, depth + 1)
     return items
 
@@ -169,16 +162,14 @@ def agree(
         if part is not None:
             return part
     if isinstance(expected, Matcher):
+        inside(path)
         return _agree_matcher(expected, actual, context, path, into)
     value = actual if type(actual) in LEAVES else _readable(actual)
     if kind is dict:
         if isinstance(value, Mapping) and not _is_mark(value, actual):
             return _agree_mapping(expected, value, context, path, into)
-    elif kind is list:
-        if isinstance(value, set | frozenset):
-            return agree(Unordered(tuple(expected)), value, context, path, into)
-        if isinstance(value, list | tuple):
-            return _agree_list(expected, value, context, path, into)
+    elif kind is list and isinstance(value, list | tuple | set | frozenset):
+        return _agree_list(expected, value, context, path, into)
     elif kind is Unordered:
         return _agree_unordered(expected, value, context, path, into)
     elif _same_scalar(expected, value):
@@ -372,29 +363,35 @@ def _count_left_out(actual: Mapping[Any, Any]) -> int:
 
 
 def _agree_list(
-    expected: list[Any], actual: Sequence[Any], context: Context, path: str, into: list[Difference] | None
+    expected: list[Any],
+    actual: Sequence[Any] | set[Any] | frozenset[Any],
+    context: Context,
+    path: str,
+    into: list[Difference] | None,
 ) -> float:
+    if isinstance(actual, set | frozenset):
+        return _agree_unordered(Unordered(tuple(expected)), actual, context, path, into)
+    known = known_part(actual) if type(actual) is list else None
+    items: Sequence[Any] = actual if known is None else known.part
+    size = len(items) if known is None or known.total is None else known.total
     total = 0.0
     count_before = 0 if into is None else len(into)
-    known = known_part(actual) if type(actual) is list else None
-    size = len(actual)
-    if known is not None and known.total is not None:
-        actual, size = known.part, known.total
-        for index in range(len(actual), min(size, len(expected))):
-            total += cannot_tell("cut", f"{path}[{index}]")
-    for index, (item, value) in enumerate(zip(expected, actual, strict=False)):
+    for index, (item, value) in enumerate(zip(expected, items, strict=False)):
         total += agree(item, value, context, f"{path}[{index}]", into)
+    for index in range(len(items), min(size, len(expected))):
+        total += cannot_tell("cut", f"{path}[{index}]")
     longer = max(len(expected), size)
-    if known is not None:
-        if into is not None and total < longer:
-            into.append(Difference(path, expected, actual, note="cut when it was recorded"))
-    elif into is not None and total < longer and _is_reordered(expected, actual, context):
+    if into is None or total == longer:
+        pass
+    elif known is not None:
+        into.append(Difference(path, expected, actual, note="cut when it was recorded"))
+    elif _is_reordered(expected, items, context):
         into[count_before:] = [Difference(path, expected, actual, note="the same items in another order")]
-    elif into is not None:
-        for index in range(len(actual), len(expected)):
+    else:
+        for index in range(len(items), len(expected)):
             into.append(Difference(f"{path}[{index}]", expected[index], None, "missing"))
-        for index in range(len(expected), len(actual)):
-            into.append(Difference(f"{path}[{index}]", None, actual[index], "unexpected"))
+        for index in range(len(expected), len(items)):
+            into.append(Difference(f"{path}[{index}]", None, items[index], "unexpected"))
     return total / longer if longer else 1.0
 
 

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from agenttrace.core.errors import ExpectationError
 from agenttrace.core.snapshot import snapshot
+from agenttrace.expectations import reading
 from agenttrace.expectations.values import Difference, agreement, differences, prepare, value_key
 
 JSON = st.recursive(
@@ -114,21 +115,31 @@ def test_ignore_mode_compares_nothing() -> None:
     assert differences({"a": 1}, {"b": 2}, "ignore") == []
 
 
-def test_a_text_that_was_cut_when_recorded_agrees_by_what_was_kept() -> None:
+def test_a_text_that_was_cut_when_recorded_differs_only_by_what_was_kept() -> None:
     text = "x" * 500 + "y" * 500
     cut, _ = snapshot(text, 600)
     assert cut.endswith("chars]")
-    assert agreement(text, cut) == 1.0
-    assert agreement(text + "z", cut) == 0.0
-    assert agreement({"a": text}, {"a": cut}) == 1.0
-    assert agreement("z" + text[1:], cut) == 0.0
+    for expected, told in ((text, None), (text + "z", 0.0), ("z" + text[1:], 0.0), (7, 0.0)):
+        for actual in (cut, {"a": cut}):
+            value = expected if actual is cut else {"a": expected}
+            assert both_readings(value, actual) == ([0.0, 1.0] if told is None else [told, told])
 
 
-def test_a_list_that_was_cut_when_recorded_agrees_by_what_was_kept() -> None:
+def test_of_a_list_that_was_cut_when_recorded_the_rest_cannot_be_told() -> None:
     items = list(range(1_500))
     cut, _ = snapshot(items)
-    assert agreement(items, cut) == 1.0
-    assert agreement([*items, 1], cut) < 1.0
+    assert both_readings(items, cut) == [pytest.approx(1_000 / 1_500), 1.0]
+    assert max(both_readings([*items, 1], cut)) < 1.0
+    assert max(both_readings([7, *items[1:]], cut)) < 1.0
+
+
+def both_readings(expected: object, actual: object) -> list[float]:
+    """Agreement where what cannot be told is read against the verdict, and in its favour."""
+    values = []
+    for favourable in (False, True):
+        with reading._read(favourable):
+            values.append(agreement(expected, actual))
+    return values
 
 
 def test_a_predicate_is_told_in_the_difference_when_it_raises() -> None:
