@@ -26,7 +26,7 @@ from agenttrace.core.marks import TRUNCATED, cause_of, known_part, left_out
 from agenttrace.core.moments import moment_of
 from agenttrace.core.numbers import is_decimal
 from agenttrace.core.snapshot import LEAVES, MAX_DEPTH, MAX_ITEMS, in_stable_order
-from agenttrace.core.tagged import opened, opened_throughout, untagged
+from agenttrace.core.tagged import int_data, opened, opened_throughout, untagged
 from agenttrace.core.tool_call import ANY, ArgumentMode
 from agenttrace.expectations.assign import best_pairs
 from agenttrace.expectations.matcher import Context, Matcher, Unordered, write_value
@@ -34,6 +34,9 @@ from agenttrace.expectations.matcher import Context, Matcher, Unordered, write_v
 DifferenceKind = Literal["differs", "missing", "unexpected"]
 _EXACT = frozenset({str, int, bool, type(None)})
 _MAX_REORDERED = 100
+_MOST_PLACES = 600
+"""Decimal places before the point up to which a whole Decimal is compared as an integer."""
+
 _CONTAINERS = frozenset({dict, list})
 _NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)
 
@@ -182,8 +185,13 @@ def agree(
     elif _same_scalar(expected, value):
         return 1.0
     if into is not None:
-        into.append(Difference(path, expected, actual, note=_note(value)))
+        into.append(Difference(path, _printable(expected), _printable(actual), note=_note(value)))
     return 0.0
+
+
+def _printable(value: Any) -> Any:
+    """A value that can be written out: Python refuses to print the longest integers."""
+    return int_data(value) if type(value) is int else value
 
 
 def _readable(actual: Any) -> Any:
@@ -368,8 +376,18 @@ def _canonical(value: Any, owner: int | None = None) -> Any:
 
 def _canonical_number(value: Any) -> Any:
     """A number in one form: an int where it is whole, else a float where it is exactly one."""
-    if not -math.inf < value < math.inf:
-        return clean(float(value))
-    if value == int(value):
+    if type(value) is float:
+        return clean(int(value) if value.is_integer() else value)
+    if type(value) is int:
+        return clean(value)
+    value = opened(jsonable(value))
+    if type(value) is float:  # a Decimal that is no number
+        return clean(value)
+    if value.adjusted() <= _MOST_PLACES and value == value.to_integral_value():
         return clean(int(value))
-    return float(value) if float(value) == value else {"$decimal": str(value.normalize())}
+    if float(value) == value:
+        return float(value)
+    sign, numerals, exponent = value.as_tuple()
+    digits = "".join(map(str, numerals))
+    short = digits.rstrip("0")
+    return {"$decimal": f"{'-' * sign}{short}e{exponent + len(digits) - len(short)}"}
