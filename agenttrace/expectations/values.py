@@ -14,7 +14,6 @@ In *listed* mode the keys that the expectation does not name are left out, at an
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
