@@ -326,7 +326,7 @@ class _FirstBudget(_Budget):
     __slots__ = ()
 
     def _own(self, copy: dict[str, Any]) -> dict[str, Any]:
-        return escaped(copy)
+        return escaped(copy) if copy and min(copy) < "%" else copy  # "$" comes before it
 
     def _content(self, content: Any, depth: int) -> Any:
         if type(content) in LEAVES:

@@ -66,6 +66,8 @@ def untagged(data: Mapping[str, Any]) -> Any:
 
 def opened(data: dict[str, Any], words: frozenset[str] = RESERVED) -> Any:
     """The value of a tagged mapping, the user's own mapping of an escaped one, any other as it is."""
+    if not may_be_ours(data):
+        return data
     value = untagged(data)
     keys = _keys_of_ours(data, words)
     if value is not data or not any(key.startswith("$$") for key in keys):
@@ -89,15 +91,22 @@ def opened_throughout(value: Any) -> Any:
     return value
 
 
+def may_be_ours(data: Mapping[Any, Any]) -> bool:
+    """Whether a mapping may be a tag or a mark: False, at little cost, for nearly all."""
+    if len(data) > 2:
+        return TRUNCATED in data or f"${TRUNCATED}" in data
+    return any(type(key) is str and key[:1] == "$" for key in data)
+
+
 def escaped(data: dict[str, Any], words: frozenset[str] = RESERVED) -> dict[str, Any]:
     """A mapping of the user's in its written form: with one more ``$`` where it looks like one of ours."""
-    keys = _keys_of_ours(data, words)
+    keys = _keys_of_ours(data, words) if may_be_ours(data) else []
     return {(f"${key}" if key in keys else key): item for key, item in data.items()} if keys else data
 
 
 def _keys_of_ours(data: Mapping[Any, Any], words: frozenset[str]) -> list[str]:
     """The keys that make a mapping look like a tag or a mark, but for the number of their ``$``."""
-    if len(data) > 2:  # every mapping is looked at: a large one only for the mark that may stand in it
+    if len(data) > 2:  # the one mark that stands beside other keys
         return [key for key in (TRUNCATED, f"${TRUNCATED}") if key in data and TRUNCATED in words]
     return [key for key in data if (word := _word(key)) in words and _has_shape(word, data)]
 

@@ -20,7 +20,7 @@ from agenttrace.core.json_reader import InvalidJSON, lenient_json
 from agenttrace.core.tool_call import ToolCall
 from agenttrace.expectations.matcher import PLAIN, Context, Matcher
 from agenttrace.expectations.reading import cannot_tell, cause_within
-from agenttrace.expectations.values import agree, prepare
+from agenttrace.expectations.values import agree, prepare, with_doubts
 
 Step = str | int | None
 """A key, an index, or None for every member."""
@@ -53,10 +53,7 @@ class Ref(Matcher):
         for call in self._sources(context):
             value = call.output if side == "output" else call.arguments
             for source_value in _select(value, steps):
-                cause = cause_within(source_value)
-                if cause is not None and cannot_tell(cause, self.path) == 1.0:
-                    return 1.0
-                if cause is None and agree(prepare(source_value), actual, PLAIN) == 1.0:
+                if agree(prepare(with_doubts(source_value)), actual, PLAIN) == 1.0:
                     return 1.0
             cause = cause_within(value) if steps else None
             if cause is not None and cannot_tell(cause, self.path) == 1.0:  # perhaps in what is not there

@@ -37,6 +37,12 @@ def _is_number(actual: Any) -> bool:
     return is_number(actual) or is_decimal(actual)
 
 
+def _is_whole(number: Any) -> bool:
+    if is_decimal(number):
+        return bool(number == number.to_integral_value())
+    return isinstance(number, int) or bool(number.is_integer())
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class _Absent(Matcher):
     word = "ABSENT"
@@ -214,7 +220,7 @@ class _OfType(Matcher):
         number = _is_number(actual)
         holds = {
             "string": isinstance(actual, str),
-            "integer": number and abs(actual) < math.inf and actual == int(actual),
+            "integer": number and _is_whole(actual),
             "number": number,
             "boolean": isinstance(actual, bool),
             "null": actual is None,

@@ -14,7 +14,6 @@ In *listed* mode the keys that the expectation does not name are left out, at an
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -26,7 +25,7 @@ from agenttrace.core.marks import TRUNCATED, Cause, KnownPart, cause_of, known_p
 from agenttrace.core.moments import moment_of
 from agenttrace.core.numbers import is_decimal
 from agenttrace.core.snapshot import LEAVES, MAX_DEPTH, in_stable_order
-from agenttrace.core.tagged import opened, opened_throughout, untagged
+from agenttrace.core.tagged import int_data, opened, opened_throughout, untagged
 from agenttrace.core.tool_call import ANY, ArgumentMode
 from agenttrace.expectations.assign import best_pairs
 from agenttrace.expectations.matcher import All, Context, Matcher, Unordered, write_value
@@ -35,6 +34,9 @@ from agenttrace.expectations.reading import cannot_tell, cause_within, inside
 DifferenceKind = Literal["differs", "missing", "unexpected"]
 _EXACT = frozenset({str, int, bool, type(None)})
 _MAX_REORDERED = 100
+_MOST_PLACES = 600
+"""Decimal places before the point up to which a whole Decimal is compared as an integer."""
+
 _CONTAINERS = frozenset({dict, list})
 _NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)
 
@@ -175,7 +177,7 @@ def agree(
     elif _same_scalar(expected, value):
         return 1.0
     if into is not None:
-        into.append(Difference(path, expected, actual, note=_note(value)))
+        into.append(Difference(path, _printable(expected), _printable(actual), note=_note(value)))
     return 0.0
 
 
@@ -235,6 +237,11 @@ def _begins_with(expected: Any, known: KnownPart) -> bool:
         and len(expected) == known.total
         and expected.startswith(known.part)
     )
+
+
+def _printable(value: Any) -> Any:
+    """A value that can be written out: Python refuses to print the longest integers."""
+    return int_data(value) if type(value) is int else value
 
 
 def _readable(actual: Any) -> Any:
@@ -423,6 +430,30 @@ def _agree_unordered(
     return value
 
 
+@dataclass(frozen=True, slots=True, repr=False)
+class _NotWhole(Matcher):
+    """An earlier value of the run that was not recorded whole: what equals it cannot be told."""
+
+    looks_inside = True
+    cause: Cause
+
+    def agree(self, actual: Any, context: Context) -> float:
+        return cannot_tell(self.cause)
+
+    def __repr__(self) -> str:
+        return f"<{self.cause}>"
+
+
+def with_doubts(recorded: Any) -> Any:
+    """A recorded value as an expected one: what was not recorded whole in it agrees with nothing for sure."""
+    if isinstance(recorded, Mapping) and not cause_of(recorded):
+        return {key: with_doubts(item) for key, item in recorded.items()}
+    if isinstance(recorded, list | tuple) and not cause_of(recorded):
+        return [with_doubts(item) for item in recorded]
+    cause = cause_of(recorded)
+    return recorded if cause is None else _NotWhole(cause)
+
+
 def value_key(value: Any) -> str:
     """A text that is equal for two values where they agree in *exact* mode (sets as sorted lists).
 
@@ -455,8 +486,18 @@ def _canonical(value: Any, owner: int | None = None) -> Any:
 
 def _canonical_number(value: Any) -> Any:
     """A number in one form: an int where it is whole, else a float where it is exactly one."""
-    if not -math.inf < value < math.inf:
-        return clean(float(value))
-    if value == int(value):
+    if type(value) is float:
+        return clean(int(value) if value.is_integer() else value)
+    if type(value) is int:
+        return clean(value)
+    value = opened(jsonable(value))
+    if type(value) is float:  # a Decimal that is no number
+        return clean(value)
+    if value.adjusted() <= _MOST_PLACES and value == value.to_integral_value():
         return clean(int(value))
-    return float(value) if float(value) == value else {"$decimal": str(value.normalize())}
+    if float(value) == value:
+        return float(value)
+    sign, numerals, exponent = value.as_tuple()
+    digits = "".join(map(str, numerals))
+    short = digits.rstrip("0")
+    return {"$decimal": f"{'-' * sign}{short}e{exponent + len(digits) - len(short)}"}

@@ -13,8 +13,8 @@ from agenttrace.core.tool import ToolDefinition
 from agenttrace.core.tool_call import ToolCall
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.expectation import Expectation, Severity
-from agenttrace.expectations.reading import cannot_tell, cause_within, comparing, reversed_reading
-from agenttrace.expectations.values import value_key
+from agenttrace.expectations.reading import cause_within, comparing, reversed_reading
+from agenttrace.expectations.values import agreement, value_key, with_doubts
 from agenttrace.matching.spending import spent_cost, spent_seconds, spent_tokens
 
 
@@ -156,27 +156,53 @@ def _tool_errors(expectation: Expectation, subject: Subject) -> Iterator[Check]:
 
 def _no_repeats(expectation: Expectation, subject: Subject) -> Iterator[Check]:
     if expectation.no_repeats:
-        counts: Counter[tuple[str, str]] = Counter()
+        earlier = Repeats()
         repeats: list[ToolCall] = []
         for call in subject.calls:
-            key = (call.name, value_key(call.arguments))
-            if counts[key] and is_the_same(call):
+            if earlier.count(call):
                 repeats.append(call)
-            counts[key] += 1
+            earlier.add(call)
         yield _violation("no_repeats", "no call repeated with the same arguments", repeats)
 
 
-def is_the_same(call: ToolCall) -> bool:
-    """Whether a call with the same recorded arguments as an earlier one was the same call.
+class Repeats:
+    """Counts the earlier calls that were the same: the same tool with the same arguments.
 
-    Where they were not recorded whole this cannot be told: being the same is what breaks the verdict.
+    Arguments that could not be read are the same where their text is. Where arguments were not recorded whole
+    it cannot be told whether they are the same, and being the same is what breaks the verdict.
     """
-    cause = cause_within(call.arguments)
-    if cause is None:
-        return True
-    comparing(call)
+
+    def __init__(self) -> None:
+        self._counts: Counter[tuple[str, str, str | None]] = Counter()
+        self._calls: dict[str, list[ToolCall]] = {}
+        self._partly: dict[str, list[ToolCall]] = {}
+
+    def count(self, call: ToolCall) -> int:
+        """How many of the calls that were added were the same as this one."""
+        if cause_within(call.arguments) is not None:
+            return sum(_are_the_same(other, call) for other in self._calls.get(call.name, ()))
+        partly = sum(_are_the_same(other, call) for other in self._partly.get(call.name, ()))
+        return self._counts[_key(call)] + partly
+
+    def add(self, call: ToolCall) -> None:
+        """Add a call to those that later ones are compared with."""
+        self._calls.setdefault(call.name, []).append(call)
+        if cause_within(call.arguments) is None:
+            self._counts[_key(call)] += 1
+        else:
+            self._partly.setdefault(call.name, []).append(call)
+
+
+def _key(call: ToolCall) -> tuple[str, str, str | None]:
+    return call.name, value_key(call.arguments), call.arguments_error
+
+
+def _are_the_same(first: ToolCall, second: ToolCall) -> bool:
+    if first.arguments_error is not None or second.arguments_error is not None:
+        return first.arguments_error == second.arguments_error
+    comparing(second)
     with reversed_reading():
-        return cannot_tell(cause, "the arguments") == 1.0
+        return agreement(with_doubts(first.arguments), second.arguments) == 1.0
 
 
 def _spending(expectation: Expectation, subject: Subject) -> Iterator[Check]:

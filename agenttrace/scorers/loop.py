@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Unpack
 
 from agenttrace.core.errors import ScorerError
@@ -11,8 +10,7 @@ from agenttrace.core.numbers import is_whole
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.reading import in_both_readings
-from agenttrace.expectations.values import value_key
-from agenttrace.matching.checks import is_the_same
+from agenttrace.matching.checks import Repeats
 from agenttrace.matching.selection import actual_calls
 from agenttrace.scorers.call_scorer import CallOptions, CallScorer
 
@@ -41,14 +39,13 @@ class LoopScorer(CallScorer):
             ScorerError: nothing says what was called.
         """
         calls = self._chosen_calls(actual_calls(example, trace))
-        times: Counter[tuple[str, str, str | None]] = Counter()
+        earlier = Repeats()
         redundant = []
         for call in calls:
-            key = (call.name, value_key(call.arguments), call.arguments_error)
-            if times[key] >= self.repeats and is_the_same(call):
+            if earlier.count(call) >= self.repeats:
                 redundant.append(call)
             if not call.failed:
-                times[key] += 1
+                earlier.add(call)
         value = 1 - len(redundant) / len(calls) if calls else 1.0
         reason = f"{len(redundant)} of {len(calls)} calls redundant"
         if redundant:

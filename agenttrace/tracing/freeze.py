@@ -146,14 +146,8 @@ def freeze(value: Any) -> Any:  # noqa: C901 - the flat dict and list are inline
 def thaw(value: Any) -> Any:
     """The snapshot of a frozen value. Never raises."""
     if type(value) is not Frozen:
-        # A small flat mapping comes as it was passed. Where there was no room for a value, its mark does.
-        if (
-            type(value) is dict
-            and (data := escaped(value)) is not value
-            and cause_of(value) != "not recorded"
-        ):
-            return data
-        return value
+        # "%" comes after "$": few mappings are looked at more closely.
+        return _escaped(value) if type(value) is dict and value and min(value) < "%" else value
     if value.form == "plain":
         return value.content
     if value.form == "items":
@@ -163,6 +157,11 @@ def thaw(value: Any) -> Any:
     except Exception:  # choke-point: our own bytes, so this would be a bug of ours
         return not_read()
     return first_snapshot(content)[0]
+
+
+def _escaped(value: dict[str, Any]) -> dict[str, Any]:
+    """A small flat mapping, which comes as it was passed; where there was no room for a value, its mark."""
+    return value if cause_of(value) == "not recorded" else escaped(value)
 
 
 def _texts(value: list[Any] | tuple[Any, ...]) -> Frozen:

@@ -73,7 +73,7 @@ def test_json_text_is_strict_and_readable(value, text):
 def test_an_integer_that_python_will_not_print_is_cut():
     huge = 10**5_000
     assert any_value(huge)["string_value"].endswith(" digits]")
-    assert json_text({"n": huge}).endswith(' digits]"}')
+    assert any_value({"n": huge}) == {"string_value": f'{{"n":{{"$int":"{huge:#x}"}}}}'}
 
 
 def test_a_value_inside_itself_and_one_that_is_too_deep_are_cut():
