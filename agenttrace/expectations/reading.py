@@ -164,12 +164,12 @@ async def _scored_later(
 def joined(against: Score, in_favour: Score, doubts: list[Doubt]) -> Score:
     """The score of both readings: that against the verdict where both pass or both fail, else errored."""
     values = {"against": against.value, "in_favour": in_favour.value}
-    told = [str(doubt) for doubt in dict.fromkeys(doubts)]
-    details = {**against.details, "cannot_be_told": {**values, "why": told}}
+    reasons = [str(doubt) for doubt in dict.fromkeys(doubts)]
+    details = {**against.details, "cannot_be_told": {**values, "why": reasons}}
     if against.outcome == in_favour.outcome:
         return replace(against, details=details)
-    shown = "; ".join(told[:_SHOWN_DOUBTS]) + (
-        f"; … {len(told) - _SHOWN_DOUBTS} more" if len(told) > _SHOWN_DOUBTS else ""
+    shown = "; ".join(reasons[:_SHOWN_DOUBTS]) + (
+        f"; … {len(reasons) - _SHOWN_DOUBTS} more" if len(reasons) > _SHOWN_DOUBTS else ""
     )
     remedies = ". ".join(dict.fromkeys(_REMEDIES[doubt.cause] for doubt in doubts))
     error = ScorerError(

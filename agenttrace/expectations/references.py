@@ -19,8 +19,9 @@ from agenttrace.core.errors import ExpectationError, did_you_mean
 from agenttrace.core.json_reader import InvalidJSON, lenient_json
 from agenttrace.core.tool_call import ToolCall
 from agenttrace.expectations.matcher import PLAIN, Context, Matcher
+from agenttrace.expectations.partly_recorded import with_doubts
 from agenttrace.expectations.reading import cannot_tell, cause_within
-from agenttrace.expectations.values import agree, prepare, with_doubts
+from agenttrace.expectations.values import agree, prepare
 
 Step = str | int | None
 """A key, an index, or None for every member."""

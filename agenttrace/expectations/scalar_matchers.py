@@ -96,8 +96,9 @@ class _Regex(Matcher):
         if known is None or not isinstance(known.part, str):
             return 0.0 if known is not None and not isinstance(known.part, tuple) else None
         # What lies ahead may decide: an anchor, a look-ahead, the end of a word.
-        found = None if LOOKS_AHEAD.search(self.pattern) else bounded_search(self._compiled, known.part)
-        return None if found is None else 1.0
+        if LOOKS_AHEAD.search(self.pattern) or bounded_search(self._compiled, known.part) is None:
+            return None
+        return 1.0
 
 
 def re_(pattern: str) -> Matcher:

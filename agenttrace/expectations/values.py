@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from agenttrace.core.errors import ExpectationError
-from agenttrace.core.jsonable import clean, clean_text, jsonable, to_json
-from agenttrace.core.marks import TRUNCATED, Cause, KnownPart, cause_of, known_part
+from agenttrace.core.jsonable import clean_text, jsonable
+from agenttrace.core.marks import TRUNCATED, cause_of, known_part
 from agenttrace.core.moments import moment_of
 from agenttrace.core.numbers import is_decimal
 from agenttrace.core.snapshot import LEAVES, MAX_DEPTH, in_stable_order
@@ -29,14 +29,14 @@ from agenttrace.core.tagged import int_data, opened, opened_throughout, untagged
 from agenttrace.core.tool_call import ANY, ArgumentMode
 from agenttrace.expectations.assign import best_pairs
 from agenttrace.expectations.matcher import All, Context, Matcher, Unordered, write_value
+from agenttrace.expectations.partly_recorded import agree_in_part
 from agenttrace.expectations.reading import cannot_tell, cause_within, inside
 
 DifferenceKind = Literal["differs", "missing", "unexpected"]
 _EXACT = frozenset({str, int, bool, type(None)})
 _MAX_REORDERED = 100
-_MOST_PLACES = 600
-"""Decimal places before the point up to which a whole Decimal is compared as an integer."""
 
+_AS_RECORDED = frozenset({str, int, float, bool, type(None), dict, list})
 _CONTAINERS = frozenset({dict, list})
 _NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)
 
@@ -159,16 +159,19 @@ def agree(
     if expected is ANY:
         return 1.0
     kind = type(expected)
-    if (cause := cause_of(actual)) is not None:
-        part = _agree_in_part(expected, actual, cause, context, path, into)
+    recorded = actual if type(actual) in _AS_RECORDED else _readable(actual)
+    if (cause := cause_of(recorded)) is not None:
+        part = agree_in_part(expected, recorded, cause, context, path)
         if part is not None:
+            if part < 1 and into is not None:
+                into.append(Difference(path, expected, actual, note=f"{cause} when it was recorded"))
             return part
     if isinstance(expected, Matcher):
         inside(path)
         return _agree_matcher(expected, actual, context, path, into)
     value = actual if type(actual) in LEAVES else _readable(actual)
     if kind is dict:
-        if isinstance(value, Mapping) and not _is_mark(value, actual):
+        if isinstance(value, Mapping):
             return _agree_mapping(expected, value, context, path, into)
     elif kind is list and isinstance(value, list | tuple | set | frozenset):
         return _agree_list(expected, value, context, path, into)
@@ -177,7 +180,7 @@ def agree(
     elif _same_scalar(expected, value):
         return 1.0
     if into is not None:
-        into.append(Difference(path, _printable(expected), _printable(actual), note=_note(value)))
+        into.append(Difference(path, _printable(expected), _printable(actual)))
     return 0.0
 
 
@@ -193,50 +196,6 @@ def _agree_matcher(
         why = expected.why(_for_matcher(expected, actual), context)
         into.append(Difference(path, expected, actual, note=why))
     return value
-
-
-def _agree_in_part(
-    expected: Any, actual: Any, cause: Cause, context: Context, path: str, into: list[Difference] | None
-) -> float | None:
-    """Agreement with a value that is not known whole; None where its parts are compared one by one."""
-    known = known_part(actual)
-    if isinstance(expected, Matcher):
-        if expected.looks_inside:
-            return None
-        told = expected.agree_with_part(known, actual, context)
-        value = cannot_tell(cause, path) if told is None else told
-    elif known is not None and isinstance(known.part, dict | list):
-        if isinstance(expected, dict if isinstance(known.part, dict) else list | Unordered):
-            return None
-        value = 0.0
-    else:
-        value = 0.0 if _differs_from_part(expected, known, cause) else cannot_tell(cause, path)
-    if value < 1 and into is not None:
-        into.append(Difference(path, expected, actual, note=f"{cause} when it was recorded"))
-    return value
-
-
-def _differs_from_part(expected: Any, known: KnownPart | None, cause: Cause) -> bool:
-    """Whether what is known of a text or of bytes shows that they are others than expected."""
-    if known is None or cause == "not opened":
-        return False
-    if isinstance(known.part, tuple):  # the pieces around what was redacted
-        head, tail = known.part[0], known.part[-1]
-        if not head and not tail and len(known.part) == 2:
-            return False  # nothing is known, not even that it was a text
-        return type(expected) is not str or not (expected.startswith(head) and expected.endswith(tail))
-    if type(known.part) is str:
-        return not _begins_with(expected, known)
-    return type(known.part) is bytes and not _begins_with(expected, known)
-
-
-def _begins_with(expected: Any, known: KnownPart) -> bool:
-    """Whether a text, or bytes, is as long as the whole was, and begins with what is known of it."""
-    return (
-        type(expected) is type(known.part)
-        and len(expected) == known.total
-        and expected.startswith(known.part)
-    )
 
 
 def _printable(value: Any) -> Any:
@@ -263,18 +222,6 @@ def _for_matcher(matcher: Matcher, actual: Any) -> Any:
     if kind is dict or kind is list:
         return opened_throughout(actual)
     return actual if isinstance(matcher, Predicate) else _readable(actual)
-
-
-def _is_mark(value: Any, actual: Any) -> bool:
-    """Whether a mapping is the mark of an object that was not opened, with which nothing agrees."""
-    escaped = type(actual) is dict and value is not actual
-    return not escaped and len(value) == 1 and cause_of(value) == "not opened"
-
-
-def _note(value: Any) -> str:
-    if type(value) is dict and cause_of(value) == "not opened":
-        return "recording does not open objects of this type: nothing agrees with it"
-    return ""
 
 
 def _same_scalar(expected: Any, actual: Any) -> bool:
@@ -428,76 +375,3 @@ def _agree_unordered(
     if value < 1 and into is not None:
         into.append(Difference(path, list(expected.members), actual, note="compared without order"))
     return value
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class _NotWhole(Matcher):
-    """An earlier value of the run that was not recorded whole: what equals it cannot be told."""
-
-    looks_inside = True
-    cause: Cause
-
-    def agree(self, actual: Any, context: Context) -> float:
-        return cannot_tell(self.cause)
-
-    def __repr__(self) -> str:
-        return f"<{self.cause}>"
-
-
-def with_doubts(recorded: Any) -> Any:
-    """A recorded value as an expected one: what was not recorded whole in it agrees with nothing for sure."""
-    if isinstance(recorded, Mapping) and not cause_of(recorded):
-        return {key: with_doubts(item) for key, item in recorded.items()}
-    if isinstance(recorded, list | tuple) and not cause_of(recorded):
-        return [with_doubts(item) for item in recorded]
-    cause = cause_of(recorded)
-    return recorded if cause is None else _NotWhole(cause)
-
-
-def value_key(value: Any) -> str:
-    """A text that is equal for two values where they agree in *exact* mode (sets as sorted lists).
-
-    An object that was not opened has a key that no other has: it agrees with nothing.
-    """
-    return to_json(_canonical(value))
-
-
-def _canonical(value: Any, owner: int | None = None) -> Any:
-    """JSON data in one spelling; `owner` is the id of the object that it was made of, if any."""
-    kind = type(value)
-    if kind is str:
-        moment = moment_of(value)
-        return clean_text(value) if moment is None else "".join(moment)
-    if kind is bool or value is None:
-        return value
-    if kind is int or kind is float or is_decimal(value):
-        return _canonical_number(value)
-    if kind is list or kind is tuple:
-        return [_canonical(item, owner) for item in value]
-    if kind is not dict or not all(type(key) is str for key in value):
-        return _canonical(jsonable(value), id(value)) if kind is not bytes else jsonable(value)
-    data = opened(value)
-    if type(data) is not dict:
-        return _canonical(data, owner)
-    if _is_mark(data, value):
-        return {**data, "$id": id(value) if owner is None else owner}
-    return {clean_text(key): _canonical(data[key], owner) for key in sorted(data)}
-
-
-def _canonical_number(value: Any) -> Any:
-    """A number in one form: an int where it is whole, else a float where it is exactly one."""
-    if type(value) is float:
-        return clean(int(value) if value.is_integer() else value)
-    if type(value) is int:
-        return clean(value)
-    value = opened(jsonable(value))
-    if type(value) is float:  # a Decimal that is no number
-        return clean(value)
-    if value.adjusted() <= _MOST_PLACES and value == value.to_integral_value():
-        return clean(int(value))
-    if float(value) == value:
-        return float(value)
-    sign, numerals, exponent = value.as_tuple()
-    digits = "".join(map(str, numerals))
-    short = digits.rstrip("0")
-    return {"$decimal": f"{'-' * sign}{short}e{exponent + len(digits) - len(short)}"}

@@ -13,8 +13,10 @@ from agenttrace.core.tool import ToolDefinition
 from agenttrace.core.tool_call import ToolCall
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.expectation import Expectation, Severity
+from agenttrace.expectations.partly_recorded import with_doubts
 from agenttrace.expectations.reading import cause_within, comparing, reversed_reading
-from agenttrace.expectations.values import agreement, value_key, with_doubts
+from agenttrace.expectations.value_key import value_key
+from agenttrace.expectations.values import agreement
 from agenttrace.matching.spending import spent_cost, spent_seconds, spent_tokens
 
 

@@ -13,7 +13,7 @@ from agenttrace.core.tool import TOOL
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.expectation import Attempts
 from agenttrace.expectations.reading import cause_within, in_both_readings
-from agenttrace.expectations.values import value_key
+from agenttrace.expectations.value_key import value_key
 from agenttrace.matching.lcs import lcs_pairs
 from agenttrace.matching.selection import check_scored
 from agenttrace.scorers.call_scorer import CallOptions, CallScorer

@@ -57,8 +57,7 @@ class RegexScorer(AnswerScorer):
             raise ScorerError(f"{self.name}: {error}") from None
         cause = cause_of(text)
         if cause is not None and (span is None or LOOKS_AHEAD.search(pattern.pattern)):
-            told = cannot_tell(cause) == 1.0
-            return self.scored(float(told), f"/{pattern.pattern}/ on a text that was {cause}")
+            return self.scored(cannot_tell(cause), f"/{pattern.pattern}/ on a text that was {cause}")
         match = None if span is None else text[slice(*span)]
         matches = "does not match" if match is None else f"matches {match!r:.80}"
         details = {"pattern": pattern.pattern, "match": match}

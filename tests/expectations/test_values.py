@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from agenttrace.core.errors import ExpectationError
 from agenttrace.core.snapshot import snapshot
 from agenttrace.expectations import reading
-from agenttrace.expectations.values import Difference, agreement, differences, prepare, value_key
+from agenttrace.expectations.value_key import value_key
+from agenttrace.expectations.values import Difference, agreement, differences, prepare
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-3, 3) | st.sampled_from([0.5, 1.0]) | st.sampled_from("ab"),

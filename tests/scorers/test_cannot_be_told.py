@@ -181,8 +181,8 @@ def expected_of(chance, value):
     return chance.choice(
         [
             value, value, other, ANY, not_(value), not_(other), one_of(value, other), has("a"), has(2),
-            length(40), length(3), type_(str), type_(list), re_("cc$"), re_("ab"), not_(re_("cc")), not_(has(2)),
-            not_(one_of(other, "a")), lambda got: got == value,
+            length(40), length(3), type_(str), type_(list), re_("cc$"), re_("ab"), not_(re_("cc")),
+            not_(has(2)), not_(one_of(other, "a")), lambda got: got == value,
         ]
     )  # fmt: skip
 
