@@ -12,6 +12,7 @@ In *listed* mode the keys that the expectation does not name are left out, at an
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -255,7 +256,7 @@ def _agree_unordered(
     if isinstance(actual, set | frozenset | list | tuple):
         items = list(actual)
         matrix = [[agree(item, other, context) for other in items] for item in expected.members]
-        total = sum(matrix[e][a] for e, a in best_pairs(matrix))
+        total = math.fsum(matrix[e][a] for e, a in best_pairs(matrix))
         longer = max(len(items), len(expected.members))
         value = total / longer if longer else 1.0
     else:

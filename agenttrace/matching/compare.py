@@ -13,7 +13,6 @@ from agenttrace.core.trace import Trace
 from agenttrace.expectations.expectation import Expectation, Mode, check_options
 from agenttrace.expectations.matcher import Answerer
 from agenttrace.expectations.parse import parse_expectation
-from agenttrace.expectations.pattern import Call
 from agenttrace.expectations.plans import EMPTY, Expansion, Group
 from agenttrace.matching.agreement import CallAgreement, Comparators
 from agenttrace.matching.align import Alignment, Credit, align, unordered
@@ -69,7 +68,7 @@ def compare(
         expected_calls=expected,
     )
     how: Mode = parsed.mode or mode
-    plans = _plans(parsed, call_agreement, all_calls, known_tools)
+    plans = _plans(parsed, how, call_agreement, all_calls, known_tools)
     plan, alignment = _best(plans, how, credit, call_agreement)
     return Comparison(
         expectation=parsed,
@@ -111,6 +110,7 @@ def _scoped(selection: Selection, expectation: Expectation) -> Selection:
 
 def _plans(
     expectation: Expectation,
+    mode: Mode,
     call_agreement: CallAgreement,
     all_calls: Sequence[ToolCall],
     known_tools: Mapping[str, ToolDefinition],
@@ -123,10 +123,10 @@ def _plans(
     def in_scope(name: str) -> bool:
         return call_agreement.selection.expects(name, all_calls, known_tools)
 
-    def count_candidates(expected: Call) -> int:
-        return len(call_agreement.candidates(expected))
-
-    return Expansion(count_candidates, in_scope).plans(expectation.path)
+    expansion = Expansion(
+        call_agreement.candidates, in_scope, ordered=mode not in UNORDERED_MODES, whole=mode != "only"
+    )
+    return expansion.plans(expectation.path)
 
 
 def _best(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -86,7 +87,7 @@ class Comparison:
         agreements = (
             float(pair.agreement == 1.0) if self.credit == "full" else pair.agreement for pair in self.pairs
         )
-        return sum(agreements) / len(self.calls)
+        return math.fsum(agreements) / len(self.calls)
 
     @property
     def f1(self) -> float:
@@ -109,7 +110,7 @@ class Comparison:
             pair.agreement for pair in self.pairs if self.alignment.places[pair.place].role == "required"
         ]
         if agreements:
-            return sum(agreements) / len(agreements)
+            return math.fsum(agreements) / len(agreements)
         return 0.0 if self.required else 1.0
 
     @property
