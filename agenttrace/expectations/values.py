@@ -28,6 +28,7 @@ from agenttrace.expectations.matcher import PLAIN, Context, Matcher, Unordered, 
 DifferenceKind = Literal["differs", "missing", "unexpected"]
 _EXACT = frozenset({str, int, bool, type(None)})
 _MAX_REORDERED = 100
+PREDICATE_RAISED = "the predicate raised"
 _CUT = re.compile(r"…\[\+(\d+) chars\]\Z")
 
 
@@ -76,7 +77,7 @@ class Predicate(Matcher):
         try:
             self.function(actual)
         except Exception as error:  # choke-point: shown to the reader
-            return f"the predicate raised {type(error).__name__}: {error}"
+            return f"{PREDICATE_RAISED} {type(error).__name__}: {error}"
         return ""
 
     def __repr__(self) -> str:

@@ -18,7 +18,7 @@ from agenttrace.matching.agreement import CallAgreement, Comparators
 from agenttrace.matching.align import Alignment, Credit, align, unordered
 from agenttrace.matching.checks import Subject, check_constraints
 from agenttrace.matching.comparison import UNORDERED_MODES, Comparison
-from agenttrace.matching.known_tools import check_tools
+from agenttrace.matching.known_tools import check_tools, known_names
 from agenttrace.matching.selection import EVERYTHING, Selection
 
 
@@ -58,6 +58,7 @@ def compare(
     calls, attempt_counts = scope.counted(attempts)
     expected = parsed.calls
     check_tools(expected, known_tools, scope, all_calls)
+    known = known_names(known_tools, attempts, trace, scope)
     call_agreement = CallAgreement(
         calls,
         mode=parsed.match or match,
@@ -79,9 +80,10 @@ def compare(
         plan=plan,
         alignment=alignment,
         expects_calls=any(scope.expects(call.name, all_calls, known_tools) for call in expected),
+        untagged=scope.untagged(expected, all_calls, known_tools),
         checks=()
         if parsed.is_path_only
-        else check_constraints(parsed, Subject(attempts, calls, trace, known_tools)),
+        else check_constraints(parsed, Subject(attempts, calls, trace, known)),
         call_agreement=call_agreement,
     )
 

@@ -9,6 +9,7 @@ import pytest
 from agenttrace.core.trace import Trace
 from agenttrace.expectations import call, opt, par
 from agenttrace.matching import compare
+from agenttrace.matching.agreement import Compare
 from tests.expectations.strategies import trace_of
 
 
@@ -75,9 +76,11 @@ def test_the_facts_name_pairs_missing_and_extra() -> None:
 def test_whether_a_threshold_is_met_does_not_depend_on_how_unordered_calls_are_listed() -> None:
     shares = {"a": 0.1, "b": 0.2, "c": 0.3}
     calls = [{"name": name, "arguments": {"x": 1}} for name in shares]
-    comparators = {
-        name: (lambda share: lambda expected, actual: share)(share) for name, share in shares.items()
-    }
+
+    def always(share: float) -> Compare:
+        return lambda expected, actual: share
+
+    comparators = {name: always(share) for name, share in shares.items()}
     values = {
         compare(
             [par(*(call(name, x=1) for name in order))], Trace.from_calls(calls), comparators=comparators

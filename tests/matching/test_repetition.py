@@ -70,7 +70,8 @@ def test_a_run_holds_exactly_where_brute_force_finds_a_way(item: Any, run: str, 
     try:
         result = holds(pattern, run, mode)
     except ExpectationError as error:  # beyond the limit it is an error, never another verdict
-        assert "multiply to more than" in str(error)
+        if "multiply to more than" not in str(error):
+            raise
         return
     assert result == should_hold(pattern, run, mode)
 
