@@ -146,7 +146,7 @@ class Mean(float):
         return float(self), self.count, self.total
 
     def __repr__(self) -> str:
-        return f"{float(self):.4g} over {self.count} of {self.total}"
+        return f"{round(float(self), 4)} over {self.count} of {self.total}"
 
 
 def mean_values(scores: Iterable[Score], total: int) -> dict[str, Mean]:

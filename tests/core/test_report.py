@@ -31,7 +31,7 @@ def test_a_mean_says_over_how_many_of_how_many_it_is() -> None:
     mean = report_of((scored(1.0),), (), (Score.errored("Tool Order", 0.5, "broke"),)).means["Tool Order"]
     assert mean == 1.0
     assert (mean.count, mean.total) == (1, 3)
-    assert str(mean) == repr(mean) == "1 over 1 of 3"
+    assert str(mean) == repr(mean) == "1.0 over 1 of 3"
     assert f"{mean:.2f}" == "1.00"
 
 
