@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from agenttrace.core.score import Score, mean_values
+from agenttrace.core.score import Mean, Score, mean_data, mean_values
 
 if TYPE_CHECKING:
     from agenttrace.core.example import Example
@@ -176,9 +176,37 @@ class EvaluationReport(Sequence[ScoringResult]):
         return bool(self.results) and all(result.success for result in self.results)
 
     @property
-    def means(self) -> dict[str, float]:
-        """The mean value of each scorer over the examples that it gave a value for."""
-        return mean_values(score for result in self.results for score in result.scores)
+    def means(self) -> dict[str, Mean]:
+        """The mean value of each scorer over the results that it gave a value for, by its name.
+
+        Each is a number that knows, and prints, over how many of how many results it is: an agent that raised
+        has no scores, and a skipped or errored score has no value. A scorer without any value is not there.
+        """
+        return mean_values((score for result in self.results for score in result.scores), len(self))
+
+    @property
+    def mean_lines(self) -> list[str]:
+        """A line for each scorer: ``Tool Order: mean 0.93 over 9 of 10``."""
+        means = self.means
+        names = dict.fromkeys(score.name for result in self.results for score in result.scores)
+        return [
+            f"{name}: mean {means[name]}" if name in means else f"{name}: no value in any of {len(self)}"
+            for name in names
+        ]
+
+    @property
+    def vacuous_lines(self) -> list[str]:
+        """A line for each guard that no run could break, because no known tool has such a name."""
+        counts: dict[tuple[str, str], int] = {}
+        for result in self.results:
+            for score in result.scores:
+                guards = score.details.get("vacuous")
+                for guard in guards if isinstance(guards, list) else ():
+                    counts[score.name, str(guard)] = counts.get((score.name, str(guard)), 0) + 1
+        return [
+            f"? {name}: {guard}: vacuous in {count} of {len(self)}, no known tool has such a name"
+            for (name, guard), count in counts.items()
+        ]
 
     def __str__(self) -> str:
         """The counts and a line for each result; `agenttrace.reports.report_text` has the diffs too."""
@@ -193,7 +221,7 @@ class EvaluationReport(Sequence[ScoringResult]):
                 lines.append(
                     f"  {score.name}: {value} (threshold {score.threshold:g}) {score.reason}".rstrip()
                 )
-        return "\n".join(lines)
+        return "\n".join([*lines, *(self.mean_lines if len(self) > 1 else ()), *self.vacuous_lines])
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-safe data."""
@@ -204,7 +232,7 @@ class EvaluationReport(Sequence[ScoringResult]):
             "started_ns": self.started_ns,
             "duration": self.duration,
             "counts": self.counts,
-            "means": self.means,
+            **mean_data(self.means),
             "metadata": dict(self.metadata),
             "results": [result.to_dict() for result in self.results],
         }

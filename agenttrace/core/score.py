@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import traceback
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
@@ -12,7 +13,7 @@ from agenttrace.core.numbers import is_number
 
 Outcome = Literal["passed", "failed", "skipped", "errored"]
 """*skipped*: a needed field is absent by design; *errored*: the scorer could not give a value. Both have
-value None and are left out of every mean; neither is a pass."""
+value None and are left out of every mean, which says so (`Mean`); neither is a pass."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,13 +112,44 @@ class Score:
         return {key: dict(value) if isinstance(value, Mapping) else value for key, value in values.items()}
 
 
-def mean_values(scores: Iterable[Score]) -> dict[str, float]:
-    """Return each scorer's mean over the scores that have a value, by its name."""
+class Mean(float):
+    """A mean, as a number that says what it is of: printed as ``0.93 over 9 of 10``.
+
+    `count` values were there, of `total` that were asked for: the others are those of agents that raised, and
+    of skipped and errored scores.
+    """
+
+    count: int
+    total: int
+
+    def __new__(cls, mean: float, count: int, total: int) -> Mean:
+        """Make the mean of `count` values, of `total`."""
+        number = super().__new__(cls, mean)
+        number.count, number.total = count, total
+        return number
+
+    def __getnewargs__(self) -> tuple[float, int, int]:  # type: ignore[override]  # for pickle and copy
+        return float(self), self.count, self.total
+
+    def __repr__(self) -> str:
+        return f"{round(float(self), 4)} over {self.count} of {self.total}"
+
+
+def mean_values(scores: Iterable[Score], total: int) -> dict[str, Mean]:
+    """Return each scorer's mean over the scores that have a value, by its name; `total` were asked for."""
     values: dict[str, list[float]] = {}
     for score in scores:
         if score.value is not None:
             values.setdefault(score.name, []).append(score.value)
-    return {name: sum(numbers) / len(numbers) for name, numbers in values.items()}
+    return {name: Mean(math.fsum(each) / len(each), len(each), total) for name, each in values.items()}
+
+
+def mean_data(means: Mapping[str, Mean]) -> dict[str, Any]:
+    """Means as JSON-safe data: the numbers, and over how many of how many each is."""
+    return {
+        "means": {name: float(mean) for name, mean in means.items()},
+        "mean_counts": {name: {"count": mean.count, "total": mean.total} for name, mean in means.items()},
+    }
 
 
 def checked_threshold(threshold: float, scorer: str) -> float:

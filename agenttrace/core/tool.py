@@ -45,17 +45,23 @@ class ToolDefinition:
     parameters: tuple[Parameter, ...] = ()
     tags: tuple[str, ...] = ()
 
+    @property
+    def rest(self) -> str | None:
+        """The parameter that takes all further names (``**options``), or None."""
+        return next((p.name for p in self.parameters if p.kind == "var_keyword"), None)
+
     def bind(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Bring expected arguments into the shape in which a call of this tool is recorded.
 
         Defaults are filled in; names that the tool takes through ``**options`` are moved under that
-        parameter's own name.
+        parameter's own name. That name itself stands for the recorded mapping, or, with a plain value or
+        beside other such names, for an argument that happens to be called the same.
 
         Raises:
             ExpectationError: an argument that the tool does not have.
         """
         by_name = {p.name: p for p in self.parameters}
-        rest = next((p.name for p in self.parameters if p.kind == "var_keyword"), None)
+        rest = self.rest
         bound: dict[str, Any] = {}
         extra: dict[str, Any] = {}
         for name, value in arguments.items():
@@ -67,6 +73,8 @@ class ToolDefinition:
                 raise ExpectationError(
                     f"the tool {self.name!r} has no parameter {name!r}" + did_you_mean(name, by_name)
                 )
+        if rest in bound and (extra or isinstance(bound[rest], str | int | float | list | None)):
+            extra[rest] = bound.pop(rest)
         for parameter in self.parameters:
             if parameter.name not in bound:
                 if parameter.kind == "var_positional":

@@ -177,7 +177,10 @@ class ExpectedToolCall:
 
 
 def _values_by_field(item: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of a mapping by the fields that its words stand for, without those that are None."""
+    """The values of a mapping by the fields that its words stand for, without those that are None.
+
+    An output of None stays: what is expected then is null.
+    """
     values: dict[str, Any] = {}
     for key, value in item.items():
         name = FIELD_OF.get(key)
@@ -185,8 +188,10 @@ def _values_by_field(item: Mapping[str, Any]) -> dict[str, Any]:
             raise ExpectationError(
                 f"unknown key {key!r} in the expected tool {dict(item)!r}" + did_you_mean(str(key), FIELD_OF)
             )
-        if value is None:
+        if value is None and name != "output":
             continue
+        if name == "require_all" and not isinstance(value, bool):
+            raise ExpectationError(f"require_all is true or false, got {value!r}")
         if name in values and values[name] != value:
             raise ExpectationError(f"{key!r} contradicts another key of the expected tool {dict(item)!r}")
         values[name] = value

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import re
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
@@ -103,7 +104,8 @@ def assert_test(
 
     The examples come from `examples` or from `test_file` (YAML, JSON, JSONL or CSV). With `require`, such as
     ``"pass_rate >= 0.8"`` over several `trials`, results may fail as far as it allows; an *errored* result
-    always raises, because it says nothing either way. Everything else is as in `run_evaluation`.
+    always raises, because it says nothing either way. A guard (never, at_most, before, deny) of a tool that
+    nobody knows is a warning. Everything else is as in `run_evaluation`.
 
     Raises:
         EvaluationFailed: an AssertionError whose text is the printed report, with the aligned diffs.
@@ -133,6 +135,8 @@ def assert_test(
         store=store,
         metadata=metadata if require is None else {**(metadata or {}), "require": require},
     )
+    for line in report.vacuous_lines:  # a test that passes has no other voice
+        warnings.warn(line.removeprefix("? "), stacklevel=2)
     return require_passed(report, requirement)
 
 

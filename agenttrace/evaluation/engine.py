@@ -45,6 +45,7 @@ class Engine:
     trials: int
     executor: Executor | None
     progress: Progress | None
+    recording: bool = True
     results: list[ScoringResult | None] = field(default_factory=list)
     done: int = 0
 
@@ -93,11 +94,14 @@ class Engine:
         if self.target is None:
             return _recorded_run(example)
         async with agents:
-            return await run_example(self.target, example, self.capture, isolation, self.timeout)
+            run = await run_example(self.target, example, self.capture, isolation, self.timeout)
+        if self.recording or run.trace is None or run.trace.spans:
+            return run
+        return replace(run, trace=None)  # an empty trace would say that nothing was called
 
     async def _result(self, run: Run, position: int, trial: int, isolation: Isolation) -> ScoringResult:
         why_not = run.why_not_comparable
-        if self.target is not None and run.trace is not None and run.failure is None and why_not is None:
+        if self.target is not None and run.failure is None and why_not is None:
             why_not = why_not_comparable(run.example, run.trace, self.target.name)
         scores: list[Score] = []
         if run.failure is None and why_not is None:
@@ -148,9 +152,17 @@ def _recorded_run(example: Example) -> Run:
         return Run(example, None, why_not_comparable=f"tools_called cannot be read: {error}")
 
 
-def why_not_comparable(example: Example, trace: Trace, function_name: str) -> str | None:
-    """Return why the trace of a run cannot be compared with what the example expects, or None if it can."""
-    if not example.expected_tools or trace.spans:
+def why_not_comparable(example: Example, trace: Trace | None, function_name: str) -> str | None:
+    """Return why the trace of a run cannot be compared with what the example expects, or None if it can.
+
+    Without a trace recording is switched off: then this is so whatever tools are expected, also none.
+    """
+    if trace is None and example.expected_tools is not None:
+        return (
+            f"expected_tools says which tools {function_name} should call, and recording is switched off, so "
+            "nothing says which it did; remove Tracer(enabled=False) or AGENTTRACE_ENABLED=0"
+        )
+    if trace is None or not example.expected_tools or trace.spans:
         return None
     return (
         f"tools are expected, but nothing was recorded while {function_name} ran; decorate the tools "

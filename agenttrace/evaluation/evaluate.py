@@ -24,6 +24,7 @@ from agenttrace.scoring.checks import checked_scorers
 from agenttrace.scoring.isolation import Interrupted
 from agenttrace.scoring.redacted import redacted_report
 from agenttrace.tracing.capture import capture
+from agenttrace.tracing.decorator import enabled_by_environment
 from agenttrace.tracing.redaction import Redaction
 
 logger = logging.getLogger("agenttrace")
@@ -122,12 +123,12 @@ def run_evaluation(
         trials=trials,
         executor=executor,
         progress=progress,
+        recording=enabled_by_environment() and getattr(tracer, "enabled", True),
     )
     check_limits(concurrency, timeout, trials)
     check_executor(executor)
     check_needs(engine.scorers, engine.examples)
-    if store is None:
-        store = getattr(tracer, "store", None)
+    store = getattr(tracer, "store", None) if store is None else store
     redaction = _redaction_of(tracer)
     header = _RunHeader(
         name=eval_run_name,

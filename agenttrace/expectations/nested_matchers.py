@@ -11,7 +11,7 @@ from agenttrace.core.marks import KnownPart
 from agenttrace.core.numbers import is_number
 from agenttrace.expectations.matcher import Context, Matcher, read_value, write_value
 from agenttrace.expectations.reading import reversed_reading
-from agenttrace.expectations.values import agree, prepare
+from agenttrace.expectations.values import PREDICATE_RAISED, Difference, agree, prepare
 
 
 class _Nested(Matcher):
@@ -139,12 +139,24 @@ class _Not(_Prepared):
     operator = "$not"
 
     def agree(self, actual: Any, context: Context) -> float:
+        differences: list[Difference] = []
         with reversed_reading():
-            return 0.0 if agree(self.value, actual, context) == 1.0 else 1.0
+            agrees = agree(self.value, actual, context, "", differences) == 1.0
+        return 0.0 if agrees or _what_was_raised(differences) else 1.0
+
+    def why(self, actual: Any, context: Context) -> str:
+        differences: list[Difference] = []
+        agree(self.value, actual, context, "", differences)
+        return _what_was_raised(differences)
+
+
+def _what_was_raised(differences: list[Difference]) -> str:
+    """The note on a predicate that raised, and so says neither yes nor no; ``""`` where none did."""
+    return next((one.note for one in differences if one.note.startswith(PREDICATE_RAISED)), "")
 
 
 def not_(value: Any) -> Matcher:
-    """A value that is there and does not agree."""
+    """A value that is there and does not agree. One that a predicate in it cannot take does not pass."""
     return _Not(value)
 
 

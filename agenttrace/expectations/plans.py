@@ -8,7 +8,9 @@ plans.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, TypeVar
@@ -59,12 +61,15 @@ Plan = Place | Group
 class Expansion:
     """Makes the plans of a pattern.
 
-    `count_candidates` returns how many actual calls could be an expected call, `in_scope` whether a tool is
-    compared at all.
+    `candidates` returns the positions of the actual calls that could be an expected call, ascending;
+    `in_scope` whether a tool is compared at all. `ordered`: sequences are compared as such. `whole`: an
+    optional group counts only where all of it fits; else each of its calls counts for itself.
     """
 
-    count_candidates: Callable[[Call], int]
+    candidates: Callable[[Call], Sequence[int]]
     in_scope: Callable[[str], bool]
+    ordered: bool = True
+    whole: bool = True
 
     def plans(self, pattern: Pattern) -> list[Group]:
         """Every plan, in the order written; a group inside a group of the same kind is merged into it.
@@ -96,23 +101,63 @@ class Expansion:
     def _repeat(self, pattern: Many, role: Role) -> list[Plan]:
         calls = _single_calls(pattern.part)
         if calls is not None and all(self.in_scope(call.name) for call in calls):
-            available = sum(map(self.count_candidates, calls))
+            available = sum(len(self.candidates(call)) for call in calls)
             spare = available if pattern.most is None else min(available, pattern.most - pattern.least)
             places = [Place(calls, role) for _ in range(pattern.least)]
             places += [Place(calls, "optional") for _ in range(spare)]
             return [Group(True, tuple(places))]
-        inner = list(pattern.part.calls())
-        most = pattern.most
-        if most is None:
-            most = pattern.least + min(map(self.count_candidates, inner), default=0)
-        if most - pattern.least >= MAX_PLANS:
-            _check_count([EMPTY] * (MAX_PLANS + 1))
-        ways: list[Plan] = []
         must = [self._expand(pattern.part, role) for _ in range(pattern.least)]
-        for more in range(most - pattern.least + 1):
-            may = [self._expand(pattern.part, "all_or_nothing") for _ in range(more)]
-            ways += self._product(True, [*must, *may])
-        return _check_count(ways)
+        return self._product(True, [*must, self._more_rounds(pattern)])
+
+    def _more_rounds(self, pattern: Many) -> list[Plan]:
+        """The rounds beyond the least number: none, one, two …, as long as the run has calls for them."""
+        most = self._most_rounds(pattern.part)
+        if pattern.most is not None:
+            most = min(most, pattern.most - pattern.least)
+        ways: list[Plan] = [EMPTY]
+        last: list[tuple[int, Group]] = [(0, EMPTY)]  # each with the number of its last round's plan
+        for _ in range(most):
+            plans = self._expand(pattern.part, "all_or_nothing" if self.whole else "optional")
+            longer = (
+                (number, Group(True, (*way.parts, plan)))
+                for before, way in last
+                for number, plan in enumerate(plans)
+                if self.ordered or number >= before  # in any order, the order of the rounds says nothing
+            )
+            last = _check_count([(number, way) for number, way in longer if self._may_fit(way)])
+            if not last:
+                break
+            if all(place.role == "optional" for _, way in last for place in way.places):
+                ways = []  # whatever fits fewer rounds fits these, too
+            ways = _check_count([*ways, *(way for _, way in last)])
+        return ways
+
+    def _most_rounds(self, pattern: Pattern) -> int:
+        """A limit on the rounds of a pattern of which each has a call of its own."""
+        if isinstance(pattern, Call):
+            return len(self.candidates(pattern)) if self.in_scope(pattern.name) else 0
+        if isinstance(pattern, Many):
+            return self._most_rounds(pattern.part)
+        assert isinstance(pattern, Seq | Par | AnyOf)
+        numbers = [self._most_rounds(part) for part in pattern.parts]
+        together = not self.whole and not isinstance(pattern, AnyOf)
+        return max(numbers, default=0) if together else sum(numbers)
+
+    def _may_fit(self, way: Group) -> bool:
+        """Whether, going by names, the run has a call for each place that must not stay empty."""
+        needed = [self._positions(place) for place in way.places if place.role == "all_or_nothing"]
+        if not (self.ordered and _is_sequence(way)):
+            return all(count <= len(positions) for positions, count in Counter(needed).items())
+        after = -1
+        for positions in needed:
+            at = bisect_right(positions, after)
+            if at == len(positions):
+                return False
+            after = positions[at]
+        return True
+
+    def _positions(self, place: Place) -> tuple[int, ...]:
+        return tuple(sorted({at for option in place.options for at in self.candidates(option)}))
 
     def _product(self, ordered: bool, choices: list[list[Plan]]) -> list[Plan]:
         ways: list[tuple[Plan, ...]] = [()]
@@ -122,6 +167,12 @@ class Expansion:
 
 
 EMPTY = Group(True, ())
+
+
+def _is_sequence(plan: Plan) -> bool:
+    if isinstance(plan, Place):
+        return True
+    return (plan.ordered or len(plan.parts) < 2) and all(map(_is_sequence, plan.parts))
 
 
 def _single_calls(pattern: Pattern) -> tuple[Call, ...] | None:
@@ -164,7 +215,7 @@ def fixed_plans(pattern: Pattern) -> list[Group] | None:
     """The plans of a pattern, or None where they depend on the run (repetitions do)."""
     if any(isinstance(part, Many) for part in _terms(pattern)):
         return None
-    return Expansion(count_candidates=lambda _: 0, in_scope=lambda _: True).plans(pattern)
+    return Expansion(candidates=lambda _: (), in_scope=lambda _: True).plans(pattern)
 
 
 def _terms(pattern: Pattern) -> Iterator[Pattern]:

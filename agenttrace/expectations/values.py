@@ -14,6 +14,7 @@ In *listed* mode the keys that the expectation does not name are left out, at an
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -35,6 +36,7 @@ from agenttrace.expectations.reading import cannot_tell, cause_within, inside
 DifferenceKind = Literal["differs", "missing", "unexpected"]
 _EXACT = frozenset({str, int, bool, type(None)})
 _MAX_REORDERED = 100
+PREDICATE_RAISED = "the predicate raised"
 
 _AS_RECORDED = frozenset({str, int, float, bool, type(None), dict, list})
 _CONTAINERS = frozenset({dict, list})
@@ -87,7 +89,7 @@ class Predicate(Matcher):
         try:
             self.function(actual)
         except Exception as error:  # choke-point: shown to the reader
-            return f"the predicate raised {type(error).__name__}: {error}"
+            return f"{PREDICATE_RAISED} {type(error).__name__}: {error}"
         return ""
 
     def __repr__(self) -> str:
@@ -367,7 +369,7 @@ def _agree_unordered(
     if isinstance(actual, list | tuple):
         items = list(actual)
         matrix = [[agree(item, other, context) for other in items] for item in expected.members]
-        total = sum(matrix[e][a] for e, a in best_pairs(matrix))
+        total = math.fsum(matrix[e][a] for e, a in best_pairs(matrix))
         longer = max(len(items), len(expected.members))
         value = total / longer if longer else 1.0
     else:

@@ -35,9 +35,9 @@ def average_precision(verdicts: Sequence[str]) -> float:
 
 
 def coverage(answers: Sequence[tuple[str, str]]) -> float:
-    """Of the questions that the source affirms, return the share that the summary does; none: 1."""
+    """Of the questions that the source affirms, return the share that the summary does; none: 0."""
     of_summary = [summary for source, summary in answers if source == "yes"]
-    return of_summary.count("yes") / len(of_summary) if of_summary else 1.0
+    return of_summary.count("yes") / len(of_summary) if of_summary else 0.0
 
 
 _SHOWN = 3

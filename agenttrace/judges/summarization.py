@@ -17,10 +17,10 @@ class SummarizationScorer(JudgeScorer):
     """The lesser of two shares: claims that the source supports, source facts that the summary covers.
 
     `input` is the source, `actual_output` the summary. Alignment is "yes" / n over the summary's claims
-    ("idk" counts against it; no claims: 1). Coverage asks closed questions of the source and of the summary,
+    ("idk" counts against it; no claims: 0). Coverage asks closed questions of the source and of the summary,
     apart from each other: of those that the source answers with yes, the share that the summary does, too
-    (none: 1). `questions` are your own; None lets the judge write them from the source, `[]` leaves coverage
-    at 1. Five calls a vote, four with your own questions, two with `[]`.
+    (none: 0). `questions` are your own; None lets the judge write them from the source, `[]` leaves coverage
+    out. Five calls a vote, four with your own questions, two with `[]`.
     """
 
     name = "Summarization"
@@ -56,7 +56,8 @@ class SummarizationScorer(JudgeScorer):
         claim_verdicts = words_of(verdicts)
         answers = list(zip(words_of(of_source), words_of(of_summary), strict=True))
         relevant = [answer for from_source, answer in answers if from_source == "yes"]
-        alignment, coverage_share = share_affirmed(claim_verdicts, none=1.0), coverage(answers)
+        alignment = share_affirmed(claim_verdicts, none=0.0)
+        coverage_share = 1.0 if self.questions == () else coverage(answers)
         reason = (
             f"The lesser of alignment {alignment:.3g} "
             f"({claim_verdicts.count('yes')} of {len(claim_verdicts)} claims supported) "

@@ -272,7 +272,7 @@ class CallAgreement:
         arguments = {**expected.arguments} if isinstance(expected.arguments, Mapping) else {}
         if tool is not None:
             arguments = bound_arguments(tool, definitions, expected, mode)
-        arguments = {key: value for key, value in arguments.items() if key not in expected.ignore}
+        arguments = _without_ignored(arguments, expected, tool)
         if callable(compare):
             return Compared(arguments, compare)
         if compare:
@@ -299,8 +299,20 @@ def _agree_unusual(
         if into is not None:
             into.append(Difference("", arguments, None, note=actual.arguments_error))
         return 0.0
-    actual_arguments = {key: value for key, value in actual.arguments.items() if key not in expected.ignore}
+    actual_arguments = _without_ignored(actual.arguments, expected, actual.tool)
     return agree(arguments, actual_arguments, context, "", into)
+
+
+def _without_ignored(
+    arguments: Mapping[str, Any], expected: Call, tool: ToolDefinition | None
+) -> dict[str, Any]:
+    """The arguments without the ignored ones, also among those that the tool takes through ``**options``."""
+    rest = tool.rest if tool is not None else None
+    return {
+        key: _without_ignored(value, expected, None) if key == rest and isinstance(value, Mapping) else value
+        for key, value in arguments.items()
+        if key not in expected.ignore
+    }
 
 
 def states_all(tool: ToolDefinition, arguments: Mapping[str, Any]) -> bool:
@@ -329,8 +341,7 @@ def bound_arguments(
         raise ExpectationError(f"{expected.source}: {error}" if expected.source else str(error)) from None
     if mode == "exact":
         return bound
-    rest = next((p.name for p in tool.parameters if p.kind == "var_keyword"), None)
-    return {key: value for key, value in bound.items() if key in arguments or (key == rest and value)}
+    return {key: value for key, value in bound.items() if key in arguments or (key == tool.rest and value)}
 
 
 def _fits(tool: ToolDefinition, arguments: Mapping[str, Any]) -> bool:

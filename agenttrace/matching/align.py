@@ -9,6 +9,7 @@ is rounded to 1/720720.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
@@ -78,7 +79,7 @@ class Alignment:
         if credit == "full":
             return float(self.matched)
         places = self.places
-        return sum(pair.agreement for pair in self.pairs if places[pair.place].role == "required")
+        return math.fsum(pair.agreement for pair in self.pairs if places[pair.place].role == "required")
 
 
 def align(plan: Group, call_agreement: CallAgreement, credit: Credit = "partial") -> Alignment:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any
 
 from agenttrace.core.errors import ScorerError
-from agenttrace.core.tool import ToolDefinition
 from agenttrace.core.tool_call import ToolCall
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.expectation import Expectation, Severity
@@ -24,8 +23,8 @@ from agenttrace.matching.spending import spent_cost, spent_seconds, spent_tokens
 class Check:
     """The result of one constraint: whether it held, what was wanted and found, the calls that broke it.
 
-    `broken_by` are the calls' indexes. *vacuous*: it could not fail, because no recorded tool has the name
-    that it guards.
+    `broken_by` are the calls' indexes in the trace. *vacuous*: it could not fail, because no known tool has
+    the name that it guards.
     """
 
     name: str
@@ -48,12 +47,12 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What the constraints examine: all attempts in scope, those that count, the trace, the known tools."""
+    """What is examined: all attempts in scope, those that count, the trace, the known tools' names."""
 
     attempts: Sequence[ToolCall]
     calls: Sequence[ToolCall]
     trace: Trace | None
-    tools: Mapping[str, ToolDefinition]
+    names: frozenset[str]
 
 
 def check_constraints(expectation: Expectation, subject: Subject) -> tuple[Check, ...]:
@@ -92,8 +91,7 @@ def _violation(name: str, wanted: str, offenders: Sequence[ToolCall], *, vacuous
 
 def _is_unknown(glob: str, subject: Subject) -> bool:
     """Whether the known tools include none of such a name; False where no tools are known."""
-    names = {*subject.tools, *(call.name for call in subject.attempts)}
-    return bool(subject.tools) and not any(fnmatchcase(name, glob) for name in names)
+    return bool(subject.names) and not any(fnmatchcase(name, glob) for name in subject.names)
 
 
 def _never(expectation: Expectation, subject: Subject) -> Iterator[Check]:

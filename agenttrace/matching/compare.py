@@ -13,13 +13,12 @@ from agenttrace.core.trace import Trace
 from agenttrace.expectations.expectation import Expectation, Mode, check_options
 from agenttrace.expectations.matcher import Answerer
 from agenttrace.expectations.parse import parse_expectation
-from agenttrace.expectations.pattern import Call
 from agenttrace.expectations.plans import EMPTY, Expansion, Group
 from agenttrace.matching.agreement import CallAgreement, Comparators
 from agenttrace.matching.align import Alignment, Credit, align, unordered
 from agenttrace.matching.checks import Subject, check_constraints
 from agenttrace.matching.comparison import UNORDERED_MODES, Comparison
-from agenttrace.matching.known_tools import check_tools
+from agenttrace.matching.known_tools import check_tools, known_names
 from agenttrace.matching.selection import EVERYTHING, Selection
 
 
@@ -59,6 +58,7 @@ def compare(
     calls, attempt_counts = scope.counted(attempts)
     expected = parsed.calls
     check_tools(expected, known_tools, scope, all_calls)
+    known = known_names(known_tools, attempts, trace, scope)
     call_agreement = CallAgreement(
         calls,
         mode=parsed.match or match,
@@ -69,7 +69,7 @@ def compare(
         expected_calls=expected,
     )
     how: Mode = parsed.mode or mode
-    plans = _plans(parsed, call_agreement, all_calls, known_tools)
+    plans = _plans(parsed, how, call_agreement, all_calls, known_tools)
     plan, alignment = _best(plans, how, credit, call_agreement)
     return Comparison(
         expectation=parsed,
@@ -80,9 +80,10 @@ def compare(
         plan=plan,
         alignment=alignment,
         expects_calls=any(scope.expects(call.name, all_calls, known_tools) for call in expected),
+        untagged=scope.untagged(expected, all_calls, known_tools),
         checks=()
         if parsed.is_path_only
-        else check_constraints(parsed, Subject(attempts, calls, trace, known_tools)),
+        else check_constraints(parsed, Subject(attempts, calls, trace, known)),
         call_agreement=call_agreement,
     )
 
@@ -111,6 +112,7 @@ def _scoped(selection: Selection, expectation: Expectation) -> Selection:
 
 def _plans(
     expectation: Expectation,
+    mode: Mode,
     call_agreement: CallAgreement,
     all_calls: Sequence[ToolCall],
     known_tools: Mapping[str, ToolDefinition],
@@ -123,10 +125,10 @@ def _plans(
     def in_scope(name: str) -> bool:
         return call_agreement.selection.expects(name, all_calls, known_tools)
 
-    def count_candidates(expected: Call) -> int:
-        return len(call_agreement.candidates(expected))
-
-    return Expansion(count_candidates, in_scope).plans(expectation.path)
+    expansion = Expansion(
+        call_agreement.candidates, in_scope, ordered=mode not in UNORDERED_MODES, whole=mode != "only"
+    )
+    return expansion.plans(expectation.path)
 
 
 def _best(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,6 +26,7 @@ class Comparison:
     `calls` are the actual calls that count; `attempts` is the number of attempts of those that had several
     (by `ToolCall.index`). `plan` is the way to fulfil the path that fits best, `alignment` the optimal
     pairing with it. `expects_calls` is false where the path is empty, or names no tool that is compared.
+    `untagged` are expected tools that are compared because nothing says which tags they have.
     """
 
     expectation: Expectation
@@ -35,6 +37,7 @@ class Comparison:
     plan: Group
     alignment: Alignment
     expects_calls: bool
+    untagged: tuple[str, ...]
     checks: tuple[Check, ...]
     call_agreement: CallAgreement
 
@@ -86,7 +89,7 @@ class Comparison:
         agreements = (
             float(pair.agreement == 1.0) if self.credit == "full" else pair.agreement for pair in self.pairs
         )
-        return sum(agreements) / len(self.calls)
+        return math.fsum(agreements) / len(self.calls)
 
     @property
     def f1(self) -> float:
@@ -109,7 +112,7 @@ class Comparison:
             pair.agreement for pair in self.pairs if self.alignment.places[pair.place].role == "required"
         ]
         if agreements:
-            return sum(agreements) / len(agreements)
+            return math.fsum(agreements) / len(agreements)
         return 0.0 if self.required else 1.0
 
     @property
@@ -130,6 +133,11 @@ class Comparison:
     def constraints_hold(self) -> bool:
         """Whether every constraint of severity *fail* holds."""
         return not any(check.fails for check in self.checks)
+
+    @property
+    def vacuous(self) -> list[str]:
+        """The constraints that could not fail, in words."""
+        return [check.wanted for check in self.checks if check.vacuous]
 
     @property
     def value(self) -> float:
@@ -156,23 +164,30 @@ class Comparison:
         return rows_of(self.alignment, self.calls, self.call_agreement, self.checks, self.attempts)
 
     def facts(self) -> dict[str, Any]:
-        """The pairs, and the constraints, as JSON-safe data. Calls are named by their index."""
+        """The pairs, and the constraints, as JSON-safe data.
+
+        `pairs`, `extra` and `attempts` name calls by their positions in `actual`. Where `actual` leaves out
+        calls of the trace, `indexes` has for each position the call's index in the trace.
+        """
+        positions = {call.index: position for position, call in enumerate(self.calls)}
         facts: dict[str, Any] = {
             "mode": self.mode,
             "expected": [place.options[0].name for place in self.alignment.places],
             "actual": [call.name for call in self.calls],
             "required": self.required,
             "matched": self.matched,
-            "pairs": [[pair.place, self.calls[pair.position].index, pair.agreement] for pair in self.pairs],
+            "pairs": [[pair.place, pair.position, pair.agreement] for pair in self.pairs],
             "missing": list(self.missing),
-            "extra": [call.index for call in self.extra],
+            "extra": [positions[call.index] for call in self.extra],
         }
+        if any(index != position for index, position in positions.items()):
+            facts["indexes"] = list(positions)
         if self.checks:
             facts["checks"] = [check.to_dict() for check in self.checks]
         if self.call_agreement.selection.names:
             facts["names"] = dict(self.call_agreement.selection.names)
         if self.attempts:
-            facts["attempts"] = {str(index): count for index, count in self.attempts.items()}
+            facts["attempts"] = {str(positions[index]): count for index, count in self.attempts.items()}
         return facts
 
     def to_dict(self) -> dict[str, Any]:

@@ -81,7 +81,7 @@ class _Layout:
         # A note that would take more than half of the room goes below; it does not push the calls aside.
         words = max((length for length in lengths if length <= room // 2), default=0)
         most = room - words - len(_GAP) if words else room
-        texts = [len(_first_column(row, most)) for row in rows if row.kind != "matched"]
+        texts = [len(_first_column(row, most)) for row in rows if row.kind != "matched" or row.note]
         return cls(width, digits, room, min(max(texts, default=0), most))
 
 
@@ -152,7 +152,7 @@ def _difference_lines(difference: Difference, room: int) -> list[str]:
 
 def _check_line(check: Check, width: int) -> Line:
     if check.held:
-        text = f"? {check.name}: {check.wanted}: vacuous, no recorded tool has such a name"
+        text = f"? {check.name}: {check.wanted}: vacuous, no known tool has such a name"
         return Line("quiet", shorten(_INDENT + text, width))
     mark = "!" if check.severity == "fail" else "?"
     text = f"{mark} {check.name}: wanted {check.wanted}, {check.found}"

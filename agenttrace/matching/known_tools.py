@@ -1,4 +1,4 @@
-"""Check, before comparing, that the tools which an expectation names are known at all."""
+"""Which tools are known, and whether those that an expectation names are among them."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ from typing import Any
 from agenttrace.core.errors import ExpectationError, did_you_mean
 from agenttrace.core.tool import ToolDefinition
 from agenttrace.core.tool_call import ToolCall
+from agenttrace.core.trace import Trace
 from agenttrace.expectations.matcher import Matcher, Unordered
 from agenttrace.expectations.pattern import Call
 from agenttrace.expectations.references import Ref
 from agenttrace.matching.selection import Selection
+
+LLM = "llm"
 
 
 def check_tools(
@@ -45,6 +48,32 @@ def check_tools(
                     f"{_place(call)}{matcher!r} in {call.name!r} begins with no label and no recorded tool"
                     + did_you_mean(matcher.source, names | labels)
                 )
+
+
+def known_names(
+    tools: Mapping[str, ToolDefinition], calls: Iterable[ToolCall], trace: Trace | None, selection: Selection
+) -> frozenset[str]:
+    """The names of the tools that are known, aliases resolved; empty where nothing says which there are.
+
+    Known are recorded tools, and those that a model was offered in the trace (LangGraph's, a wrapped
+    client's); where there are any, also what was called.
+    """
+    names = {*tools, *(_offered_names(trace) if trace is not None else ())}
+    if not names:
+        return frozenset()
+    return frozenset({*names, *map(selection.name_of, names), *(call.name for call in calls)})
+
+
+def _offered_names(trace: Trace) -> Iterator[str]:
+    """The names of the tools in the requests to models, in any provider's form."""
+    for span in trace.spans:
+        offered = (span.input or {}).get("tools") if span.span_type == LLM else None
+        for tool in offered if isinstance(offered, list | tuple) else ():
+            if isinstance(tool, Mapping):
+                function = tool.get("function")
+                name = (function if isinstance(function, Mapping) else tool).get("name")
+                if isinstance(name, str):
+                    yield name
 
 
 def _matchers(value: Any) -> Iterator[Matcher]:

@@ -15,6 +15,7 @@ from agenttrace.expectations.expectation import ATTEMPTS, Attempts
 
 if TYPE_CHECKING:
     from agenttrace.core.example import Example
+    from agenttrace.expectations.pattern import Call
 
 TAG = "tag:"
 
@@ -26,7 +27,9 @@ class Selection:
     `agent`: calls made by an agent of that name (its path may be given too, and globs), not by agents below
     it. `turn`: calls of one turn. `attempts`: what failed calls count for. `names`: aliases, each with the
     name that it stands for; they are applied to calls and expectations alike. `tools`: only these tools, by
-    name, by glob, or as ``tag:write``: the tags of the tool, or the ``kind`` of a recorded call.
+    name, by glob, or as ``tag:write``: the tags of the tool, or the ``kind`` of a recorded call. An expected
+    tool whose tags nothing tells (it is not recorded, and was not called) is compared, and so counts as
+    missing: left out, it could only make the score better than it is.
 
     Raises:
         ScorerError: an unknown `attempts`, or a tool that is not a text.
@@ -100,11 +103,7 @@ class Selection:
     def expects(
         self, name: str, calls: Iterable[ToolCall], known_tools: Mapping[str, ToolDefinition]
     ) -> bool:
-        """Whether calls of the expected tool are among those that are compared.
-
-        Raises:
-            ScorerError: tools are chosen by a tag, and the tags of this one are unknown.
-        """
+        """Whether the expected tool is among those that are compared; it is where its tags are unknown."""
         if self.tools is None:
             return True
         normal = self.name_of(name)
@@ -113,15 +112,34 @@ class Selection:
         tags = {tool[len(TAG) :] for tool in self.tools if tool.startswith(TAG)}
         if not tags:
             return False
+        tool_tags = self._tags_of(name, calls, known_tools)
+        return tool_tags is None or not tags.isdisjoint(tool_tags)
+
+    def untagged(
+        self, expected: Iterable[Call], calls: Sequence[ToolCall], known_tools: Mapping[str, ToolDefinition]
+    ) -> tuple[str, ...]:
+        """The expected tools that are compared only because nothing says which tags they have."""
+        if not any(tool.startswith(TAG) for tool in self.tools or ()):
+            return ()
+        globs = [tool for tool in self.tools or () if not tool.startswith(TAG)]
+        names = dict.fromkeys(call.name for call in expected)
+        return tuple(
+            name
+            for name in names
+            if self._tags_of(name, calls, known_tools) is None
+            and not any(fnmatchcase(self.name_of(name), glob) for glob in globs)
+        )
+
+    def _tags_of(
+        self, name: str, calls: Iterable[ToolCall], known_tools: Mapping[str, ToolDefinition]
+    ) -> set[str] | None:
+        """The tags of an expected tool, or None where it is neither recorded nor called."""
+        normal = self.name_of(name)
         definition = known_tools.get(name) or known_tools.get(normal)
         namesakes = [call for call in calls if self.name_of(call.name) == normal]
         if definition is None and not namesakes:
-            raise ScorerError(
-                f"tools={list(self.tools)!r} chooses tools by tag, and nothing says which tags the expected "
-                f"tool {name!r} has: it is neither recorded nor called; choose it by name"
-            )
-        tool_tags = set(definition.tags if definition else ()).union(*map(_tags, namesakes))
-        return not tags.isdisjoint(tool_tags)
+            return None
+        return set(definition.tags if definition else ()).union(*map(_tags, namesakes))
 
 
 EVERYTHING = Selection()

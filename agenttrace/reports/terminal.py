@@ -170,9 +170,10 @@ def _calls(result: ScoringResult) -> Iterator[Line]:
 
 
 def _summary(report: EvaluationReport) -> Iterator[Line]:
-    """Lines about the whole run: the rate over trials, a requirement, an interruption."""
+    """Lines about the whole run: means, vacuous guards, the pass rate, a requirement, an interruption."""
     trials = max((result.trials for result in report.results), default=1)
-    lines = []
+    lines = [safe_line(line) for line in report.mean_lines] if len(report) > 1 else []
+    lines += [safe_line(line, 2_000) for line in report.vacuous_lines]
     if trials > 1:
         passed, total = report.counts["passed"], len(report)
         lines.append(

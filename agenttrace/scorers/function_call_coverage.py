@@ -75,7 +75,8 @@ class FunctionCallCoverageScorer(CallScorer):
             ExpectationError: a required function is not among the recorded tools.
         """
         run = actual_calls(example, trace)
-        required = self._compared_names(self._required(example), run)
+        required_calls = self._required(example)
+        required = self._compared_names(required_calls, run)
         actual = [call.name for call in self._chosen_calls(run)]
         num_made = (Counter(required) & Counter(actual)).total()
         in_order = lcs_length(required, actual) == len(required)
@@ -94,7 +95,9 @@ class FunctionCallCoverageScorer(CallScorer):
             reason += f"; missing: {', '.join(missing)}"
         elif not complete:
             reason += ", not in the required order"
-        return self.scored(details[self.metric], reason, details)
+        return self.scored(
+            details[self.metric], reason, details, untagged=self._untagged(required_calls, run)
+        )
 
     def _required(self, example: Example) -> Sequence[Call]:
         if self._render is not None:

@@ -54,6 +54,10 @@ def scorer_named(name: str, options: Mapping[str, Any] | None = None) -> Scorer:
     for option, is_required in parameters.items():
         if is_required and option not in options:
             raise ScorerError(f"{label} needs the option {option!r}")
+    for option, value in options.items():
+        if option in _truths(kind) and not isinstance(value, bool):
+            word = "false" if str(value).lower() in _DENIALS else "true"
+            raise ScorerError(f"{label}: {option} is true or false, got {value!r}; write {option}={word}")
     scorer: Scorer = kind(**options)
     return scorer
 
@@ -67,6 +71,15 @@ def option_names(kind: Callable[..., Any]) -> dict[str, bool]:
         elif parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
             names[parameter.name] = parameter.default is parameter.empty
     return names
+
+
+_DENIALS = ("false", "no", "off", "n", "f", "0", "0.0", "none", "null", "never", "")
+
+
+def _truths(kind: Callable[..., Any]) -> set[str]:
+    """The options that are True or False, going by their defaults."""
+    parameters = inspect.signature(kind).parameters.values()
+    return {parameter.name for parameter in parameters if isinstance(parameter.default, bool)}
 
 
 def _plain(name: str) -> str:

@@ -93,7 +93,8 @@ def matched_score(scorer: CallScorer, comparison: Comparison) -> Score:
         (row for row in comparison.rows if row.expected is not None), key=lambda row: row.number or 0
     )
     details = {"calls": [_row(row) for row in rows], **comparison.facts()}
-    return scorer.scored(value, reason, details, explain(comparison) if value < 1 else None)
+    diff = explain(comparison) if value < 1 else None
+    return scorer.scored(value, reason, details, diff, untagged=comparison.untagged)
 
 
 def _row(row: Any) -> dict[str, Any]:

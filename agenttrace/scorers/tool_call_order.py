@@ -54,7 +54,8 @@ class ToolCallOrderScorer(CallScorer):
             ExpectationError: an expected tool is not among the recorded ones.
         """
         run = actual_calls(example, trace)
-        expected = self._compared_names(self._expected(example), run)
+        expected_calls = self._expected(example)
+        expected = self._compared_names(expected_calls, run)
         actual = [call.name for call in self._chosen_calls(run)]
         lcs = [expected[e] for e, _ in lcs_pairs(expected, actual)]
         details = {"actual_tool_calls_order": actual, "expected_tool_calls_order": expected, "lcs": lcs}
@@ -65,7 +66,7 @@ class ToolCallOrderScorer(CallScorer):
         else:
             value = len(lcs) / len(expected)
             reason = f"LCS {len(lcs)} of {len(expected)} expected: {', '.join(lcs) or 'none'}"
-        return self.scored(value, reason, details)
+        return self.scored(value, reason, details, untagged=self._untagged(expected_calls, run))
 
     def _expected(self, example: Example) -> Sequence[Call]:
         raw = self.tool_calls_order if self.tool_calls_order is not None else example.expected_tools

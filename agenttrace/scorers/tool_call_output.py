@@ -71,16 +71,9 @@ class ToolCallOutputScorer(CallScorer):
 
     def _calls(self, raw: Any, source: str | None) -> Sequence[Call]:
         calls = self._expected_calls(raw, source)
-        items = raw if isinstance(raw, list | tuple) else [raw]
-        return [
-            self._with_output(call, item)
-            for call, item in zip(calls, items if len(items) == len(calls) else calls, strict=True)
-        ]
-
-    def _with_output(self, call: Call, item: Any) -> Call:
-        """Return the call with its output; an output of None counts where it is written down."""
-        if call.output is not ANY:
-            return replace(call, arguments=ANY)
-        if isinstance(item, Mapping) and "output" in item:
-            return replace(call, arguments=ANY, output=None)
-        raise ScorerError(f"{self.name}: each expected output is {{'name': …, 'output': …}}, got {item!r}")
+        for call in calls:
+            if call.output is ANY:
+                raise ScorerError(
+                    f"{self.name}: each expected output is {{'name': …, 'output': …}}, got {call!r}"
+                )
+        return [replace(call, arguments=ANY) for call in calls]

@@ -10,6 +10,7 @@ from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
+from agenttrace.matching.known_tools import known_names
 from agenttrace.matching.selection import actual_calls
 from agenttrace.scorers.call_scorer import CallOptions, CallScorer
 
@@ -57,17 +58,9 @@ class ToolPermissionScorer(CallScorer):
             "calls": len(calls),
             "refused": [call.index for call in refused],
         }
-        vacuous = self._vacuous(run)
-        if vacuous:
-            details["vacuous"] = vacuous
-            reason += f"; vacuous, no recorded tool has such a name: {', '.join(vacuous)}"
-        return self.scored(value, reason, details)
-
-    def _vacuous(self, trace: Trace) -> list[str]:
-        if not trace.tools:
-            return []
-        tools = {*map(self.selection.name_of, trace.tools), *(call.name for call in trace.tool_calls)}
-        return [glob for glob in self.deny if not any(fnmatchcase(tool, glob) for tool in tools)]
+        tools = known_names(run.tools, run.tool_calls, run, self.selection)
+        vacuous = [glob for glob in self.deny if tools and not any(fnmatchcase(tool, glob) for tool in tools)]
+        return self.scored(value, reason, details, vacuous=vacuous)
 
     def _permits(self, tool: str) -> bool:
         if any(fnmatchcase(tool, glob) for glob in self.deny):

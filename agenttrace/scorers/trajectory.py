@@ -97,8 +97,11 @@ class TrajectoryScorer(ComparingScorer[ScoreOrAwaitable]):
         if not comparison.constraints_hold:
             value, reason = 0.0, f"{reason}; 0 because a constraint does not hold"
         reason = "; ".join([reason, *failures])
-        diff = explain(comparison) if value < 1 or failures else None
-        return self.scored(value, reason, comparison.to_dict(), diff)
+        vacuous = comparison.vacuous
+        diff = explain(comparison) if value < 1 or failures or vacuous else None
+        return self.scored(
+            value, reason, comparison.to_dict(), diff, vacuous=vacuous, untagged=comparison.untagged
+        )
 
     def _value(self, comparison: Comparison) -> float:
         if comparison.expectation.path is None:

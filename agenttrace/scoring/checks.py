@@ -19,13 +19,19 @@ def checked_scorers(scorers: Any, model: str | ChatModel | None = None) -> tuple
 
     Raises:
         ConfigError: there are none, or it is one scorer instead of a list.
-        ScorerError: it holds something that is not a scorer, such as its class.
+        ScorerError: it holds something that is not a scorer, such as its class, or two of one name.
     """
     if isinstance(scorers, str) or not isinstance(scorers, Iterable):
         raise ConfigError(f"scorers is a list, got {described(scorers)}; write scorers=[…]")
     usable = tuple([_checked_scorer(scorer) for scorer in scorers])
     if not usable:
         raise ConfigError("there are no scorers: without one, nothing is compared")
+    for position, scorer in enumerate(usable):
+        if any(scorer.name == other.name for other in usable[:position]):
+            raise ScorerError(
+                f"two scorers are called {scorer.name!r}, and their scores could not be told apart; give one "
+                f"a name of its own, such as {type(scorer).__name__}(…, name={scorer.name + ' 2'!r})"
+            )
     return usable if model is None else tuple([_with_model(scorer, model) for scorer in usable])
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from agenttrace.core.errors import StoreError
-from agenttrace.core.score import Score, mean_values
+from agenttrace.core.score import Score, mean_data, mean_values
 from agenttrace.core.summary import RunSummary, TraceSummary
 from agenttrace.core.tool import TOOL, ToolDefinition
 from agenttrace.core.trace import Trace
@@ -200,6 +200,7 @@ def run(db: sqlite3.Connection, run_id: str) -> dict[str, Any]:
     """A run as `EvaluationReport.to_dict` gave it, with its ``run_id``."""
     row = db.execute(f"SELECT {_RUN_COLUMNS} FROM runs WHERE run_id = ?", (run_id,)).fetchone()
     summary = _run_summary(row)
+    total = summary.passed + summary.failed + summary.errored
     by_result: dict[int, list[Score]] = {}
     for result, *score in db.execute(
         f"SELECT result, {SCORE_COLUMNS} FROM scores WHERE run_id = ? ORDER BY id", (run_id,)
@@ -216,7 +217,7 @@ def run(db: sqlite3.Connection, run_id: str) -> dict[str, Any]:
         "started_ns": summary.started_ns,
         "duration": summary.duration,
         "counts": {"passed": summary.passed, "failed": summary.failed, "errored": summary.errored},
-        "means": mean_values(score for scores in by_result.values() for score in scores),
+        **mean_data(mean_values((score for scores in by_result.values() for score in scores), total)),
         "metadata": summary.metadata,
         "results": [result_of(row, by_result.get(result, ())) for result, *row in results],
     }

@@ -46,3 +46,9 @@ def test_judges_are_known_by_name_too():
 def test_what_makes_no_scorer_says_why(text, said):
     with pytest.raises(click.BadParameter, match=said):
         load_scorer(text)
+
+
+@pytest.mark.parametrize("word", ["no", "off", '"false"', "0"])
+def test_a_word_that_is_neither_true_nor_false_is_refused_where_one_of_them_belongs(word):
+    with pytest.raises(click.BadParameter, match="write exact_match=false"):
+        load_scorer(f"ToolOrder:exact_match={word}")

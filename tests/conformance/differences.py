@@ -163,3 +163,74 @@ LCS = {
     "ids": BY_NAME,
 }
 """Why `details.lcs` differs where the score does not."""
+
+
+def _calls(row):
+    return [*row["actual"], *row["expected"]]
+
+
+def _values(row):
+    return [value for call in _calls(row) for value in (call["args"] or {}).values()]
+
+
+def _repeats(row):
+    names = [[call["name"] for call in row[side]] for side in ("actual", "expected")]
+    return any(len(set(side)) < len(side) for side in names)
+
+
+def _other_names(row):
+    actual, expected = ([call["name"] for call in row[side]] for side in ("actual", "expected"))
+    return sorted(actual) != sorted(expected) or (row["config"].get("strict_order") and actual != expected)
+
+
+def _empty_arguments(row):
+    return any(call["args"] == {} for call in row["expected"])
+
+
+_NOTHING_EXPECTED = (
+    "Nothing expected, something called, is 0.0", lambda row: bool(row["actual"]) and not row["expected"]
+)  # fmt: skip
+_TYPED = ("`True` is not `1`", lambda row: any(isinstance(value, bool) for value in _values(row)))
+_DEEP = (
+    "Listed arguments are compared at any depth",
+    lambda row: any(isinstance(value, dict | list) for value in _values(row)),
+)
+_ACCURACY, _F1 = "tool_call_accuracy", "tool_call_f1"
+
+PUBLIC = {
+    "agentevals": [
+        _NOTHING_EXPECTED,
+        _TYPED,
+        _DEEP,
+        (
+            "calls of one message are compared in the order",
+            lambda row: any("step" in one for one in _calls(row)),
+        ),
+        ("which greedy pairing denies", _repeats),
+    ],
+    "adk": [_NOTHING_EXPECTED, _TYPED],
+    "deepeval": [
+        _TYPED,
+        ("because it collapses them; its pairing is greedy", _repeats),
+        ("`type` is not compared", lambda row: any("type" in call for call in _calls(row))),
+        ("breaks on a call without arguments", lambda row: any("args_none" in call for call in _calls(row))),
+    ],
+    "ragas": [
+        _TYPED,
+        _DEEP,
+        ("makes Ragas' accuracy 0.0", lambda row: row["metric"] == _ACCURACY and _other_names(row)),
+        ("expected as `{}`", lambda row: row["metric"] == _ACCURACY and _empty_arguments(row)),
+        ("as values and not as text", lambda row: any(not isinstance(value, str) for value in _values(row))),
+        ("partly agreeing arguments count in part", lambda row: row["metric"] == _F1),
+        ("F1 counts duplicates", lambda row: row["metric"] == _F1 and _repeats(row)),
+        ("nothing against nothing is 1.0", lambda row: row["metric"] == _F1 and not _calls(row)),
+        ("Pairing is optimal", _repeats),
+    ],
+    "pydantic_evals": [
+        _NOTHING_EXPECTED,
+        _TYPED,
+        _DEEP,
+        ("looks at the first call of the tool, or at the last one", _repeats),
+    ],
+}
+"""By peer: what docs/coming-from.md says where its scorers differ, and the rows that this explains."""

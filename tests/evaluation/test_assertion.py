@@ -3,7 +3,11 @@ import pytest
 from agenttrace.core.errors import ConfigError, DatasetError, ScorerError
 from agenttrace.core.example import Example
 from agenttrace.core.report import EvaluationFailed
+from agenttrace.core.tool import ToolDefinition
+from agenttrace.core.trace import Trace
 from agenttrace.evaluation import assert_test
+from agenttrace.expectations import expect
+from agenttrace.reports import report_text
 from agenttrace.scorers import ToolOrderScorer
 from tests.evaluation.evaluation_fakes import Answer, Does, scored
 
@@ -117,3 +121,19 @@ def test_a_requirement_never_covers_an_errored_result(tracer):
             require="pass_rate >= 0.5",
         )
     assert caught.value.errored
+
+
+def test_a_guard_that_no_run_can_break_is_a_warning_of_a_test_that_passes():
+    known = {"delete_order": ToolDefinition(name="delete_order")}
+    trace = Trace(Trace.from_calls(["find"]).spans, tools=known)
+
+    class Guarded:
+        name, threshold = "Tool Order", 1.0
+
+        def score(self, example, _):
+            return ToolOrderScorer().score(example, trace)
+
+    with pytest.warns(UserWarning, match=r"Tool Order: never delte_\*: vacuous in 1 of 1"):
+        report = assert_test([Example(expected_tools=expect(never="delte_*"))], [Guarded()])
+    assert "? Tool Order: never delte_*: vacuous" in report_text(report)
+    assert "vacuous, no known tool has such a name: never delte_*" in report[0].scores[0].reason

@@ -11,8 +11,11 @@ from agenttrace.core.errors import ConfigError, ExpectationError, ScorerError
 from agenttrace.core.example import Example
 from agenttrace.core.score import Score
 from agenttrace.evaluation import run_evaluation
+from agenttrace.expectations import expect
 from agenttrace.judges import AnswerRelevancyScorer
-from agenttrace.scorers import ToolOrderScorer
+from agenttrace.scorers import ToolOrderScorer, ToolPermissionScorer
+from agenttrace.store import MemoryStore
+from agenttrace.tracer import Tracer
 from tests.evaluation.evaluation_fakes import Answer, Calls, Does, MemoryResults, scored
 
 
@@ -312,7 +315,7 @@ def test_a_scorer_that_changes_the_example_changes_nothing_for_the_next(tracer):
         return scored(1)
 
     example = Example(input={"items": [1]}, expected_output={"deep": []}, actual_output="x")
-    report = run_evaluation([example], [Does(spoil), Does(look)])
+    report = run_evaluation([example], [Does(spoil, "Spoil"), Does(look)])
     was = ({"items": [1]}, {"deep": []}, "x")
     assert seen == [was]
     for kept in (report[0].example, example):
@@ -518,8 +521,8 @@ def test_a_failed_score_decides_over_a_broken_scorer(tracer):
     def breaks(example, trace):
         raise KeyError("x")
 
-    fails = Does(lambda example, trace: scored(0.0))
-    passes = Does(lambda example, trace: scored(1.0))
+    fails = Does(lambda example, trace: scored(0.0), "Fails")
+    passes = Does(lambda example, trace: scored(1.0), "Passes")
     for scorers, wanted in (
         ([Does(breaks), passes], "errored"),
         ([Does(breaks), fails], "failed"),
@@ -529,10 +532,10 @@ def test_a_failed_score_decides_over_a_broken_scorer(tracer):
 
 
 class Judge:
-    name = "Judge"
     threshold = 0.5
 
     def __init__(self, model=None):
+        self.name = "Judge" if model is None else f"Judge ({model})"
         self.model = model
 
     def with_model(self, model):
@@ -607,3 +610,29 @@ def test_wrong_use_says_what_to_do_before_anything_runs(tracer, arguments, said)
     with pytest.raises((ConfigError, ScorerError), match=said):
         run_evaluation(**{**given, **arguments})
     assert calls == []
+
+
+def test_two_scorers_of_one_name_are_an_error_that_says_how_to_tell_them_apart():
+    same = [ToolOrderScorer(), ToolOrderScorer(exact_match=True)]
+    with pytest.raises(ScorerError, match=r"two scorers are called 'Tool Order'.* name='Tool Order 2'\)"):
+        run_evaluation([Example(expected_tools=[], tools_called=[])], same)
+    own = [ToolOrderScorer(), ToolOrderScorer(exact_match=True, name="Exact Tool Order")]
+    report = run_evaluation([Example(expected_tools=["a"], tools_called=["a", "b"])], own)
+    assert report.means == {"Tool Order": 1.0, "Exact Tool Order": 0.0}
+
+
+@pytest.mark.parametrize("expected", [[], ["a"], expect(never="delete")])
+def test_with_recording_switched_off_nothing_can_be_said_of_tools_whatever_is_expected(expected):
+    tracer = Tracer("off", store=MemoryStore(), enabled=False)
+    report = run_evaluation(
+        [Example(expected_tools=expected)], [ToolOrderScorer()], function=lambda: None, tracer=tracer
+    )
+    assert outcomes(report) == ["errored"]
+    assert "recording is switched off" in report[0].error
+    tracer.shutdown()
+
+
+def test_with_recording_switched_off_answers_are_compared_and_calls_are_not(monkeypatch):
+    monkeypatch.setenv("AGENTTRACE_ENABLED", "0")
+    report = run_evaluation(doubles(1), [Answer(), ToolPermissionScorer(deny="x")], function=double)
+    assert [score.outcome for score in report[0].scores] == ["passed", "errored"]

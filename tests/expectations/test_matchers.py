@@ -33,6 +33,7 @@ from agenttrace.expectations import (
     type_,
 )  # fmt: skip
 from agenttrace.expectations.matcher import OPERATORS, Matcher, read_value, write_value
+from agenttrace.expectations.values import differences
 
 
 @pytest.mark.parametrize(
@@ -243,3 +244,14 @@ def test_every_matcher_has_an_operator_of_its_own_and_a_function_at_the_door() -
     words = {kind.word for kind in kinds}
     assert words - set(expectations.__all__) == set()
     assert words - set(agenttrace.__all__) == NOT_AT_THE_FRONT_DOOR
+
+
+def test_a_predicate_that_raises_says_neither_yes_nor_no() -> None:
+    def is_long(value: object) -> bool:
+        return len(value) > 3  # type: ignore[arg-type]
+
+    assert agreement(not_(is_long), "abc") == 1.0
+    assert agreement(not_(is_long), 7) == 0.0
+    assert agreement(not_({"a": is_long}), {"a": 7}) == 0.0
+    (difference,) = differences(not_(is_long), 7)
+    assert "the predicate raised TypeError" in difference.note

@@ -180,9 +180,20 @@ def test_zero_and_an_empty_only_survive_the_round_trip() -> None:
     assert parse_expectation(said.to_data()) == said
 
 
-def test_the_output_none_is_written_as_a_type() -> None:
+def test_an_output_of_null_is_null_in_every_form() -> None:
     said = expect(call("a", output=None))
-    assert compare(parse_expectation(said.to_data()), trace_of("a")).holds
+    assert said.to_data() == [{"tool_name": "a", "output": None}]
+    assert parse_expectation(said.to_data()) == said
+    something = trace_of({"name": "a", "output": 1})
+    for form in (said, [{"tool_name": "a", "output": None}], [{"call": "a", "output": None}]):
+        assert compare(form, trace_of("a")).holds
+        assert not compare(form, something).holds
+    assert compare([{"tool_name": "a", "output": {"$type": "null"}}], trace_of("a")).holds  # as files had it
+
+
+def test_a_word_in_place_of_true_or_false_is_an_error() -> None:
+    with pytest.raises(ExpectationError, match="require_all is true or false, got 'no'"):
+        parse_expectation([{"tool_name": "a", "require_all": "no"}])
 
 
 @pytest.mark.parametrize(

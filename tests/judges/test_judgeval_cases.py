@@ -80,7 +80,8 @@ def run(scorer: str, script: list[Any], config: dict[str, Any], **fields: Any) -
         "retrieval_context": ["r"],
         **fields,
     }
-    made = getattr(judges, scorer)(threshold=config["threshold"], model=FakeChatModel(script))
+    options = {key: config[key] for key in ("threshold", "questions") if key in config}
+    made = getattr(judges, scorer)(model=FakeChatModel(script), **options)
     return asyncio.run(made.score(Example(**values)))
 
 
@@ -129,9 +130,13 @@ def test_summarization_takes_the_lesser_share_as_judgeval_does() -> None:
     for row in rows("SummarizationScorer"):
         claims = row["actual"]["contradiction_verdicts"]
         answers = row["actual"]["info_coverage[(original,summary)]"]
-        script = [{"items": ["c"] * len(claims)}, replies(claims), {"items": ["q"] * len(answers)}]
-        script += [replies([a for a, _ in answers]), replies([b for _, b in answers])]
-        score = run("SummarizationScorer", script, row["config"])
+        script, config = [{"items": ["c"] * len(claims)}, replies(claims)], row["config"]
+        if row["actual"]["assessment_questions"] is None:  # none are asked there, which is `[]` here
+            config = {**config, "questions": []}
+        else:
+            script += [{"items": ["q"] * len(answers)}]
+            script += [replies([a for a, _ in answers]), replies([b for _, b in answers])]
+        score = run("SummarizationScorer", script, config)
         agree(row, score)
         breakdown = row["breakdown"]
         assert score.details["alignment"] == breakdown["Contradiction"]

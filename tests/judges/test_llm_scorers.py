@@ -206,8 +206,12 @@ def test_reasons_restate_the_arithmetic_and_name_the_culprits() -> None:
         (judges.ContextualRelevancyScorer(), [{"nodes": [{"statements": []}] * 2}], 0.0),
         (judges.ContextualPrecisionScorer(), [verdicts("no", "idk")], 0.0),
         (judges.InstructionAdherenceScorer(), [items()], 1.0),
-        (judges.SummarizationScorer(questions=[]), [items()], 1.0),
-        (judges.SummarizationScorer(questions=["q"]), [items(), verdicts("no"), verdicts("yes")], 1.0),
+        (judges.SummarizationScorer(questions=[]), [items()], 0.0),
+        (
+            judges.SummarizationScorer(questions=["q"]),
+            [items("c"), verdicts("yes"), verdicts("no"), verdicts("yes")],
+            0.0,
+        ),
     ],
 )
 def test_what_nothing_is_worth(scorer: Any, replies: list[Any], value: float) -> None:

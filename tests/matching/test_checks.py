@@ -113,3 +113,17 @@ def test_failed_attempts_count_for_errors_even_where_they_are_collapsed() -> Non
         ("max_calls", True),
         ("tool_errors", False),
     ]
+
+
+@pytest.mark.parametrize(
+    "tool",
+    [
+        {"type": "function", "function": {"name": "delete_order"}},
+        {"type": "function", "name": "delete_order"},
+        {"name": "delete_order", "input_schema": {}},
+    ],
+)
+def test_tools_that_a_model_was_offered_are_known(tool: dict[str, object]) -> None:
+    asked = Span(trace_key=1, span_key=1, name="chat", span_type="llm", start_ns=0, input={"tools": [tool]})
+    checks = compare(expect(never=["delte_*", "delete_*"]), Trace([asked])).checks
+    assert [check.vacuous for check in checks] == [True, False]

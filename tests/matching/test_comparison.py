@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
 import pytest
 
-from agenttrace.expectations import call, opt
+from agenttrace.core.trace import Trace
+from agenttrace.expectations import call, opt, par
 from agenttrace.matching import compare
+from agenttrace.matching.agreement import Compare
 from tests.expectations.strategies import trace_of
 
 
@@ -67,3 +71,20 @@ def test_the_facts_name_pairs_missing_and_extra() -> None:
     assert facts["extra"] == [1]
     assert facts["actual"] == ["a", "x", "c"]
     assert facts["expected"] == ["a", "b", "c"]
+
+
+def test_whether_a_threshold_is_met_does_not_depend_on_how_unordered_calls_are_listed() -> None:
+    shares = {"a": 0.1, "b": 0.2, "c": 0.3}
+    calls = [{"name": name, "arguments": {"x": 1}} for name in shares]
+
+    def always(share: float) -> Compare:
+        return lambda expected, actual: share
+
+    comparators = {name: always(share) for name, share in shares.items()}
+    values = {
+        compare(
+            [par(*(call(name, x=1) for name in order))], Trace.from_calls(calls), comparators=comparators
+        ).coverage
+        for order in permutations(shares)
+    }
+    assert len(values) == 1

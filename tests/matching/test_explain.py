@@ -234,3 +234,11 @@ def test_a_list_in_another_order_says_so_in_one_line() -> None:
     )
     twice = compare([call("f", tags=["a", "b", "b"])], run).rows[0].differences
     assert [one.path for one in twice] == ["tags[0]", "tags[1]", "tags[2]"]
+
+
+def test_every_row_names_its_tool_also_where_all_of_them_are_matched() -> None:
+    run = trace_of([{"name": "refund_the_whole_order", "error": "KeyError: 999"}])
+    for width in (60, 80, 160):
+        assert "✓ 1  refund_the_whole_order()" in explain(
+            compare(expect(["refund_the_whole_order"], tool_errors=0), run), width=width
+        )

@@ -195,3 +195,13 @@ def test_where_a_call_has_no_definition_not_all_tools_are_known():
 def test_a_recorded_trace_goes_before_tools_called(run):
     example = Example(tools_called=["something", "else"])
     assert ToolCallOrderScorer(["find", "pay"]).score(example, run["live"]).value == 1.0
+
+
+def test_details_index_the_calls_that_they_list():
+    example = Example(expected_tools=["b"], tools_called=["a", "b", "c", "b"])
+    details = ToolOrderScorer(tools=["b", "c"]).score(example).details
+    assert details["actual"] == ["b", "c", "b"]
+    assert details["pairs"] == [[0, 0, 1.0]]
+    assert [details["actual"][at] for at in details["extra"]] == ["c", "b"]
+    assert details["indexes"] == [1, 2, 3]
+    assert "indexes" not in ToolOrderScorer().score(example).details

@@ -93,3 +93,15 @@ def test_scorers_of_one_s_own_can_be_registered():
     register_scorer(Mine)
     with pytest.raises(ScorerError, match="already ToolOrderScorer's"):
         register_scorer(Mine, name="tool_order")
+
+
+@pytest.mark.parametrize("word", ["no", "off", "false", "False", "0", 0, "n", None])
+def test_a_word_for_false_where_a_truth_belongs_is_an_error_that_says_what_to_write(word):
+    with pytest.raises(ScorerError, match=r"exact_match is true or false, got .* write exact_match=false"):
+        scorer_named("ToolOrder", {"exact_match": word})
+
+
+@pytest.mark.parametrize("word", ["yes", "on", 1, "True"])
+def test_so_is_one_for_true(word):
+    with pytest.raises(ScorerError, match="write exact_match=true"):
+        scorer_named("ToolOrder", {"exact_match": word})

@@ -44,7 +44,7 @@ def test_a_deny_that_no_tool_has_is_told_as_vacuous():
     trace = Trace(Trace.from_calls(["read"]).spans, tools={"erase": ToolDefinition(name="erase")})
     score = ToolPermissionScorer(deny=["delete_*", "erase"]).score(Example(), trace)
     assert (score.value, score.details["vacuous"]) == (1.0, ["delete_*"])
-    assert "vacuous, no recorded tool has such a name: delete_*" in score.reason
+    assert "vacuous, no known tool has such a name: delete_*" in score.reason
 
 
 @pytest.mark.parametrize("given", [{}, {"deny": []}, {"deny": [""]}, {"allow": [7]}])
