@@ -18,7 +18,7 @@ from agenttrace.core.report import EvaluationFailed, EvaluationReport, ScoringRe
 from agenttrace.datasets.dataset import EvalDataset
 from agenttrace.evaluation.engine import Progress
 from agenttrace.evaluation.evaluate import TIMEOUT, Recording, run_evaluation
-from agenttrace.reports.terminal import report_text
+from agenttrace.reports.terminal import failure_line, report_text
 
 _OPERATORS: dict[str, Callable[[float, float], bool]] = {
     ">=": operator.ge,
@@ -173,5 +173,5 @@ def require_passed(report: EvaluationReport, requirement: Requirement | None = N
         report.passed if requirement is None else requirement.holds(report) and not report.counts["errored"]
     )
     if not passes:
-        raise EvaluationFailed("\n" + report_text(report), report)
+        raise EvaluationFailed(f"{failure_line(report)}\n{report_text(report)}", report)
     return report

@@ -22,6 +22,7 @@ SHOWN_PASSES = 20
 SHOWN_FAILURES = 50
 ERROR_LINES = 16
 DIFF_LINES = 120
+_SHOWN_NAMES = 3
 
 _WORDS = {
     "passed": ("✓", "PASSED", "green"),
@@ -34,6 +35,22 @@ _DIFF_STYLES = {"✓": "green", "~": "yellow", "-": "red", "+": "cyan", "!": "re
 def report_text(report: EvaluationReport) -> str:
     """The whole block as plain text."""
     return plain(report_lines(report))
+
+
+def failure_line(report: EvaluationReport) -> str:
+    """What went wrong on one line, for lists of failed tests: how many, which ones, the first reason."""
+    bad = [result for result in report.results if not result.success]
+    if not bad:
+        return safe_line(f"required: {report.metadata.get('requirement', '')}")
+    counts = " and ".join(
+        f"{report.counts[word]} {word}" for word in ("failed", "errored") if report.counts[word]
+    )
+    names = ", ".join(result.name or f"test {result.position + 1}" for result in bad[:_SHOWN_NAMES])
+    more = f", … {len(bad) - _SHOWN_NAMES} more" if len(bad) > _SHOWN_NAMES else ""
+    reasons = [score.reason for score in bad[0].scores if not score.passed and score.reason]
+    ends = (bad[0].error or "").strip().splitlines()[-1:] + reasons  # of a traceback, what was raised
+    reason = f": {' '.join(ends[0].split())}" if ends else ""
+    return safe_line(f"{counts} of {len(report)}: {names}{more}{reason}")
 
 
 def report_lines(report: EvaluationReport) -> Iterator[Line]:

@@ -8,7 +8,7 @@ from agenttrace.core.trace import Trace
 from agenttrace.evaluation import assert_test
 from agenttrace.expectations import expect
 from agenttrace.reports import report_text
-from agenttrace.scorers import ToolOrderScorer
+from agenttrace.scorers import ExactMatchScorer, ToolOrderScorer
 from tests.evaluation.evaluation_fakes import Answer, Does, scored
 
 
@@ -137,3 +137,29 @@ def test_a_guard_that_no_run_can_break_is_a_warning_of_a_test_that_passes():
         report = assert_test([Example(expected_tools=expect(never="delte_*"))], [Guarded()])
     assert "? Tool Order: never delte_*: vacuous" in report_text(report)
     assert "vacuous, no known tool has such a name: never delte_*" in report[0].scores[0].reason
+
+
+def test_the_first_line_says_what_failed_for_lists_of_failed_tests():
+    examples = [
+        Example(name=name, actual_output="x", expected_output="y")
+        for name in ("first", "second", "third", "fourth")
+    ]
+    with pytest.raises(EvaluationFailed) as caught:
+        assert_test(examples=examples, scorers=[ExactMatchScorer()])
+    first = str(caught.value).splitlines()[0]
+    assert first.startswith("4 failed of 4: first, second, third, … 1 more: differs in 1 place")
+
+
+def test_the_first_line_ends_with_what_the_agent_raised_on_one_safe_line():
+    def agent(prompt):
+        raise ValueError("no\nroute \x1b[31m to the host")
+
+    with pytest.raises(EvaluationFailed) as caught:
+        assert_test(
+            function=agent,
+            examples=[Example(input="a", name="route", expected_output="b")],
+            scorers=[ExactMatchScorer()],
+        )
+    first = str(caught.value).splitlines()[0]
+    assert first.startswith("1 failed of 1: route")
+    assert "\x1b" not in first
