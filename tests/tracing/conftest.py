@@ -1,5 +1,6 @@
 """A tracer of its own for each test, which nothing outlives."""
 
+import gc
 import sys
 from pathlib import Path
 
@@ -22,6 +23,15 @@ def nothing_is_left_running():
     recorders._default[:] = default
     record, token = current.get(), current.set(None)
     assert record is None, (record, token)
+
+
+@pytest.fixture
+def without_collection():
+    """No garbage is collected: where no stack is left its finalisers fail, and with them the next test."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
 
 
 @pytest.fixture

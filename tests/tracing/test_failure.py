@@ -101,6 +101,7 @@ class TestFrames:
         assert [frame.function.rpartition(".")[2] for frame in frames[1:]] == ["outer", "inner"]
         assert frames[-1].file == __file__
 
+    @pytest.mark.usefixtures("without_collection")
     def test_of_a_deep_recursion_are_bounded(self):
         def dive():
             dive()

@@ -284,6 +284,7 @@ class TestBounds:
             value = [value]
         assert str(thaw(freeze(value))).count("[") == 20
 
+    @pytest.mark.usefixtures("without_collection")
     def test_a_value_frozen_where_no_stack_is_left_is_not_an_error(self):
         def dive(n):
             try:

@@ -328,6 +328,7 @@ class TestExceptions:
         assert {span.error.message for span in spans} == {"bottom"}
 
 
+@pytest.mark.usefixtures("without_collection")
 class TestRecursion:
     def depth(self, function):
         reached = 0
