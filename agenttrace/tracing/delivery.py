@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from _thread import get_ident
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -59,6 +60,8 @@ class Delivery:
         self.not_exported = 0
         self._pending_scores: list[ScoreRow] = []
         self._on_end_calls: list[tuple[OnEnd, Span]] = []
+        self._flushing: set[int] = set()
+        """The threads that are inside a flush of the store, of a sender or of an exporter."""
         self._tools_stored: dict[str, Mapping[str, ToolDefinition]] = {}
         self._failed_record: Record | None = None
         self._warnings = SaidOnce()
@@ -220,14 +223,30 @@ class Delivery:
             self._call("on_end", f"after {span.name!r}", on_end, span)
 
     def flush_store(self, timeout: float) -> None:
-        """Flush the store."""
-        self._call("flush", f"flush of {type(self.store).__name__} failed", self.store_check.flush, timeout)
+        """Flush the store. One whose flush itself asks the tracer to flush is not flushed again within it."""
+        thread = get_ident()
+        if thread in self._flushing:
+            return
+        self._flushing.add(thread)
+        try:
+            self._call(
+                "flush", f"flush of {type(self.store).__name__} failed", self.store_check.flush, timeout
+            )
+        finally:
+            self._flushing.discard(thread)
 
     def flush_exporters(self, timeout: float) -> None:
-        """Flush senders and exporters, within `timeout` seconds in all."""
+        """Flush senders and exporters, within `timeout` seconds in all; none within its own flush."""
         deadline = time.monotonic() + timeout
-        for exporter in (*self.senders, *self.exporters):
-            self._call_method("flush", exporter, max(deadline - time.monotonic(), 0.0))
+        thread = get_ident()
+        if thread in self._flushing:
+            return
+        self._flushing.add(thread)
+        try:
+            for exporter in (*self.senders, *self.exporters):
+                self._call_method("flush", exporter, max(deadline - time.monotonic(), 0.0))
+        finally:
+            self._flushing.discard(thread)
 
     def end(self) -> None:
         """Tell the senders that the process ends."""

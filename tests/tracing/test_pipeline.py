@@ -2,6 +2,7 @@
 
 import ctypes
 import gc
+import inspect
 import logging
 import signal
 import sqlite3
@@ -110,6 +111,21 @@ class TestFlush:
         work(1)
         tracer.flush(2)
         until(lambda: results)
+
+    def test_within_the_flush_of_a_store_or_an_exporter_flushes_neither_again(self, work):
+        depths = []
+
+        class Asks(Sink):
+            def flush(self, timeout):
+                depths.append(len(inspect.stack(0)))
+                tracer.flush(1)
+                return True
+
+        tracer = Tracer("test", store=Asks(), exporters=[Asks()])
+        tracer.observe(lambda: 1)()
+        assert tracer.flush(5)
+        assert len(depths) == 2
+        tracer.shutdown()
 
     def test_in_a_signal_handler_that_interrupts_a_flush_does_not_deadlock(self, tracer, work, sink):
         """Scenario 53."""
