@@ -83,11 +83,6 @@ def cause_within(value: Any) -> Cause | None:
     return None
 
 
-def is_favourable() -> bool:
-    """Whether what cannot be told is read in favour of the verdict."""
-    return _reading.get().favourable
-
-
 def comparing(call: ToolCall) -> None:
     """Say which call is compared next, for the reason of a score that cannot be told."""
     reading = _reading.get()

@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from _thread import get_ident
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from agenttrace.core.batch import Batch, Destination, ScoreRow
@@ -224,27 +225,28 @@ class Delivery:
 
     def flush_store(self, timeout: float) -> None:
         """Flush the store. One whose flush itself asks the tracer to flush is not flushed again within it."""
-        thread = get_ident()
-        if thread in self._flushing:
-            return
-        self._flushing.add(thread)
-        try:
-            self._call(
-                "flush", f"flush of {type(self.store).__name__} failed", self.store_check.flush, timeout
-            )
-        finally:
-            self._flushing.discard(thread)
+        with self._entering_flush() as entered:
+            if entered:
+                failure = f"flush of {type(self.store).__name__} failed"
+                self._call("flush", failure, self.store_check.flush, timeout)
 
     def flush_exporters(self, timeout: float) -> None:
         """Flush senders and exporters, within `timeout` seconds in all; none within its own flush."""
         deadline = time.monotonic() + timeout
+        with self._entering_flush() as entered:
+            for exporter in (*self.senders, *self.exporters) if entered else ():
+                self._call_method("flush", exporter, max(deadline - time.monotonic(), 0.0))
+
+    @contextmanager
+    def _entering_flush(self) -> Iterator[bool]:
+        """Whether this thread is not yet inside a flush. It is, until the block ends."""
         thread = get_ident()
         if thread in self._flushing:
+            yield False
             return
         self._flushing.add(thread)
         try:
-            for exporter in (*self.senders, *self.exporters):
-                self._call_method("flush", exporter, max(deadline - time.monotonic(), 0.0))
+            yield True
         finally:
             self._flushing.discard(thread)
 

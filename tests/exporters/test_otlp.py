@@ -569,7 +569,7 @@ def record_at_once(tracer, count):
     tracer.flush(PATIENCE)
 
 
-def test_requests_become_smaller_while_none_is_answered_in_time(endpoint, respond, exporting, monkeypatch):
+def send_where_only_small_requests_are_answered(endpoint, respond, exporting, monkeypatch):
     monkeypatch.setattr(sender, "MIN_BYTES", 2_000)
     monkeypatch.setattr(sender, "MAX_BYTES", 64_000)
 
@@ -582,23 +582,17 @@ def test_requests_become_smaller_while_none_is_answered_in_time(endpoint, respon
     tracer, exporter = exporting(server.url, timeout=0.3, compression="none")
     record_at_once(tracer, 200)
     eventually(lambda: stat(exporter, "sent") == 200)
+    return server, exporter
+
+
+def test_requests_become_smaller_while_none_is_answered_in_time(endpoint, respond, exporting, monkeypatch):
+    _, exporter = send_where_only_small_requests_are_answered(endpoint, respond, exporting, monkeypatch)
     assert waiting(exporter) == 0
 
 
 def test_requests_stay_smaller_until_all_that_waits_is_sent(endpoint, respond, exporting, monkeypatch):
-    monkeypatch.setattr(sender, "MIN_BYTES", 2_000)
-    monkeypatch.setattr(sender, "MAX_BYTES", 64_000)
     monkeypatch.setattr(sender, "TRIAL_ITEMS", 5)
-
-    def answer(request):
-        if len(request.body) > 9_000:
-            server.stopped.wait(1.0)
-        return respond({})
-
-    server = endpoint(answer)
-    tracer, exporter = exporting(server.url, timeout=0.3, compression="none")
-    record_at_once(tracer, 200)
-    eventually(lambda: stat(exporter, "sent") == 200)
+    server, _ = send_where_only_small_requests_are_answered(endpoint, respond, exporting, monkeypatch)
     assert sum(len(request.body) > 9_000 for request in server.requests) < 8
 
 
