@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from agenttrace.core.errors import ConfigError
+from agenttrace.core.limits import CAPTURED, RECORDED, Limits, checked_limits
 from agenttrace.core.numbers import is_number, is_whole
 from agenttrace.core.protocols import Exporter, Sender, Store
 from agenttrace.core.score import Score
@@ -68,6 +69,9 @@ class Tracer:
         queue_limit: Spans that may wait for the store; what comes beyond is dropped, counted in `stats`.
         alerts: Whom to tell of an online score below its threshold: functions of a `LowScore`.
         drain_seconds: How long the end of the process waits for online evaluations under way.
+        limits: How much of a value is kept in production.
+        capture_limits: How much inside `capture`, and so in `assert_test` and `run_evaluation`: whole values,
+            up to 16 MB each, by default.
 
     Raises:
         ConfigError: an option that cannot work.
@@ -86,6 +90,8 @@ class Tracer:
         queue_limit: int = 100_000,
         alerts: Sequence[Alert] = (),
         drain_seconds: float = 2.0,
+        limits: Limits = RECORDED,
+        capture_limits: Limits = CAPTURED,
     ) -> None:
         if not isinstance(project_name, str) or not project_name:
             raise ConfigError(f"project_name is a non-empty string, got {project_name!r}")
@@ -100,8 +106,6 @@ class Tracer:
         self.store: Store = open_store(store) if store is None or isinstance(store, str | Path) else store
         if not callable(getattr(self.store, "write", None)):
             raise ConfigError(f"store is a path, 'memory' or a Store, got {store!r}")
-        if not isinstance(exporters, Sequence):
-            raise ConfigError(f"exporters is a list, got {type(exporters).__name__}; write exporters=[…]")
         self._exporters, senders, destinations = connected(exporters, self.store, project_name)
         self._pipeline = Pipeline(
             self.store,
@@ -110,7 +114,9 @@ class Tracer:
             send_to=destinations,
             redaction=redaction_of(redact),
             limit=queue_limit,
+            limits=checked_limits("limits", limits),
         )
+        self._capture_limits = checked_limits("capture_limits", capture_limits)
         self._recorder = Recorder(project_name, self._resolve, sampler(sample_rate))
         self._recorder.owner = self
         self._alerts = checked_alerts(alerts)
@@ -233,7 +239,7 @@ class Tracer:
 
     def capture(self) -> Capture:
         """Everything recorded inside a block, by any tracer: ``with tracer.capture() as captured: …``."""
-        return Capture(self._recorder)
+        return Capture(self._recorder, self._capture_limits)
 
     def current_span(self) -> LiveSpan | None:
         """The call that runs here, or None."""

@@ -5,21 +5,21 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from agenttrace.core.limits import WHOLE, Limits
 from agenttrace.core.snapshot import snapshot
 from agenttrace.core.tagged import LONG_INT, float_data, int_data
 
-_UNBOUNDED = 1 << 62
 _COMPACT = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
-def jsonable(value: Any, *, limit: int | None = None) -> Any:
-    """Return a strict-JSON copy of a value: bounded like a snapshot, or unbounded in size for `limit=None`.
+def jsonable(value: Any, *, limit: int | None = None, limits: Limits = WHOLE) -> Any:
+    """Return a strict-JSON copy of a value: whole, of at most `limit` characters, or within `limits`.
 
     Tuples and sets become lists, dates ISO text, enums their value, NaN, Decimals and bytes tagged mappings
-    (`core.tagged`), lone surrogates U+FFFD, objects that are not records ``{"$type": …}``. Depth and breadth
-    are bounded in any case. Never raises.
+    (`core.tagged`), lone surrogates U+FFFD, objects that are not records ``{"$type": …}``. Depth is
+    bounded in any case. Never raises.
     """
-    copy, _ = snapshot(value, _UNBOUNDED if limit is None else limit)
+    copy, _ = snapshot(value, limit, limits=limits)
     return clean(copy)
 
 

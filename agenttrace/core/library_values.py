@@ -9,19 +9,28 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
 from agenttrace.core.marks import left_out
 
-MOST_VALUES = 8_192
-"""Numbers of an array, or cells of a table, that are read: more would not be kept."""
-
-MOST_ITEMS = 1_000
-_MOST_COLUMNS = 100
-"""Columns of a table: each costs some 30 µs on the thread of the traced call."""
+_COLUMN_SHARE = 10
+"""Of a table, a tenth as many columns as rows: each costs some 30 µs on the thread of the traced call."""
 
 _LIBRARIES = frozenset({"numpy", "pandas"})
+
+
+@dataclass(frozen=True, slots=True)
+class BoundedHandler:
+    """Reads values that may be vast: ``read(value, values, items)`` reads no more than so many numbers or
+    cells altogether, and so many items of each axis."""
+
+    read: Callable[[Any, int, int], Any]
+
+    def __call__(self, value: Any) -> Any:
+        """The whole value."""
+        return self.read(value, 1 << 62, 1 << 62)
 
 
 def library_handler(kind: type, bases: tuple[type, ...]) -> Callable[[Any], Any] | None:
@@ -39,7 +48,7 @@ def _numpy_handler(
     kind: type, bases: tuple[type, ...], names: Mapping[str, Any]
 ) -> Callable[[Any], Any] | None:
     if names.get("ndarray") is kind:
-        return _array
+        return BoundedHandler(_array)
     if names.get(kind.__name__) is not kind or not any(base is names.get("generic") for base in bases):
         return None
     # float64, str_ and bytes_ are builtins, too, and read as such.
@@ -56,12 +65,12 @@ def _pandas_handler(
     if names.get(kind.__name__) is not kind:
         return None
     if any(base is names.get("Index") for base in bases):
-        return _column
+        return BoundedHandler(lambda value, _, items: _column(value, items))
     handlers: Mapping[str, Callable[[Any], Any]] = {
         "Timestamp": _timestamp,
         "Timedelta": lambda value: _duration_text(value, value.nanoseconds),
-        "Series": lambda value: {"name": value.name, "index": _column(value.index), "data": _column(value)},
-        "DataFrame": _table,
+        "Series": BoundedHandler(_series),
+        "DataFrame": BoundedHandler(_table),
     }
     return handlers.get(kind.__name__)
 
@@ -88,21 +97,21 @@ def _number(value: Any) -> Any:
     return number
 
 
-def _array(array: Any) -> Any:
+def _array(array: Any, values: int, items: int) -> Any:
     if array.dtype.kind == "V":
         raise TypeError("an array of records is not opened")
-    return _nested(array, MOST_VALUES)
+    return _nested(array, values, items)
 
 
-def _nested(array: Any, room: int) -> Any:
+def _nested(array: Any, room: int, most_items: int) -> Any:
     """An array as nested lists of at most about `room` values, with marks for what is left out."""
     if array.ndim == 0:
         return array[()]
     size = array.shape[0]
     values_each = array.size // size if size else 0
-    count = min(size, MOST_ITEMS, max(room // max(values_each, 1), 1))
+    count = min(size, most_items, max(room // max(values_each, 1), 1))
     if array.ndim > 1:
-        items = [_nested(array[at], room // max(count, 1)) for at in range(count)]
+        items = [_nested(array[at], room // max(count, 1), most_items) for at in range(count)]
     elif array.dtype.kind in "mM":
         items = list(array[:count])
     else:
@@ -122,26 +131,30 @@ def _duration_text(value: timedelta, nanoseconds: int) -> str:
     return f"{text if value.microseconds else text + '.000000'}{nanoseconds:03d}"
 
 
-def _column(values: Any) -> list[Any]:
+def _column(values: Any, most_items: int) -> list[Any]:
     """An index, or a column of a table, as a list. TypeError for a type from elsewhere."""
     if type(values.dtype).__module__.partition(".")[0] not in _LIBRARIES:
         raise TypeError("a column of a type from elsewhere is not opened")
     size = len(values)
-    head = (values.iloc if hasattr(values, "iloc") else values)[:MOST_ITEMS].tolist()
+    head = (values.iloc if hasattr(values, "iloc") else values)[:most_items].tolist()
     return [*head, left_out(size - len(head))] if len(head) < size else head
 
 
-def _table(frame: Any) -> dict[str, list[Any]]:
+def _series(series: Any, _: int, items: int) -> dict[str, Any]:
+    return {"name": series.name, "index": _column(series.index, items), "data": _column(series, items)}
+
+
+def _table(frame: Any, values: int, items: int) -> dict[str, list[Any]]:
     """A table as `DataFrame.to_dict("split")` gives it."""
     rows, columns = frame.shape
-    wide = min(columns, _MOST_COLUMNS)
-    count = min(rows, MOST_ITEMS, max(MOST_VALUES // max(wide, 1), 1))
+    wide = min(columns, max(items // _COLUMN_SHARE, 1))
+    count = min(rows, items, max(values // max(wide, 1), 1))
     head = frame.iloc[:count]
-    cells = [_column(head.iloc[:, at]) for at in range(wide)]
+    cells = [_column(head.iloc[:, at], items) for at in range(wide)]
     data: list[Any] = [list(row) for row in zip(*cells, strict=True)] if cells else [[]] * count
     if wide < columns:
         for row in data:
             row.append(left_out(columns - wide))
     if count < rows:
         data.append(left_out(rows - count))
-    return {"columns": _column(frame.columns), "index": _column(frame.index), "data": data}
+    return {"columns": _column(frame.columns, items), "index": _column(frame.index, items), "data": data}

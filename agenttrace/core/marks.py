@@ -4,10 +4,11 @@ A mark is no value: nothing can be said of what it stands for but what `known_pa
 
 - ``{"$type": "module.Name"}`` an object that was not opened, ``{"$cycle": "list"}`` a container inside
   itself;
-- ``abc…[+7 chars]`` a text of which the end was cut off; ``{"$truncated": 7}``, the last item of a list or
-  one entry of a mapping, that many items left out; ``{"$truncated": "depth"}`` all below a level;
-  ``{"$bytes": base64, "size": n}`` with fewer than n bytes; ``{"$int": "0xab…[+7 digits]"}``;
-- ``[redacted]``, alone or inside a text;
+- ``abc…[+7 chars]`` a text of which the end was cut off, ``abc…[+7 chars #9f86…]`` with a digest of the whole
+  (`core.digests`); ``{"$truncated": 7}``, the last item of a list or one entry of a mapping, that many items
+  left out; ``{"$truncated": "depth"}`` all below a level; ``{"$bytes": base64, "size": n}`` with fewer than n
+  bytes, ``"base64 #9f86…"`` with a digest; ``{"$int": "0xab…[+7 digits]"}``;
+- ``[redacted]``, alone or inside a text; in the process that recorded it, a `Redacted`;
 - ``{"$truncated": "memory"}`` and ``"span"``, ``{"$type": "unreadable"}``, ``{"$unreadable": text}``: there
   was no room, reading failed, the store's file is damaged.
 """
@@ -30,7 +31,8 @@ CYCLE = "$cycle"
 TRUNCATED = "$truncated"
 UNREADABLE = "$unreadable"
 
-_CUT = re.compile(r"…\[\+(\d+) (?:chars|digits)\]\Z")
+_CUT = re.compile(r"…\[\+(\d+) (?:chars|digits)(?: #([^\]]*))?\]\Z")
+_DIGEST = re.compile(r"[0-9a-f]{32}")
 _NO_ROOM = ("memory", "span")
 _NOT_READ = "unreadable"
 
@@ -55,9 +57,19 @@ def left_out(what: int | LeftOut) -> dict[str, Any]:
     return {TRUNCATED: what}
 
 
-def cut(text: str, size: int) -> str:
-    """Return the text, or its first `size` characters and how many more there were: ``abc…[+7 chars]``."""
-    return text if len(text) <= size else f"{text[:size]}…[+{len(text) - size} chars]"
+def cut(text: str, size: int, digest: str | None = None) -> str:
+    """Return the text, or its first `size` characters and how many more there were: ``abc…[+7 chars]``.
+
+    `digest` is that of the whole text. One that was cut before has one mark afterwards.
+    """
+    if len(text) <= size:
+        return text
+    total, mark = len(text), _CUT.search(text) if text.endswith("]") else None
+    if mark is not None:
+        if mark.start() <= size:
+            return text
+        total, digest = mark.start() + int(mark[1]), _digest(mark[2])
+    return f"{text[:size]}…[+{total - size} chars{'' if digest is None else f' #{digest}'}]"
 
 
 def cut_digits(digits: str, count: int) -> str:
@@ -65,9 +77,10 @@ def cut_digits(digits: str, count: int) -> str:
     return f"{digits}…[+{count} digits]"
 
 
-def bytes_data(head: bytes, size: int) -> dict[str, Any]:
+def bytes_data(head: bytes, size: int, digest: str | None = None) -> dict[str, Any]:
     """The first of `size` bytes as JSON data: a mark where they are fewer, else the value."""
-    return {"$bytes": base64.b64encode(head).decode(), "size": size}
+    text = base64.b64encode(head).decode()
+    return {"$bytes": text if digest is None else f"{text} #{digest}", "size": size}
 
 
 def bytes_of(data: Mapping[str, Any]) -> bytes | None:
@@ -76,9 +89,35 @@ def bytes_of(data: Mapping[str, Any]) -> bytes | None:
     if len(data) != 2 or type(text) is not str or type(size) is not int:
         return None
     try:
-        return base64.b64decode(text, validate=True)
+        return base64.b64decode(text.partition(" #")[0], validate=True)
     except (ValueError, binascii.Error):
         return None
+
+
+class Redacted(str):
+    """A text with ``[redacted]`` in it, in the process that recorded it: it still knows its secret's digest.
+
+    `digest` (`core.digests.secret_digest`) is that of the whole value, None where it is unknown. Whatever
+    writes, copies or pickles a text has a plain one afterwards.
+    """
+
+    __slots__ = ("digest",)
+    digest: bytes | None
+
+    def __new__(cls, text: str, digest: bytes | None) -> Redacted:
+        """The text that is shown, and the digest."""
+        self = super().__new__(cls, text)
+        self.digest = digest
+        return self
+
+    def __reduce__(self) -> tuple[type[str], tuple[str]]:
+        return str, (str.__str__(self),)
+
+    def __copy__(self) -> Redacted:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Redacted:
+        return self
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +126,12 @@ class KnownPart:
 
     `part` is the beginning of a text or of bytes, the first items of a list, some entries of a mapping; of a
     redacted text, the pieces around what was taken out. `total` is the length of the whole, None if unknown.
+    `digest` is that of the whole text, or of the bytes, None if there is none.
     """
 
     part: Any
     total: int | None
+    digest: str | None = None
 
 
 def cause_of(value: Any) -> Cause | None:
@@ -103,19 +144,31 @@ def cause_of(value: Any) -> Cause | None:
         return _cause_of_mapping(value)
     if kind is list:
         return "cut" if _count_left_out(value) is not None else None
+    return "redacted" if kind is Redacted else None
+
+
+def cause_within(value: Any) -> Cause | None:
+    """Why a recorded value, or a part of it, is not known whole; None where all of it is."""
+    cause = cause_of(value)
+    if cause is not None or not isinstance(value, Mapping | list | tuple):
+        return cause
+    for part in value.values() if isinstance(value, Mapping) else value:
+        cause = cause_within(part)
+        if cause is not None:
+            return cause
     return None
 
 
 def known_part(value: Any) -> KnownPart | None:
     """What is known of a recorded value whose cause is *cut*, or of a redacted text; None for all others."""
     cause = cause_of(value)
-    if cause == "redacted" and type(value) is str:
+    if cause == "redacted" and isinstance(value, str):
         return KnownPart(tuple(value.split(REDACTED)), None)
     if cause != "cut":
         return None
     if type(value) is str:
         mark = _CUT.search(value)
-        return mark and KnownPart(value[: mark.start()], mark.start() + int(mark[1]))
+        return mark and KnownPart(value[: mark.start()], mark.start() + int(mark[1]), _digest(mark[2]))
     if type(value) is list:
         return KnownPart(value[:-1], len(value) - 1 + value[-1][TRUNCATED])
     if TRUNCATED in value:
@@ -123,7 +176,33 @@ def known_part(value: Any) -> KnownPart | None:
         count = value[TRUNCATED]
         return KnownPart(entries, len(entries) + count) if type(count) is int else None
     head = bytes_of(value)
-    return None if head is None else KnownPart(head, value["size"])
+    return (
+        None if head is None else KnownPart(head, value["size"], _digest(value["$bytes"].partition(" #")[2]))
+    )
+
+
+def without_digests(value: Any) -> Any:
+    """A recorded value as it leaves the process: without digests in its marks; itself where it has none."""
+    kind = type(value)
+    if kind is str:
+        mark = _CUT.search(value) if value.endswith("]") else None
+        return value if mark is None or mark[2] is None else f"{value[: mark.start(2) - 2]}]"
+    if kind is Redacted:
+        return str.__str__(value)
+    if kind is dict:
+        items = {key: without_digests(item) for key, item in value.items()}
+        if "$bytes" in items and bytes_of(items) is not None:
+            items["$bytes"] = items["$bytes"].partition(" #")[0]
+        return value if all(items[key] is item for key, item in value.items()) else items
+    if kind is list or kind is tuple:
+        parts = [without_digests(item) for item in value]
+        return value if all(part is item for part, item in zip(parts, value, strict=True)) else parts
+    return value
+
+
+def _digest(text: Any) -> str | None:
+    """The digest of a mark; None where it has none, or one that cannot be one."""
+    return text if type(text) is str and _DIGEST.fullmatch(text) else None
 
 
 def _cause_of_text(text: str) -> Cause | None:

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any
 
 from agenttrace.core.interruptions import thrown_in
-from agenttrace.core.library_values import library_handler
+from agenttrace.core.library_values import BoundedHandler, library_handler
 from agenttrace.core.marks import not_opened
 from agenttrace.core.tagged import decimal_data
 
@@ -145,5 +145,5 @@ _WELL_KNOWN: tuple[tuple[str, str, Handler], ...] = (
     ("builtins", "range", str),
     ("builtins", "slice", lambda _: not_opened("slice")),
     ("re", "Pattern", lambda value: value.pattern),
-    ("collections", "deque", lambda value: list(islice(value, 1_001))),
+    ("collections", "deque", BoundedHandler(lambda value, _, items: list(islice(value, items + 1)))),
 )

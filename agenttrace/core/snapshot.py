@@ -16,7 +16,9 @@ from itertools import islice
 from typing import Any
 
 from agenttrace.core.interruptions import thrown_in
-from agenttrace.core.marks import TRUNCATED, bytes_data, cut, cut_digits, inside_itself, left_out, not_opened
+from agenttrace.core.library_values import BoundedHandler
+from agenttrace.core.limits import RECORDED, Limits
+from agenttrace.core.marks import TRUNCATED, bytes_data, cut, inside_itself, left_out, not_opened
 from agenttrace.core.reading_types import (
     Handler,
     bases_of,
@@ -26,12 +28,10 @@ from agenttrace.core.reading_types import (
     record_fields,
     type_name,
 )
-from agenttrace.core.tagged import LONG_INT, escaped, int_data
+from agenttrace.core.tagged import escaped, int_data, int_text
 
-MAX_DEPTH = 20
-MAX_ITEMS = 1_000
-MAX_VALUE_SIZE = 64 * 1024
-"""Characters of text, plus a few for each other item, that one value may keep."""
+Digest = Callable[[str | bytes], str | None]
+"""The digest of a text, or of bytes, that is going to be cut; None for none."""
 
 EXACT_INT = 1 << 53
 """Integers up to here are counted as one item of a value; the digits of larger ones are counted."""
@@ -42,8 +42,8 @@ _READ_AS_BUILTIN = frozenset(
 )
 """Builtin types whose subclasses are read by the builtin's own methods."""
 
-_HEAD_BYTES = 1024
 _BRACKETS_SIZE = 2
+_ITEM_SIZE = 8
 _MARK_SIZE = 16
 
 _handlers: dict[type, Handler | None] = {}
@@ -71,20 +71,26 @@ class StandIn:
 register_snapshot(StandIn, lambda stand_in: stand_in.content)
 
 
-def snapshot(value: Any, limit: int = MAX_VALUE_SIZE) -> tuple[Any, int]:
+def snapshot(
+    value: Any, limit: int | None = None, *, limits: Limits = RECORDED, digest: Digest | None = None
+) -> tuple[Any, int]:
     """Return the bounded copy of a value and its approximate size in characters. Never raises.
 
-    The copy of a copy is the same: marks and tagged values in it stay what they are.
+    The copy of a copy is the same: marks and tagged values in it stay what they are. `limit` is the size, by
+    default that of the limits. What is cut in it keeps the digest that `digest` returns.
     """
-    return _walked(value, limit, _Budget(limit))
+    return _walked(value, _Budget(limits.value if limit is None else limit, limits, digest))
 
 
-def first_snapshot(value: Any, limit: int = MAX_VALUE_SIZE) -> tuple[Any, int]:
+def first_snapshot(
+    value: Any, limit: int | None = None, *, limits: Limits = RECORDED, digest: Digest | None = None
+) -> tuple[Any, int]:
     """A snapshot of what the user's program passed: a mapping in it that looks like a mark is escaped."""
-    return _walked(value, limit, _FirstBudget(limit))
+    return _walked(value, _FirstBudget(limits.value if limit is None else limit, limits, digest))
 
 
-def _walked(value: Any, limit: int, budget: _Budget) -> tuple[Any, int]:
+def _walked(value: Any, budget: _Budget) -> tuple[Any, int]:
+    limit = budget.remaining
     try:
         copy = budget.walk(value, 0)
     except Exception as error:  # choke-point: changed while read, no stack left
@@ -97,16 +103,20 @@ def _walked(value: Any, limit: int, budget: _Budget) -> tuple[Any, int]:
 class _Budget:
     """One walk: the characters that remain, and the containers that are open on the path."""
 
-    __slots__ = ("open", "remaining")
+    __slots__ = ("digest", "limits", "most_items", "most_levels", "open", "remaining")
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, limits: Limits, digest: Digest | None) -> None:
         self.remaining = limit
+        self.limits = limits
+        self.most_items = limits.items
+        self.most_levels = limits.depth
+        self.digest = digest
         self.open: set[int] = set()
 
     def walk(self, value: Any, depth: int) -> Any:
         kind = type(value)
         if kind is str:
-            return self._text(value)
+            return self._text(value, self.digest)
         if kind is int and not -EXACT_INT < value < EXACT_INT:
             return self._long_int(value)
         if kind is int or kind is bool or value is None or kind is float:
@@ -116,10 +126,13 @@ class _Budget:
             return self._container(value, kind, depth)
         handler = _handler_of(kind)
         if handler is not None:
-            if depth >= MAX_DEPTH:
+            if depth >= self.most_levels:
                 return left_out("depth")
             try:
-                content = handler(value)
+                if type(handler) is BoundedHandler:
+                    content = handler.read(value, max(self.remaining // _ITEM_SIZE, 1), self.most_items)
+                else:
+                    content = handler(value)
             except Exception as error:  # choke-point: a handler of the user's, an unmade object
                 if thrown_in(error):
                     raise
@@ -137,14 +150,14 @@ class _Budget:
         self.remaining -= value.bit_length() // 3 if data is value else len(data["$int"]) + _MARK_SIZE
         return data
 
-    def _text(self, text: str) -> str:
+    def _text(self, text: str, digest: Digest | None = None) -> str:
         size = len(text)
         if size <= self.remaining:
             self.remaining -= size + 2
             return text
         room = max(self.remaining, 0)
         self.remaining -= room + 16
-        return cut(text, room)
+        return cut(text, room, None if digest is None else digest(text))
 
     def _container(self, value: Any, kind: type, depth: int) -> Any:
         if kind is dict:
@@ -154,7 +167,7 @@ class _Budget:
 
     def _leaf_dict(self, value: dict[Any, Any]) -> dict[str, Any] | None:
         """Copy a dict of scalars under text keys; None where it is not one, or too large for what is left."""
-        if not 0 < len(value) <= MAX_ITEMS:
+        if not 0 < len(value) <= self.most_items:
             return None
         copy: dict[str, Any] = value.copy()
         size = 8 * len(copy)
@@ -177,7 +190,7 @@ class _Budget:
         return copy
 
     def _leaf_list(self, value: list[Any] | tuple[Any, ...]) -> list[Any] | None:
-        if not 0 < len(value) <= MAX_ITEMS:
+        if not 0 < len(value) <= self.most_items:
             return None
         copy = list(value)
         size = 8 * len(copy)
@@ -199,7 +212,7 @@ class _Budget:
         return True
 
     def _nested(self, value: Any, depth: int, copy: Callable[[Any, int], Any]) -> Any:
-        if depth >= MAX_DEPTH:
+        if depth >= self.most_levels:
             self.remaining -= _MARK_SIZE
             return left_out("depth")
         if id(value) in self.open:
@@ -215,17 +228,17 @@ class _Budget:
 
     def _pairs(self, value: dict[Any, Any], depth: int) -> dict[str, Any]:
         size = dict.__len__(value)
-        if size <= MAX_ITEMS and type(value) is dict:
+        if size <= self.most_items and type(value) is dict:
             pairs = list(value.copy().items())
         else:
-            pairs = list(islice(dict.items(value), MAX_ITEMS))
+            pairs = list(islice(dict.items(value), self.most_items))
         copy: dict[str, Any] = {}
         for key, item in pairs:
             if self.remaining <= 0:
                 break
             copy[self._key(key, copy, depth)] = self.walk(item, depth)
         if len(copy) < size:
-            last = next(reversed(dict.items(value))) if size > MAX_ITEMS else None
+            last = next(reversed(dict.items(value))) if size > self.most_items else None
             return self._own(copy) | left_out(size - len(copy) + _left_out_before(last))
         return self._own(copy)
 
@@ -251,7 +264,7 @@ class _Budget:
     def _list_items(self, value: Any, depth: int) -> list[Any]:
         size = list.__len__(value)
         copy = self._take(list.__iter__(value), size, depth)
-        if size > MAX_ITEMS:
+        if size > self.most_items:
             last = list.__getitem__(value, -1)
             if type(last) is dict and len(last) == 1:
                 copy[-1][TRUNCATED] += _left_out_before(*last.items())
@@ -263,7 +276,7 @@ class _Budget:
     def _members(self, value: Any, depth: int) -> list[Any]:
         base: Any = set if inherits(bases_of(type(value)), set) else frozenset
         size = base.__len__(value)
-        scalars, others = _split_scalars(base.__iter__(value))
+        scalars, others = _split_scalars(islice(base.__iter__(value), self.most_items))
         copy = [self.walk(item, depth) for item in scalars if self.remaining > 0]
         # Sorted by their text: objects have no order that is the same in every process.
         copy += sorted((self.walk(item, depth) for item in others if self.remaining > 0), key=repr)
@@ -273,7 +286,7 @@ class _Budget:
 
     def _take(self, items: Iterator[Any], size: int, depth: int) -> list[Any]:
         copy: list[Any] = []
-        for item in islice(items, MAX_ITEMS):
+        for item in islice(items, self.most_items):
             if self.remaining <= 0:
                 break
             copy.append(self.walk(item, depth))
@@ -309,15 +322,17 @@ class _Budget:
 
     def _bytes(self, value: Any) -> dict[str, Any]:
         kind = type(value)
+        most = min(self.limits.bytes, max(self.remaining, 0))
         if kind is bytes or kind is bytearray or kind is memoryview:
             view = memoryview(value)
-            head = bytes(view.cast("B")[:_HEAD_BYTES]) if view.contiguous else b""
+            head = bytes(view.cast("B")[:most]) if view.contiguous else b""
             size = view.nbytes
         else:  # from Python 3.12 on a subclass may have a `__buffer__` of its own
             base: Any = bytes if inherits(bases_of(kind), bytes) else bytearray
-            head, size = bytes(base.__getitem__(value, slice(_HEAD_BYTES))), base.__len__(value)
+            head, size = bytes(base.__getitem__(value, slice(most))), base.__len__(value)
         self.remaining -= len(head) * 4 // 3 + 32
-        return bytes_data(head, size)
+        whole = kind is bytes and len(head) < size and self.digest is not None
+        return bytes_data(head, size, self.digest(value) if whole and self.digest is not None else None)
 
 
 class _FirstBudget(_Budget):
@@ -331,7 +346,7 @@ class _FirstBudget(_Budget):
     def _content(self, content: Any, depth: int) -> Any:
         if type(content) in LEAVES:
             return self.walk(content, depth)
-        rest = _Budget(self.remaining)
+        rest = _Budget(self.remaining, self.limits, self.digest)
         rest.open = self.open
         data = rest.walk(content, depth)
         self.remaining = rest.remaining
@@ -377,14 +392,6 @@ def _split_scalars(items: Iterator[Any]) -> tuple[list[Any], list[Any]]:
     """The scalar members of a set in an order that does not depend on the hash seed, and the others."""
     scalars: list[Any] = []
     others: list[Any] = []
-    for item in islice(items, MAX_ITEMS):
+    for item in items:
         (scalars if is_leaf(item) and item == item else others).append(item)
     return sorted(scalars, key=lambda item: (type_name(type(item)), item if item is not None else 0)), others
-
-
-def int_text(value: int) -> str:
-    """An integer as decimal digits; a very long one as its first hex digits with the count of the rest."""
-    if -LONG_INT < value < LONG_INT:
-        return str(value)
-    count = (value.bit_length() - 256) // 4
-    return cut_digits(f"{'-' if value < 0 else ''}{hex(abs(value) >> 4 * count)}", count)

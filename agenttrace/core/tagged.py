@@ -42,6 +42,14 @@ def int_data(value: int, room: int = _MOST_DIGITS) -> Any:
     return {"$int": cut_digits(f"{'-' if value < 0 else ''}{head}", count - 64)}
 
 
+def int_text(value: int) -> str:
+    """An integer as decimal digits; a very long one as its first hex digits with the count of the rest."""
+    if -LONG_INT < value < LONG_INT:
+        return str(value)
+    count = (value.bit_length() - 256) // 4
+    return cut_digits(f"{'-' if value < 0 else ''}{hex(abs(value) >> 4 * count)}", count)
+
+
 def decimal_data(value: Any) -> dict[str, str]:
     """A Decimal as JSON data."""
     return {"$decimal": str(value)}

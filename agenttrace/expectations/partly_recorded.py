@@ -1,4 +1,8 @@
-"""Agreement with values that were not recorded whole: what is known of them decides, or nothing does."""
+"""Agreement with values that were not recorded whole: what is known of them decides, or nothing does.
+
+A digest of the whole (`core.digests`) decides whether two values are the same, where there is one. Where they
+are not, it does not tell how far lists and mappings agree.
+"""
 
 from __future__ import annotations
 
@@ -6,23 +10,53 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from agenttrace.core.marks import Cause, KnownPart, cause_of, known_part
+from agenttrace.core.digests import digest_of, secret_digest
+from agenttrace.core.marks import Cause, KnownPart, Redacted, cause_of, known_part
+from agenttrace.core.tool_call import ANY
 from agenttrace.expectations.matcher import Context, Matcher, Unordered
 from agenttrace.expectations.reading import cannot_tell
 
 
 def agree_in_part(expected: Any, actual: Any, cause: Cause, context: Context, path: str) -> float | None:
-    """Agreement with a value that is not known whole; None where its parts are compared one by one."""
+    """Agreement where either value is not known whole; None where their parts are compared one by one."""
+    if cause_of(actual) is None:  # the expectation was taken from a record
+        return cannot_tell(cause, path)
     known = known_part(actual)
     if isinstance(expected, Matcher):
         if expected.looks_inside:
             return None
         known_agreement = expected.agree_with_part(known, actual, context)
         return cannot_tell(cause, path) if known_agreement is None else known_agreement
+    same = _same_by_digest(expected, actual, known, context)
+    if same is not None:
+        return float(same)
     if known is not None and isinstance(known.part, dict | list):
         alike = dict if isinstance(known.part, dict) else list | Unordered
         return None if isinstance(expected, alike) else 0.0
     return 0.0 if _differs_from_part(expected, known, cause) else cannot_tell(cause, path)
+
+
+def _same_by_digest(expected: Any, actual: Any, known: KnownPart | None, context: Context) -> bool | None:
+    """Whether a prepared value is the whole of which a digest is known; None where it does not tell."""
+    if type(actual) is Redacted:
+        if actual.digest is None or not _is_plain(expected, context):
+            return None
+        digest = secret_digest(expected)
+        if digest is None or digest == actual.digest:
+            return None if digest is None else True
+        return None if isinstance(expected, dict | list) else False
+    if known is None or known.digest is None or type(expected) is not type(known.part):
+        return None
+    return _begins_with(expected, known) and digest_of(expected) == known.digest
+
+
+def _is_plain(expected: Any, context: Context) -> bool:
+    """Whether an expected value agrees with its equals alone: no matcher, set or listed mapping is in it."""
+    if isinstance(expected, dict):
+        return context.mode == "exact" and all(_is_plain(item, context) for item in expected.values())
+    if isinstance(expected, list):
+        return all(_is_plain(item, context) for item in expected)
+    return expected is not ANY and not isinstance(expected, Matcher | Unordered)
 
 
 def _differs_from_part(expected: Any, known: KnownPart | None, cause: Cause) -> bool:
@@ -49,17 +83,40 @@ def _begins_with(expected: Any, known: KnownPart) -> bool:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class _NotWhole(Matcher):
-    """An earlier value of the run that was not recorded whole: what equals it cannot be told."""
+class _AsRecorded(Matcher):
+    """A value of the run that was not recorded whole: its digest tells what equals it, or nothing does."""
 
     looks_inside = True
-    cause: Cause
+    recorded: Any
 
     def agree(self, actual: Any, context: Context) -> float:
-        return cannot_tell(self.cause)
+        same = _are_the_same(self.recorded, actual)
+        return cannot_tell(cause_of(self.recorded) or "not recorded") if same is None else float(same)
 
     def __repr__(self) -> str:
-        return f"<{self.cause}>"
+        return f"<{cause_of(self.recorded)}>"
+
+
+def _are_the_same(first: Any, second: Any) -> bool | None:
+    """Whether two recorded values, of which the first is not known whole, are the same; None if untold."""
+    if type(first) is Redacted:
+        digest = second.digest if type(second) is Redacted else secret_digest(second)
+        return None if first.digest is None or digest is None else first.digest == digest
+    known, other = known_part(first), known_part(second)
+    if known is None or not isinstance(known.part, str | bytes):
+        return None
+    if cause_of(second) is None:
+        if not _begins_with(second, known):
+            return False
+        return None if known.digest is None else digest_of(second) == known.digest
+    if other is None or not isinstance(other.part, str | bytes) or cause_of(second) != "cut":
+        return None
+    shorter = min(len(known.part), len(other.part))
+    if type(known.part) is not type(other.part) or known.total != other.total:
+        return False
+    if known.part[:shorter] != other.part[:shorter]:
+        return False
+    return None if known.digest is None or other.digest is None else known.digest == other.digest
 
 
 def with_doubts(recorded: Any) -> Any:
@@ -69,4 +126,4 @@ def with_doubts(recorded: Any) -> Any:
     if isinstance(recorded, list | tuple) and not cause_of(recorded):
         return [with_doubts(item) for item in recorded]
     cause = cause_of(recorded)
-    return recorded if cause is None else _NotWhole(cause)
+    return recorded if cause is None else _AsRecorded(recorded)

@@ -9,7 +9,7 @@ A score stands where both readings give the same verdict; where they do not, it 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
@@ -17,7 +17,7 @@ from functools import wraps
 from typing import Any, TypeVar, cast
 
 from agenttrace.core.errors import ScorerError
-from agenttrace.core.marks import Cause, cause_of
+from agenttrace.core.marks import Cause
 from agenttrace.core.score import Score
 from agenttrace.core.tool_call import ToolCall
 
@@ -69,18 +69,6 @@ def cannot_tell(cause: Cause, path: str = "") -> float:
         subject = "the answer" if call is None else f"{call.name} (call {call.index + 1})"
         reading.doubts[Doubt(subject, path or reading.path, cause)] = None
     return 1.0 if reading.favourable else 0.0
-
-
-def cause_within(value: Any) -> Cause | None:
-    """Why a recorded value, or a part of it, is not known whole; None where all of it is."""
-    cause = cause_of(value)
-    if cause is not None or not isinstance(value, Mapping | list | tuple):
-        return cause
-    for part in value.values() if isinstance(value, Mapping) else value:
-        cause = cause_within(part)
-        if cause is not None:
-            return cause
-    return None
 
 
 def comparing(call: ToolCall) -> None:

@@ -17,10 +17,11 @@ from typing import Any
 
 from agenttrace.core.errors import ExpectationError, did_you_mean
 from agenttrace.core.json_reader import InvalidJSON, lenient_json
+from agenttrace.core.marks import Cause, cause_of, known_part
 from agenttrace.core.tool_call import ToolCall
 from agenttrace.expectations.matcher import PLAIN, Context, Matcher
 from agenttrace.expectations.partly_recorded import with_doubts
-from agenttrace.expectations.reading import cannot_tell, cause_within
+from agenttrace.expectations.reading import cannot_tell
 from agenttrace.expectations.values import agree, prepare
 
 Step = str | int | None
@@ -54,11 +55,12 @@ class Ref(Matcher):
         for call in self._sources(context):
             value = call.output if side == "output" else call.arguments
             for source_value in _select(value, steps):
-                if agree(prepare(with_doubts(source_value)), actual, PLAIN) == 1.0:
+                if type(source_value) is _NotThere:
+                    agreement = cannot_tell(source_value.cause, self.path)
+                else:
+                    agreement = agree(prepare(with_doubts(source_value)), actual, PLAIN)
+                if agreement == 1.0:
                     return 1.0
-            cause = cause_within(value) if steps else None
-            if cause is not None and cannot_tell(cause, self.path) == 1.0:  # perhaps in what is not there
-                return 1.0
         return 0.0
 
     def why(self, actual: Any, context: Context) -> str:
@@ -109,26 +111,37 @@ def split_path(path: str) -> tuple[str, str, tuple[Step, ...]]:
     return head["name"], head["side"], tuple(steps)
 
 
+@dataclass(frozen=True, slots=True)
+class _NotThere:
+    """What the steps may have selected in a part that was not recorded."""
+
+    cause: Cause
+
+
 def _select(value: Any, steps: tuple[Step, ...]) -> Iterator[Any]:
     """Every value that the steps select."""
     if not steps:
         yield value
         return
+    cause, known = cause_of(value), None
     if isinstance(value, str):
         value = _read_json(value)
+    elif cause is not None:
+        known = known_part(value)
+        value = None if known is None else known.part
     step, rest = steps[0], steps[1:]
+    selected: list[Any] = []
     if isinstance(value, Mapping):
-        if step is None:
-            for item in value.values():
-                yield from _select(item, rest)
-        elif str(step) in value:
-            yield from _select(value[str(step)], rest)
+        selected = [*value.values()] if step is None else [value[str(step)]] if str(step) in value else []
     elif isinstance(value, list | tuple):
         if step is None:
-            for item in value:
-                yield from _select(item, rest)
-        elif isinstance(step, int) and -len(value) <= step < len(value):
-            yield from _select(value[step], rest)
+            selected = [*value]
+        elif isinstance(step, int) and (0 if known else -len(value)) <= step < len(value):
+            selected = [value[step]]
+    for item in selected:
+        yield from _select(item, rest)
+    if cause is not None and (step is None or not selected):
+        yield _NotThere(cause)
 
 
 def _read_json(text: str) -> Any:

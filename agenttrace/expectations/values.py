@@ -22,23 +22,24 @@ from typing import Any, Literal
 
 from agenttrace.core.errors import ExpectationError
 from agenttrace.core.jsonable import clean_text, jsonable
-from agenttrace.core.marks import TRUNCATED, cause_of, known_part
+from agenttrace.core.limits import DEEPEST
+from agenttrace.core.marks import TRUNCATED, Redacted, cause_of, cause_within, known_part, without_digests
 from agenttrace.core.moments import moment_of
 from agenttrace.core.numbers import is_decimal
-from agenttrace.core.snapshot import LEAVES, MAX_DEPTH, in_stable_order
+from agenttrace.core.snapshot import LEAVES, in_stable_order
 from agenttrace.core.tagged import int_data, opened, opened_throughout, untagged
 from agenttrace.core.tool_call import ANY, ArgumentMode
 from agenttrace.expectations.assign import best_pairs
 from agenttrace.expectations.matcher import All, Context, Matcher, Unordered, write_value
-from agenttrace.expectations.partly_recorded import agree_in_part
-from agenttrace.expectations.reading import cannot_tell, cause_within, inside
+from agenttrace.expectations.partly_recorded import agree_in_part, with_doubts
+from agenttrace.expectations.reading import cannot_tell, inside
 
 DifferenceKind = Literal["differs", "missing", "unexpected"]
 _EXACT = frozenset({str, int, bool, type(None)})
 _MAX_REORDERED = 100
 PREDICATE_RAISED = "the predicate raised"
 
-_AS_RECORDED = frozenset({str, int, float, bool, type(None), dict, list})
+_AS_RECORDED = frozenset({str, int, float, bool, type(None), dict, list, Redacted})
 _CONTAINERS = frozenset({dict, list})
 _NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)
 
@@ -67,7 +68,7 @@ class Difference:
             "path": self.path,
             "kind": self.kind,
             "expected": expected,
-            "got": jsonable(self.got),
+            "got": without_digests(jsonable(self.got)),
             "note": self.note,
         }
 
@@ -109,7 +110,9 @@ def prepare(expected: Any, depth: int = 0) -> Any:
         return expected
     if expected is ANY or isinstance(expected, Matcher | Unordered):
         return expected
-    if depth >= MAX_DEPTH:
+    if kind is Redacted:
+        return with_doubts(expected)
+    if depth >= DEEPEST:
         return jsonable(expected)
     if isinstance(expected, Mapping):
         return _prepare_mapping(expected, depth)
@@ -162,7 +165,8 @@ def agree(
         return 1.0
     kind = type(expected)
     recorded = actual if type(actual) in _AS_RECORDED else _readable(actual)
-    if (cause := cause_of(recorded)) is not None:
+    cause = cause_of(recorded) or (cause_of(expected) if kind is str and expected != recorded else None)
+    if cause is not None:
         part = agree_in_part(expected, recorded, cause, context, path)
         if part is not None:
             if part < 1 and into is not None:
@@ -210,7 +214,7 @@ def _readable(actual: Any) -> Any:
     kind = type(actual)
     if kind is dict:
         return opened(actual)
-    if kind is list or isinstance(actual, list | tuple | set | frozenset | Mapping):
+    if kind is list or kind is Redacted or isinstance(actual, list | tuple | set | frozenset | Mapping):
         return actual
     data = jsonable(actual)
     return opened(data) if type(data) is dict else data
@@ -242,19 +246,11 @@ def _same_scalar(expected: Any, actual: Any) -> bool:
 
 
 def _same_text(expected: str, actual: str) -> bool:
-    """Whether two texts that are not equal say the same: one moment, or as far as the actual one was kept."""
-    if actual.endswith("]") and _same_truncated(expected, actual):
-        return True
+    """Whether two texts that are not equal say the same moment, or have the same lone surrogates."""
     if not actual.isascii() and clean_text(actual) == expected:
         return True
     moment = moment_of(expected)
     return moment is not None and moment == moment_of(actual)
-
-
-def _same_truncated(expected: str, actual: str) -> bool:
-    """Whether a text that was truncated when it was recorded has the expected beginning and length."""
-    known = known_part(actual) if cause_of(actual) == "cut" else None
-    return known is not None and len(expected) == known.total and expected.startswith(known.part)
 
 
 def _spells(text: str, number: Any) -> bool:
@@ -279,7 +275,7 @@ def _agree_mapping(
             kind = type(item)
             if kind is type(value) and kind in _EXACT and (item == value or into is None):
                 # The loop of large comparisons: scalars of one type need no more than this.
-                if kind is str and cause_of(value) is not None:
+                if kind is str and (cause_of(value) or (item != value and cause_of(item))):
                     total += agree(item, value, context, f"{path}.{key}" if path else key, into)
                 elif item == value or (kind is str and _same_text(item, value)):
                     total += 1.0

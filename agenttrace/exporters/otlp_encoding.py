@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from agenttrace.core.errors import MissingDependency
 from agenttrace.core.jsonable import clean_text, jsonable, to_json
-from agenttrace.core.snapshot import int_text
+from agenttrace.core.tagged import int_text
 
 _LEAST, _MOST = -(1 << 63), (1 << 63) - 1
 _SCALARS = frozenset({str, bool, int, float})

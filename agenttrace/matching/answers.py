@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from agenttrace.core.errors import ScorerError
-from agenttrace.expectations.value_key import value_key
+from agenttrace.core.value_key import value_key
 from agenttrace.matching.comparison import Comparison
 
 Ask = Callable[[str, Any], bool | Awaitable[bool]]

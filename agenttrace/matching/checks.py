@@ -9,12 +9,13 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from agenttrace.core.errors import ScorerError
+from agenttrace.core.marks import cause_within
 from agenttrace.core.tool_call import ToolCall
 from agenttrace.core.trace import Trace
+from agenttrace.core.value_key import value_key
 from agenttrace.expectations.expectation import Expectation, Severity
 from agenttrace.expectations.partly_recorded import with_doubts
-from agenttrace.expectations.reading import cause_within, comparing, reversed_reading
-from agenttrace.expectations.value_key import value_key
+from agenttrace.expectations.reading import comparing, reversed_reading
 from agenttrace.expectations.values import agreement
 from agenttrace.matching.spending import spent_cost, spent_seconds, spent_tokens
 

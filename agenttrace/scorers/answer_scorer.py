@@ -7,10 +7,10 @@ from typing import Any
 
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
+from agenttrace.core.marks import cause_within
 from agenttrace.core.numbers import is_number
 from agenttrace.core.score import Score, checked_threshold
 from agenttrace.core.trace import Trace
-from agenttrace.expectations.reading import cause_within
 
 
 class AnswerScorer:

@@ -8,12 +8,13 @@ from typing import Any, Literal
 
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
+from agenttrace.core.marks import cause_within
 from agenttrace.core.score import Score
 from agenttrace.core.tool import TOOL
 from agenttrace.core.trace import Trace
+from agenttrace.core.value_key import value_key
 from agenttrace.expectations.expectation import Attempts
-from agenttrace.expectations.reading import cause_within, in_both_readings
-from agenttrace.expectations.value_key import value_key
+from agenttrace.expectations.reading import in_both_readings
 from agenttrace.matching.lcs import lcs_pairs
 from agenttrace.matching.selection import check_scored
 from agenttrace.scorers.call_scorer import CallOptions, CallScorer

@@ -10,7 +10,7 @@ from agenttrace.core.example import Example
 from agenttrace.core.score import Score
 from agenttrace.core.tool_call import ANY, ExpectedToolCall, ToolCall
 from agenttrace.core.trace import Trace
-from agenttrace.expectations.value_key import value_key
+from agenttrace.core.value_key import value_key
 from agenttrace.expectations.values import agreement
 from agenttrace.matching.selection import actual_calls, agent_matches
 from agenttrace.scorers.call_scorer import CallOptions, CallScorer

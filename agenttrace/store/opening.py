@@ -74,7 +74,12 @@ def connected(
     """The plain exporters; the senders, attached to the store; where what it stores is to be sent.
 
     A store of the user's own may be unable to: then what is to be sent is kept in memory beside it.
+
+    Raises:
+        ConfigError: no list, or something in it that is no exporter.
     """
+    if not isinstance(exporters, Sequence):
+        raise ConfigError(f"exporters is a list, got {type(exporters).__name__}; write exporters=[…]")
     senders = [sender for one in exporters if (sender := optional(one, Sender)) is not None]
     plain: list[Any] = [one for one in exporters if optional(one, Sender) is None]
     for exporter in plain:

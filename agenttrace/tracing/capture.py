@@ -8,12 +8,14 @@ from typing import Any
 
 from agenttrace.core.errors import ConfigError
 from agenttrace.core.interruptions import thrown_in
+from agenttrace.core.limits import CAPTURED, Limits
 from agenttrace.core.span import Span
 from agenttrace.core.trace import Trace
 from agenttrace.tracing.context import Entered
 from agenttrace.tracing.default_recorder import default_recorder
 from agenttrace.tracing.delivery import Nowhere
 from agenttrace.tracing.finish import finish
+from agenttrace.tracing.freeze import Frozen
 from agenttrace.tracing.observed_function import known_tools
 from agenttrace.tracing.pipeline import Pipeline
 from agenttrace.tracing.record import END, Record, Recorder, Scope, weight_of, without_heavy_values
@@ -22,13 +24,13 @@ from agenttrace.tracing.redaction import Redaction
 MAX_CAPTURED = 1_000_000
 """Records that one capture keeps. Further ones are dropped and counted."""
 
-MAX_CAPTURED_WEIGHT = 64 * 1024 * 1024
-"""Bytes of heavy values that one capture keeps. Further ones are replaced by a mark in the captured trace,
-and counted; the store still gets them."""
-
 
 class _Tee(deque[Any]):
-    """Keeps the records of one capture, and passes each on to the pipeline."""
+    """Keeps the records of one capture, and passes each on to the pipeline.
+
+    Heavy values beyond those that one trace may keep are replaced by a mark in the captured trace, and
+    counted; the store still gets them.
+    """
 
     def __init__(self, scope: Scope) -> None:
         super().__init__()
@@ -38,7 +40,7 @@ class _Tee(deque[Any]):
 
     def append(self, record: Record) -> None:
         weight = weight_of(record)
-        if weight and self.weight + weight > MAX_CAPTURED_WEIGHT:
+        if weight and self.weight + weight > self.scope.limits.trace:
             self.spans_lightened += 1
             deque.append(self, without_heavy_values(record))
         else:
@@ -56,11 +58,13 @@ class Capture:
 
     Entering starts a trace of its own, also inside a traced call; sampling does not apply.
     Calls in tasks, threads and executors started inside the block belong to it. `trace` has all calls that
-    ended before the block did, without a flush. Calls that end later still reach the store.
+    ended before the block did, without a flush. Calls that end later still reach the store. Values are kept
+    whole, within `limits`.
     """
 
-    def __init__(self, recorder: Recorder | None = None) -> None:
+    def __init__(self, recorder: Recorder | None = None, limits: Limits = CAPTURED) -> None:
         self._recorder = recorder
+        self._limits = limits
         self._scope: Scope | None = None
         self._records: _Tee | None = None
         self._entered: Entered | None = None
@@ -78,6 +82,8 @@ class Capture:
         self._scope = scope = Scope(pipeline, recorder.project)
         self._records = scope.queue = _Tee(scope)
         scope.limit = MAX_CAPTURED
+        scope.limits = self._limits
+        scope.weigh = _admitted
         self._entered = Entered(scope.head())
         return self
 
@@ -91,6 +97,7 @@ class Capture:
         finally:
             self._scope.queue = self._scope.pipeline.entrance  # spans that end later go straight to the store
             self._scope.limit = self._scope.pipeline.limit
+            self._scope.weigh = self._scope.pipeline.weigh
             self._entered.leave()
 
     @property
@@ -109,6 +116,11 @@ class Capture:
         redaction = self._scope.pipeline.redaction
         spans = [_span_of(record, redaction) for record in list(self._records) if record[END]]
         return Trace(filter(None, spans), trace_key=self._scope.trace_key, tools=known_tools())
+
+
+def _admitted(value: Frozen) -> Frozen:
+    """A value of a capture, which `_Tee` weighs."""
+    return value
 
 
 def _span_of(record: Record, redaction: Redaction) -> Span | None:

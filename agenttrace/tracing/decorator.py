@@ -17,10 +17,9 @@ from agenttrace.tracing.observed_function import (
     ObserveOptions,
     Rebinding,
     describe_function,
-    is_secret,
 )
 from agenttrace.tracing.record import Recorder
-from agenttrace.tracing.wrapper import REDACTED_NAME, RESERVED, dress, make_wrapper
+from agenttrace.tracing.wrapper import RESERVED, dress, make_wrapper
 
 SPAN_TYPES = ("tool", "function", "agent", "llm", "retriever", "chain", "node")
 
@@ -96,7 +95,7 @@ def _observe_function(recorder: Recorder, function: Any, options: ObserveOptions
     recorded = accepted[1:] if is_method and not self_in_args else accepted
     rebinding = Rebinding(recorded, named) if passes_on else None
     observed = describe_function(function, recorded, named, options, recorder=recorder, rebinding=rebinding)
-    sources = [REDACTED_NAME if is_secret(p.name) else p.name for p in recorded]
+    sources = [p.name for p in recorded]
     if self_in_args:
         sources[0] += "[1:]"
     wrapper = make_wrapper(function, accepted, observed, tuple(sources) if observed.capture_input else None)

@@ -7,6 +7,7 @@ from typing import Any
 from agenttrace.core import semconv
 from agenttrace.core.identity import SPAN_KEY_MASK
 from agenttrace.core.jsonable import clean, clean_text
+from agenttrace.core.limits import Limits
 from agenttrace.core.score import Score
 from agenttrace.core.snapshot import EXACT_INT
 from agenttrace.core.span import EMPTY, Span, SpanError
@@ -48,8 +49,9 @@ def finish(record: Record, redaction: Redaction) -> Span:
     span.span_type = observed.span_type
     span.start_ns = scope.anchor + start
     span.end_ns = scope.anchor + (end or start)
-    span.input = None if arguments is None else _inputs(observed, arguments, redaction, rules)
-    span.output = output if output is None else _value("output", output, redaction)
+    limits = scope.limits
+    span.input = None if arguments is None else _inputs(observed, arguments, redaction, rules, limits)
+    span.output = output if output is None else _value("output", output, redaction, limits)
     span.status = "ok"
     span.error = None
     span.attributes = EMPTY if observed.metadata is None else redaction.fields(observed.metadata)
@@ -62,7 +64,7 @@ def finish(record: Record, redaction: Redaction) -> Span:
             message = redaction.text("error", clean_text(error.message))
             span.error = SpanError(clean_text(error.type), message, error.frames)
     if extra is not None or (not has_parent and scope.attributes is not None):
-        _add_extra(span, extra or {}, None if has_parent else scope.attributes, redaction)
+        _add_extra(span, extra or {}, None if has_parent else scope.attributes, redaction, limits)
     return span
 
 
@@ -77,15 +79,19 @@ def _rules_for(observed: ObservedFunction, redaction: Redaction) -> RedactedName
 
 
 def _inputs(
-    observed: ObservedFunction, values: tuple[Any, ...], redaction: Redaction, rules: RedactedNames
+    observed: ObservedFunction,
+    values: tuple[Any, ...],
+    redaction: Redaction,
+    rules: RedactedNames,
+    limits: Limits,
 ) -> dict[str, Any]:
     if observed.rebinding is not None:
-        arguments = observed.rebinding.bind([thaw(value) for value in values])
+        arguments = observed.rebinding.bind([thaw(value, limits, redaction.digest) for value in values])
         if arguments is not None:
-            return {name: _value(name, value, redaction) for name, value in arguments.items()}
+            return {name: _value(name, value, redaction, limits) for name, value in arguments.items()}
     pairs = zip(rules[4], values, strict=False)
     if rules[1]:
-        return {name: _value(name, value, redaction) for name, value in pairs}
+        return {name: _value(name, value, redaction, limits) for name, value in pairs}
     inputs = {}
     for name, value in pairs:
         kind = type(value)
@@ -96,12 +102,12 @@ def _inputs(
             if not -EXACT_INT < value < EXACT_INT:
                 value = clean(value)
         elif value is not None and kind is not bool:
-            value = redaction.inside(clean(thaw(value)))
+            value = redaction.inside(clean(thaw(value, limits, redaction.digest)))
         inputs[name] = value
     return inputs
 
 
-def _value(name: str, value: Any, redaction: Redaction) -> Any:
+def _value(name: str, value: Any, redaction: Redaction, limits: Limits) -> Any:
     kind = type(value)
     small = (
         (kind is str and len(value) < SHORTEST_SECRET and value.isascii())
@@ -112,20 +118,24 @@ def _value(name: str, value: Any, redaction: Redaction) -> Any:
     # A small value is too short for a secret's shape: only its name can make it a secret.
     if small and redaction.call is None and (value is None or not redaction.is_secret(name)):
         return value
-    return redaction.value(name, clean(thaw(value)))
+    return redaction.value(name, clean(thaw(value, limits, redaction.digest)))
 
 
 def _add_extra(
-    span: Span, extra: dict[str, Any], trace_attributes: dict[str, Any] | None, redaction: Redaction
+    span: Span,
+    extra: dict[str, Any],
+    trace_attributes: dict[str, Any] | None,
+    redaction: Redaction,
+    limits: Limits,
 ) -> None:
     """Add what the running call's own code set on the span. The values of `extra` are snapshots."""
     if "name" in extra:
         span.name = redaction.inside(clean_text(extra["name"]))
     if "input" in extra:
-        value = _value("input", _thawed(extra["input"]), redaction)
+        value = _value("input", _thawed(extra["input"]), redaction, limits)
         span.input = value if isinstance(value, dict) else {"input": value}
     if "output" in extra:
-        span.output = _value("output", _thawed(extra["output"]), redaction)
+        span.output = _value("output", _thawed(extra["output"]), redaction, limits)
     if "usage" in extra:
         span.usage = redaction.inside(clean(extra["usage"]))
     attributes = dict(span.attributes)
@@ -138,7 +148,7 @@ def _add_extra(
             if key == semconv.METADATA and kind is dict:
                 attributes[name] = redaction.fields(clean(value))
             else:
-                attributes[name] = _value(key, _thawed(value), redaction)
+                attributes[name] = _value(key, _thawed(value), redaction, limits)
     if "logs" in extra:
         attributes[semconv.LOGS] = [_log(entry, redaction) for entry in tuple(extra["logs"])]
     span.attributes = attributes

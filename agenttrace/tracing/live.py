@@ -81,7 +81,7 @@ class LiveSpan:
     @property
     def output(self) -> Any:
         """The output as set here; None if it was not set."""
-        return thaw((self._record[EXTRA] or {}).get("output")) if self._record is not None else None
+        return self._set_value("output")
 
     @output.setter
     def output(self, value: Any) -> None:
@@ -90,7 +90,7 @@ class LiveSpan:
     @property
     def input(self) -> Any:
         """The input as set here; None if it was not set."""
-        return thaw((self._record[EXTRA] or {}).get("input")) if self._record is not None else None
+        return self._set_value("input")
 
     @input.setter
     def input(self, value: Any) -> None:
@@ -124,6 +124,10 @@ class LiveSpan:
             record[EXTRA] = {}
         notes: dict[str, Any] = record[EXTRA]
         return notes
+
+    def _set_value(self, name: str) -> Any:
+        record = self._record
+        return None if record is None else thaw((record[EXTRA] or {}).get(name), record[SCOPE].limits)
 
     def _freeze(self, value: Any) -> Any:
         if self._record is None:

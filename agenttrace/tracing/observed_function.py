@@ -134,11 +134,6 @@ def _name_of(function: Any) -> str:
     return type(function).__name__ if inner is None else _name_of(inner)
 
 
-def is_secret(name: str) -> bool:
-    """Returns True if a parameter of this name is never recorded."""
-    return _names.is_secret(name)
-
-
 _KINDS = {
     inspect.Parameter.POSITIONAL_ONLY: "positional_only",
     inspect.Parameter.POSITIONAL_OR_KEYWORD: "positional_or_keyword",

@@ -14,6 +14,7 @@ from typing import Any
 from agenttrace.core.batch import Destination, ScoreRow
 from agenttrace.core.identity import clock_jumps, follow_clock, monotonic_ns
 from agenttrace.core.interruptions import pass_on_interruption
+from agenttrace.core.limits import RECORDED, Limits
 from agenttrace.core.marks import left_out
 from agenttrace.core.protocols import BeginsAnew, Exporter, Sender, SpanSink, optional
 from agenttrace.process.fork_and_exit import at_end_of_child, at_exit, at_fork
@@ -21,7 +22,7 @@ from agenttrace.process.signal_safe import AtOnce, Barrier, Counter, PlainThread
 from agenttrace.tracing.context import current
 from agenttrace.tracing.delivery import Delivery
 from agenttrace.tracing.flush_result import FlushResult, NotStored
-from agenttrace.tracing.freeze import Frozen
+from agenttrace.tracing.freeze import Frozen, shortened
 from agenttrace.tracing.record import OFF, Record, Scope
 from agenttrace.tracing.redaction import Redaction
 
@@ -54,6 +55,7 @@ class Pipeline:
         send_to: Sequence[Destination] = (),
         redaction: Redaction | None = None,
         limit: int = MAX_QUEUED,
+        limits: Limits = RECORDED,
     ) -> None:
         self.store = store
         self.exporters = exporters
@@ -61,6 +63,7 @@ class Pipeline:
         self._send_to = send_to
         self.redaction = redaction or Redaction()
         self.limit = limit
+        self.limits = limits
         self.queue: deque[Any] = deque()
         self.closed = False
         self._begin()
@@ -111,6 +114,8 @@ class Pipeline:
 
     def weigh(self, value: Frozen) -> Any:
         """Admit a heavy value, or return the mark that takes its place."""
+        if self.weight + value.size > MAX_WEIGHT:
+            value = shortened(value, self.limits)
         if self.weight + value.size > MAX_WEIGHT:
             self.values_dropped.add()
             return left_out("memory")

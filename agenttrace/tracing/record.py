@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from agenttrace.core.errors import ConfigError
 from agenttrace.core.identity import SPAN_KEY_MASK, anchor_ns, new_span_key, new_trace_key
+from agenttrace.core.limits import Limits
 from agenttrace.core.marks import left_out
 from agenttrace.core.numbers import is_number
 from agenttrace.tracing.freeze import Frozen
@@ -40,6 +41,7 @@ class RecordSink(Protocol):
     """Where records go when their calls have ended: the part of a `Pipeline` that recording needs."""
 
     limit: int
+    limits: Limits
     entrance: Any
     redaction: Redaction
     recording_errors: Counter
@@ -105,12 +107,14 @@ class Scope:
         "attributes",
         "base",
         "limit",
+        "limits",
         "next",
         "pipeline",
         "project",
         "queue",
         "remote_parent",
         "trace_key",
+        "weigh",
     )
 
     def __init__(
@@ -129,6 +133,8 @@ class Scope:
         self.next: Callable[[], int] = itertools.count(1).__next__
         self.queue: Any = pipeline.entrance
         self.limit = pipeline.limit
+        self.limits = pipeline.limits
+        self.weigh: Callable[[Frozen], Any] = pipeline.weigh
         self.remote_parent = remote_parent
         self.attributes: dict[str, Any] | None = None
 

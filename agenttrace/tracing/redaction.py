@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from agenttrace.core.digests import digest_of, secret_digest
 from agenttrace.core.errors import ConfigError
 from agenttrace.core.interruptions import pass_on_interruption
 from agenttrace.core.jsonable import clean_text, jsonable, to_json
-from agenttrace.core.marks import REDACTED
+from agenttrace.core.limits import CAPTURED, RECORDED, WHOLE
+from agenttrace.core.marks import REDACTED, Redacted, bytes_of
 from agenttrace.core.score import Score
-from agenttrace.core.snapshot import MAX_VALUE_SIZE
 from agenttrace.core.tool import REQUIRED, ToolDefinition
+from agenttrace.tracing.freeze import LONGEST_WHOLE
 from agenttrace.tracing.secrets import (
     SHORTEST_SECRET,
     may_have_fields,
@@ -29,6 +29,7 @@ MAX_CACHED = 10_000
 """Names, keys and tools for which the result is cached."""
 
 _LONGEST_CACHED = 256
+_OF_DETAILS = replace(WHOLE, items=RECORDED.items)
 
 RedactCall = Callable[[str, Any], Any]
 """``redact(name, value) -> value``: for each recorded parameter, attribute, item of metadata under its name,
@@ -68,13 +69,14 @@ class Redaction:
         """The redacted form of one recorded parameter or output, which is strict JSON."""
         if value is not None and self.is_secret(name):
             self.redacted += 1
-            value = REDACTED
+            value = Redacted(REDACTED, secret_digest(value))
         else:
             value = self.inside(value)
         if self.call is None:
             return value
         try:
-            return jsonable(self.call(name, value), limit=MAX_VALUE_SIZE)
+            replaced = self.call(name, value)
+            return value if replaced is value else jsonable(replaced, limit=CAPTURED.value)
         except BaseException as error:  # choke-point: the user's function failed; the value could leak
             pass_on_interruption(error)
             self.failed += 1
@@ -103,7 +105,7 @@ class Redaction:
                 changes[name] = self.text(name, clean_text(text))
         for name in ("details", "metadata"):
             if getattr(score, name):
-                changes[name] = self.inside(jsonable(dict(getattr(score, name))))
+                changes[name] = self.inside(jsonable(dict(getattr(score, name)), limits=_OF_DETAILS))
         return replace(score, **changes)
 
     def tool(self, tool: ToolDefinition) -> ToolDefinition:
@@ -125,9 +127,10 @@ class Redaction:
         """Redact by the keys and shapes inside a value; the same object where there is nothing to redact."""
         kind = type(value)
         if kind is str:
-            return value if len(value) < SHORTEST_SECRET else self._text(value)
+            text = value if len(value) < SHORTEST_SECRET else self._text(value)
+            return value if text is value else Redacted(text, secret_digest(value))
         if kind is dict:
-            if "$bytes" in value and self._holds_secret_bytes(value["$bytes"]):
+            if "$bytes" in value and self._holds_secret_bytes(value):
                 return {**value, "$bytes": REDACTED}
             items = {}
             for key, item in value.items():
@@ -146,7 +149,7 @@ class Redaction:
     def _item(self, key: str, item: Any) -> Any:
         if item is not None and self.is_secret(key):
             self.redacted += 1
-            return REDACTED
+            return Redacted(REDACTED, secret_digest(item))
         return self.inside(item)
 
     def key(self, key: str) -> str:
@@ -158,22 +161,33 @@ class Redaction:
                 self._keys[key] = redacted
         return redacted
 
-    def _holds_secret_bytes(self, encoded: Any) -> bool:
+    def digest(self, content: str | bytes) -> str | None:
+        """The digest of a text, or of bytes, that will be cut; None where a secret could be guessed by it."""
+        if self.call is not None or len(content) > LONGEST_WHOLE:
+            return None
+        text = content if isinstance(content, str) else content.decode("latin-1")
+        return digest_of(content) if self._cleared(text)[1] == 0 else None
+
+    def _holds_secret_bytes(self, data: Mapping[str, Any]) -> bool:
         """Returns True if recorded bytes, read as text, hold a secret."""
-        try:
-            text = base64.b64decode(encoded, validate=True).decode("latin-1")
-        except (TypeError, ValueError, binascii.Error):
+        content = bytes_of(data)
+        if content is None:
             return False
+        text = content.decode("latin-1")
         return self._text(text) is not text
 
     def _text(self, text: str) -> str:
-        lowered = text.lower()
-        if may_have_fields(lowered, self._signs):
-            text, count = without_fields(text, self.is_secret)
-            self.redacted += count
-        text, count = without_shapes(text, lowered)
+        text, count = self._cleared(text)
         self.redacted += count
         return text
+
+    def _cleared(self, text: str) -> tuple[str, int]:
+        """The text without secrets, and how many were found."""
+        lowered, fields = text.lower(), 0
+        if may_have_fields(lowered, self._signs):
+            text, fields = without_fields(text, self.is_secret)
+        text, shapes = without_shapes(text, lowered)
+        return text, fields + shapes
 
 
 def redaction_of(redact: Iterable[str] | RedactCall | None) -> Redaction:

@@ -17,14 +17,11 @@ from agenttrace.core.interruptions import thrown_in
 from agenttrace.core.marks import left_out, not_read
 from agenttrace.process.said_once import SaidOnce
 from agenttrace.tracing.failure import describe, status_of
-from agenttrace.tracing.freeze import MAX_SPAN_SIZE, Frozen, freeze
+from agenttrace.tracing.freeze import Frozen, freeze
 from agenttrace.tracing.observed_function import ObservedFunction
 from agenttrace.tracing.record import END, EXTRA, FAILURE, OBSERVED, OFF, OUTPUT, SCOPE, Record, Scope
 
 _warnings = SaidOnce()
-
-MAX_ITEMS_KEPT = 1_000
-"""Items of a generator's output that are recorded; all of them are counted."""
 
 LIGHT_SIZE = 32
 """Bytes that a light value counts for."""
@@ -52,7 +49,8 @@ def root(observed: ObservedFunction) -> Record:
 def freeze_arguments(scope: Scope, values: tuple[Any, ...]) -> tuple[Any, ...]:
     """Copies of a call's arguments that later changes cannot reach. Never raises."""
     try:
-        copies = [freeze(value) for value in values]
+        limits = scope.limits
+        copies = [freeze(value, limits) for value in values]
         if Frozen in map(type, copies):
             _admit(scope, copies)
         return tuple(copies)
@@ -66,8 +64,8 @@ def freeze_arguments(scope: Scope, values: tuple[Any, ...]) -> tuple[Any, ...]:
 def freeze_one(scope: Scope, value: Any) -> Any:
     """A copy of one value that later changes cannot reach. Never raises."""
     try:
-        copy = freeze(value)
-        return scope.pipeline.weigh(copy) if type(copy) is Frozen else copy
+        copy = freeze(value, scope.limits)
+        return scope.weigh(copy) if type(copy) is Frozen else copy
     except Exception as error:  # choke-point
         if thrown_in(error):
             raise
@@ -77,11 +75,11 @@ def freeze_one(scope: Scope, value: Any) -> Any:
 
 def _admit(scope: Scope, copies: list[Any]) -> None:
     """Weigh the heavy copies. Those for which one span has no room are replaced by a mark."""
-    room = MAX_SPAN_SIZE
+    room = scope.limits.span
     for position, copy in enumerate(copies):
         if type(copy) is Frozen:
             room -= copy.size
-            copies[position] = left_out("span") if room < 0 else scope.pipeline.weigh(copy)
+            copies[position] = left_out("span") if room < 0 else scope.weigh(copy)
 
 
 def emit(record: Record, end: int) -> None:
@@ -171,11 +169,19 @@ def items() -> Frozen:
     return Frozen([], 0, "items")
 
 
-def note_item(output: Frozen, item: Any) -> None:
-    """Add an item that is not a light scalar, while the span has room for it. Never raises."""
-    if output.size > MAX_SPAN_SIZE:
-        return
-    copy = freeze(item)
+def items_kept(record: Record) -> int:
+    """How many items of a generator's output are recorded; all of them are counted."""
+    scope: Scope | None = record[SCOPE]
+    return 0 if scope is None else scope.limits.items
+
+
+_NO_ROOM = Frozen(left_out("span"), 0)
+
+
+def note_item(record: Record, output: Frozen, item: Any) -> None:
+    """Add an item that is not a light scalar, or a mark where the span has no room for it. Never raises."""
+    limits = record[SCOPE].limits
+    copy = freeze(item, limits) if output.size <= limits.span else _NO_ROOM
     output.size += copy.size if type(copy) is Frozen else LIGHT_SIZE
     output.content.append(copy)
 
@@ -198,8 +204,11 @@ def end_steps(
         attributes = notes.setdefault("attributes", {})
         attributes[semconv.ITEMS] = count
         if record[OBSERVED].capture_output:
+            left = count - len(output.content)
+            if left:
+                output.content.append(Frozen(left_out(left), 0))
             output.size += LIGHT_SIZE * len(output.content)
-            record[OUTPUT] = scope.pipeline.weigh(output)
+            record[OUTPUT] = scope.weigh(output)
             if return_value is not None:
                 attributes[semconv.RETURNED] = freeze_one(scope, return_value)
     except Exception as failure:  # choke-point

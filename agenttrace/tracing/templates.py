@@ -157,11 +157,11 @@ YIELD = (
     textwrap.indent(RESTORE, "        ")
     + """
             _at_n += 1
-            if _at_n <= {keep}:
+            if _at_n <= _at_m:
                 if {light_item}:
                     _at_a(_at_i)
                 else:
-                    _at_note(_at_k, _at_i)
+                    _at_note(_at_r, _at_k, _at_i)
             try:
                 _at_v = yield _at_i
             except _at_GeneratorExit as _at_e:"""
@@ -174,6 +174,7 @@ YIELD = (
 GENERATOR_STEPS = (
     """
     _at_n = 0
+    _at_m = {keep}
     _at_k = _at_items()
     _at_a = _at_k.content.append
     _at_x = _at_g.send
@@ -214,6 +215,7 @@ GENERATOR_STEPS = (
 ASYNC_GENERATOR_STEPS = (
     """
     _at_n = 0
+    _at_m = {keep}
     _at_k = _at_items()
     _at_a = _at_k.content.append
     _at_w = _at_first_step(_at_g)

@@ -14,7 +14,6 @@ from zlib import crc32
 
 from agenttrace.core.errors import ConfigError
 from agenttrace.core.identity import monotonic_ns
-from agenttrace.core.marks import REDACTED
 from agenttrace.tracing import steps, templates
 from agenttrace.tracing.context import current
 from agenttrace.tracing.failure import GENERATED
@@ -27,9 +26,6 @@ RESERVED = "_at_"
 
 AWAITABLE_GENERATOR = inspect.CO_ITERABLE_COROUTINE
 """The flag of code that `types.coroutine` has marked: ``await`` takes its generators."""
-
-REDACTED_NAME = "_at_redacted"
-"""Stands in a list of recorded parameters for one whose value must not even be kept for a moment."""
 
 _Maker = Callable[[Callable[..., Any], ObservedFunction], FunctionType]
 
@@ -100,7 +96,7 @@ _NAMESPACE: dict[str, Any] = {
     "_at_first_step": steps.first_step,
     "_at_freeze": steps.freeze_arguments,
     "_at_items": steps.items,
-    REDACTED_NAME: REDACTED,
+    "_at_kept": steps.items_kept,
     "_at_note": steps.note_item,
     "_at_reset": current.reset,
     "_at_root": steps.root,
@@ -109,6 +105,7 @@ _NAMESPACE: dict[str, Any] = {
 }
 
 
+_MOST_ITEMS = "_at_kept(_at_r)"
 _MAX_SHAPES = 1024
 """Sources that are kept compiled, and printable: one for each call style and signature."""
 
@@ -158,7 +155,7 @@ def _run(code: CodeType) -> dict[str, Any]:
 
 def _under(template: str) -> Callable[[Record, Any], Any]:
     consumer: Callable[[Record, Any], Any] = _run(
-        _compile(template.format(light_item=light("_at_i"), keep=steps.MAX_ITEMS_KEPT), "deferred")
+        _compile(template.format(light_item=light("_at_i"), keep=_MOST_ITEMS), "deferred")
     )["_at_wrapper"]
     return consumer
 
@@ -189,7 +186,7 @@ def _maker(
 ) -> CodeType:
     names = recorded or ()
     arguments = "None" if recorded is None else f"({''.join(name + ', ' for name in names)})"
-    test = " and ".join(f"({light(name)})" for name in names if name != REDACTED_NAME) or "True"
+    test = " and ".join(f"({light(name)})" for name in names) or "True"
     source = template.format(
         parameters=parameters,
         call=call,
@@ -199,7 +196,7 @@ def _maker(
         light_output=light("_at_o") if output else NOT_DEFERRED,
         output="_at_o" if output else "None",
         light_item=light("_at_i"),
-        keep=steps.MAX_ITEMS_KEPT if output else 0,
+        keep=_MOST_ITEMS if output else 0,
     )
     return _compile(templates.FACTORY.format(wrapper=textwrap.indent(source, "    ")), "observe")
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agenttrace.core.jsonable import clean, clean_text, jsonable, to_json
-from agenttrace.core.snapshot import MAX_VALUE_SIZE
+from agenttrace.core.limits import RECORDED
 
 
 class Hostile:
@@ -110,9 +110,9 @@ plans = st.recursive(
 @given(plans)
 def test_whatever_the_value_the_text_is_strict_json_within_the_limit(plan):
     """Scenario 24, the value alone."""
-    text = to_json(jsonable(build(plan), limit=MAX_VALUE_SIZE))
+    text = to_json(jsonable(build(plan), limit=RECORDED.value))
     strictly_parsed(text)
-    assert len(text) < 7 * MAX_VALUE_SIZE  # a control character is six characters of JSON
+    assert len(text) < 7 * RECORDED.value  # a control character is six characters of JSON
 
 
 @given(plans)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from agenttrace.core.limits import RECORDED
 from agenttrace.core.marks import (
     KnownPart,
     cause_of,
@@ -12,7 +13,7 @@ from agenttrace.core.marks import (
     not_opened,
     not_read,
 )
-from agenttrace.core.snapshot import MAX_ITEMS, snapshot
+from agenttrace.core.snapshot import snapshot
 
 
 def copy(value, limit=64 * 1024):
@@ -59,7 +60,7 @@ def test_what_is_known_whole_has_no_cause(value):
 
 def test_of_what_was_cut_the_beginning_and_the_size_are_known():
     assert known_part(cut("abcdef", 4)) == KnownPart("abcd", 6)
-    assert known_part(copy([*range(1_500)])) == KnownPart([*range(MAX_ITEMS)], 1_500)
+    assert known_part(copy([*range(1_500)])) == KnownPart([*range(RECORDED.items)], 1_500)
     assert known_part(copy(b"ab" * 2_000)) == KnownPart(b"ab" * 512, 4_000)
     entries = {str(n): n for n in range(1_500)}
     known = known_part(copy(entries))

@@ -21,7 +21,8 @@ import pytest
 
 from agenttrace.core import snapshot as snapshot_module
 from agenttrace.core.jsonable import jsonable
-from agenttrace.core.snapshot import MAX_DEPTH, MAX_ITEMS, MAX_VALUE_SIZE, register_snapshot, snapshot
+from agenttrace.core.limits import RECORDED
+from agenttrace.core.snapshot import register_snapshot, snapshot
 
 
 class Touched(Exception):
@@ -101,19 +102,19 @@ class TestBuiltinValues:
     def test_a_long_text_is_cut_with_a_mark(self):
         """Scenario 9."""
         kept = copy("x" * 200_000_000)
-        assert kept == "x" * MAX_VALUE_SIZE + f"…[+{200_000_000 - MAX_VALUE_SIZE} chars]"
+        assert kept == "x" * RECORDED.value + f"…[+{200_000_000 - RECORDED.value} chars]"
 
     def test_many_items_are_cut_with_their_number(self):
         """Scenario 10."""
         kept = copy(list(range(100_000)))
-        assert kept[:MAX_ITEMS] == list(range(MAX_ITEMS))
-        assert kept[MAX_ITEMS:] == [{"$truncated": 100_000 - MAX_ITEMS}]
+        assert kept[: RECORDED.items] == list(range(RECORDED.items))
+        assert kept[RECORDED.items :] == [{"$truncated": 100_000 - RECORDED.items}]
 
     def test_many_keys_are_cut_with_their_number(self):
         """Scenario 10."""
         kept = copy({str(n): n for n in range(100_000)})
-        assert kept["$truncated"] == 100_000 - MAX_ITEMS
-        assert len(kept) == MAX_ITEMS + 1
+        assert kept["$truncated"] == 100_000 - RECORDED.items
+        assert len(kept) == RECORDED.items + 1
 
     @pytest.mark.parametrize(
         "value",
@@ -128,7 +129,7 @@ class TestBuiltinValues:
 
     def test_all_text_together_stays_under_the_limit(self):
         kept = copy([["y" * 5_000] * 100] * 100)
-        assert len(json.dumps(kept)) < 2 * MAX_VALUE_SIZE
+        assert len(json.dumps(kept)) < 2 * RECORDED.value
 
 
 class TestNesting:
@@ -142,7 +143,7 @@ class TestNesting:
         while isinstance(kept, list):
             kept, levels = kept[0], levels + 1
         assert kept == {"$truncated": "depth"}
-        assert levels == MAX_DEPTH
+        assert levels == RECORDED.depth
 
     def test_cycles_are_marked(self):
         """Scenario 5."""
@@ -436,14 +437,14 @@ class TestNumbers:
         assert jsonable(value) == {"$int": hex(value)}
 
     def test_integers_of_a_million_digits_are_cut(self):
-        data = jsonable(-(10**1_000_000), limit=MAX_VALUE_SIZE)
+        data = jsonable(-(10**1_000_000), limit=RECORDED.value)
         assert data["$int"].startswith("-0x")
         assert data["$int"].endswith(" digits]")
         assert len(data["$int"]) < 100
 
     def test_a_hundred_thousand_large_integers_stay_under_the_limit(self):
         assert (
-            len(json.dumps(jsonable([[1 << 9_000] * 500] * 500, limit=MAX_VALUE_SIZE))) < 2 * MAX_VALUE_SIZE
+            len(json.dumps(jsonable([[1 << 9_000] * 500] * 500, limit=RECORDED.value))) < 2 * RECORDED.value
         )
 
     def test_the_largest_exact_integer_stays_a_number(self):
@@ -504,5 +505,5 @@ def test_parts_that_are_shared_at_every_level_are_not_walked_for_ever(leaf, arou
     for _ in range(40):
         value = around(value)
     _, size = snapshot(value)
-    assert size < 2 * MAX_VALUE_SIZE
-    assert len(walked) < MAX_VALUE_SIZE
+    assert size < 2 * RECORDED.value
+    assert len(walked) < RECORDED.value

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from agenttrace.core.jsonable import jsonable, to_json
 from agenttrace.core.snapshot import first_snapshot
+from agenttrace.core.value_key import value_key
 from agenttrace.expectations import approx, gt, lt, not_, one_of, type_
 from agenttrace.expectations.matcher import read_value, write_value
-from agenttrace.expectations.value_key import value_key
 from agenttrace.expectations.values import agreement, differences
 from agenttrace.tracing.freeze import freeze, thaw
 

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from agenttrace.core.errors import ExpectationError
 from agenttrace.core.snapshot import snapshot
+from agenttrace.core.value_key import value_key
 from agenttrace.expectations import reading
-from agenttrace.expectations.value_key import value_key
 from agenttrace.expectations.values import Difference, agreement, differences, prepare
 
 JSON = st.recursive(

@@ -126,10 +126,13 @@ def test_calls_that_are_the_same_as_far_as_they_were_recorded_are_no_loop_for_su
     assert LoopScorer().score(Example(), Trace.from_calls(others)).passed
 
 
-class TestRedaction:
+OTHER_KEY = "sk-live-OTHERxxxxxxxxxxxxxxxxxxx"
+
+
+class TestASecret:
     @pytest.fixture
-    def trace(self):
-        tracer = Tracer("secrets", store="memory")
+    def run(self, tmp_path):
+        tracer = Tracer("secrets", store=tmp_path / "traces.db")
 
         @tracer.observe(span_type="tool")
         def login(user, password, api_key="sk-live-abcdefghijklmnopqrstuvwx"):
@@ -140,25 +143,62 @@ class TestRedaction:
             pass
 
         with tracer.capture() as captured, tracer.span("root"):
-            login("u", "hunter2", "sk-live-OTHERxxxxxxxxxxxxxxxxxxx")
+            login("u", "hunter2", OTHER_KEY)
             use("made-up")
-        yield captured.trace
+            use("s-1")
+        yield captured.trace, tracer
         tracer.shutdown()
 
     @pytest.mark.parametrize(
         ("expected", "outcome"),
         [
-            (["login", call("use", session_token=ref("login.output.session_token"))], "errored"),
-            ([call("login", user="u", password=ANY)], "errored"),  # the other key may be the default
-            ([call("login", user="u", password=not_("hunter2"), match="listed")], "errored"),
-            ([call("login", user="u", password="hunter2", match="listed")], "errored"),
+            (["login", call("use", session_token=ref("login.output.session_token"))], "failed"),
+            (["login", "use", call("use", session_token=ref("login.output.session_token"))], "passed"),
+            (["login", call("use", session_token=ref("login.output.user")), "use"], "failed"),
+            ([call("login", user="u", password=ANY)], "failed"),  # the other key is not the default
+            (
+                [call("login", user="u", password="hunter2", api_key="sk-live-OTHERxxxxxxxxxxxxxxxxxxx")],
+                "passed",
+            ),
+            ([call("login", user="u", password=not_("hunter2"), match="listed")], "failed"),
+            ([call("login", user="u", password=not_("hunter3"), match="listed")], "passed"),
+            ([call("login", user="u", password="hunter2", match="listed")], "passed"),
+            ([call("login", user="u", password="hunter3", match="listed")], "failed"),
+            ([call("login", user="u", password=one_of("a", "hunter2"), match="listed")], "passed"),
+            ([call("login", user="u", password=re_("^h"), match="listed")], "errored"),
+            ([call("login", user="u", password=length(7), match="listed")], "errored"),
             ([call("login", user="u", match="listed")], "passed"),
             ([call("login", user="other", match="listed")], "failed"),
-            (["login", "use"], "passed"),
+            (["login", "use", "use"], "passed"),
         ],
     )
-    def test_a_secret_is_never_taken_for_another(self, trace, expected, outcome):
+    def test_is_compared_by_a_digest_within_the_process(self, run, expected, outcome):
+        trace, _ = run
+        expected = [*expected, "use"][:3] if len(expected) == 2 else expected
+        if len(expected) == 1:
+            expected = [*expected, "use", "use"]
         assert ToolOrderScorer().score(Example(expected_tools=expected), trace).outcome == outcome
+
+    @pytest.mark.parametrize(
+        ("expected", "outcome"),
+        [
+            (["login", call("use", session_token=ref("login.output.session_token")), "use"], "errored"),
+            ([call("login", user="u", password=ANY), "use", "use"], "errored"),
+            ([call("login", user="u", password=not_("hunter2"), match="listed"), "use", "use"], "errored"),
+            ([call("login", user="u", password="hunter2", match="listed"), "use", "use"], "errored"),
+            ([call("login", user="u", match="listed"), "use", "use"], "passed"),
+            ([call("login", user="other", match="listed"), "use", "use"], "failed"),
+        ],
+    )
+    def test_cannot_be_told_from_what_is_stored(self, run, expected, outcome):
+        trace, tracer = run
+        tracer.flush()
+        stored = tracer.store.trace(trace.trace_id)
+        assert ToolOrderScorer().score(Example(expected_tools=expected), stored).outcome == outcome
+
+    def test_two_calls_with_different_secrets_are_no_loop(self, run):
+        trace, _ = run
+        assert LoopScorer().score(Example(), trace).value == 1.0
 
 
 def test_outputs_and_answers_are_read_the_same_way():

@@ -1,7 +1,6 @@
 """A capture is complete when its block ends, and has nothing in it that belongs elsewhere."""
 
 import asyncio
-import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -9,8 +8,9 @@ import pytest
 from stored import stored, tree
 
 from agenttrace.core.errors import ConfigError
+from agenttrace.core.limits import Limits
 from agenttrace.tracer import Tracer
-from agenttrace.tracing.capture import Capture, capture
+from agenttrace.tracing.capture import capture
 from agenttrace.tracing.context import current
 
 
@@ -164,7 +164,7 @@ def test_an_open_call_is_not_in_it(tracer, work):
 
 
 def test_keeps_a_bounded_weight_of_values_and_says_what_it_left_out(tracer, monkeypatch):
-    monkeypatch.setattr(sys.modules[Capture.__module__], "MAX_CAPTURED_WEIGHT", 5_000)
+    monkeypatch.setattr(tracer, "_capture_limits", Limits(trace=5_000))
 
     @tracer.observe
     def heavy(text, n):

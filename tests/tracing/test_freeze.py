@@ -14,9 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agenttrace.core.snapshot import MAX_VALUE_SIZE, StandIn, snapshot
+from agenttrace.core.limits import RECORDED
+from agenttrace.core.snapshot import StandIn, snapshot
 from agenttrace.tracing import freeze as freeze_module
-from agenttrace.tracing.freeze import MAX_PACKED, Frozen, freeze, thaw
+from agenttrace.tracing.freeze import Frozen, freeze, thaw
 
 plain = st.recursive(
     st.none()
@@ -242,11 +243,11 @@ class TestBounds:
         frozen = freeze(value)
         assert isinstance(frozen, Frozen)
         held = frozen.content if isinstance(frozen.content, bytes) else pickle.dumps(frozen.content)
-        assert len(held) <= 2 * MAX_PACKED
-        assert len(str(thaw(frozen))) < 3 * MAX_VALUE_SIZE
+        assert len(held) <= 2 * 2 * RECORDED.value
+        assert len(str(thaw(frozen))) < 3 * RECORDED.value
 
     @pytest.mark.parametrize(
-        "huge", ["x" * 100_000, "é" * 100_000, 1 << 200_000, -(1 << 200_000)], ids=range(4)
+        "huge", ["x" * 200_000, "é" * 200_000, 1 << 200_000, -(1 << 200_000)], ids=range(4)
     )
     @pytest.mark.parametrize(
         "around",
@@ -273,7 +274,7 @@ class TestBounds:
         packed = []
         monkeypatch.setattr(freeze_module, "_pack", packed.append)
         shared = [["x"] * 100] * 100
-        assert freeze([shared] * 100).size < MAX_VALUE_SIZE
+        assert freeze([shared] * 100).size < RECORDED.value
         assert not packed
 
     @pytest.mark.parametrize("depth", [100, 5_000, 100_000])
@@ -310,14 +311,14 @@ def test_bytes_that_are_not_ours_are_never_loaded():
 
 @pytest.mark.parametrize("kind", [list, tuple])
 def test_long_texts_in_a_short_list_travel_by_reference_and_are_weighed(kind):
-    texts = ["a" * 5_000, "short", "b" * (MAX_VALUE_SIZE + 9), 7, None]
+    texts = ["a" * 5_000, "short", "b" * (RECORDED.value + 9), 7, None]
     frozen = freeze(kind(texts))
     assert type(frozen) is Frozen
     assert frozen.content[0].content is texts[0]
-    assert 5_000 + MAX_VALUE_SIZE <= frozen.size < 5_100 + MAX_VALUE_SIZE
+    assert 5_000 + RECORDED.value <= frozen.size < 5_100 + RECORDED.value
     thawed = thaw(frozen)
     assert thawed[:2] == texts[:2]
-    assert len(thawed[2]) < MAX_VALUE_SIZE + 100
+    assert len(thawed[2]) < RECORDED.value + 100
 
 
 def test_a_short_list_of_long_texts_is_a_copy():

@@ -9,6 +9,8 @@ import warnings
 import pytest
 from stored import stored
 
+from agenttrace.core.limits import Limits
+from agenttrace.tracer import Tracer
 from agenttrace.tracing.context import current
 
 
@@ -177,11 +179,22 @@ class TestGenerators:
         assert parents == ["items", "consumer", "items", "consumer"]
 
     def test_keep_a_thousand_items_and_count_all(self, tracer):
-        with tracer.capture() as captured:
-            assert len(list(tracer.observe(echo)(5_000))) == 5_000
-        span = captured.trace.spans[0]
+        assert len(list(tracer.observe(echo)(5_000))) == 5_000
+        (span,) = stored(tracer)
         assert span.attributes["agenttrace.items"] == 5_000
-        assert 1_000 <= len(span.output) <= 1_001
+        assert span.output == [*range(1_000), {"$truncated": 4_000}]
+
+    def test_keep_all_items_inside_a_capture(self, tracer):
+        with tracer.capture() as captured:
+            list(tracer.observe(echo)(5_000))
+        assert captured.trace.spans[0].output == [*range(5_000)]
+
+    def test_leave_a_mark_in_the_place_of_each_item_without_room(self):
+        tracer = Tracer("test", store="memory", limits=Limits(span=1_000))
+        list(tracer.observe(lambda: (item for item in ["a" * 700, "b" * 700, 3, "c" * 700, 5]))())
+        (span,) = stored(tracer)
+        no_room = {"$truncated": "span"}
+        assert span.output == ["a" * 700, "b" * 700, 3, no_room, 5]
 
     def test_of_heavy_items_keep_a_bounded_amount(self, tracer):
         @tracer.observe
