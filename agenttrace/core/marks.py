@@ -33,6 +33,7 @@ UNREADABLE = "$unreadable"
 
 _CUT = re.compile(r"…\[\+(\d+) (?:chars|digits)(?: #([^\]]*))?\]\Z")
 _DIGEST = re.compile(r"[0-9a-f]{32}")
+_DIGEST_WITHIN = re.compile(r"(?<=chars) #[0-9a-f]{32}\]")
 _NO_ROOM = ("memory", "span")
 _NOT_READ = "unreadable"
 
@@ -198,6 +199,11 @@ def without_digests(value: Any) -> Any:
         parts = [without_digests(item) for item in value]
         return value if all(part is item for part, item in zip(parts, value, strict=True)) else parts
     return value
+
+
+def text_without_digests(text: str) -> str:
+    """A text, such as a diff, in which marks may stand anywhere, without their digests."""
+    return _DIGEST_WITHIN.sub("]", text) if " #" in text else text
 
 
 def _digest(text: Any) -> str | None:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any
 
+from agenttrace.core.errors import ConfigError
 from agenttrace.core.interruptions import thrown_in
 from agenttrace.core.library_values import BoundedHandler
 from agenttrace.core.limits import RECORDED, Limits
@@ -47,15 +48,28 @@ _ITEM_SIZE = 8
 _MARK_SIZE = 16
 
 _handlers: dict[type, Handler | None] = {}
+_troubles: dict[str, str] = {}
 
 
 def register_snapshot(kind: type, handler: Handler) -> None:
     """Record values of exactly this type through `handler`, which returns builtin values.
 
-    The handler runs on the traced call's own thread: keep it short. What it raises is caught, and the value
-    is recorded as its type; so is a value whose class has a metaclass with a hash or an equality of its own.
+    The handler runs on the traced call's own thread: keep it short. Where it raises, or returns the value
+    itself, the value is recorded as its type, and a score that depends on it says so; so is a value whose
+    class has a metaclass with a hash or an equality of its own.
+
+    Raises:
+        ConfigError: no class, or no function.
     """
+    if not isinstance(kind, type) or not callable(handler):
+        raise ConfigError(f"register_snapshot takes a class and a function, got {kind!r} and {handler!r}")
     _handlers[kind] = handler
+    _troubles.pop(type_name(kind), None)
+
+
+def trouble_of(name: str) -> str:
+    """Why objects of the type of this name were not read by the handler registered for it; else ``""``."""
+    return _troubles.get(name, "")
 
 
 class StandIn:
@@ -103,20 +117,22 @@ def _walked(value: Any, budget: _Budget) -> tuple[Any, int]:
 class _Budget:
     """One walk: the characters that remain, and the containers that are open on the path."""
 
-    __slots__ = ("digest", "limits", "most_items", "most_levels", "open", "remaining")
+    __slots__ = ("digest", "limits", "open", "remaining")
 
     def __init__(self, limit: int, limits: Limits, digest: Digest | None) -> None:
         self.remaining = limit
         self.limits = limits
-        self.most_items = limits.items
-        self.most_levels = limits.depth
         self.digest = digest
         self.open: set[int] = set()
 
     def walk(self, value: Any, depth: int) -> Any:
         kind = type(value)
         if kind is str:
-            return self._text(value, self.digest)
+            size = len(value)
+            if size > self.remaining:
+                return self._cut(value, self.digest)
+            self.remaining -= size + 2
+            return value
         if kind is int and not -EXACT_INT < value < EXACT_INT:
             return self._long_int(value)
         if kind is int or kind is bool or value is None or kind is float:
@@ -126,20 +142,28 @@ class _Budget:
             return self._container(value, kind, depth)
         handler = _handler_of(kind)
         if handler is not None:
-            if depth >= self.most_levels:
+            if depth >= self.limits.depth:
                 return left_out("depth")
             try:
                 if type(handler) is BoundedHandler:
-                    content = handler.read(value, max(self.remaining // _ITEM_SIZE, 1), self.most_items)
+                    content = handler.read(value, max(self.remaining // _ITEM_SIZE, 1), self.limits.items)
                 else:
                     content = handler(value)
             except Exception as error:  # choke-point: a handler of the user's, an unmade object
                 if thrown_in(error):
                     raise
-                self.remaining -= 32
-                return not_opened(type_name(kind))
+                return self._unread(kind, f"raised {type_name(type(error))}")
+            if content is value:
+                return self._unread(kind, "returned the value itself")
             return self._content(content, depth + 1)
         return self._other(value, kind, depth)
+
+    def _unread(self, kind: type, trouble: str) -> Any:
+        """The mark of an object that its handler did not read."""
+        name = type_name(kind)
+        _troubles[name] = f"its handler {trouble}"
+        self.remaining -= 32
+        return not_opened(name)
 
     def _content(self, content: Any, depth: int) -> Any:
         """What a handler returned."""
@@ -150,11 +174,14 @@ class _Budget:
         self.remaining -= value.bit_length() // 3 if data is value else len(data["$int"]) + _MARK_SIZE
         return data
 
-    def _text(self, text: str, digest: Digest | None = None) -> str:
+    def _text(self, text: str) -> str:
         size = len(text)
         if size <= self.remaining:
             self.remaining -= size + 2
             return text
+        return self._cut(text)
+
+    def _cut(self, text: str, digest: Digest | None = None) -> str:
         room = max(self.remaining, 0)
         self.remaining -= room + 16
         return cut(text, room, None if digest is None else digest(text))
@@ -167,7 +194,7 @@ class _Budget:
 
     def _leaf_dict(self, value: dict[Any, Any]) -> dict[str, Any] | None:
         """Copy a dict of scalars under text keys; None where it is not one, or too large for what is left."""
-        if not 0 < len(value) <= self.most_items:
+        if not 0 < len(value) <= self.limits.items:
             return None
         copy: dict[str, Any] = value.copy()
         size = 8 * len(copy)
@@ -190,7 +217,7 @@ class _Budget:
         return copy
 
     def _leaf_list(self, value: list[Any] | tuple[Any, ...]) -> list[Any] | None:
-        if not 0 < len(value) <= self.most_items:
+        if not 0 < len(value) <= self.limits.items:
             return None
         copy = list(value)
         size = 8 * len(copy)
@@ -212,7 +239,7 @@ class _Budget:
         return True
 
     def _nested(self, value: Any, depth: int, copy: Callable[[Any, int], Any]) -> Any:
-        if depth >= self.most_levels:
+        if depth >= self.limits.depth:
             self.remaining -= _MARK_SIZE
             return left_out("depth")
         if id(value) in self.open:
@@ -228,17 +255,17 @@ class _Budget:
 
     def _pairs(self, value: dict[Any, Any], depth: int) -> dict[str, Any]:
         size = dict.__len__(value)
-        if size <= self.most_items and type(value) is dict:
+        if size <= self.limits.items and type(value) is dict:
             pairs = list(value.copy().items())
         else:
-            pairs = list(islice(dict.items(value), self.most_items))
+            pairs = list(islice(dict.items(value), self.limits.items))
         copy: dict[str, Any] = {}
         for key, item in pairs:
             if self.remaining <= 0:
                 break
             copy[self._key(key, copy, depth)] = self.walk(item, depth)
         if len(copy) < size:
-            last = next(reversed(dict.items(value))) if size > self.most_items else None
+            last = next(reversed(dict.items(value))) if size > self.limits.items else None
             return self._own(copy) | left_out(size - len(copy) + _left_out_before(last))
         return self._own(copy)
 
@@ -264,7 +291,7 @@ class _Budget:
     def _list_items(self, value: Any, depth: int) -> list[Any]:
         size = list.__len__(value)
         copy = self._take(list.__iter__(value), size, depth)
-        if size > self.most_items:
+        if size > self.limits.items:
             last = list.__getitem__(value, -1)
             if type(last) is dict and len(last) == 1:
                 copy[-1][TRUNCATED] += _left_out_before(*last.items())
@@ -276,7 +303,7 @@ class _Budget:
     def _members(self, value: Any, depth: int) -> list[Any]:
         base: Any = set if inherits(bases_of(type(value)), set) else frozenset
         size = base.__len__(value)
-        scalars, others = _split_scalars(islice(base.__iter__(value), self.most_items))
+        scalars, others = _split_scalars(islice(base.__iter__(value), self.limits.items))
         copy = [self.walk(item, depth) for item in scalars if self.remaining > 0]
         # Sorted by their text: objects have no order that is the same in every process.
         copy += sorted((self.walk(item, depth) for item in others if self.remaining > 0), key=repr)
@@ -286,7 +313,7 @@ class _Budget:
 
     def _take(self, items: Iterator[Any], size: int, depth: int) -> list[Any]:
         copy: list[Any] = []
-        for item in islice(items, self.most_items):
+        for item in islice(items, self.limits.items):
             if self.remaining <= 0:
                 break
             copy.append(self.walk(item, depth))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from agenttrace.core.identity import span_id_text, trace_id_text
+from agenttrace.core.marks import without_digests
 
 if TYPE_CHECKING:
     from agenttrace.core.tool import ToolDefinition
@@ -134,7 +135,7 @@ class Span:
         return self.end_ns - self.start_ns
 
     def to_dict(self) -> dict[str, Any]:
-        """Every field under its name, ids as hex, ready for JSON."""
+        """Every field under its name, ids as hex, ready for JSON; without the digests of what was cut."""
         return {
             "trace_id": self.trace_id,
             "span_id": self.span_id,
@@ -144,8 +145,8 @@ class Span:
             "span_type": self.span_type,
             "start_ns": self.start_ns,
             "end_ns": self.end_ns,
-            "input": None if self.input is None else dict(self.input),
-            "output": self.output,
+            "input": None if self.input is None else without_digests(dict(self.input)),
+            "output": without_digests(self.output),
             "status": self.status,
             "error": None
             if self.error is None
@@ -154,7 +155,7 @@ class Span:
                 "message": self.error.message,
                 "frames": [str(frame) for frame in self.error.frames],
             },
-            "attributes": dict(self.attributes),
+            "attributes": without_digests(dict(self.attributes)),
             "usage": None if self.usage is None else dict(self.usage),
             "project": self.project,
         }

@@ -12,6 +12,7 @@ from agenttrace.core import semconv
 from agenttrace.core.errors import DatasetError, did_you_mean
 from agenttrace.core.example import Example
 from agenttrace.core.file_form import strict, to_file_form
+from agenttrace.core.marks import without_digests
 from agenttrace.core.recorded_calls import call_to_mapping
 from agenttrace.core.tool import TOOL
 from agenttrace.core.trace import Trace
@@ -214,7 +215,7 @@ def example_from_trace(trace: Trace, expect: Expect = "nothing") -> Example:
     agent_input: Any = None
     if root is not None and root.span_type != TOOL and root.input is not None:
         is_recorded = root.attributes.get(semconv.RECORDED)
-        agent_input = root.input["input"] if is_recorded else dict(root.input)
+        agent_input = root.input["input"] if is_recorded else without_digests(dict(root.input))
     origin = {
         "trace_id": trace.trace_id,
         "customer_id": trace.customer_id,
@@ -223,8 +224,8 @@ def example_from_trace(trace: Trace, expect: Expect = "nothing") -> Example:
     }
     return Example(
         input=agent_input,
-        actual_output=trace.output,
-        tools_called=[call_to_mapping(call) for call in trace.tool_calls],
+        actual_output=without_digests(trace.output),
+        tools_called=without_digests([call_to_mapping(call) for call in trace.tool_calls]),
         expected_tools=None if expect == "nothing" else expectation_of(trace, expect),
         additional_metadata={key: value for key, value in origin.items() if value is not None},
         name=trace.name or None,

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from agenttrace.core.digests import digest_of, secret_digest
-from agenttrace.core.marks import Cause, KnownPart, Redacted, cause_of, known_part
+from agenttrace.core.marks import TYPE, Cause, KnownPart, Redacted, cause_of, known_part
+from agenttrace.core.snapshot import trouble_of
 from agenttrace.core.tool_call import ANY
 from agenttrace.expectations.matcher import Context, Matcher, Unordered
 from agenttrace.expectations.reading import cannot_tell
@@ -26,14 +27,23 @@ def agree_in_part(expected: Any, actual: Any, cause: Cause, context: Context, pa
         if expected.looks_inside:
             return None
         known_agreement = expected.agree_with_part(known, actual, context)
-        return cannot_tell(cause, path) if known_agreement is None else known_agreement
+        return cannot_tell(cause, path, _note_on(actual)) if known_agreement is None else known_agreement
     same = _same_by_digest(expected, actual, known, context)
     if same is not None:
         return float(same)
     if known is not None and isinstance(known.part, dict | list):
         alike = dict if isinstance(known.part, dict) else list | Unordered
         return None if isinstance(expected, alike) else 0.0
-    return 0.0 if _differs_from_part(expected, known, cause) else cannot_tell(cause, path)
+    return 0.0 if _differs_from_part(expected, known, cause) else cannot_tell(cause, path, _note_on(actual))
+
+
+def _note_on(actual: Any) -> str:
+    """Of an object that was not opened, its type, with what was wrong with its handler."""
+    name = actual.get(TYPE) if type(actual) is dict else None
+    if type(name) is not str:
+        return ""
+    trouble = trouble_of(name)
+    return f"{name}: {trouble}" if trouble else name
 
 
 def _same_by_digest(expected: Any, actual: Any, known: KnownPart | None, context: Context) -> bool | None:

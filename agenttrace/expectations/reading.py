@@ -39,10 +39,11 @@ class Doubt:
     subject: str
     path: str
     cause: Cause
+    note: str = ""
 
     def __str__(self) -> str:
         where = f"{self.path} of {self.subject}" if self.path else self.subject
-        return f"{where} was {self.cause}"
+        return f"{where} was {self.cause}{f' ({self.note})' if self.note else ''}"
 
 
 class Reading:
@@ -61,13 +62,16 @@ _AGAINST = Reading(favourable=False)
 _reading: ContextVar[Reading] = ContextVar("agenttrace_reading", default=_AGAINST)
 
 
-def cannot_tell(cause: Cause, path: str = "") -> float:
-    """The agreement of two values of which the record does not tell whether they agree: 0.0 or 1.0."""
+def cannot_tell(cause: Cause, path: str = "", note: str = "") -> float:
+    """The agreement of two values of which the record does not tell whether they agree: 0.0 or 1.0.
+
+    `note` says more of the cause, such as the type that was not opened.
+    """
     reading = _reading.get()
     if reading is not _AGAINST and len(reading.doubts) < _MOST_DOUBTS:
         call = reading.call
         subject = "the answer" if call is None else f"{call.name} (call {call.index + 1})"
-        reading.doubts[Doubt(subject, path or reading.path, cause)] = None
+        reading.doubts[Doubt(subject, path or reading.path, cause, note)] = None
     return 1.0 if reading.favourable else 0.0
 
 

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from agenttrace.core.errors import MissingDependency
 from agenttrace.core.jsonable import clean_text, jsonable, to_json
+from agenttrace.core.marks import without_digests
 from agenttrace.core.tagged import int_text
 
 _LEAST, _MOST = -(1 << 63), (1 << 63) - 1
@@ -34,7 +35,7 @@ def any_value(value: Any) -> dict[str, Any]:
     text. Never raises."""
     kind = type(value)
     if kind is str:
-        return {"string_value": value if value.isascii() else clean_text(value)}
+        return {"string_value": value if value.isascii() else clean_text(without_digests(value))}
     if kind is bool:
         return {"bool_value": value}
     if kind is int:
@@ -62,8 +63,10 @@ def json_text(value: Any) -> str:
     """Strict JSON text of a value, usually JSON-safe already. Never raises."""
     try:
         text = to_json(value)
+        if " #" in text:  # perhaps a digest, which is not sent
+            text = to_json(without_digests(value))
     except (TypeError, ValueError, RecursionError):
-        text = to_json(jsonable(value))
+        text = to_json(without_digests(jsonable(value)))
     return text if text.isascii() else clean_text(text)
 
 

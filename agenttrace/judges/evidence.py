@@ -8,7 +8,7 @@ from typing import Any
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
 from agenttrace.core.jsonable import jsonable, readable_json, to_json
-from agenttrace.core.marks import cut
+from agenttrace.core.marks import TRUNCATED, Cause, cause_of, cause_within, cut, known_part
 from agenttrace.core.span import Span
 from agenttrace.core.trace import Trace
 
@@ -37,7 +37,8 @@ FILLED_BY_RUN = ("input", "actual_output", "tools_called", TRAJECTORY)
 class Evidence:
     """The texts about one example that a judge may see, and which of them had to be cut.
 
-    `input` and `actual_output` come from the trace where the example does not have them.
+    `input` and `actual_output` come from the trace where the example does not have them. `not_whole` says of
+    which fields a part was not recorded, and why: the marks in them are written in words for the judge.
     """
 
     def __init__(
@@ -48,6 +49,7 @@ class Evidence:
         self.scorer = scorer
         self.to_come = FILLED_BY_RUN if before_run else ()
         self.cut: list[str] = []
+        self.not_whole: dict[str, Cause] = {}
 
     def has(self, field: str) -> bool:
         """Return True if the field has a value; an empty text is a value, an empty list is not."""
@@ -61,8 +63,10 @@ class Evidence:
             ScorerError: a field has none; the text names it.
         """
         for field in fields:
-            if not self.has(field):
+            cause = None if field == TRAJECTORY else cause_of(self.value(field))
+            if not self.has(field) or (cause is not None and cause != "cut"):
                 state = "is empty" if self.value(field) == [] else "is missing"
+                state = state if cause is None else f"was {cause}, so that nothing of it is known"
                 raise ScorerError(f"{self.scorer} needs {field!r}, which {state}; {_remedy(field)}")
 
     def require_list(self, field: str) -> None:
@@ -86,6 +90,7 @@ class Evidence:
     def text(self, field: str) -> str:
         """Return a field as bounded text."""
         value = self.value(field)
+        self._note(field, value)
         return self.bounded(field, trajectory(value) if isinstance(value, Trace) else as_text(value))
 
     def blocks(self, *fields: str) -> dict[str, str]:
@@ -95,8 +100,17 @@ class Evidence:
     def nodes(self, field: str) -> list[str]:
         """Return the texts of a list field; together they are bounded like one field."""
         items = self.value(field) or []
+        self._note(field, items)
         share = MAX_FIELD // max(1, len(items))
         return [self.bounded(f"{field}[{place}]", as_text(item), share) for place, item in enumerate(items)]
+
+    def _note(self, field: str, value: Any) -> None:
+        parts = [value]
+        if isinstance(value, Trace):
+            parts = [part for span in value.spans for part in (span.input, span.output)]
+        causes: list[Cause] = [cause for part in parts if (cause := cause_within(part)) is not None]
+        if causes:
+            self.not_whole[field] = causes[0]
 
     def bounded(self, label: str, text: str, limit: int = MAX_FIELD) -> str:
         """Return the text, or its head and tail where it is longer than `limit`."""
@@ -109,6 +123,7 @@ class Evidence:
 
 def as_text(value: Any) -> str:
     """Return a value as text: a text as it is, a list of texts numbered, anything else as JSON."""
+    value = _in_words(value)
     if isinstance(value, str):
         return value
     if isinstance(value, list | tuple) and value and all(isinstance(item, str) for item in value):
@@ -133,7 +148,25 @@ def _line(span: Span) -> str:
 
 
 def _short(value: Any) -> str:
-    return _one_line(to_json(jsonable(value, limit=4 * MAX_VALUE)))
+    return _one_line(to_json(_in_words(jsonable(value, limit=4 * MAX_VALUE))))
+
+
+def _in_words(value: Any) -> Any:
+    """A recorded value with its marks in words: a judge does not know them."""
+    cause, known = cause_of(value), known_part(value)
+    if isinstance(value, str):
+        if cause == "cut" and known is not None and known.total is not None:
+            return f"{known.part}… ({known.total - len(known.part):,} more characters were not recorded)"
+        return value
+    if cause == "cut" and known is not None and isinstance(known.part, list):
+        return [*_in_words(known.part), f"({value[-1][TRUNCATED]:,} more items were not recorded)"]
+    if cause == "cut" and known is not None and isinstance(known.part, dict):
+        return {**_in_words(known.part), "…": f"({value[TRUNCATED]:,} more entries were not recorded)"}
+    if cause is not None:
+        return f"({cause})"
+    if isinstance(value, Mapping):
+        return {key: _in_words(item) for key, item in value.items()}
+    return [_in_words(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def _one_line(text: str) -> str:

@@ -114,6 +114,12 @@ class JudgeScorer(ABC):
         judges = [Judge(model, salt=vote) for vote in range(self.votes)]
         outcomes = await asyncio.gather(*(self._vote(judge, evidence) for judge in judges))
         score = self._decide(outcomes)
+        if evidence.not_whole:
+            unseen = "; ".join(f"{field} was {cause}" for field, cause in evidence.not_whole.items())
+            reason = f"{score.reason} (The judge saw not all: {unseen} when it was recorded.)"
+            score = replace(
+                score, reason=reason, details={**score.details, "not_recorded_whole": evidence.not_whole}
+            )
         return replace(
             score,
             model=name_of_model(model),

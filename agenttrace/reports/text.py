@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import IO, Any
 
 from agenttrace.core.jsonable import jsonable, to_json
-from agenttrace.core.marks import cut
+from agenttrace.core.marks import cut, without_digests
 from agenttrace.core.text import shorten
 
 _UNSAFE = re.compile(
@@ -42,7 +42,7 @@ def safe_line(text: str, limit: int = 200) -> str:
 
 def value_text(value: Any, limit: int = 200) -> str:
     """A recorded value as JSON on one line, safe to print."""
-    return safe_line(to_json(jsonable(value, limit=4 * limit)), limit)
+    return safe_line(to_json(without_digests(jsonable(value, limit=4 * limit))), limit)
 
 
 def _escape(match: re.Match[str]) -> str:

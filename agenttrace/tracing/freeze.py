@@ -197,6 +197,8 @@ def _walk_limit(value: Any, limits: Limits) -> int:
     looked at, since a look at all of them would cost more than it saves. The depth of a larger value is
     measured, unless Python guards the stack itself.
     """
+    most = limits.value
+    most_items = most // _ITEM_SIZE
     item_count = len(value)
     all_probed = item_count <= _PROBED_ITEMS
     levels: list[Any] = [value]
@@ -205,19 +207,19 @@ def _walk_limit(value: Any, limits: Limits) -> int:
         for item in islice(items, _PROBED_ITEMS):
             kind = type(item)
             if kind is str:
-                if len(item) > limits.value:
-                    return limits.value
+                if len(item) > most:
+                    return most
             elif kind is int:
                 if not -_HUGE_INT < item < _HUGE_INT:
-                    return limits.value
+                    return most
             elif kind is dict or kind is list or kind is tuple or kind is set or kind is frozenset:
                 size = len(item)
                 items_below += size
                 all_probed = all_probed and size <= _PROBED_ITEMS
                 levels.append(item)
         item_count += items_below * max(len(items) // _PROBED_ITEMS, 1)
-        if item_count > limits.value // _ITEM_SIZE:
-            return max(limits.value // _VAST_SHARE, 1)
+        if item_count > most_items:
+            return max(most // _VAST_SHARE, 1)
         if type(items) is dict:  # its keys are looked at with `items`
             levels.append(items.values())
     if (all_probed and len(levels) <= _PROBED_CONTAINERS) or _stack_is_guarded():
@@ -267,7 +269,8 @@ def _walk(value: Any, limits: Limits, limit: int) -> Frozen:
 def _pack(value: Any, limits: Limits) -> Frozen:
     writer = _BoundedWriter(2 * limits.value)
     packer = _Packer(writer, 5)
-    packer.limits = limits
+    if limits is not RECORDED:
+        packer.limits = limits
     packer.fast = True  # no memo: half the time; a cycle ends in an error, and the walk below
     try:
         packer.dump(value)

@@ -12,7 +12,7 @@ from agenttrace.core.errors import ConfigError
 from agenttrace.core.interruptions import pass_on_interruption
 from agenttrace.core.jsonable import clean_text, jsonable, to_json
 from agenttrace.core.limits import CAPTURED, RECORDED, WHOLE
-from agenttrace.core.marks import REDACTED, Redacted, bytes_of
+from agenttrace.core.marks import REDACTED, Redacted, bytes_of, text_without_digests, without_digests
 from agenttrace.core.score import Score
 from agenttrace.core.tool import REQUIRED, ToolDefinition
 from agenttrace.tracing.freeze import LONGEST_WHOLE
@@ -94,18 +94,19 @@ class Redaction:
         return {self.key(key): self.value(key, value) for key, value in values.items()}
 
     def score(self, score: Score) -> Score:
-        """A score without secrets in its texts and details."""
+        """A score without secrets, and without digests, in its texts and details."""
         changes: dict[str, Any] = {
             "name": self.inside(clean_text(score.name)),
-            "reason": self.text("reason", clean_text(score.reason)),
+            "reason": self.text("reason", text_without_digests(clean_text(score.reason))),
         }
         for name in ("diff", "error"):
             text = getattr(score, name)
             if text is not None:
-                changes[name] = self.text(name, clean_text(text))
+                changes[name] = self.text(name, text_without_digests(clean_text(text)))
         for name in ("details", "metadata"):
             if getattr(score, name):
-                changes[name] = self.inside(jsonable(dict(getattr(score, name)), limits=_OF_DETAILS))
+                data = jsonable(dict(getattr(score, name)), limits=_OF_DETAILS)
+                changes[name] = self.inside(without_digests(data))
         return replace(score, **changes)
 
     def tool(self, tool: ToolDefinition) -> ToolDefinition:
@@ -165,8 +166,10 @@ class Redaction:
         """The digest of a text, or of bytes, that will be cut; None where a secret could be guessed by it."""
         if self.call is not None or len(content) > LONGEST_WHOLE:
             return None
-        text = content if isinstance(content, str) else content.decode("latin-1")
-        return digest_of(content) if self._cleared(text)[1] == 0 else None
+        text, count = content if isinstance(content, str) else content.decode("latin-1"), self.redacted
+        harmless = self._text(text) is text
+        self.redacted = count  # of what is kept, it is taken out later
+        return digest_of(content) if harmless else None
 
     def _holds_secret_bytes(self, data: Mapping[str, Any]) -> bool:
         """Returns True if recorded bytes, read as text, hold a secret."""
@@ -177,17 +180,13 @@ class Redaction:
         return self._text(text) is not text
 
     def _text(self, text: str) -> str:
-        text, count = self._cleared(text)
+        lowered = text.lower()
+        if may_have_fields(lowered, self._signs):
+            text, count = without_fields(text, self.is_secret)
+            self.redacted += count
+        text, count = without_shapes(text, lowered)
         self.redacted += count
         return text
-
-    def _cleared(self, text: str) -> tuple[str, int]:
-        """The text without secrets, and how many were found."""
-        lowered, fields = text.lower(), 0
-        if may_have_fields(lowered, self._signs):
-            text, fields = without_fields(text, self.is_secret)
-        text, shapes = without_shapes(text, lowered)
-        return text, fields + shapes
 
 
 def redaction_of(redact: Iterable[str] | RedactCall | None) -> Redaction:
