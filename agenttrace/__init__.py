@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         StoreError,
     )
     from agenttrace.core.example import Example
+    from agenttrace.core.limits import Limits
     from agenttrace.core.report import EvaluationFailed, EvaluationReport, ScorerData, ScoringResult
     from agenttrace.core.score import Score
     from agenttrace.core.snapshot import register_snapshot
@@ -111,6 +112,7 @@ _HOMES = {
     "agenttrace.core.example": "Example",
     "agenttrace.core.report": "EvaluationFailed EvaluationReport ScorerData ScoringResult",
     "agenttrace.core.score": "Score",
+    "agenttrace.core.limits": "Limits",
     "agenttrace.core.snapshot": "register_snapshot",
     "agenttrace.core.span": "Span",
     "agenttrace.core.tool_call": "ANY ExpectedToolCall ToolCall",
@@ -177,6 +179,7 @@ __all__ = [
     "JSONSimilarityScorer",
     "JudgeError",
     "LLMJudgeTrajectoryScorer",
+    "Limits",
     "LoopScorer",
     "MissingDependency",
     "NumericDifferenceScorer",

@@ -110,7 +110,7 @@ class _Length(_Nested):
             raise ExpectationError(f"length takes a number of 0 or more, or a matcher, got {self.size!r}")
 
     def agree(self, actual: Any, context: Context) -> float:
-        has_size = isinstance(actual, str | list | tuple | Mapping | set | frozenset)
+        has_size = isinstance(actual, str | bytes | list | tuple | Mapping | set | frozenset)
         return agree(self.size, len(actual), context) if has_size else 0.0
 
     def agree_with_part(self, known: KnownPart | None, actual: Any, context: Context) -> float | None:
@@ -120,7 +120,7 @@ class _Length(_Nested):
 
 
 def length(size: int | Matcher) -> Matcher:
-    """A text, list or mapping of so many characters, items or keys: ``length(3)``, ``length(gte(1))``."""
+    """Text, bytes, a list or a mapping with so many characters, bytes, items or keys: ``length(gte(1))``."""
     return _Length(size)
 
 

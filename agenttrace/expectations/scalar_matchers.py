@@ -233,7 +233,7 @@ class _OfType(Matcher):
     def agree_with_part(self, known: KnownPart | None, actual: Any, context: Context) -> float | None:
         if known is None or (isinstance(known.part, tuple) and known.part == ("", "")):
             return None
-        return self.agree("" if isinstance(known.part, tuple | bytes) else known.part, context)
+        return self.agree("" if isinstance(known.part, tuple) else known.part, context)
 
 
 def type_(kind: Any) -> Matcher:

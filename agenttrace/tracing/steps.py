@@ -49,8 +49,9 @@ def root(observed: ObservedFunction) -> Record:
 def freeze_arguments(scope: Scope, values: tuple[Any, ...]) -> tuple[Any, ...]:
     """Copies of a call's arguments that later changes cannot reach. Never raises."""
     try:
-        limits = scope.limits
-        copies = [freeze(value, limits) for value in values]
+        limits, copies = scope.limits, []
+        for value in values:  # a comprehension would make a closure
+            copies.append(freeze(value, limits))  # noqa: PERF401
         if Frozen in map(type, copies):
             _admit(scope, copies)
         return tuple(copies)
@@ -167,12 +168,6 @@ def first_step(generator: AsyncGenerator[Any, Any]) -> Awaitable[Any]:
 def items() -> Frozen:
     """An empty list for the items of a generator's output."""
     return Frozen([], 0, "items")
-
-
-def items_kept(record: Record) -> int:
-    """How many items of a generator's output are recorded; all of them are counted."""
-    scope: Scope | None = record[SCOPE]
-    return 0 if scope is None else scope.limits.items
 
 
 _NO_ROOM = Frozen(left_out("span"), 0)

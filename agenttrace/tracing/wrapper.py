@@ -96,7 +96,6 @@ _NAMESPACE: dict[str, Any] = {
     "_at_first_step": steps.first_step,
     "_at_freeze": steps.freeze_arguments,
     "_at_items": steps.items,
-    "_at_kept": steps.items_kept,
     "_at_note": steps.note_item,
     "_at_reset": current.reset,
     "_at_root": steps.root,
@@ -105,7 +104,9 @@ _NAMESPACE: dict[str, Any] = {
 }
 
 
-_MOST_ITEMS = "_at_kept(_at_r)"
+_MOST_ITEMS = "0 if _at_r[1] is None else _at_r[1].limits.items"
+"""Source of how many items of a generator's output are recorded; all of them are counted."""
+
 _MAX_SHAPES = 1024
 """Sources that are kept compiled, and printable: one for each call style and signature."""
 

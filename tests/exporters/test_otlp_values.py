@@ -7,6 +7,7 @@ import pytest
 from any_json import mappings, values
 from hypothesis import given
 
+from agenttrace.core.marks import Redacted, bytes_data, cut
 from agenttrace.exporters.otlp_encoding import any_value, json_text, key_values
 
 
@@ -101,3 +102,12 @@ def test_any_attributes_are_written_with_one_kind_of_value_each(attributes):
     for entry in key_values(attributes):
         assert entry["key"]
         assert len(entry["value"]) == 1
+
+
+def test_digests_of_what_was_cut_are_not_sent():
+    digest = "0123456789abcdef" * 2
+    text, data = cut("abcdef", 4, digest), bytes_data(b"ab", 4, digest)
+    sent = str(key_values({"text": text, "texts": [text], "nested": {"a": [text, data]}, "bytes": data}))
+    assert digest not in sent
+    assert sent.count("abcd…[+2 chars]") == 3
+    assert type(any_value(Redacted("[redacted]", b"d"))["string_value"]) is str

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from agenttrace.core.errors import ScorerError
@@ -9,6 +11,8 @@ from agenttrace.core.example import Example
 from agenttrace.core.span import Span, SpanError
 from agenttrace.core.trace import Trace
 from agenttrace.judges.evidence import MAX_FIELD, Evidence, as_text, trajectory
+from agenttrace.judges.models.fake import FakeChatModel
+from agenttrace.judges.prompt_scorer import PromptScorer
 
 
 def span(name: str, key: int, parent: int | None = None, **fields: object) -> Span:
@@ -107,3 +111,56 @@ def test_values_are_shown_as_text_lists_numbered_and_the_rest_as_json() -> None:
         as_text({"a": [1, None], "b": {1, 2}}) == '{\n "a": [\n  1,\n  null\n ],\n "b": [\n  1,\n  2\n ]\n}'
     )
     assert as_text(object()) == '{\n "$type": "object"\n}'
+
+
+DIGEST = "0123456789abcdef" * 2
+
+
+class TestWhatWasNotRecordedWhole:
+    def test_is_written_in_words_and_named(self) -> None:
+        value = {
+            "text": f"abc…[+1234 chars #{DIGEST}]",
+            "rows": [1, {"$truncated": 9}],
+            "cart": {"$type": "shop.Cart"},
+            "token": "[redacted]",
+        }
+        evidence = Evidence(Example(actual_output=value), None, "Judge")
+        text = evidence.text("actual_output")
+        assert "abc… (1,234 more characters were not recorded)" in text
+        assert "(9 more items were not recorded)" in text
+        assert "(not opened)" in text
+        assert "[redacted]" in text
+        assert "$" not in text
+        assert DIGEST not in text
+        assert evidence.not_whole == {"actual_output": "cut"}
+
+    def test_is_named_for_a_trajectory_too(self) -> None:
+        trace = Trace([span("find", 1, input={"q": f"abc…[+9 chars #{DIGEST}]"}, output="[redacted]")])
+        evidence = Evidence(Example(), trace, "Judge")
+        text = evidence.text("trajectory")
+        assert "9 more characters were not recorded" in text
+        assert DIGEST not in text
+        assert evidence.not_whole == {"trajectory": "cut"}
+
+    def test_is_named_in_the_score(self) -> None:
+        scorer = PromptScorer(
+            "Quality", "Is {{actual_output}} good?", model=FakeChatModel([{"reason": "fine", "score": 1}])
+        )
+        score = asyncio.run(scorer.score(Example(actual_output="abc…[+9 chars]")))
+        assert score.details["not_recorded_whole"] == {"actual_output": "cut"}
+        assert "The judge saw not all: actual_output was cut when it was recorded" in score.reason
+
+    @pytest.mark.parametrize(
+        ("value", "why"),
+        [
+            ("[redacted]", "was redacted"),
+            ({"$type": "shop.Cart"}, "was not opened"),
+            ({"$truncated": "memory"}, "was not recorded"),
+        ],
+    )
+    def test_is_an_error_where_nothing_of_it_is_known(self, value: object, why: str) -> None:
+        evidence = Evidence(Example(actual_output=value), None, "Judge")
+        with pytest.raises(
+            ScorerError, match=f"'actual_output', which {why}, so that nothing of it is known"
+        ):
+            evidence.require("actual_output")

@@ -7,7 +7,9 @@ import pytest
 
 from agenttrace import (
     ANY,
+    ConfigError,
     Example,
+    Limits,
     Tracer,
     approx,
     call,
@@ -22,8 +24,10 @@ from agenttrace import (
     par,
     re_,
     ref,
+    register_snapshot,
     type_,
 )
+from agenttrace.core.marks import known_part
 from agenttrace.core.snapshot import snapshot
 from agenttrace.core.trace import Trace
 from agenttrace.scorers import (
@@ -35,6 +39,7 @@ from agenttrace.scorers import (
     ToolOrderScorer,
     TrajectoryScorer,
 )
+from agenttrace.tracing.redaction import Redaction
 
 LONG = "x" * 70_000 + "DROP TABLE" + "y" * 30_000
 CUT, _ = snapshot(LONG, 65_536)
@@ -278,3 +283,86 @@ def test_recording_less_makes_no_fail_a_pass_and_no_pass_a_fail():
         )
     assert changed > 2_000
     assert errored > 500
+
+
+class TestADigestOfWhatWasCut:
+    @pytest.fixture
+    def trace(self, tmp_path):
+        tracer = Tracer("cut", store=tmp_path / "traces.db", capture_limits=Limits(value=1_000))
+
+        @tracer.observe(span_type="tool")
+        def query(sql):
+            return sql
+
+        with tracer.capture() as captured, tracer.span("root"):
+            query("x" * 5_000 + "end")
+            query("x" * 5_000 + "eND")
+            query(b"z" * 3_000)
+        tracer.flush()
+        yield tracer.store.trace(captured.trace.trace_id)
+        tracer.shutdown()
+
+    @pytest.mark.parametrize(
+        ("sql", "outcome"),
+        [
+            ("x" * 5_000 + "end", "passed"),
+            ("x" * 5_000 + "eNd", "failed"),
+            (not_("x" * 5_000 + "end"), "failed"),
+            (not_("x" * 5_000 + "eNd"), "passed"),
+            (one_of("x", "x" * 5_000 + "end"), "passed"),
+            (re_("end$"), "errored"),
+            (lambda sql: sql.endswith("end"), "errored"),
+        ],
+    )
+    def test_decides_whether_it_equals_a_value(self, trace, sql, outcome):
+        expected = [call("query", sql=sql), "query", call("query", sql=b"z" * 3_000)]
+        assert ToolOrderScorer().score(Example(expected_tools=expected), trace).outcome == outcome
+
+    def test_decides_whether_two_calls_are_the_same(self, trace):
+        assert LoopScorer().score(Example(), trace).outcome == "passed"
+
+    def test_is_in_no_score_that_is_stored_or_sent(self, trace):
+        score = ToolOrderScorer().score(Example(expected_tools=[call("query", sql="y"), "query"]), trace)
+        digest = known_part(trace.tool_calls[0].arguments["sql"]).digest
+        assert digest is not None
+        kept = Redaction().score(score)
+        assert digest not in repr((kept.diff, kept.reason, kept.details, kept.error, score.diff))
+        assert digest not in json.dumps(trace.to_dict())
+
+
+def test_an_expectation_taken_from_a_record_is_no_value_either():
+    scorer = ToolOrderScorer()
+    for taken in ("[redacted]", "abc…[+3 chars]"):
+        example = Example(
+            expected_tools=[call("t", x=taken)], tools_called=[{"name": "t", "arguments": {"x": "abcdef"}}]
+        )
+        assert scorer.score(example).outcome == "errored"
+
+
+class TestAHandlerOfTheUsers:
+    class Cart:
+        pass
+
+    @pytest.mark.parametrize(
+        ("handler", "trouble"),
+        [
+            (lambda cart: 1 / 0, "its handler raised ZeroDivisionError"),
+            (lambda cart: cart, "its handler returned the value itself"),
+        ],
+    )
+    def test_that_fails_breaks_no_call_and_is_named_by_the_score(self, handler, trouble):
+        register_snapshot(self.Cart, handler)
+        tracer = Tracer("cart", store="memory")
+        with tracer.capture() as captured:
+            assert tracer.observe(lambda cart: 7, name="pay", span_type="tool")(self.Cart()) == 7
+        expected = [call("pay", cart={"total": 12})]
+        score = ToolOrderScorer().score(Example(expected_tools=expected), captured.trace)
+        assert score.outcome == "errored"
+        assert f"cart of pay (call 1) was not opened ({__name__}.TestAHandlerOfTheUsers.Cart: {trouble})" in (
+            score.reason
+        )
+
+    @pytest.mark.parametrize(("kind", "handler"), [("Cart", str), (Cart(), str), (Cart, None)])
+    def test_that_is_none_is_an_error_at_once(self, kind, handler):
+        with pytest.raises(ConfigError, match="register_snapshot takes a class and a function"):
+            register_snapshot(kind, handler)
