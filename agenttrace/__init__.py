@@ -25,10 +25,10 @@ if TYPE_CHECKING:
         StoreError,
     )
     from agenttrace.core.example import Example
+    from agenttrace.core.handlers import register_snapshot
     from agenttrace.core.limits import Limits
     from agenttrace.core.report import EvaluationFailed, EvaluationReport, ScorerData, ScoringResult
     from agenttrace.core.score import Score
-    from agenttrace.core.snapshot import register_snapshot
     from agenttrace.core.span import Span
     from agenttrace.core.tool_call import ANY, ExpectedToolCall, ToolCall
     from agenttrace.core.trace import Trace
@@ -112,8 +112,8 @@ _HOMES = {
     "agenttrace.core.example": "Example",
     "agenttrace.core.report": "EvaluationFailed EvaluationReport ScorerData ScoringResult",
     "agenttrace.core.score": "Score",
+    "agenttrace.core.handlers": "register_snapshot",
     "agenttrace.core.limits": "Limits",
-    "agenttrace.core.snapshot": "register_snapshot",
     "agenttrace.core.span": "Span",
     "agenttrace.core.tool_call": "ANY ExpectedToolCall ToolCall",
     "agenttrace.core.trace": "Trace",

@@ -15,17 +15,14 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any
 
-from agenttrace.core.errors import ConfigError
+from agenttrace.core.handlers import handler_of, note_trouble, register_snapshot
 from agenttrace.core.interruptions import thrown_in
 from agenttrace.core.library_values import BoundedHandler
 from agenttrace.core.limits import RECORDED, Limits
 from agenttrace.core.marks import TRUNCATED, bytes_data, cut, inside_itself, left_out, not_opened
 from agenttrace.core.reading_types import (
-    Handler,
     bases_of,
-    find_handler,
     inherits,
-    is_hashable,
     record_fields,
     type_name,
 )
@@ -46,30 +43,6 @@ _READ_AS_BUILTIN = frozenset(
 _BRACKETS_SIZE = 2
 _ITEM_SIZE = 8
 _MARK_SIZE = 16
-
-_handlers: dict[type, Handler | None] = {}
-_troubles: dict[str, str] = {}
-
-
-def register_snapshot(kind: type, handler: Handler) -> None:
-    """Record values of exactly this type through `handler`, which returns builtin values.
-
-    The handler runs on the traced call's own thread: keep it short. Where it raises, or returns the value
-    itself, the value is recorded as its type, and a score that depends on it says so; so is a value whose
-    class has a metaclass with a hash or an equality of its own.
-
-    Raises:
-        ConfigError: no class, or no function.
-    """
-    if not isinstance(kind, type) or not callable(handler):
-        raise ConfigError(f"register_snapshot takes a class and a function, got {kind!r} and {handler!r}")
-    _handlers[kind] = handler
-    _troubles.pop(type_name(kind), None)
-
-
-def trouble_of(name: str) -> str:
-    """Why objects of the type of this name were not read by the handler registered for it; else ``""``."""
-    return _troubles.get(name, "")
 
 
 class StandIn:
@@ -140,7 +113,7 @@ class _Budget:
             return value
         if kind is dict or kind is list or kind is tuple:
             return self._container(value, kind, depth)
-        handler = _handler_of(kind)
+        handler = handler_of(kind)
         if handler is not None:
             if depth >= self.limits.depth:
                 return left_out("depth")
@@ -161,7 +134,7 @@ class _Budget:
     def _unread(self, kind: type, trouble: str) -> Any:
         """The mark of an object that its handler did not read."""
         name = type_name(kind)
-        _troubles[name] = f"its handler {trouble}"
+        note_trouble(name, f"its handler {trouble}")
         self.remaining -= 32
         return not_opened(name)
 
@@ -385,22 +358,6 @@ def _left_out_before(last: tuple[Any, Any] | None) -> int:
     if last is None or type(last[0]) is not str or last[0] != TRUNCATED or type(last[1]) is not int:
         return 0
     return last[1] - 1
-
-
-def _not_looked_up(value: Any) -> Any:
-    raise TypeError(f"no handler was looked up for {type(value)}")
-
-
-_NOT_LOOKED_UP: Handler = _not_looked_up
-
-
-def _handler_of(kind: type) -> Handler | None:
-    if not is_hashable(kind):
-        return find_handler(kind)
-    handler = _handlers.get(kind, _NOT_LOOKED_UP)
-    if handler is _NOT_LOOKED_UP:
-        handler = _handlers[kind] = find_handler(kind)
-    return handler
 
 
 def is_leaf(value: Any) -> bool:

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from agenttrace.core.digests import digest_of, secret_digest
+from agenttrace.core.handlers import trouble_of
 from agenttrace.core.marks import TYPE, Cause, KnownPart, Redacted, cause_of, known_part
-from agenttrace.core.snapshot import trouble_of
 from agenttrace.core.tool_call import ANY
 from agenttrace.expectations.matcher import Context, Matcher, Unordered
 from agenttrace.expectations.reading import cannot_tell

@@ -1,0 +1,58 @@
+"""Which function reads the values of a type: one that the user registered, a library's, or none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agenttrace.core.errors import ConfigError
+from agenttrace.core.reading_types import Handler, find_handler, is_hashable, type_name
+
+MOST_TROUBLES = 1_000
+"""Types whose handlers' failures are remembered."""
+
+_handlers: dict[type, Handler | None] = {}
+_troubles: dict[str, str] = {}
+
+
+def register_snapshot(kind: type, handler: Handler) -> None:
+    """Record values of exactly this type through `handler`, which returns builtin values.
+
+    The handler runs on the traced call's own thread: keep it short. Where it raises, or returns the value
+    itself, the value is recorded as its type, and a score that depends on it says so; so is a value whose
+    class has a metaclass with a hash or an equality of its own.
+
+    Raises:
+        ConfigError: no class, or no function.
+    """
+    if not isinstance(kind, type) or not callable(handler):
+        raise ConfigError(f"register_snapshot takes a class and a function, got {kind!r} and {handler!r}")
+    _handlers[kind] = handler
+    _troubles.pop(type_name(kind), None)
+
+
+def trouble_of(name: str) -> str:
+    """Why objects of the type of this name were not read by the handler registered for it; else ``""``."""
+    return _troubles.get(name, "")
+
+
+def note_trouble(name: str, trouble: str) -> None:
+    """Remember why objects of the type of this name are not read."""
+    if len(_troubles) < MOST_TROUBLES:
+        _troubles[name] = trouble
+
+
+def _not_looked_up(value: Any) -> Any:
+    raise TypeError(f"no handler was looked up for {type(value)}")
+
+
+_NOT_LOOKED_UP: Handler = _not_looked_up
+
+
+def handler_of(kind: type) -> Handler | None:
+    """The function that reads values of this type; None where there is none."""
+    if not is_hashable(kind):
+        return find_handler(kind)
+    handler = _handlers.get(kind, _NOT_LOOKED_UP)
+    if handler is _NOT_LOOKED_UP:
+        handler = _handlers[kind] = find_handler(kind)
+    return handler
