@@ -9,7 +9,6 @@ nor sent anywhere, and nothing can be learned from it in another process. Both a
 from __future__ import annotations
 
 import os
-from hashlib import blake2b
 from typing import Any
 
 from agenttrace.core.jsonable import clean_text
@@ -22,12 +21,16 @@ _KEY = os.urandom(32)
 
 def digest_of(content: str | bytes) -> str:
     """The digest of a text, or of bytes, as 32 hex digits."""
+    from hashlib import blake2b  # on the worker: the program's start need not wait for it
+
     data = content if isinstance(content, bytes) else clean_text(content).encode()
     return blake2b(data, digest_size=_SIZE).hexdigest()
 
 
 def secret_digest(value: Any) -> bytes | None:
     """The keyed digest of a value, equal for two that agree; None where the value is not known whole."""
+    from hashlib import blake2b
+
     if cause_within(value) is not None:
         return None
     return blake2b(value_key(value).encode(), digest_size=_SIZE, key=_KEY).digest()

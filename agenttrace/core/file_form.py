@@ -7,7 +7,7 @@ from typing import Any
 
 from agenttrace.core.errors import AgentTraceError, DatasetError, with_article
 from agenttrace.core.jsonable import jsonable
-from agenttrace.core.marks import bytes_data, cause_of
+from agenttrace.core.marks import bytes_data, cause_within
 from agenttrace.core.tagged import TAGS, escaped, float_data, int_data, opened
 from agenttrace.core.tool_call import ANY
 
@@ -33,7 +33,7 @@ def strict(value: Any, place: str) -> Any:
     data = jsonable(value)
     if isinstance(value, list | tuple | Mapping):
         raise DatasetError(f"nested more than {MAX_DEPTH} levels deep (or inside itself)", field=place)
-    if cause_of(data) is not None:
+    if cause_within(data) is not None:
         raise DatasetError(
             f"{with_article(type(value).__qualname__)} cannot be written to a file; "
             "give its fields as JSON values, or leave it out",
@@ -68,7 +68,9 @@ def to_file_form(
     if to_data is not None:
         try:
             data = to_data(value)
-        except AgentTraceError:  # a matcher made of a function has no file form
+        except AgentTraceError as error:  # a matcher made of a function has no file form
+            if fallback is strict:
+                raise DatasetError(str(error), field=place) from error
             return fallback(value, place)
         return to_file_form(data, fallback, place, depth + 1, frozenset())  # whose ``$`` are its own
     if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):

@@ -21,9 +21,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, Protocol, cast
 
-from agenttrace.core.errors import ExpectationError, did_you_mean
+from agenttrace.core.errors import ExpectationError, did_you_mean, with_article
 from agenttrace.core.jsonable import jsonable
-from agenttrace.core.marks import KnownPart
+from agenttrace.core.marks import KnownPart, cause_within
 from agenttrace.core.snapshot import in_stable_order
 from agenttrace.core.tagged import untagged
 from agenttrace.core.tool_call import ANY, ArgumentMode, ToolCall
@@ -243,7 +243,7 @@ def write_value(value: Any) -> Any:
     """An expected value as plain data, with matchers as ``$`` operators and literal ``$`` keys as ``$$``.
 
     Raises:
-        ExpectationError: a predicate.
+        ExpectationError: a predicate, or an object that has no written form.
     """
     if value is ANY:
         return {"$any": True}
@@ -260,7 +260,13 @@ def write_value(value: Any) -> Any:
         return [write_value(item) for item in value]
     if callable(value) and not isinstance(value, type):
         raise ExpectationError(f"a predicate cannot be written as data: {value!r}")
-    return jsonable(value)
+    data = jsonable(value)
+    if cause_within(data) is not None:
+        raise ExpectationError(
+            f"{with_article(type(value).__qualname__)} cannot be written as data; expect its fields as JSON "
+            "values, or a matcher"
+        )
+    return data
 
 
 def _escaped(key: str) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agenttrace.core.digests import digest_of, secret_digest
+from agenttrace.core.errors import ExpectationError, with_article
 from agenttrace.core.handlers import trouble_of
 from agenttrace.core.marks import TYPE, Cause, KnownPart, Redacted, cause_of, known_part
 from agenttrace.core.tool_call import ANY
@@ -137,3 +138,37 @@ def with_doubts(recorded: Any) -> Any:
         return [with_doubts(item) for item in recorded]
     cause = cause_of(recorded)
     return recorded if cause is None else _AsRecorded(recorded)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class _Unopened(Matcher):
+    """An expected object of a type that recording does not open: it equals no value that was opened."""
+
+    looks_inside = True
+    mark: Any
+
+    def agree(self, actual: Any, context: Context) -> float:
+        return 0.0 if cause_of(actual) is None else cannot_tell("not opened", note=_note_on(self.mark))
+
+    def why(self, actual: Any, context: Context) -> str:
+        return "not opened"
+
+    def to_data(self) -> dict[str, Any]:
+        raise ExpectationError(
+            f"{with_article(_note_on(self.mark))} cannot be written as data; expect its fields as JSON "
+            "values, or a matcher"
+        )
+
+    def __repr__(self) -> str:
+        return f"<{_note_on(self.mark)}>"
+
+
+def with_unopened(data: Any) -> Any:
+    """An expected value's data, with a matcher in the place of each object that was not opened."""
+    if type(data) is list:
+        return [with_unopened(item) for item in data]
+    if type(data) is not dict:
+        return data
+    if cause_of(data) == "not opened":
+        return _Unopened(data)
+    return {key: with_unopened(item) for key, item in data.items()}

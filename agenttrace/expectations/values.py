@@ -31,7 +31,7 @@ from agenttrace.core.tagged import int_data, opened, opened_throughout, untagged
 from agenttrace.core.tool_call import ANY, ArgumentMode
 from agenttrace.expectations.assign import best_pairs
 from agenttrace.expectations.matcher import All, Context, Matcher, Unordered, write_value
-from agenttrace.expectations.partly_recorded import agree_in_part, with_doubts
+from agenttrace.expectations.partly_recorded import agree_in_part, with_doubts, with_unopened
 from agenttrace.expectations.reading import cannot_tell, inside
 
 DifferenceKind = Literal["differs", "missing", "unexpected"]
@@ -124,7 +124,7 @@ def prepare(expected: Any, depth: int = 0) -> Any:
         raise ExpectationError(f"the class {expected.__name__} stands in place of a value; use type_(…)")
     if callable(expected):
         return Predicate(expected)
-    return opened_throughout(jsonable(expected))
+    return opened_throughout(with_unopened(jsonable(expected)))
 
 
 def _prepare_mapping(expected: Mapping[Any, Any], depth: int) -> Any:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from agenttrace.core.example import Example
 from agenttrace.core.tool_call import ExpectedToolCall
 from agenttrace.datasets import EvalDataset
 from agenttrace.datasets.dataset import FORMATS
+from agenttrace.expectations import call
 
 TEXTS = st.text() | st.sampled_from(
     [
@@ -244,3 +246,23 @@ def test_a_platform_export_keeps_everything_through_json_and_yaml(tmp_path: Path
     assert dataset[0].additional_metadata == {"platform": {"dataset_id": "d1"}}
     for name in ("json", "yaml"):
         assert EvalDataset.from_file(dataset.save_as(name, tmp_path)) == dataset
+
+
+class Opaque:
+    pass
+
+
+@dataclasses.dataclass
+class Holder:
+    part: object
+
+
+@pytest.mark.parametrize("value", [Opaque(), [Opaque()], {"a": Opaque()}, Holder(Opaque()), lambda v: v > 1])
+@pytest.mark.parametrize("file_type", ["yaml", "json", "jsonl", "csv"])
+def test_an_expectation_without_a_file_form_is_refused_by_name_and_nothing_is_written(
+    tmp_path: Path, value: Any, file_type: Any
+) -> None:
+    dataset = EvalDataset([Example(name="one", expected_tools=["find", call("pay", cart=value)])])
+    with pytest.raises(DatasetError, match=r"examples\[0\]\.expected_tools\[1\].*cannot be written"):
+        dataset.save_as(file_type, tmp_path)
+    assert list(tmp_path.iterdir()) == []

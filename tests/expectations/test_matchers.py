@@ -215,7 +215,7 @@ def test_what_is_written_and_read_back_is_the_same_and_judges_the_same(expected,
     assert agreement(back, actual) == agreement(expected, actual)
 
 
-UNWRITTEN = {"_AsRecorded", "All", "Predicate"}
+UNWRITTEN = {"_AsRecorded", "_Unopened", "All", "Predicate"}
 """Made by ``&`` and by a callable: the former is written as its parts, the latter not at all."""
 NOT_AT_THE_FRONT_DOOR = {"default"}
 """A word that says too little outside of its room."""
