@@ -15,6 +15,7 @@ from agenttrace.matching.agreement import CallAgreement
 from agenttrace.matching.align import Alignment, Credit, Pair, align, by_name
 from agenttrace.matching.checks import Check
 from agenttrace.matching.rows import Row, rows_of
+from agenttrace.matching.selection import indexes_of
 
 UNORDERED_MODES: frozenset[Mode] = frozenset({"any_order", "contains", "only"})
 
@@ -179,9 +180,8 @@ class Comparison:
             "pairs": [[pair.place, pair.position, pair.agreement] for pair in self.pairs],
             "missing": list(self.missing),
             "extra": [positions[call.index] for call in self.extra],
+            **indexes_of(self.calls),
         }
-        if any(index != position for index, position in positions.items()):
-            facts["indexes"] = list(positions)
         if self.checks:
             facts["checks"] = [check.to_dict() for check in self.checks]
         if self.call_agreement.selection.names:

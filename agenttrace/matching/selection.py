@@ -145,6 +145,12 @@ class Selection:
 EVERYTHING = Selection()
 
 
+def indexes_of(calls: Sequence[ToolCall]) -> dict[str, list[int]]:
+    """The fact ``indexes``: each call's index in the trace; none where that is the position in the list."""
+    indexes = [call.index for call in calls]
+    return {} if indexes == list(range(len(calls))) else {"indexes": indexes}
+
+
 def agent_matches(agent: str, path: str) -> bool:
     """Whether a call's agent path is, or ends with, this agent; globs match against the whole path."""
     return path == agent or path.endswith(f"/{agent}") or fnmatchcase(path, agent)
