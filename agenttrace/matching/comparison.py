@@ -27,7 +27,6 @@ class Comparison:
     `calls` are the actual calls that count; `attempts` is the number of attempts of those that had several
     (by `ToolCall.index`). `plan` is the way to fulfil the path that fits best, `alignment` the optimal
     pairing with it. `expects_calls` is false where the path is empty, or names no tool that is compared.
-    `untagged` are expected tools that are compared because nothing says which tags they have.
     """
 
     expectation: Expectation
@@ -38,7 +37,6 @@ class Comparison:
     plan: Group
     alignment: Alignment
     expects_calls: bool
-    untagged: tuple[str, ...]
     checks: tuple[Check, ...]
     call_agreement: CallAgreement
 

@@ -56,10 +56,6 @@ class CallScorer:
         calls, _ = self.selection.counted(self.selection.calls(run.tool_calls))
         return calls
 
-    def _untagged(self, expected: Sequence[Call], run: Trace) -> Sequence[str]:
-        """The expected tools that are compared only because nothing says which tags they have."""
-        return self.selection.untagged(expected, run.tool_calls, run.tools)
-
     def _compared_names(self, expected: Sequence[Call], run: Trace) -> list[str]:
         """The names of the expected calls, aliases resolved, without tools that are not compared.
 
@@ -97,19 +93,15 @@ class CallScorer:
         diff: str | None = None,
         *,
         vacuous: Sequence[str] = (),
-        untagged: Sequence[str] = (),
     ) -> Score:
         """The score of a value; its metadata has the names that were read as aliases of others.
 
-        `vacuous` are guards of tools that nobody knows, `untagged` expected tools whose tags nobody knows:
-        reason and details tell of them, whatever the value is.
+        `vacuous` are guards of tools that nobody knows: reason and details tell of them, whatever the value
+        is.
         """
         if vacuous:
             reason += f"; vacuous, no known tool has such a name: {', '.join(vacuous)}"
             details = {**(details or {}), "vacuous": list(vacuous)}
-        if untagged:
-            reason += f"; expected, because nothing says which tags they have: {', '.join(untagged)}"
-            details = {**(details or {}), "untagged": list(untagged)}
         return Score.of(
             self.name,
             value,

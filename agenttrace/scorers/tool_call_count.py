@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from collections import Counter
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from typing import Any, Unpack
 
 from agenttrace.core.errors import ScorerError, did_you_mean
@@ -13,6 +14,7 @@ from agenttrace.core.numbers import is_whole
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.pattern import Call
+from agenttrace.expectations.reading import in_both_readings, reversed_reading
 from agenttrace.matching.selection import actual_calls
 from agenttrace.scorers.call_scorer import CallOptions, CallScorer
 
@@ -52,6 +54,7 @@ class ToolCallCountScorer(CallScorer):
         self.counts = _checked_counts(name, counts)
         self.strict = strict
 
+    @in_both_readings
     def score(self, example: Example, trace: Trace | None = None) -> Score:
         """Compare how often each tool was called with its count.
 
@@ -63,10 +66,12 @@ class ToolCallCountScorer(CallScorer):
         actual_counts = Counter(call.name for call in self._chosen_calls(run))
         details: dict[str, dict[str, Any]] = {}
         for tool, (word, number) in self.counts.items():
-            if not self._compared_names([Call(name=tool)], run):
-                continue
             actual = actual_counts[self.selection.name_of(tool)]
             holds = OPERATORS[word](actual, number)
+            # Where it cannot be told whether the count is compared, leaving out one that holds is no favour.
+            with reversed_reading() if holds else nullcontext():
+                if not self._compared_names([Call(name=tool)], run):
+                    continue
             details[tool] = {"actual": actual, "operator": word, "expected": number, "held": holds}
         num_holding = sum(row["held"] for row in details.values())
         value = num_holding / len(details) if details else 1.0

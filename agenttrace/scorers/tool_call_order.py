@@ -10,6 +10,7 @@ from agenttrace.core.example import Example
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.pattern import Call
+from agenttrace.expectations.reading import in_both_readings
 from agenttrace.matching.lcs import lcs_pairs
 from agenttrace.matching.selection import actual_calls, indexes_of
 from agenttrace.scorers.call_scorer import CallOptions, CallScorer
@@ -45,6 +46,7 @@ class ToolCallOrderScorer(CallScorer):
         """Raise ScorerError where nothing says which order is expected."""
         self._expected(example)
 
+    @in_both_readings
     def score(self, example: Example, trace: Trace | None = None) -> Score:
         """Compare the two orders.
 
@@ -53,8 +55,7 @@ class ToolCallOrderScorer(CallScorer):
             ExpectationError: an expected tool is not among the recorded ones.
         """
         run = actual_calls(example, trace)
-        expected_calls = self._expected(example)
-        expected = self._compared_names(expected_calls, run)
+        expected = self._compared_names(self._expected(example), run)
         calls = self._chosen_calls(run)
         actual = [call.name for call in calls]
         lcs = [expected[e] for e, _ in lcs_pairs(expected, actual)]
@@ -67,7 +68,7 @@ class ToolCallOrderScorer(CallScorer):
         else:
             value = len(lcs) / len(expected)
             reason = f"LCS {len(lcs)} of {len(expected)} expected: {', '.join(lcs) or 'none'}"
-        return self.scored(value, reason, details, untagged=self._untagged(expected_calls, run))
+        return self.scored(value, reason, details)
 
     def _expected(self, example: Example) -> Sequence[Call]:
         raw = self.tool_calls_order if self.tool_calls_order is not None else example.expected_tools
