@@ -21,7 +21,7 @@ from agenttrace.matching.agreement import CallAgreement, Comparators
 from agenttrace.matching.align import Alignment, Credit, align, unordered
 from agenttrace.matching.checks import Subject, check_constraints
 from agenttrace.matching.comparison import UNORDERED_MODES, Comparison
-from agenttrace.matching.known_tools import check_tools, known_names
+from agenttrace.matching.known_tools import check_tags, check_tools, known_names
 from agenttrace.matching.selection import EVERYTHING, Selection
 
 
@@ -61,6 +61,7 @@ def compare(
     calls, attempt_counts = scope.counted(attempts)
     expected = parsed.calls
     check_tools(expected, known_tools, scope, all_calls)
+    check_tags(scope, all_calls, known_tools)
     known = known_names(known_tools, attempts, trace, scope)
     call_agreement = CallAgreement(
         calls,

@@ -147,6 +147,11 @@ def _tool_matches(tool: str, call: ToolCall, selection: Selection) -> bool:
     return fnmatchcase(selection.name_of(call.name), tool)
 
 
+def is_tagged(call: ToolCall) -> bool:
+    """Whether it is known which tags the tool of a call has, if any."""
+    return call.tool is not None or isinstance(call.metadata.get("kind"), str)
+
+
 def _tags(call: ToolCall) -> set[str]:
     tags = set(call.tool.tags) if call.tool is not None else set()
     kind = call.metadata.get("kind")

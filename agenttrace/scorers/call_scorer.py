@@ -13,7 +13,7 @@ from agenttrace.core.trace import Trace
 from agenttrace.expectations.expectation import Attempts
 from agenttrace.expectations.parse import parse_expectation
 from agenttrace.expectations.pattern import Call
-from agenttrace.matching.known_tools import check_tools
+from agenttrace.matching.known_tools import check_tags, check_tools
 from agenttrace.matching.selection import Selection
 
 
@@ -52,7 +52,12 @@ class CallScorer:
         self.selection = Selection.of(**options)
 
     def _chosen_calls(self, run: Trace) -> Sequence[ToolCall]:
-        """The calls that count, under their normal names."""
+        """The calls that count, under their normal names.
+
+        Raises:
+            ScorerError: they are chosen by tag, and nothing in the run says any.
+        """
+        check_tags(self.selection, run.tool_calls, run.tools)
         calls, _ = self.selection.counted(self.selection.calls(run.tool_calls))
         return calls
 

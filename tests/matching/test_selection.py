@@ -80,18 +80,21 @@ def test_aliases_apply_to_calls_and_expectations_alike() -> None:
             assert comparison.facts()["names"] == {"lookupOrder": "lookup_order"}
 
 
+GET_USER = {"name": "get_user", "kind": "read"}
+
+
 def test_a_subset_of_tools_is_taken_from_both_sides() -> None:
     selection = Selection.of(tools="tag:write")
     run = ["get_user", {"name": "refund", "kind": "write"}]
     assert compare(
         expect(["lookup", "refund"], mode="exact"), trace_of([*run, "lookup"]), selection=selection
     ).holds
-    assert compare(["get_user"], trace_of(["get_user"]), selection=selection).value == 1.0
+    assert compare(["get_user"], trace_of([GET_USER]), selection=selection).value == 1.0
     assert compare(["get_user"], trace_of(run), selection=selection).value == 0.0
 
 
 def test_a_comparison_counts_an_expected_tool_of_which_no_tag_is_known() -> None:
-    unknown = compare(["refund"], trace_of(["get_user"]), selection=Selection.of(tools="tag:write"))
+    unknown = compare(["refund"], trace_of([GET_USER]), selection=Selection.of(tools="tag:write"))
     assert (unknown.required, unknown.holds) == (1, False)
     tools = {
         "refund": ToolDefinition(name="refund", tags=("write",)),

@@ -5,15 +5,19 @@ from collections import Counter
 
 import pytest
 
-from agenttrace import Example, any_of, many, opt, par
+from agenttrace import Example, ScorerError, any_of, many, opt, par
 from agenttrace.expectations.expectation import MODES
 from agenttrace.scorers import (
+    BudgetScorer,
+    ExecutionOrderScorer,
     FunctionCallCoverageScorer,
+    LoopScorer,
     ToolCallArgsScorer,
     ToolCallCountScorer,
     ToolCallOrderScorer,
     ToolCallOutputScorer,
     ToolOrderScorer,
+    ToolPermissionScorer,
     TrajectoryScorer,
 )
 
@@ -68,6 +72,25 @@ def test_a_count_is_read_in_its_own_direction():
     assert failing.details["cannot_be_told"]["in_favour"] == 0.5
 
 
+@pytest.mark.parametrize(
+    "scorer",
+    [
+        lambda tools: ToolOrderScorer(tools=tools),
+        lambda tools: ToolCallOrderScorer(tools=tools),
+        lambda tools: ExecutionOrderScorer(tools=tools),
+        lambda tools: LoopScorer(tools=tools),
+        lambda tools: ToolPermissionScorer(deny="delete_*", tools=tools),
+        lambda tools: BudgetScorer(calls=1, tools=tools),
+    ],
+)
+def test_a_choice_by_tag_is_an_error_where_nothing_in_the_run_has_any(scorer):
+    """It used to choose no call at all, so that all of these passed."""
+    called = ["delete_all", "refund", "delete_all"]
+    example = Example(expected_tools=["refund"], expected_output=["refund"], tools_called=called)
+    with pytest.raises(ScorerError, match="'tag:write' chooses by tag, and nothing in the run says"):
+        scorer("tag:write").score(example)
+
+
 def scorers(chance):
     """Functions that make one scorer for a choice of tools, and the calls that are expected of it."""
     names = chance.choices("abcd", k=chance.randrange(1, 4))
@@ -94,10 +117,10 @@ def scorers(chance):
 
 
 def test_a_choice_by_tag_never_gives_more_than_the_same_choice_by_name():
-    """3,000 runs: what the record does not tell makes a score errored, or changes no verdict."""
+    """1,500 runs: what the record does not tell makes a score errored, or changes no verdict."""
     chance = random.Random(5)
     outcomes = Counter()
-    for _ in range(3_000):
+    for _ in range(1_500):
         kinds = {name: chance.choice(("read", "write")) for name in "abcd"}
         called = [
             {"name": name, "kind": kinds[name]} for name in chance.choices("abcd", k=chance.randrange(5))
@@ -109,4 +132,4 @@ def test_a_choice_by_tag_never_gives_more_than_the_same_choice_by_name():
         outcomes[by_tag.outcome] += 1
         assert by_tag.outcome in (by_name.outcome, "errored")
         assert by_tag.value is None or by_tag.value <= by_name.value + 1e-12
-    assert min(outcomes[outcome] for outcome in ("passed", "failed", "errored")) > 300
+    assert min(outcomes[outcome] for outcome in ("passed", "failed", "errored")) > 150
