@@ -12,7 +12,7 @@ from agenttrace.core.score import Score
 from agenttrace.core.tool import TOOL
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.expectation import Attempts
-from agenttrace.expectations.reading import cause_within, in_both_readings
+from agenttrace.expectations.reading import cause_within
 from agenttrace.expectations.value_key import value_key
 from agenttrace.matching.lcs import lcs_pairs
 from agenttrace.matching.selection import check_scored, indexes_of
@@ -67,7 +67,6 @@ class ExecutionOrderScorer(CallScorer):
         """Raise ScorerError where the example has no list of expected actions."""
         self._expected(example)
 
-    @in_both_readings
     def score(self, example: Example, trace: Trace | None = None) -> Score:
         """Compare the two lists of actions.
 

@@ -116,20 +116,20 @@ def _uses(call: ToolCall, source: ToolCall) -> bool:
 
     Where none of the values that are known is, and some were not recorded whole, it cannot be told.
     """
-    arguments = list(_leaves(call.arguments))
+    arguments, results = list(_leaves(call.arguments)), list(_leaves(source.output))
     keys = {value_key(value) for value in arguments}
     texts = [value for value in arguments if isinstance(value, str)]
-    for value in _leaves(source.output):
-        if value is None or isinstance(value, bool) or value == "":
-            continue
+    results = [value for value in results if not (value is None or isinstance(value, bool) or value == "")]
+    for value in results:
         if value_key(value) in keys or any(str(value) in text for text in texts if len(str(value)) > 2):
             return True
+    hidden_argument, hidden_result = cause_within(call.arguments), cause_within(source.output)
     comparing(call)
-    cause = cause_within(call.arguments)
-    if cause is not None:
-        return cannot_tell(cause, "an argument") == 1.0
-    cause = cause_within(source.output)
-    return cause is not None and cannot_tell(cause, f"the result of {source.name} in an argument") == 1.0
+    if hidden_argument is not None and (results or hidden_result is not None):
+        return cannot_tell(hidden_argument, "an argument") == 1.0
+    if hidden_result is not None and arguments:
+        return cannot_tell(hidden_result, f"the result of {source.name} in an argument") == 1.0
+    return False
 
 
 def _leaves(value: Any) -> Iterator[Any]:

@@ -109,6 +109,8 @@ def test_a_dependency_that_cannot_be_read_is_an_error():
         ([{"$truncated": 7}], {"items": [{"$truncated": 7}]}, "errored"),
         ("abc…[+7 chars]", {"text": "abc…[+7 chars]"}, "errored"),
         ("abc…[+7 chars]", {"text": "xyz"}, "errored"),
+        ("abc…[+7 chars]", {}, "failed"),
+        (None, {"token": "[redacted]"}, "failed"),
     ],
 )
 def test_a_result_that_was_not_recorded_whole_is_neither_there_nor_missing_for_sure(
