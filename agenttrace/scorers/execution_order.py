@@ -16,6 +16,7 @@ from agenttrace.expectations.reading import cause_within
 from agenttrace.expectations.value_key import value_key
 from agenttrace.matching.lcs import lcs_pairs
 from agenttrace.matching.selection import check_scored, indexes_of
+from agenttrace.scorers.answer_scorer import shown
 from agenttrace.scorers.call_scorer import CallOptions, CallScorer
 
 Actions = Literal["tools", "nodes"]
@@ -144,5 +145,6 @@ def _compare(mode: str, expected: list[Any], actual: list[Any]) -> tuple[float, 
 
 
 def _text(actions: Any) -> str:
-    names = ", ".join(str(action) for action in actions[:20]) + (", …" if len(actions) > 20 else "")
+    texts = [action if isinstance(action, str) else shown(action, 200) for action in actions[:20]]
+    names = ", ".join(texts) + (", …" if len(actions) > 20 else "")
     return f"[{names}]"

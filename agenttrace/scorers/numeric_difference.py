@@ -9,7 +9,7 @@ from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
-from agenttrace.scorers.answer_scorer import AnswerScorer
+from agenttrace.scorers.answer_scorer import AnswerScorer, shown
 
 
 class NumericDifferenceScorer(AnswerScorer):
@@ -47,5 +47,5 @@ class NumericDifferenceScorer(AnswerScorer):
         except (TypeError, ValueError, OverflowError):
             number = math.nan
         if not math.isfinite(number):
-            raise ScorerError(f"{self.name}: {field} is a finite number, got {value!r:.100}")
+            raise ScorerError(f"{self.name}: {field} is a finite number, got {shown(value, 100)}")
         return number
