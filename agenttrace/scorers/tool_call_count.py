@@ -15,6 +15,7 @@ from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.pattern import Call
 from agenttrace.expectations.reading import in_both_readings, reversed_reading
+from agenttrace.matching.known_tools import known_names
 from agenttrace.matching.selection import actual_calls
 from agenttrace.scorers.call_scorer import CallOptions, CallScorer
 
@@ -34,8 +35,9 @@ class ToolCallCountScorer(CallScorer):
 
     ``counts={"search": (">=", 1), "pay": ("=", 1)}``. With `strict`, 1.0 where all hold, else 0.0. A tool
     that was never called counts 0, also on an empty trace; other tools are free. Counts of tools that the
-    option `tools` leaves out are left out too; where none is left, the value is 1.0. Details per tool:
-    `actual`, `operator`, `expected`, `held`.
+    option `tools` leaves out are left out too; where none is left, the value is 1.0. A count that holds of a
+    tool that no known one is, where tools are known, is reported as *vacuous*. Details per tool: `actual`,
+    `operator`, `expected`, `held`.
 
     Raises:
         ScorerError: there are no counts, an operator is unknown, or a count is not a whole number from 0.
@@ -84,7 +86,9 @@ class ToolCallCountScorer(CallScorer):
         )
         if failures and self.strict:
             reason += "; strict: 0 unless all"
-        return self.scored(value, reason, details)
+        known = known_names(run.tools, run.tool_calls, run, self.selection)
+        vacuous = [tool for tool, row in details.items() if known and row["held"] and tool not in known]
+        return self.scored(value, reason, details, vacuous=vacuous)
 
 
 def _checked_counts(scorer: str, counts: Any) -> dict[str, tuple[str, int]]:

@@ -16,6 +16,7 @@ from pydantic import BaseModel
 import agenttrace.judges as judges
 import agenttrace.scorers as scorers
 from agenttrace import Example, Score, Trace, Tracer, call, expect
+from agenttrace.core.span import Span
 from agenttrace.judges import FakeChatModel
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "details.md").read_text()
@@ -123,6 +124,18 @@ RUN = [
     {"name": "pay", "arguments": {"id": 7}, "output": "done"},
 ]
 TRACE = Trace.from_calls(RUN)
+OFFERED = Trace(
+    [
+        Span(
+            trace_key=1,
+            span_key=1,
+            name="chat",
+            span_type="llm",
+            start_ns=0,
+            input={"tools": [{"name": "pay"}]},
+        )
+    ]
+)
 CUT = "x" * 50 + "…[+7 chars]"
 
 
@@ -219,6 +232,7 @@ RULES = {
     ],
     "ToolCallCountScorer": lambda: [
         of_calls(scorers.ToolCallCountScorer({"find": (">=", 1), "refund": ("=", 1)})),
+        of_calls(scorers.ToolCallCountScorer({"refnd": ("=", 0)}), OFFERED),
         UNTAGGED(scorers.ToolCallCountScorer({"pay": ("=", 1), "refund": (">", 0)}, tools="tag:write")),
     ],
     "FunctionCallCoverageScorer": lambda: [
