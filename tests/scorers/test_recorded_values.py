@@ -197,6 +197,26 @@ def test_what_lies_beyond_a_limit_decides_no_verdict_wrongly(kind, how, captured
     assert outcome(expected, trace) in never(wrong)
 
 
+CUT_TWICE = pytest.mark.xfail(
+    reason="the record itself is wrong where a value is cut twice, and a long expected set is cut",
+    strict=False,
+)
+ROWS = [{"id": n, "name": "n" * 100} for n in range(1_000)]
+
+
+@CUT_TWICE
+@pytest.mark.parametrize(
+    ("expected", "actual"), [([TEXT, "hello"], [TEXT, "hello"]), (ROWS, ROWS), (set(NUMBERS), set(NUMBERS))]
+)
+def test_equal_values_that_were_cut_twice_never_fail(expected, actual, captured):
+    assert outcome(expected, captured(actual)) != "failed"
+
+
+@CUT_TWICE
+def test_a_long_set_does_not_equal_a_part_of_it():
+    assert outcome(set(range(1_500)), by_hand(list(range(1_000)))) != "passed"
+
+
 def test_lengths_and_sizes_are_known_though_the_value_was_cut(captured):
     assert outcome(length(100_000), captured(TEXT)) == "passed"
     assert outcome(length(lte(70_000)), captured(TEXT)) == "failed"
