@@ -1,11 +1,14 @@
 """``tools="tag:…"``: where nothing says which tags an expected tool has, both are considered."""
 
+import gzip
+import json
 import random
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
-from agenttrace import Example, ScorerError, any_of, many, opt, par
+from agenttrace import Example, ScorerError, Trace, any_of, many, opt, par
 from agenttrace.expectations.expectation import MODES
 from agenttrace.scorers import (
     BudgetScorer,
@@ -133,3 +136,40 @@ def test_a_choice_by_tag_never_gives_more_than_the_same_choice_by_name():
         assert by_tag.outcome in (by_name.outcome, "errored")
         assert by_tag.value is None or by_tag.value <= by_name.value + 1e-12
     assert min(outcomes[outcome] for outcome in ("passed", "failed", "errored")) > 150
+
+
+DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize(
+    ("file", "untold"),
+    [
+        ("tau_bench_airline_gpt-4o", 47),
+        ("tau_bench_retail_grok-3_faults", 19),
+        ("tau2_airline_trajectories", 90),
+        ("tau2_telecom_trajectories", 15),
+    ],
+)
+def test_on_recorded_runs_a_choice_by_tag_changes_no_verdict(file, untold):
+    path = DATA / f"{file}.jsonl.gz"
+    if not path.exists():
+        pytest.skip(f"{path} is not here")
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        runs = [json.loads(line) for line in lines]
+    calls = [call for run in runs for call in (*run["actual"], *run["expected"])]
+    writes = {call["name"] for call in calls if call.get("kind") == "write"}
+    by_name, by_tag = (
+        ToolOrderScorer(exact_match=True, tools=tools) for tools in (sorted(writes), "tag:write")
+    )
+    outcomes = Counter()
+    for run in runs:
+        expected = [
+            {"tool_name": call["name"], "parameters": call.get("args"), "match": "listed"}
+            for call in run["expected"]
+        ]
+        example, trace = Example(expected_tools=expected), Trace.from_calls(run["actual"])
+        score = by_tag.score(example, trace)
+        outcomes[score.outcome] += 1
+        assert score.outcome in (by_name.score(example, trace).outcome, "errored")
+    assert outcomes["errored"] == untold
