@@ -234,9 +234,11 @@ class _Budget:
             pairs = list(islice(dict.items(value), self.limits.items))
         copy: dict[str, Any] = {}
         for key, item in pairs:
-            if self.remaining <= 0:
-                break
+            if self.remaining <= 0 or (type(key) is str and len(key) > self.remaining):
+                break  # a key that was cut would be another
             copy[self._key(key, copy, depth)] = self.walk(item, depth)
+        if not copy and size:
+            return left_out("span")
         if len(copy) < size:
             last = next(reversed(dict.items(value))) if size > self.limits.items else None
             return self._own(copy) | left_out(size - len(copy) + _left_out_before(last))

@@ -10,8 +10,9 @@ from functools import cached_property
 from typing import Any, Literal, get_args
 
 from agenttrace.core.errors import ExpectationError, ScorerError, did_you_mean
+from agenttrace.core.marks import cause_of
 from agenttrace.core.numbers import is_number, is_whole
-from agenttrace.core.tool_call import ARGUMENT_MODES, ArgumentMode, ToolCall
+from agenttrace.core.tool_call import ANY, ARGUMENT_MODES, ArgumentMode, ToolCall
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.matcher import write_value
 from agenttrace.expectations.pattern import AnyOf, Call, Item, Many, Par, Pattern, Seq, seq
@@ -334,8 +335,8 @@ def expectation_of(run: Trace | Sequence[ToolCall], expect: CallParts = "calls")
     """The tool calls of a run as expected tools, in their order: plain data to keep, edit, or compare with.
 
     ``Example(input=…, expected_tools=expectation_of(captured.trace))``. Failed attempts are among the calls.
-    Arguments are those that were recorded, defaults included. A call whose arguments could not be read is
-    expected by name only.
+    Arguments are those that were recorded, defaults included; where a part was cut, redacted or not opened,
+    anything is expected. A call whose arguments could not be read is expected by name only.
 
     Raises:
         ExpectationError: `run` is neither a trace nor its calls, or `expect` is unknown.
@@ -352,6 +353,17 @@ def expectation_of(run: Trace | Sequence[ToolCall], expect: CallParts = "calls")
     return [
         call.name
         if call.arguments_error is not None
-        else {"tool_name": call.name, "parameters": write_value(call.arguments)}
+        else {"tool_name": call.name, "parameters": write_value(_what_is_known(call.arguments))}
         for call in calls
     ]
+
+
+def _what_is_known(recorded: Any) -> Any:
+    """A recorded value with ANY in the place of each part that was not recorded whole."""
+    if cause_of(recorded) is not None:
+        return ANY
+    if isinstance(recorded, Mapping):
+        return {key: _what_is_known(item) for key, item in recorded.items()}
+    if isinstance(recorded, list | tuple):
+        return [_what_is_known(item) for item in recorded]
+    return recorded

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import wraps
-from typing import Any, TypeVar, cast
+from typing import Any, Literal, TypeVar, cast
 
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.marks import Cause
@@ -24,11 +24,15 @@ from agenttrace.core.tool_call import ToolCall
 _MOST_DOUBTS = 20
 _SHOWN_DOUBTS = 3
 
-_REMEDIES: dict[Cause, str] = {
+Untold = Cause | Literal["not tagged"]
+"""Why it cannot be told: the cause of a mark, or that nothing says which tags a tool has."""
+
+_REMEDIES: dict[Untold, str] = {
     "cut": "keep it whole while it is recorded, or expect only its beginning",
     "redacted": "expect ANY in its place",
     "not opened": "tell recording what it holds: register_snapshot",
     "not recorded": "it did not reach the record",
+    "not tagged": "choose the tools by name, or have tags recorded: observe(tags=…)",
 }
 
 
@@ -38,7 +42,7 @@ class Doubt:
 
     subject: str
     path: str
-    cause: Cause
+    cause: Untold
     note: str = ""
 
     def __str__(self) -> str:
@@ -68,11 +72,22 @@ def cannot_tell(cause: Cause, path: str = "", note: str = "") -> float:
     `note` says more of the cause, such as the type that was not opened.
     """
     reading = _reading.get()
+    call = reading.call
+    subject = "the answer" if call is None else f"{call.name} (call {call.index + 1})"
+    return 1.0 if _in_favour(Doubt(subject, path or reading.path, cause, note)) else 0.0
+
+
+def may_be_left_out(tool: str) -> bool:
+    """Whether an expected tool, of which nothing says which tags it has, is not among those compared."""
+    return _in_favour(Doubt(f"the expected tool {tool}", "", "not tagged"))
+
+
+def _in_favour(doubt: Doubt) -> bool:
+    """Whether it is read in favour of the run; the doubt is noted, where a score asks for doubts."""
+    reading = _reading.get()
     if reading is not _AGAINST and len(reading.doubts) < _MOST_DOUBTS:
-        call = reading.call
-        subject = "the answer" if call is None else f"{call.name} (call {call.index + 1})"
-        reading.doubts[Doubt(subject, path or reading.path, cause, note)] = None
-    return 1.0 if reading.favourable else 0.0
+        reading.doubts[doubt] = None
+    return reading.favourable
 
 
 def comparing(call: ToolCall) -> None:

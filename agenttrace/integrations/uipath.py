@@ -165,7 +165,8 @@ class ToolCallCountEvaluator(_Evaluator[ToolCallCountEvaluationCriteria, ToolCal
         return ToolCallCountScorer(criteria.tool_calls_count, self.config.strict, name=self.name)
 
     def _details(self, score: Score, criteria: ToolCallCountEvaluationCriteria) -> Any:
-        return ToolCallCountEvaluatorJustification(score.details)
+        counts = {tool: score.details[tool] for tool in criteria.tool_calls_count}
+        return ToolCallCountEvaluatorJustification(counts)
 
 
 class ToolCallArgsEvaluator(_Evaluator[ToolCallArgsEvaluationCriteria, ToolCallArgsEvaluatorConfig]):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -13,12 +14,14 @@ from agenttrace.core.trace import Trace
 from agenttrace.expectations.expectation import Expectation, Mode, check_options
 from agenttrace.expectations.matcher import Answerer
 from agenttrace.expectations.parse import parse_expectation
+from agenttrace.expectations.pattern import Call, Many, Par, Pattern, Seq
 from agenttrace.expectations.plans import EMPTY, Expansion, Group
+from agenttrace.expectations.reading import reversed_reading
 from agenttrace.matching.agreement import CallAgreement, Comparators
 from agenttrace.matching.align import Alignment, Credit, align, unordered
 from agenttrace.matching.checks import Subject, check_constraints
 from agenttrace.matching.comparison import UNORDERED_MODES, Comparison
-from agenttrace.matching.known_tools import check_tools, known_names
+from agenttrace.matching.known_tools import check_tags, check_tools, known_names
 from agenttrace.matching.selection import EVERYTHING, Selection
 
 
@@ -58,6 +61,7 @@ def compare(
     calls, attempt_counts = scope.counted(attempts)
     expected = parsed.calls
     check_tools(expected, known_tools, scope, all_calls)
+    check_tags(scope, all_calls, known_tools)
     known = known_names(known_tools, attempts, trace, scope)
     call_agreement = CallAgreement(
         calls,
@@ -79,8 +83,7 @@ def compare(
         attempts=attempt_counts,
         plan=plan,
         alignment=alignment,
-        expects_calls=any(scope.expects(call.name, all_calls, known_tools) for call in expected),
-        untagged=scope.untagged(expected, all_calls, known_tools),
+        expects_calls=_expects_calls(parsed, call_agreement, all_calls, known_tools),
         checks=()
         if parsed.is_path_only
         else check_constraints(parsed, Subject(attempts, calls, trace, known)),
@@ -108,6 +111,38 @@ def _scoped(selection: Selection, expectation: Expectation) -> Selection:
         turn=expectation.turn if expectation.turn is not None else selection.turn,
         attempts=expectation.attempts or selection.attempts,
     )
+
+
+def _expects_calls(
+    expectation: Expectation,
+    call_agreement: CallAgreement,
+    all_calls: Sequence[ToolCall],
+    known_tools: Mapping[str, ToolDefinition],
+) -> bool:
+    """Whether the path names any tool that is compared.
+
+    Where it names none, any call breaks it, and so an optional tool with unknown tags favours the run.
+    """
+    selection, path = call_agreement.selection, expectation.path
+    if selection.tools is None or path is None:
+        return bool(expectation.calls)
+    required = {call.name for call in _required_calls(path)}
+    optional = {call.name for call in path.calls()} - required
+    if any(selection.expects(name, all_calls, known_tools) for name in sorted(required)):
+        return True
+    with reversed_reading() if call_agreement.calls else nullcontext():
+        return any(selection.expects(name, all_calls, known_tools) for name in sorted(optional))
+
+
+def _required_calls(pattern: Pattern) -> Iterator[Call]:
+    """The calls that stand in every way to fulfil a pattern."""
+    if isinstance(pattern, Call):
+        yield pattern
+    elif isinstance(pattern, Seq | Par):
+        for part in pattern.parts:
+            yield from _required_calls(part)
+    elif isinstance(pattern, Many) and pattern.least:
+        yield from _required_calls(pattern.part)
 
 
 def _plans(

@@ -15,6 +15,7 @@ from agenttrace.matching.agreement import CallAgreement
 from agenttrace.matching.align import Alignment, Credit, Pair, align, by_name
 from agenttrace.matching.checks import Check
 from agenttrace.matching.rows import Row, rows_of
+from agenttrace.matching.selection import indexes_of
 
 UNORDERED_MODES: frozenset[Mode] = frozenset({"any_order", "contains", "only"})
 
@@ -26,7 +27,6 @@ class Comparison:
     `calls` are the actual calls that count; `attempts` is the number of attempts of those that had several
     (by `ToolCall.index`). `plan` is the way to fulfil the path that fits best, `alignment` the optimal
     pairing with it. `expects_calls` is false where the path is empty, or names no tool that is compared.
-    `untagged` are expected tools that are compared because nothing says which tags they have.
     """
 
     expectation: Expectation
@@ -37,7 +37,6 @@ class Comparison:
     plan: Group
     alignment: Alignment
     expects_calls: bool
-    untagged: tuple[str, ...]
     checks: tuple[Check, ...]
     call_agreement: CallAgreement
 
@@ -179,9 +178,8 @@ class Comparison:
             "pairs": [[pair.place, pair.position, pair.agreement] for pair in self.pairs],
             "missing": list(self.missing),
             "extra": [positions[call.index] for call in self.extra],
+            **indexes_of(self.calls),
         }
-        if any(index != position for index, position in positions.items()):
-            facts["indexes"] = list(positions)
         if self.checks:
             facts["checks"] = [check.to_dict() for check in self.checks]
         if self.call_agreement.selection.names:

@@ -23,6 +23,7 @@ from typing import Any, Literal
 
 from agenttrace.core.jsonable import jsonable
 from agenttrace.core.marks import without_digests
+from agenttrace.core.tagged import int_data
 from agenttrace.core.text import shorten
 from agenttrace.core.tool_call import ANY, ExpectedToolCall, ToolCall
 from agenttrace.expectations.matcher import Matcher, Unordered
@@ -206,10 +207,17 @@ def _text(value: Any) -> str:
     kind = type(value)
     if kind is str:
         return _write(without_digests(value))
-    if kind is int or kind is float or kind is bool or value is None:
+    if kind is float or kind is bool or value is None:
         return _write(value)
-    if value is ANY or isinstance(value, Matcher):
-        return _QUOTED.sub(_requote, repr(value))
+    if kind is int:
+        return _write(int_data(value))
+    if value is ANY:
+        return repr(value)
+    if isinstance(value, Matcher):
+        try:
+            return _QUOTED.sub(_requote, repr(value))
+        except ValueError:  # Python refuses to print the longest integers
+            return _text(value.to_data())
     if isinstance(value, Unordered):
         return "{" + ", ".join(map(_text, value.members)) + "}"
     if isinstance(value, Mapping):

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from agenttrace.core.errors import ExpectationError, did_you_mean
+from agenttrace.core.errors import ExpectationError, ScorerError, did_you_mean
 from agenttrace.core.tool import ToolDefinition
 from agenttrace.core.tool_call import ToolCall
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.matcher import Matcher, Unordered
 from agenttrace.expectations.pattern import Call
 from agenttrace.expectations.references import Ref
-from agenttrace.matching.selection import Selection
+from agenttrace.matching.selection import TAG, Selection, is_tagged
 
 LLM = "llm"
 
@@ -48,6 +48,20 @@ def check_tools(
                     f"{_place(call)}{matcher!r} in {call.name!r} begins with no label and no recorded tool"
                     + did_you_mean(matcher.source, names | labels)
                 )
+
+
+def check_tags(selection: Selection, calls: Sequence[ToolCall], tools: Mapping[str, ToolDefinition]) -> None:
+    """Refuse a choice by tag where calls were made and nothing says which tags any of their tools has.
+
+    Raises:
+        ScorerError: neither a tool's definition nor the kind of a recorded call is known.
+    """
+    tags = [tool for tool in selection.tools or () if tool.startswith(TAG)]
+    if tags and calls and not tools and not any(is_tagged(call) for call in calls):
+        raise ScorerError(
+            f"{tags[0]!r} chooses by tag, and nothing in the run says which tags its tools have; choose the "
+            "tools by name, or have tags recorded: observe(tags=…), or the kind of a recorded call"
+        )
 
 
 def known_names(

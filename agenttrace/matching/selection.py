@@ -12,10 +12,10 @@ from agenttrace.core.tool import ToolDefinition
 from agenttrace.core.tool_call import ToolCall
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.expectation import ATTEMPTS, Attempts
+from agenttrace.expectations.reading import may_be_left_out
 
 if TYPE_CHECKING:
     from agenttrace.core.example import Example
-    from agenttrace.expectations.pattern import Call
 
 TAG = "tag:"
 
@@ -27,9 +27,9 @@ class Selection:
     `agent`: calls made by an agent of that name (its path may be given too, and globs), not by agents below
     it. `turn`: calls of one turn. `attempts`: what failed calls count for. `names`: aliases, each with the
     name that it stands for; they are applied to calls and expectations alike. `tools`: only these tools, by
-    name, by glob, or as ``tag:write``: the tags of the tool, or the ``kind`` of a recorded call. An expected
-    tool whose tags nothing tells (it is not recorded, and was not called) is compared, and so counts as
-    missing: left out, it could only make the score better than it is.
+    name, by glob, or as ``tag:write``: the tags of the tool, or the ``kind`` of a recorded call. Whether an
+    expected tool is compared whose tags nothing tells (it is not recorded, and was not called) cannot be
+    told: it counts as missing, or is left out in the reading that favours the run.
 
     Raises:
         ScorerError: an unknown `attempts`, or a tool that is not a text.
@@ -103,7 +103,7 @@ class Selection:
     def expects(
         self, name: str, calls: Iterable[ToolCall], known_tools: Mapping[str, ToolDefinition]
     ) -> bool:
-        """Whether the expected tool is among those that are compared; it is where its tags are unknown."""
+        """Whether the expected tool is compared; it is read both ways where nothing says its tags."""
         if self.tools is None:
             return True
         normal = self.name_of(name)
@@ -113,22 +113,7 @@ class Selection:
         if not tags:
             return False
         tool_tags = self._tags_of(name, calls, known_tools)
-        return tool_tags is None or not tags.isdisjoint(tool_tags)
-
-    def untagged(
-        self, expected: Iterable[Call], calls: Sequence[ToolCall], known_tools: Mapping[str, ToolDefinition]
-    ) -> tuple[str, ...]:
-        """The expected tools that are compared only because nothing says which tags they have."""
-        if not any(tool.startswith(TAG) for tool in self.tools or ()):
-            return ()
-        globs = [tool for tool in self.tools or () if not tool.startswith(TAG)]
-        names = dict.fromkeys(call.name for call in expected)
-        return tuple(
-            name
-            for name in names
-            if self._tags_of(name, calls, known_tools) is None
-            and not any(fnmatchcase(self.name_of(name), glob) for glob in globs)
-        )
+        return not may_be_left_out(name) if tool_tags is None else not tags.isdisjoint(tool_tags)
 
     def _tags_of(
         self, name: str, calls: Iterable[ToolCall], known_tools: Mapping[str, ToolDefinition]
@@ -145,6 +130,12 @@ class Selection:
 EVERYTHING = Selection()
 
 
+def indexes_of(calls: Sequence[ToolCall]) -> dict[str, list[int]]:
+    """The fact ``indexes``: each call's index in the trace; none where that is the position in the list."""
+    indexes = [call.index for call in calls]
+    return {} if indexes == list(range(len(calls))) else {"indexes": indexes}
+
+
 def agent_matches(agent: str, path: str) -> bool:
     """Whether a call's agent path is, or ends with, this agent; globs match against the whole path."""
     return path == agent or path.endswith(f"/{agent}") or fnmatchcase(path, agent)
@@ -154,6 +145,11 @@ def _tool_matches(tool: str, call: ToolCall, selection: Selection) -> bool:
     if tool.startswith(TAG):
         return tool[len(TAG) :] in _tags(call)
     return fnmatchcase(selection.name_of(call.name), tool)
+
+
+def is_tagged(call: ToolCall) -> bool:
+    """Whether it is known which tags the tool of a call has, if any."""
+    return call.tool is not None or isinstance(call.metadata.get("kind"), str)
 
 
 def _tags(call: ToolCall) -> set[str]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
+from agenttrace.core.jsonable import jsonable
 from agenttrace.core.marks import cause_within
 from agenttrace.core.numbers import is_number
 from agenttrace.core.score import Score, checked_threshold
@@ -50,10 +52,22 @@ class AnswerScorer:
 
     def _text(self, value: Any) -> str:
         """A text as it is, a number as Python writes it; ScorerError for anything else."""
-        if isinstance(value, str) or is_number(value):
-            return str(value)
-        raise ScorerError(f"{self.name} compares texts, got {type(value).__name__} {value!r:.100}")
+        if isinstance(value, str):
+            return value
+        if is_number(value):
+            with suppress(ValueError):  # an integer that Python refuses to print
+                return str(value)
+        raise ScorerError(f"{self.name} compares texts, got {type(value).__name__} {shown(value, 100)}")
 
     def scored(self, value: float, reason: str, details: Mapping[str, Any] | None = None) -> Score:
         """The score of a value."""
         return Score.of(self.name, value, self.threshold, reason=reason, details=details)
+
+
+def shown(value: Any, most: int) -> str:
+    """The beginning of a value's text; an integer that Python refuses to print stands as it is recorded."""
+    try:
+        text = repr(value)
+    except ValueError:
+        text = repr(jsonable(value))
+    return text[:most]

@@ -13,7 +13,7 @@ from agenttrace.core.trace import Trace
 from agenttrace.expectations.expectation import Attempts
 from agenttrace.expectations.parse import parse_expectation
 from agenttrace.expectations.pattern import Call
-from agenttrace.matching.known_tools import check_tools
+from agenttrace.matching.known_tools import check_tags, check_tools
 from agenttrace.matching.selection import Selection
 
 
@@ -52,13 +52,14 @@ class CallScorer:
         self.selection = Selection.of(**options)
 
     def _chosen_calls(self, run: Trace) -> Sequence[ToolCall]:
-        """The calls that count, under their normal names."""
+        """The calls that count, under their normal names.
+
+        Raises:
+            ScorerError: they are chosen by tag, and nothing in the run says any.
+        """
+        check_tags(self.selection, run.tool_calls, run.tools)
         calls, _ = self.selection.counted(self.selection.calls(run.tool_calls))
         return calls
-
-    def _untagged(self, expected: Sequence[Call], run: Trace) -> Sequence[str]:
-        """The expected tools that are compared only because nothing says which tags they have."""
-        return self.selection.untagged(expected, run.tool_calls, run.tools)
 
     def _compared_names(self, expected: Sequence[Call], run: Trace) -> list[str]:
         """The names of the expected calls, aliases resolved, without tools that are not compared.
@@ -97,19 +98,15 @@ class CallScorer:
         diff: str | None = None,
         *,
         vacuous: Sequence[str] = (),
-        untagged: Sequence[str] = (),
     ) -> Score:
         """The score of a value; its metadata has the names that were read as aliases of others.
 
-        `vacuous` are guards of tools that nobody knows, `untagged` expected tools whose tags nobody knows:
-        reason and details tell of them, whatever the value is.
+        `vacuous` are guards of tools that nobody knows: reason and details tell of them, whatever the value
+        is.
         """
         if vacuous:
             reason += f"; vacuous, no known tool has such a name: {', '.join(vacuous)}"
             details = {**(details or {}), "vacuous": list(vacuous)}
-        if untagged:
-            reason += f"; expected, because nothing says which tags they have: {', '.join(untagged)}"
-            details = {**(details or {}), "untagged": list(untagged)}
         return Score.of(
             self.name,
             value,

@@ -7,7 +7,7 @@ from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.reading import in_both_readings
 from agenttrace.expectations.values import agreement, differences
-from agenttrace.scorers.answer_scorer import AnswerScorer
+from agenttrace.scorers.answer_scorer import AnswerScorer, shown
 
 
 class ExactMatchScorer(AnswerScorer):
@@ -46,7 +46,8 @@ class ExactMatchScorer(AnswerScorer):
             if equal
             else f"differs in {len(places)} place{'s' if len(places) > 1 else ''}: "
             + "; ".join(
-                f"{d.path or 'the value'}: expected {d.expected!r:.80}, got {d.got!r:.80}" for d in places[:5]
+                f"{d.path or 'the value'}: expected {shown(d.expected, 80)}, got {shown(d.got, 80)}"
+                for d in places[:5]
             )
         )
         return self.scored(float(equal), reason, {"differences": [place.to_dict() for place in places]})

@@ -14,9 +14,9 @@ from agenttrace.core.tool import TOOL
 from agenttrace.core.trace import Trace
 from agenttrace.core.value_key import value_key
 from agenttrace.expectations.expectation import Attempts
-from agenttrace.expectations.reading import in_both_readings
 from agenttrace.matching.lcs import lcs_pairs
-from agenttrace.matching.selection import check_scored
+from agenttrace.matching.selection import check_scored, indexes_of
+from agenttrace.scorers.answer_scorer import shown
 from agenttrace.scorers.call_scorer import CallOptions, CallScorer
 
 Actions = Literal["tools", "nodes"]
@@ -68,7 +68,6 @@ class ExecutionOrderScorer(CallScorer):
         """Raise ScorerError where the example has no list of expected actions."""
         self._expected(example)
 
-    @in_both_readings
     def score(self, example: Example, trace: Trace | None = None) -> Score:
         """Compare the two lists of actions.
 
@@ -78,14 +77,14 @@ class ExecutionOrderScorer(CallScorer):
         """
         check_scored(example, trace)
         expected = self._expected(example)
-        actual = self._actual(example, trace)
+        actual, indexes = self._actual(example, trace)
         cause = cause_within(actual)
         if cause is not None:
             raise ScorerError(f"{self.name}: one of the actions was {cause} when it was recorded")
         value, reason, details = _compare(self.mode, expected, actual)
         if self.strict and value < 1:
             value, reason = 0.0, f"{reason}; strict: 0 unless 1"
-        details = {"mode": self.mode, "expected": expected, "actual": actual, **details}
+        details = {"mode": self.mode, "expected": expected, "actual": actual, **details, **indexes}
         return self.scored(value, reason, details)
 
     def _expected(self, example: Example) -> list[Any]:
@@ -93,9 +92,10 @@ class ExecutionOrderScorer(CallScorer):
             raise ScorerError(f"{self.name} needs the example's expected_output, a list of actions")
         return self._as_list(example.expected_output, "expected_output")
 
-    def _actual(self, example: Example, trace: Trace | None) -> list[Any]:
+    def _actual(self, example: Example, trace: Trace | None) -> tuple[list[Any], dict[str, list[int]]]:
+        """The actions, and where they are calls of a trace, their indexes there."""
         if isinstance(example.actual_output, list | tuple):
-            return list(example.actual_output)
+            return list(example.actual_output), {}
         if trace is not None and trace.spans:
             return self._names(trace)
         if example.tools_called is not None:
@@ -104,7 +104,7 @@ class ExecutionOrderScorer(CallScorer):
             raise ScorerError(
                 f"{self.name} needs the example's actual_output, a list of actions, or a trace of the run"
             )
-        return self._as_list(example.actual_output, "actual_output")
+        return self._as_list(example.actual_output, "actual_output"), {}
 
     def _as_list(self, value: Any, field: str) -> list[Any]:
         if not isinstance(value, list | tuple):
@@ -113,10 +113,12 @@ class ExecutionOrderScorer(CallScorer):
             )
         return list(value)
 
-    def _names(self, trace: Trace) -> list[str]:
+    def _names(self, trace: Trace) -> tuple[list[str], dict[str, list[int]]]:
         if self.actions == "nodes":
-            return [span.name for span in trace.spans if span is not trace.root and span.span_type != TOOL]
-        return [call.name for call in self._chosen_calls(trace)]
+            nodes = [span for span in trace.spans if span is not trace.root and span.span_type != TOOL]
+            return [span.name for span in nodes], {}
+        calls = self._chosen_calls(trace)
+        return [call.name for call in calls], indexes_of(calls)
 
 
 def _compare(mode: str, expected: list[Any], actual: list[Any]) -> tuple[float, str, dict[str, Any]]:
@@ -143,5 +145,6 @@ def _compare(mode: str, expected: list[Any], actual: list[Any]) -> tuple[float, 
 
 
 def _text(actions: Any) -> str:
-    names = ", ".join(str(action) for action in actions[:20]) + (", …" if len(actions) > 20 else "")
+    texts = [action if isinstance(action, str) else shown(action, 200) for action in actions[:20]]
+    names = ", ".join(texts) + (", …" if len(actions) > 20 else "")
     return f"[{names}]"

@@ -13,6 +13,7 @@ from agenttrace.core.jsonable import readable_json
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.pattern import Call
+from agenttrace.expectations.reading import in_both_readings
 from agenttrace.matching.lcs import lcs_length
 from agenttrace.matching.selection import actual_calls
 from agenttrace.scorers.call_scorer import CallOptions, CallScorer
@@ -67,6 +68,7 @@ class FunctionCallCoverageScorer(CallScorer):
         """Raise ScorerError where nothing says what is required."""
         self._required(example)
 
+    @in_both_readings
     def score(self, example: Example, trace: Trace | None = None) -> Score:
         """Count the required calls that were made.
 
@@ -75,8 +77,7 @@ class FunctionCallCoverageScorer(CallScorer):
             ExpectationError: a required function is not among the recorded tools.
         """
         run = actual_calls(example, trace)
-        required_calls = self._required(example)
-        required = self._compared_names(required_calls, run)
+        required = self._compared_names(self._required(example), run)
         actual = [call.name for call in self._chosen_calls(run)]
         num_made = (Counter(required) & Counter(actual)).total()
         in_order = lcs_length(required, actual) == len(required)
@@ -95,9 +96,7 @@ class FunctionCallCoverageScorer(CallScorer):
             reason += f"; missing: {', '.join(missing)}"
         elif not complete:
             reason += ", not in the required order"
-        return self.scored(
-            details[self.metric], reason, details, untagged=self._untagged(required_calls, run)
-        )
+        return self.scored(details[self.metric], reason, details)
 
     def _required(self, example: Example) -> Sequence[Call]:
         if self._render is not None:

@@ -56,7 +56,8 @@ class JSONCorrectnessScorer(AnswerScorer):
         try:
             data = _read(answer)
         except (ValueError, RecursionError) as error:
-            return self.scored(0.0, f"not JSON: {error}")
+            fault = f"not JSON: {error}"
+            return self.scored(0.0, fault, {"faults": [fault]})
         faults = self._faults(data)
         count = f"{len(faults)} fault{'s' if len(faults) > 1 else ''}"
         reason = f"{count}: {'; '.join(faults[:5])}" if faults else "fits the schema"

@@ -9,8 +9,7 @@ from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
-from agenttrace.expectations.reading import in_both_readings
-from agenttrace.scorers.answer_scorer import AnswerScorer
+from agenttrace.scorers.answer_scorer import AnswerScorer, shown
 
 
 class NumericDifferenceScorer(AnswerScorer):
@@ -23,7 +22,6 @@ class NumericDifferenceScorer(AnswerScorer):
     def __init__(self, threshold: float = 1.0, *, name: str = "Numeric Difference") -> None:
         super().__init__(name, threshold)
 
-    @in_both_readings
     def score(self, example: Example, trace: Trace | None = None) -> Score:
         """Compare the two numbers.
 
@@ -49,5 +47,5 @@ class NumericDifferenceScorer(AnswerScorer):
         except (TypeError, ValueError, OverflowError):
             number = math.nan
         if not math.isfinite(number):
-            raise ScorerError(f"{self.name}: {field} is a finite number, got {value!r:.100}")
+            raise ScorerError(f"{self.name}: {field} is a finite number, got {shown(value, 100)}")
         return number

@@ -57,7 +57,8 @@ class RegexScorer(AnswerScorer):
             raise ScorerError(f"{self.name}: {error}") from None
         cause = cause_of(text)
         if cause is not None and (span is None or LOOKS_AHEAD.search(pattern.pattern)):
-            return self.scored(cannot_tell(cause), f"/{pattern.pattern}/ on a text that was {cause}")
+            details = {"pattern": pattern.pattern, "match": None}
+            return self.scored(cannot_tell(cause), f"/{pattern.pattern}/ on a text that was {cause}", details)
         match = None if span is None else text[slice(*span)]
         matches = "does not match" if match is None else f"matches {match!r:.80}"
         details = {"pattern": pattern.pattern, "match": match}

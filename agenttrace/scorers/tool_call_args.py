@@ -94,7 +94,7 @@ def matched_score(scorer: CallScorer, comparison: Comparison) -> Score:
     )
     details = {"calls": [_row(row) for row in rows], **comparison.facts()}
     diff = explain(comparison) if value < 1 else None
-    return scorer.scored(value, reason, details, diff, untagged=comparison.untagged)
+    return scorer.scored(value, reason, details, diff)
 
 
 def _row(row: Any) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from collections import Counter
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from typing import Any, Unpack
 
 from agenttrace.core.errors import ScorerError, did_you_mean
@@ -13,6 +14,8 @@ from agenttrace.core.numbers import is_whole
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.pattern import Call
+from agenttrace.expectations.reading import in_both_readings, reversed_reading
+from agenttrace.matching.known_tools import known_names
 from agenttrace.matching.selection import actual_calls
 from agenttrace.scorers.call_scorer import CallOptions, CallScorer
 
@@ -32,8 +35,9 @@ class ToolCallCountScorer(CallScorer):
 
     ``counts={"search": (">=", 1), "pay": ("=", 1)}``. With `strict`, 1.0 where all hold, else 0.0. A tool
     that was never called counts 0, also on an empty trace; other tools are free. Counts of tools that the
-    option `tools` leaves out are left out too; where none is left, the value is 1.0. Details per tool:
-    `actual`, `operator`, `expected`, `held`.
+    option `tools` leaves out are left out too; where none is left, the value is 1.0. A count that holds of a
+    tool that no known one is, where tools are known, is reported as *vacuous*. Details per tool: `actual`,
+    `operator`, `expected`, `held`.
 
     Raises:
         ScorerError: there are no counts, an operator is unknown, or a count is not a whole number from 0.
@@ -52,6 +56,7 @@ class ToolCallCountScorer(CallScorer):
         self.counts = _checked_counts(name, counts)
         self.strict = strict
 
+    @in_both_readings
     def score(self, example: Example, trace: Trace | None = None) -> Score:
         """Compare how often each tool was called with its count.
 
@@ -63,10 +68,12 @@ class ToolCallCountScorer(CallScorer):
         actual_counts = Counter(call.name for call in self._chosen_calls(run))
         details: dict[str, dict[str, Any]] = {}
         for tool, (word, number) in self.counts.items():
-            if not self._compared_names([Call(name=tool)], run):
-                continue
             actual = actual_counts[self.selection.name_of(tool)]
             holds = OPERATORS[word](actual, number)
+            # Where it cannot be told whether the count is compared, leaving out one that holds is no favour.
+            with reversed_reading() if holds else nullcontext():
+                if not self._compared_names([Call(name=tool)], run):
+                    continue
             details[tool] = {"actual": actual, "operator": word, "expected": number, "held": holds}
         num_holding = sum(row["held"] for row in details.values())
         value = num_holding / len(details) if details else 1.0
@@ -79,7 +86,9 @@ class ToolCallCountScorer(CallScorer):
         )
         if failures and self.strict:
             reason += "; strict: 0 unless all"
-        return self.scored(value, reason, details)
+        known = known_names(run.tools, run.tool_calls, run, self.selection)
+        vacuous = [tool for tool, row in details.items() if known and row["held"] and tool not in known]
+        return self.scored(value, reason, details, vacuous=vacuous)
 
 
 def _checked_counts(scorer: str, counts: Any) -> dict[str, tuple[str, int]]:

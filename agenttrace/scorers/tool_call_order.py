@@ -10,8 +10,9 @@ from agenttrace.core.example import Example
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.pattern import Call
+from agenttrace.expectations.reading import in_both_readings
 from agenttrace.matching.lcs import lcs_pairs
-from agenttrace.matching.selection import actual_calls
+from agenttrace.matching.selection import actual_calls, indexes_of
 from agenttrace.scorers.call_scorer import CallOptions, CallScorer
 
 
@@ -21,8 +22,7 @@ class ToolCallOrderScorer(CallScorer):
     Names only, case-sensitive; other calls may stand between. With `strict`, 1.0 where the two sequences are
     equal, else 0.0. No calls at all are 0.0; no expected calls are an error. Where `tools` leaves out all of
     them, 1.0 if nothing that it chooses was called, else 0.0. The expected order is `tool_calls_order`, or
-    the example's `expected_tools`. Details: `actual_tool_calls_order`,
-    `expected_tool_calls_order`, `lcs`. Formula and ties as in UiPath's tool-call-order evaluator: walk back
+    the example's `expected_tools`. Formula and ties as in UiPath's tool-call-order evaluator: walk back
     from the end; take a match; where the table above is strictly greater drop the actual call, else the
     expected one.
     """
@@ -46,6 +46,7 @@ class ToolCallOrderScorer(CallScorer):
         """Raise ScorerError where nothing says which order is expected."""
         self._expected(example)
 
+    @in_both_readings
     def score(self, example: Example, trace: Trace | None = None) -> Score:
         """Compare the two orders.
 
@@ -54,11 +55,12 @@ class ToolCallOrderScorer(CallScorer):
             ExpectationError: an expected tool is not among the recorded ones.
         """
         run = actual_calls(example, trace)
-        expected_calls = self._expected(example)
-        expected = self._compared_names(expected_calls, run)
-        actual = [call.name for call in self._chosen_calls(run)]
+        expected = self._compared_names(self._expected(example), run)
+        calls = self._chosen_calls(run)
+        actual = [call.name for call in calls]
         lcs = [expected[e] for e, _ in lcs_pairs(expected, actual)]
-        details = {"actual_tool_calls_order": actual, "expected_tool_calls_order": expected, "lcs": lcs}
+        orders = {"actual_tool_calls_order": actual, "expected_tool_calls_order": expected, "lcs": lcs}
+        details = {**orders, **indexes_of(calls)}
         if self.strict or not expected:
             equal = actual == expected
             reason = f"the {len(actual)} calls are {'' if equal else 'not '}the {len(expected)} expected ones"
@@ -66,7 +68,7 @@ class ToolCallOrderScorer(CallScorer):
         else:
             value = len(lcs) / len(expected)
             reason = f"LCS {len(lcs)} of {len(expected)} expected: {', '.join(lcs) or 'none'}"
-        return self.scored(value, reason, details, untagged=self._untagged(expected_calls, run))
+        return self.scored(value, reason, details)
 
     def _expected(self, example: Example) -> Sequence[Call]:
         raw = self.tool_calls_order if self.tool_calls_order is not None else example.expected_tools

@@ -7,10 +7,12 @@ from typing import Any, Unpack
 
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
+from agenttrace.core.marks import Redacted, cause_of, cause_within, known_part
 from agenttrace.core.score import Score
 from agenttrace.core.tool_call import ANY, ExpectedToolCall, ToolCall
 from agenttrace.core.trace import Trace
 from agenttrace.core.value_key import value_key
+from agenttrace.expectations.reading import cannot_tell, comparing, in_both_readings, reversed_reading
 from agenttrace.expectations.values import agreement
 from agenttrace.matching.selection import actual_calls, agent_matches
 from agenttrace.scorers.call_scorer import CallOptions, CallScorer
@@ -37,6 +39,7 @@ class ToolDependencyScorer(CallScorer):
         """Raise ScorerError where no expected tool states a dependency."""
         self._dependents(example)
 
+    @in_both_readings
     def score(self, example: Example, trace: Trace | None = None) -> Score:
         """Check the dependencies of each expected tool.
 
@@ -62,11 +65,19 @@ class ToolDependencyScorer(CallScorer):
         return dependents
 
     def _row(self, entry: ExpectedToolCall, calls: Sequence[ToolCall]) -> dict[str, Any]:
-        positions = [at for at, call in enumerate(calls) if self._matches(entry, call)]
-        if not positions:
-            return {"tool": entry.name, "held": False, "found": "not called"}
-        lacking = [word for at in positions for word in self._lacking(entry, calls, at)]
-        return {"tool": entry.name, "held": not lacking, "found": "; ".join(lacking)}
+        fitting = [at for at, call in enumerate(calls) if self._matches(entry, call)]
+        # A call that may be of this tool, or may not, must have its dependencies in the reading against it.
+        with reversed_reading():
+            dependent = [at for at, call in enumerate(calls) if self._matches(entry, call)]
+        lacking = {at: self._lacking(entry, calls, at) for at in sorted({*fitting, *dependent})}
+        words = [word for at in dependent for word in lacking[at]]
+        held = not words and any(not lacking[at] for at in fitting)
+        return {
+            "tool": entry.name,
+            "held": held,
+            "found": "; ".join(words) if words or held else "not called",
+            "broken_by": [calls[at].index for at in dependent if lacking[at]],
+        }
 
     def _lacking(self, entry: ExpectedToolCall, calls: Sequence[ToolCall], at: int) -> list[str]:
         actions = [ExpectedToolCall.of(item) for item in entry.action_dependencies]
@@ -90,23 +101,48 @@ class ToolDependencyScorer(CallScorer):
             return False
         if entry.agent is not None and not agent_matches(entry.agent, call.agent):
             return False
+        comparing(call)
         return entry.arguments is ANY or agreement(entry.arguments, call.arguments, mode="listed") == 1.0
 
 
 def _uses(call: ToolCall, source: ToolCall) -> bool:
-    """Return True if a value of the source's output is an argument of the call, or inside one."""
-    arguments = list(_leaves(call.arguments))
+    """Return True if a value of the source's output is an argument of the call, or inside one.
+
+    Where none of the values that are known is, and some were not recorded whole, it cannot be told.
+    """
+    arguments, results = list(_leaves(call.arguments)), list(_leaves(source.output))
     keys = {value_key(value) for value in arguments}
     texts = [value for value in arguments if isinstance(value, str)]
-    for value in _leaves(source.output):
-        if value is None or isinstance(value, bool) or value == "":
-            continue
+    results = [value for value in results if not (value is None or isinstance(value, bool) or value == "")]
+    for value in results:
         if value_key(value) in keys or any(str(value) in text for text in texts if len(str(value)) > 2):
             return True
+    if not _secrets(call.arguments).isdisjoint(_secrets(source.output)):
+        return True
+    hidden_argument, hidden_result = cause_within(call.arguments), cause_within(source.output)
+    comparing(call)
+    if hidden_argument is not None and (results or hidden_result is not None):
+        return cannot_tell(hidden_argument, "an argument") == 1.0
+    if hidden_result is not None and arguments:
+        return cannot_tell(hidden_result, f"the result of {source.name} in an argument") == 1.0
     return False
 
 
+def _secrets(value: Any) -> set[bytes]:
+    """The digests of the secrets in a value, which the process that recorded it knows."""
+    if type(value) is Redacted:
+        return set() if value.digest is None else {value.digest}
+    parts = value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ()
+    return set().union(*map(_secrets, parts))
+
+
 def _leaves(value: Any) -> Iterator[Any]:
+    """The scalars in a value, without those that were not recorded whole."""
+    if cause_of(value) is not None:
+        known = known_part(value)
+        if known is None or not isinstance(known.part, list | dict):
+            return
+        value = known.part
     if isinstance(value, Mapping):
         for item in value.values():
             yield from _leaves(item)

@@ -86,14 +86,7 @@ class ToolOrderScorer(ComparingScorer[ScoreOrAwaitable]):
         value = comparison.value if comparison.constraints_hold else 0.0
         imperfect = value < 1 or any(not check.held or check.vacuous for check in comparison.checks)
         diff = explain(comparison) if imperfect else None
-        return self.scored(
-            value,
-            _reason(comparison),
-            comparison.facts(),
-            diff,
-            vacuous=comparison.vacuous,
-            untagged=comparison.untagged,
-        )
+        return self.scored(value, _reason(comparison), comparison.facts(), diff, vacuous=comparison.vacuous)
 
 
 def _reason(comparison: Comparison) -> str:

@@ -11,6 +11,7 @@ import math
 import os
 import traceback
 from contextvars import copy_context
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +57,8 @@ def _score_of(scorer: Scorer, example: Example, outcome: Outcome, timeout: float
     if fault is not None:
         return Score.errored(name, threshold, f"the scorer {name!r} {fault}")
     score: Score = outcome.value
-    return score
+    # Its own name: no two scorers of an evaluation share one, and means go by it.
+    return score if score.name == name else replace(score, name=name)
 
 
 def _errored_score(name: str, threshold: float, example: Example, error: BaseException) -> Score:

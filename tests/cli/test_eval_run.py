@@ -85,6 +85,16 @@ def test_the_traces_and_the_scores_are_stored(agenttrace, examples):
     assert "✗ Tool Order: 0.0" in agenttrace("traces", "show").out
 
 
+def test_a_guard_that_no_tool_could_break_is_shown_though_all_passed(agenttrace, examples):
+    path = examples(0)
+    path.write_text(path.read_text().replace("[look, pay]", "{path: [look, pay], never: ['delte_*']}"))
+    ran = agenttrace("eval", "run", path, "--function", "shop:agent", "--scorer", "ToolOrder")
+    assert ran.code == 0
+    assert "? Tool Order: never delte_*: vacuous in 1 of 1, no known tool has such a name" in ran.out
+    shown = agenttrace("traces", "show").out
+    assert "vacuous, no known tool has such a name: never delte_*" in shown
+
+
 def test_limits_trials_and_a_requirement_are_passed_on(agenttrace, examples):
     command = (
         "eval",

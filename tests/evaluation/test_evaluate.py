@@ -621,6 +621,20 @@ def test_two_scorers_of_one_name_are_an_error_that_says_how_to_tell_them_apart()
     assert report.means == {"Tool Order": 1.0, "Exact Tool Order": 0.0}
 
 
+def test_scores_go_by_the_names_of_their_scorers_whatever_name_a_score_has():
+    class Own:
+        threshold = 0.5
+
+        def __init__(self, name, value):
+            self.name, self.value = name, value
+
+        def score(self, example, trace):
+            return Score.of("quality", self.value, self.threshold)
+
+    report = run_evaluation([Example(actual_output="x")], [Own("one", 1.0), Own("other", 0.0)])
+    assert report.means == {"one": 1.0, "other": 0.0}
+
+
 @pytest.mark.parametrize("expected", [[], ["a"], expect(never="delete")])
 def test_with_recording_switched_off_nothing_can_be_said_of_tools_whatever_is_expected(expected):
     tracer = Tracer("off", store=MemoryStore(), enabled=False)

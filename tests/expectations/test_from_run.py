@@ -49,6 +49,20 @@ def test_of_unreadable_arguments_only_the_name_is_taken() -> None:
     assert expectation_of(run) == ["f"]
 
 
+@pytest.mark.parametrize(
+    "recorded",
+    ["[redacted]", {"token": "[redacted]", "id": 7}, [1, 2, {"$truncated": 9}], "abc…[+7 chars]",
+     {"cart": {"$type": "shop.Cart"}}, {"a": 1, "$truncated": 3}, [[{"$truncated": "depth"}]]],
+)  # fmt: skip
+def test_what_was_not_recorded_whole_may_be_anything(recorded: object) -> None:
+    run = trace_of([{"name": "f", "arguments": {"x": recorded, "y": 1}}])
+    example = Example.from_dict(Example(expected_tools=expectation_of(run)).to_dict())
+    assert ToolOrderScorer(exact_match=True).score(example, run).passed
+    assert "truncated" not in str(example.expected_tools)
+    other = trace_of([{"name": "f", "arguments": {"x": recorded, "y": 2}}])
+    assert ToolOrderScorer(exact_match=True).score(example, other).outcome == "failed"
+
+
 def test_what_is_no_run_is_refused() -> None:
     with pytest.raises(ExpectationError, match="a run is a Trace"):
         expectation_of(["a"])  # type: ignore[list-item]

@@ -11,6 +11,7 @@ from agenttrace.core.errors import ConfigError
 from agenttrace.core.example import Example
 from agenttrace.core.report import EvaluationFailed
 from agenttrace.evaluation import assert_test, run_evaluation
+from agenttrace.expectations import expect
 from agenttrace.scorers import ToolOrderScorer
 from agenttrace.tracer import Tracer
 
@@ -20,6 +21,7 @@ from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import ToolException, tool
+from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
@@ -193,6 +195,18 @@ def test_a_graph_its_nodes_models_and_tools_are_a_tree(handler):
     (call,) = trace.tool_calls
     assert (call.name, call.arguments, call.output) == ("get_weather", DAYS, "sun in Paris")
     assert (trace.session_id, call.agent) == ("t-7", "LangGraph")
+
+
+def test_the_tools_that_a_model_is_bound_to_are_known_to_guards(handler):
+    model = GenericFakeChatModel(messages=iter([says("", asks_for("get_weather", **DAYS))]))
+    bound = model.bind(tools=[convert_to_openai_tool(one) for one in (get_attractions, get_weather)])
+    with handler.capture() as captured:
+        answer = bound.invoke("hi", config(handler))
+        get_weather.invoke(answer.tool_calls[0]["args"], config(handler))
+    scorer = ToolOrderScorer()
+    guarded = Example(expected_tools=expect(["get_weather"], never=["get_atractions", "get_attractions"]))
+    score = scorer.score(guarded, captured.trace)
+    assert (score.outcome, score.details["vacuous"]) == ("passed", ["never get_atractions"])
 
 
 def test_repeated_and_parallel_calls_of_a_tool_are_all_there(handler):

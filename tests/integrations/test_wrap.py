@@ -11,8 +11,11 @@ import pytest
 from pydantic import BaseModel
 
 from agenttrace.core.errors import ConfigError
+from agenttrace.core.example import Example
+from agenttrace.expectations import expect
 from agenttrace.integrations import wrap as wrap_module
 from agenttrace.integrations.wrap import wrap
+from agenttrace.scorers import TrajectoryScorer
 from agenttrace.store import open_store
 from agenttrace.tracer import Tracer
 from agenttrace.tracing.capture import capture
@@ -178,6 +181,16 @@ def test_a_call_stands_under_the_call_that_makes_it(client, model, tracer):
         agent()
     agent_span, call = captured.trace.spans
     assert (agent_span.name, call.parent_id) == ("agent", agent_span.span_id)
+
+
+def test_the_tools_of_a_request_are_known_to_guards(client, model):
+    model.answers(completion())
+    offered = [{"type": "function", "function": {"name": "delete_order", "parameters": {"type": "object"}}}]
+    with capture() as captured:
+        wrap(client).chat.completions.create(**ASK, tools=offered)
+    scorer = TrajectoryScorer(expected=expect(never=["delte_*", "delete_*"]))
+    score = scorer.score(Example(), captured.trace)
+    assert (score.outcome, score.details["vacuous"]) == ("passed", ["never delte_*"])
 
 
 def test_the_cost_is_reckoned_with_cached_tokens_at_their_own_price(client, model):

@@ -1,6 +1,7 @@
 """What every scorer of tool calls offers: a choice of calls, three kinds of runs, sync and async callers."""
 
 import json
+from functools import partial
 
 import pytest
 
@@ -8,8 +9,10 @@ from agenttrace.core.errors import ExpectationError, ScorerError
 from agenttrace.core.example import Example
 from agenttrace.core.tool import Parameter, ToolDefinition
 from agenttrace.core.trace import Trace
+from agenttrace.expectations import expect
 from agenttrace.scorers import (
     BudgetScorer,
+    ExecutionOrderScorer,
     FunctionCallCoverageScorer,
     LoopScorer,
     ToolCallArgsScorer,
@@ -205,3 +208,46 @@ def test_details_index_the_calls_that_they_list():
     assert [details["actual"][at] for at in details["extra"]] == ["c", "b"]
     assert details["indexes"] == [1, 2, 3]
     assert "indexes" not in ToolOrderScorer().score(example).details
+
+
+def test_orders_of_names_index_the_calls_too():
+    example = Example(expected_output=["b", "c"], tools_called=["a", "b", {"name": "c", "agent": "x"}, "b"])
+    order = ToolCallOrderScorer(["b", "c"], tools=["b", "c"]).score(example).details
+    assert (order["actual_tool_calls_order"], order["indexes"]) == (["b", "c", "b"], [1, 2, 3])
+    actions = ExecutionOrderScorer(agent="x").score(example).details
+    assert (actions["actual"], actions["indexes"]) == (["c"], [2])
+    for scorer in (ToolCallOrderScorer(["b", "c"]), ExecutionOrderScorer()):
+        assert "indexes" not in scorer.score(example).details
+    answer = Example(expected_output=["b"], actual_output=["b"], tools_called=["a", "b"])
+    assert "indexes" not in ExecutionOrderScorer(tools="b").score(answer).details
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"attempts": "successes"}, {"attempts": "collapse"}, {"tools": "p*"}, {"agent": "other"}]
+)
+def test_whatever_is_left_out_the_details_lead_to_the_calls_of_the_trace(options):
+    calls = [
+        {"name": "find", "error": "timeout"},
+        {"name": "find", "arguments": {"id": 1}},
+        {"name": "chat", "agent": "other"},
+        {"name": "pay", "arguments": {"id": 1}},
+        {"name": "pay", "arguments": {"id": 1}},
+    ]
+    trace = Trace.from_calls(calls)
+
+    def details(scorer, **fields):
+        return scorer(**options).score(Example(**fields), trace).details
+
+    actual = details(ToolOrderScorer, expected_tools=["find", "pay"])
+    indexes = actual.get("indexes", list(range(len(actual["actual"]))))
+    assert [trace.tool_calls[index].name for index in indexes] == actual["actual"]
+    assert details(ToolCallOrderScorer, expected_tools=["pay"]).get("indexes", indexes) == indexes
+    assert details(ExecutionOrderScorer, expected_output=["pay"]).get("indexes", indexes) == indexes
+
+    pays = [index for index in indexes if calls[index]["name"] == "pay"]
+    assert details(LoopScorer)["redundant"] == pays[1:]
+    assert details(partial(ToolPermissionScorer, deny="pay"))["refused"] == pays
+    depends = [{"tool_name": "pay", "action_dependencies": ["nothing"]}]
+    assert details(ToolDependencyScorer, expected_tools=depends)["tools"][0]["broken_by"] == pays
+    limited = partial(TrajectoryScorer, expected=expect(max_calls=0))
+    assert details(limited)["checks"][0]["broken_by"] == indexes

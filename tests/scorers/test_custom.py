@@ -144,7 +144,7 @@ class LenientOrder(ToolOrderScorer):
 
     def score(self, example, trace):
         score = super().score(example, trace)
-        return Score.of("Lenient", max(score.value, 0.5), 0.5, reason=score.reason)
+        return Score.of(self.name, max(score.value, 0.5), 0.5, reason=score.reason)
 
 
 def test_own_classes_and_subclasses_score_in_an_evaluation():
@@ -153,7 +153,7 @@ def test_own_classes_and_subclasses_score_in_an_evaluation():
         return "polite" in output
 
     example = Example(actual_output="a polite answer", expected_tools=["z"], tools_called=["a"])
-    report = run_evaluation([example], [WordCount(), LenientOrder(), slow])
+    report = run_evaluation([example], [WordCount(), LenientOrder(name="Lenient"), slow])
     (result,) = report
     assert [(score.name, score.value) for score in result.scores] == [
         ("Word Count", 1.0), ("Lenient", 0.5), ("slow", 1.0),

@@ -2,6 +2,8 @@ import pytest
 
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
+from agenttrace.core.span import Span
+from agenttrace.core.trace import Trace
 from agenttrace.scorers import ToolCallCountScorer
 
 
@@ -79,3 +81,12 @@ def test_counts_out_of_scope_are_left_out():
     score = scored({"read": ("=", 5), "write": ("=", 1)}, ["write"], tools="write")
     assert (score.value, list(score.details)) == (1.0, ["write"])
     assert scored({"read": ("=", 5)}, ["write"], tools="write").value == 1.0
+
+
+def test_a_count_that_holds_of_a_tool_that_nobody_knows_is_told_as_vacuous():
+    offered = {"tools": [{"name": "refund"}, {"name": "search"}]}
+    asked = Span(trace_key=1, span_key=1, name="chat", span_type="llm", start_ns=0, input=offered)
+    counts = {"refnd": ("<=", 1), "refund": ("<=", 1), "serch": (">=", 1)}
+    score = ToolCallCountScorer(counts, threshold=0.5).score(Example(), Trace([asked]))
+    assert (score.outcome, score.details["vacuous"]) == ("passed", ["refnd"])
+    assert "vacuous, no known tool has such a name: refnd" in score.reason

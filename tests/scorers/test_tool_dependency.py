@@ -20,7 +20,9 @@ def test_what_must_come_before_must_come_before():
     score = scored(expected, ["pay", "login"])
     assert score.value == 0.0
     assert score.reason == "0 of 1 tools have what they depend on; pay: call 1 is not after login"
-    assert score.details["tools"] == [{"tool": "pay", "held": False, "found": "call 1 is not after login"}]
+    assert score.details["tools"] == [
+        {"tool": "pay", "held": False, "found": "call 1 is not after login", "broken_by": [0]}
+    ]
 
 
 def test_every_call_of_the_tool_must_have_what_it_depends_on():
@@ -91,3 +93,51 @@ def test_no_dependency_at_all_is_an_error(expected):
 def test_a_dependency_that_cannot_be_read_is_an_error():
     with pytest.raises(ExpectationError, match="did you mean 'name'"):
         scored([entry(action_dependencies=[{"nmae": "x"}])], ["book"])
+
+
+@pytest.mark.parametrize(
+    ("output", "arguments", "outcome"),
+    [
+        ({"token": "[redacted]"}, {"token": "[redacted]"}, "errored"),
+        ({"token": "[redacted]"}, {"token": "tok-1"}, "errored"),
+        ({"token": "tok-1"}, {"token": "[redacted]"}, "errored"),
+        ({"token": "tok-1"}, {"token": "Bearer [redacted]"}, "errored"),
+        ({"token": "[redacted]", "id": 7}, {"token": "[redacted]", "id": 7}, "passed"),
+        ({"$type": "shop.Cart"}, {"cart": {"$type": "shop.Cart"}}, "errored"),
+        ([1, 2, {"$truncated": 7}], {"n": 5}, "errored"),
+        ([1, 2, {"$truncated": 7}], {"n": 2}, "passed"),
+        ([{"$truncated": 7}], {"items": [{"$truncated": 7}]}, "errored"),
+        ("abc…[+7 chars]", {"text": "abc…[+7 chars]"}, "errored"),
+        ("abc…[+7 chars]", {"text": "xyz"}, "errored"),
+        ("abc…[+7 chars]", {}, "failed"),
+        (None, {"token": "[redacted]"}, "failed"),
+    ],
+)
+def test_a_result_that_was_not_recorded_whole_is_neither_there_nor_missing_for_sure(
+    output, arguments, outcome
+):
+    called = [{"name": "find", "output": output}, {"name": "book", "arguments": arguments}]
+    score = scored([entry(result_dependencies=["find"])], called)
+    assert score.outcome == outcome
+    if outcome == "errored":
+        told = score.details["cannot_be_told"]
+        assert (told["against"], told["in_favour"]) == (0.0, 1.0)
+        assert "book (call 2)" in score.reason
+
+
+def test_whether_a_call_is_the_one_that_depends_is_read_both_ways():
+    secret = {"name": "pay", "arguments": {"card": "[redacted]"}}
+    expected = [entry("pay", parameters={"card": "visa-1"}, action_dependencies=["login"])]
+    assert scored(expected, ["login", secret]).outcome == "errored"
+    assert scored(expected, [secret]).outcome == "failed"
+    known = {"name": "pay", "arguments": {"card": "visa-1"}}
+    assert scored(expected, ["login", known, secret]).outcome == "passed"
+    assert scored(expected, [secret, "login", known]).outcome == "errored"
+    assert scored(expected, [known, "login", secret]).outcome == "failed"
+
+
+def test_whether_a_call_is_the_one_that_is_depended_on_is_read_both_ways():
+    login = {"name": "login", "arguments": {"pin": "[redacted]"}}
+    expected = [entry("pay", action_dependencies=[{"tool_name": "login", "parameters": {"pin": "1234"}}])]
+    assert scored(expected, [login, "pay"]).outcome == "errored"
+    assert scored(expected, ["pay", login]).outcome == "failed"

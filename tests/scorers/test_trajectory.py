@@ -1,4 +1,5 @@
 import asyncio
+from itertools import permutations
 
 import pytest
 
@@ -28,6 +29,22 @@ def test_each_metric_tells_its_arithmetic(metric, value, reason):
     score = scored(["a", "b", "c", "d"], "axbdx", metric)
     assert score.value == pytest.approx(value)
     assert score.reason == reason
+
+
+@pytest.mark.parametrize("agreements", [(0.1, 0.2, 0.3), (0.1, 0.7, 0.1), (0.3, 0.3, 0.1)])
+def test_whether_a_mean_reaches_its_threshold_does_not_depend_on_the_order_of_a_group(agreements):
+    near = {
+        name: {"x": lambda expected, actual, share=share: share}
+        for name, share in zip("abc", agreements, strict=True)
+    }
+    run = [{"name": name, "arguments": {"x": 1}} for name in "abc"]
+    for metric in ("coverage", "precision", "f1", "args"):
+        groups = [par(*(call(name, x=1) for name in names)) for names in permutations("abc")]
+        scores = [scored(group, run, metric, comparators=near) for group in groups]
+        assert len({score.value for score in scores}) == 1
+        threshold = sum(agreements) / 3
+        again = [scored(group, run, metric, comparators=near, threshold=threshold) for group in groups]
+        assert len({score.outcome for score in again}) == 1
 
 
 def test_all_metrics_are_in_the_details():
