@@ -119,10 +119,14 @@ def test_many_requests_at_once_keep_their_callers(tracer):
 
 
 def test_what_the_service_says_of_the_trace_is_said_of_the_captured_one(tracer):
-    with tracer.capture() as captured, tracer.span("agent"), tracer.extract(tracer.inject({})):
-        with tracer.span("service"):
-            tracer.set_session_id("s-1")
-            tracer.set_tags(["urgent"])
+    with (
+        tracer.capture() as captured,
+        tracer.span("agent"),
+        tracer.extract(tracer.inject({})),
+        tracer.span("service"),
+    ):
+        tracer.set_session_id("s-1")
+        tracer.set_tags(["urgent"])
     assert (captured.trace.session_id, captured.trace.tags) == ("s-1", ("urgent",))
 
 
