@@ -30,6 +30,18 @@ _HOLDERS = ("choices", "message", "output", "content", "parts")
 _DEPTH = 6
 
 
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """A call that an answer asks for."""
+
+    answer_span: Span
+    answer: int
+    position: int
+    call_id: Any
+    name: str
+    raw_arguments: Any
+
+
 @dataclass(slots=True)
 class _Same:
     """The calls of one answer that cannot be told apart: their positions, and how many of them were made."""
@@ -52,12 +64,12 @@ class _Index:
         self._starts: dict[Hashable, list[int]] = {}
         self._same: dict[Hashable, list[_Same]] = {}
 
-    def add(self, key: Hashable, start_ns: int, answer: int, position: int) -> None:
+    def add(self, key: Hashable, request: _Request) -> None:
         answers = self._same.setdefault(key, [])
-        if not answers or answers[-1].answer != answer:
-            answers.append(_Same(answer))
-            self._starts.setdefault(key, []).append(start_ns)
-        answers[-1].positions.append(position)
+        if not answers or answers[-1].answer != request.answer:
+            answers.append(_Same(request.answer))
+            self._starts.setdefault(key, []).append(request.answer_span.start_ns)
+        answers[-1].positions.append(request.position)
 
     def find(self, key: Hashable, start_ns: int) -> Place | None:
         """The place in the latest answer that began before; None without one."""
@@ -70,33 +82,52 @@ def asked_places(
 ) -> dict[int, Place]:
     """Where each call was asked for, by the `id` of its execution; without those of which nothing says so.
 
-    `spans` are in start order, and so the executions are looked up.
+    `spans` are in start order.
     """
-    answers = [span for span in spans if span.span_type == LLM and span.output is not None]
-    if not answers:
+    requests = [
+        _Request(span, answer, position, call_id, name, raw)
+        for answer, span in enumerate(span for span in spans if span.span_type == LLM)
+        for position, (call_id, name, raw) in enumerate(_calls_in(span.output))
+    ]
+    if not requests:
         return {}
-    agent_above = Nearest(by_key, AGENT)
     in_order = sorted(executions, key=lambda execution: (execution.span.start_ns, execution.span.index))
-    definitions = {each.span.name: tool for each in in_order if (tool := each.arguments[1]) is not None}
-    by_id, by_arguments = _Index(), _Index()
-    for number, span in enumerate(answers):
-        for position, (call_id, name, raw) in enumerate(_calls_in(span.output)):
-            if call_id is not None:
-                by_id.add(str(call_id), span.start_ns, number, position)
-            arguments, problem = read_arguments(raw)
-            if problem is None:
-                key = _key(agent_above(span), name, _bound(arguments, definitions.get(name)))
-                by_arguments.add(key, span.start_ns, number, position)
+    by_id = _Index()
+    for request in requests:
+        if request.call_id is not None:
+            by_id.add(str(request.call_id), request)
     places: dict[int, Place] = {}
+    others: list[Execution] = []
     for execution in in_order:
-        span, call_id = execution.span, execution.call_id
-        place = None if call_id is None else by_id.find(str(call_id), span.start_ns)
+        call_id = execution.call_id
+        place = None if call_id is None else by_id.find(str(call_id), execution.span.start_ns)
         if place is None:
-            key = _key(agent_above(span), span.name, execution.arguments[0])
-            place = by_arguments.find(key, span.start_ns)
-        if place is not None:
+            others.append(execution)
+        else:
             places[id(execution)] = place
+    if others:
+        places.update(_by_arguments(others, requests, Nearest(by_key, AGENT)))
     return places
+
+
+def _by_arguments(
+    executions: Sequence[Execution], requests: Iterable[_Request], agent_above: Nearest
+) -> Iterator[tuple[int, Place]]:
+    arguments = {id(execution): execution.arguments for execution in executions}
+    tools = {execution.span.name: arguments[id(execution)][1] for execution in executions}
+    index = _Index()
+    for request in requests:
+        if request.name in tools:
+            asked_arguments, problem = read_arguments(request.raw_arguments)
+            if problem is None:
+                bound = _bound(asked_arguments, tools[request.name])
+                index.add(_key(agent_above(request.answer_span), request.name, bound), request)
+    for execution in executions:
+        span = execution.span
+        key = _key(agent_above(span), span.name, arguments[id(execution)][0])
+        place = index.find(key, span.start_ns)
+        if place is not None:
+            yield id(execution), place
 
 
 def _key(agent: Span | None, name: Any, arguments: Mapping[str, Any]) -> Hashable:

@@ -47,7 +47,7 @@ class _Call:
 
     def stand_after(self, other: _Call) -> None:
         """Give it the next place after the other's, if it has none after that one anyway."""
-        if self.key < other.key:
+        if self.key <= other.key:
             start, index, count, _ = other.key
             self.key = start, index, count + 1, self.execution.span.index
             self.end_ns = max(self.end_ns, start)
@@ -60,6 +60,10 @@ def in_order(
 
     `executions` have each call before those inside it; `places` say where calls were asked for, by `id`.
     """
+    spans = [execution.span for execution in executions]
+    follow = all(one.end_ns <= other.start_ns >= one.start_ns for one, other in pairwise(spans))
+    if follow and not places:
+        return [(execution, None) for execution in executions]
     calls = _calls(executions)
     starts = sorted(call.start_ns for call in calls)
     levels: dict[int, list[_Call]] = {}

@@ -114,8 +114,8 @@ class _Executions:
 
     def of(self, tools: Iterable[Span]) -> list[Execution]:
         for span in tools:
-            waiting: dict[int, tuple[Span, Span | None]] = {}
             current: Span | None = span
+            waiting: dict[int, tuple[Span, Span | None]] = {}  # parents may stand after their children
             while current is not None and id(current) not in self._execution and id(current) not in waiting:
                 above = self._tool_above(current)
                 waiting[id(current)] = current, above
