@@ -151,7 +151,8 @@ class _Executions:
 
 
 def _same_arguments(outer: Span, inner: Span) -> bool:
-    """Whether these are the arguments of one call: the same but for defaults and what a framework injects.
+    """Whether these are the arguments of one call: the same but for defaults, what a framework injects, and
+    what it converts.
 
     Arguments that one of the two did not record are no reason to take them for two calls.
     """
@@ -159,15 +160,28 @@ def _same_arguments(outer: Span, inner: Span) -> bool:
     if first is None or second is None or first == second:
         return True
     if len(first) > len(second):
-        outer, inner, first, second = inner, outer, second, first
-    return _with_defaults(inner, first) or (
-        bool(first) and all(name in second and second[name] == value for name, value in first.items())
-    )
+        inner, first, second = outer, second, first
+    return _with_defaults(inner, first) or (bool(first) and _is_within(first, second))
 
 
 def _with_defaults(span: Span, arguments: Mapping[str, Any]) -> bool:
     """Whether the tool's defaults make the arguments those of the span."""
+    if span.tool is None or span.input is None:
+        return False
     try:
-        return span.tool is not None and span.tool.bind(arguments) == span.input
+        bound = span.tool.bind(arguments)
     except ExpectationError:
         return False
+    return bound.keys() == span.input.keys() and _is_within(bound, span.input)
+
+
+def _is_within(first: Any, second: Any) -> bool:
+    """Whether two values are the same but for entries that only the second has, such as a model's defaults,
+    and for numbers that a language model wrote as text."""
+    if isinstance(first, Mapping) and isinstance(second, Mapping):
+        return all(name in second and _is_within(value, second[name]) for name, value in first.items())
+    if isinstance(first, list) and isinstance(second, list):
+        return len(first) == len(second) and all(map(_is_within, first, second))
+    if isinstance(first, str) != isinstance(second, str):
+        return str(first).lower() == str(second).lower()
+    return bool(first == second)

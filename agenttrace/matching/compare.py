@@ -20,7 +20,7 @@ from agenttrace.matching.agreement import CallAgreement, Comparators
 from agenttrace.matching.align import Alignment, Credit, align, unordered
 from agenttrace.matching.checks import Check, Subject, check_constraints
 from agenttrace.matching.comparison import UNORDERED_MODES, Comparison
-from agenttrace.matching.fitting_order import fitting_order, possible_positions
+from agenttrace.matching.fitting_order import fitting_orders, possible_positions
 from agenttrace.matching.known_tools import check_tools, known_names
 from agenttrace.matching.parallel import has_unordered
 from agenttrace.matching.selection import EVERYTHING, Selection
@@ -172,13 +172,11 @@ def _aligned(
         pass
     best_agreement = call_agreement
     for other_plan in plans:
-        order = fitting_order(other_plan, call_agreement, credit)
-        if order is None:
-            continue
-        other_agreement = agreement_with([calls[position] for position in order])
-        other = align(other_plan, other_agreement, credit)
-        if other.fits and _rank(other, credit) > _rank(alignment, credit):
-            plan, alignment, best_agreement = other_plan, other, other_agreement
+        for order in fitting_orders(other_plan, call_agreement, credit):
+            other_agreement = agreement_with([calls[position] for position in order])
+            other = align(other_plan, other_agreement, credit)
+            if other.fits and _rank(other, credit) > _rank(alignment, credit):
+                plan, alignment, best_agreement = other_plan, other, other_agreement
     return plan, alignment, best_agreement
 
 

@@ -14,7 +14,7 @@ from agenttrace.expectations.plans import Group
 from agenttrace.matching.agreement import CallAgreement
 from agenttrace.matching.align import Alignment, Credit, Pair, align, by_name
 from agenttrace.matching.checks import Check
-from agenttrace.matching.fitting_order import fitting_order
+from agenttrace.matching.fitting_order import fitting_orders
 from agenttrace.matching.parallel import has_unordered, parallel_facts
 from agenttrace.matching.rows import Row, rows_of
 
@@ -108,9 +108,10 @@ class Comparison:
         bare = CallAgreement(self.calls, mode="ignore", selection=selection)
         in_order = align(plan, bare).total_agreement("full")
         if in_order < self.required and has_unordered(calls := sorted(self.calls, key=_index)):
-            order = fitting_order(plan, CallAgreement(calls, mode="ignore", selection=selection), "full")
-            bare = CallAgreement([calls[at] for at in order or ()], mode="ignore", selection=selection)
-            in_order = max(in_order, align(plan, bare).total_agreement("full"))
+            listed = CallAgreement(calls, mode="ignore", selection=selection)
+            for order in fitting_orders(plan, listed, "full"):
+                bare = CallAgreement([calls[at] for at in order], mode="ignore", selection=selection)
+                in_order = max(in_order, align(plan, bare).total_agreement("full"))
         return in_order / self.required
 
     @property

@@ -2,24 +2,30 @@
 
 A strict order is fulfilled where some admissible order fulfils it: each call stands after those that had
 ended before it began, after the one inside which it was made, and after those that the same answer of a model
-asked for before it. The order is searched group by group. A state is the calls of the group that have had
-their turn, and the places that are closed; of equal states the best is kept. So the best order is found,
-unless there are too many states: then the best of them are followed.
+asked for before it.
+
+First, calls are assigned to places whatever their order, and stand in that of their places as far as it is
+admissible: where it wholly is, no order is better. Else the orders are searched, group by group. A state is
+the calls of the group that have had their turn, and the places that are closed; of equal states the best is
+kept. So the best order is found, unless there are too many states: then the best of them are followed.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, TypeVar
 
-from agenttrace.core.tool_call import ToolCall, are_unordered
+from agenttrace.core.tool_call import ToolCall
+from agenttrace.expectations.assign import Assignment
 from agenttrace.expectations.pattern import Call
 from agenttrace.expectations.plans import Group, Place, Role
 from agenttrace.matching.agreement import CallAgreement
-from agenttrace.matching.parallel import groups_of, has_unordered
+from agenttrace.matching.lcs import lcs_length
+from agenttrace.matching.parallel import Precedence, groups_of, has_unordered
 
 MAX_STATES = 1_000
-MAX_STEPS = 1_000_000
+MAX_STEPS = 100_000
 MAX_GROUP = 500
 """Calls of a group that are put into another order; those of a larger one stay as they are."""
 
@@ -35,16 +41,14 @@ _States = dict[int, _State]
 Key = TypeVar("Key", int, tuple[int, int])
 
 
-def fitting_order(plan: Group, call_agreement: CallAgreement, credit: Credit) -> list[int] | None:
-    """The positions of the calls in the admissible order that fits the plan best; None for that of the list.
+def fitting_orders(plan: Group, call_agreement: CallAgreement, credit: Credit) -> list[list[int]]:
+    """The admissible orders that may fit the plan best, each as positions; none where there is but one order.
 
     The calls of `call_agreement` stand in the order of the trace.
     """
-    calls = call_agreement.calls
-    if not has_unordered(calls):
-        return None
-    order = _Search(plan, call_agreement, credit).order()
-    return None if order == list(range(len(calls))) else order
+    if not has_unordered(call_agreement.calls):
+        return []
+    return _Search(plan, call_agreement, credit).orders()
 
 
 def possible_positions(call_agreement: CallAgreement) -> Callable[[Call], Sequence[int]]:
@@ -62,32 +66,84 @@ def in_fitting_order(expected_names: Sequence[str], calls: Sequence[ToolCall]) -
     if not has_unordered(calls):
         return calls
     plan = Group(True, tuple(Place((Call(name=name),)) for name in expected_names))
-    order = fitting_order(plan, CallAgreement(calls, mode="ignore"), "full")
-    return calls if order is None else [calls[position] for position in order]
+    orders = fitting_orders(plan, CallAgreement(calls, mode="ignore"), "full")
+    candidates = [calls, *([calls[position] for position in order] for order in orders)]
+    return max(candidates, key=lambda ordered: lcs_length(expected_names, [call.name for call in ordered]))
 
 
 class _Search:
     def __init__(self, plan: Group, call_agreement: CallAgreement, credit: Credit) -> None:
         self._plan = plan
         self._calls = call_agreement.calls
+        self._precedence = Precedence(call_agreement.calls)
         self._agreement = call_agreement
         self._credit = credit
         self._closes = _closings(plan)
-        self._before: dict[int, list[int]] = {}
+        self._is_sequence = all(isinstance(part, Place) for part in plan.parts)
+        self._full = _value(1.0, "required", credit)
         self._steps = 0
 
-    def order(self) -> list[int]:
+    def orders(self) -> list[list[int]]:
         groups: list[range] = []
         for group in groups_of(self._calls):
             is_large = len(group) > MAX_GROUP
             groups += [range(at, at + 1) for at in group] if is_large else [group]
         order, rest, place = self._expected_beginning(groups)
         if rest == len(groups):
-            return order
-        weights = self._weights(place, groups[rest].start)
+            return [order]
+        groups = groups[rest:]
+        weights = self._weights(place, groups[0].start)
+        assigned = self._assigned(weights)
+        by_place = [at for group in groups for at in self._by_place(group, assigned)]
+        if self._is_kept(by_place, assigned):
+            return [order + by_place]
+        return [order + by_place, order + self._searched(groups, weights)]
+
+    def _assigned(self, weights: Mapping[int, Sequence[tuple[int, int]]]) -> dict[int, int]:
+        """The place of each call in the best assignment, whatever the order."""
+        assignment = Assignment(len(self._plan.places))
+        for position, places in weights.items():
+            assignment.add(position, dict(places))
+        # Of calls that are alike, the one that has to have its turn first gets the first place.
+        alike: dict[tuple[tuple[int, int], ...], list[tuple[int, int]]] = {}
+        for place, position in enumerate(assignment.calls()):
+            if position >= 0:
+                alike.setdefault(tuple(weights[position]), []).append((place, position))
+        assigned: dict[int, int] = {}
+        for pairs in alike.values():
+            by_end = sorted((position for _, position in pairs), key=self._end_of)
+            assigned.update(zip(by_end, sorted(place for place, _ in pairs), strict=True))
+        return assigned
+
+    def _by_place(self, group: range, assigned: Mapping[int, int]) -> list[int]:
+        """The calls of a group in the order of their places, as far as that is admissible."""
+        before, done = self._precedence.before(group), 0
+        waiting = sorted(group, key=lambda position: assigned.get(position, -1))
+        order: list[int] = []
+        while waiting:
+            at = next(n for n, position in enumerate(waiting) if not before[position - group.start] & ~done)
+            position = waiting.pop(at)
+            done |= 1 << position - group.start
+            order.append(position)
+        return order
+
+    def _is_kept(self, order: Sequence[int], assigned: Mapping[int, int]) -> bool:
+        """Whether all calls can have the places that they are assigned in this order."""
+        closed = 0
+        for position in order:
+            place = assigned.get(position)
+            if place is not None:
+                if closed >> place & 1:
+                    return False
+                closed |= self._closes[place]
+        return True
+
+    def _searched(
+        self, groups: Sequence[range], weights: Mapping[int, Sequence[tuple[int, int]]]
+    ) -> list[int]:
+        """The best order, or one of the best."""
         states: _States = {0: (0, None)}
-        self._steps = sum(map(len, weights.values()))
-        for group in groups[rest:]:
+        for group in groups:
             if self._steps > MAX_STEPS:
                 break
             states = self._through(group, states, weights)
@@ -97,7 +153,7 @@ class _Search:
             link, position = link
             placed.append(position)
         placed.reverse()
-        return order + self._arranged(groups[rest:], placed)
+        return self._precedence.arranged(groups, placed)
 
     def _expected_beginning(self, groups: Sequence[range]) -> tuple[list[int], int, int]:
         """The order of the calls of the first groups as far as they are just the next ones that are expected,
@@ -110,7 +166,7 @@ class _Search:
             placed = self._placed_exactly(group, relevant, self._plan.parts[at : at + len(relevant)])
             if len(placed) < len(relevant):
                 return order, number, at
-            order += self._arranged([group], placed)
+            order += self._precedence.arranged([group], placed)
             at += len(relevant)
         return order, len(groups), at
 
@@ -121,7 +177,7 @@ class _Search:
 
         Of several that agree, the one that has to have its turn first goes first.
         """
-        before = self._calls_before(group)
+        before = self._precedence.before(group)
         waiting = sum(1 << position - group.start for position in relevant)
         by_end = sorted(relevant, key=self._end_of)
         placed: list[int] = []
@@ -152,16 +208,12 @@ class _Search:
     def _weights(self, first_place: int, first_call: int) -> dict[int, list[tuple[int, int]]]:
         """For each call the places that it may have, each with what it counts there."""
         weights: dict[int, list[tuple[int, int]]] = {}
-        num_pairs = 0
         for number, place in enumerate(self._plan.places[first_place:], first_place):
             best: dict[int, float] = {}
             for option in place.options:
                 for position, agreement in self._agreement.agreements(option).items():
                     if position >= first_call and agreement > best.get(position, 0.0):
                         best[position] = agreement
-            num_pairs += len(best)
-            if num_pairs > MAX_STEPS:
-                break
             for position, agreement in best.items():
                 value = _value(agreement, place.role, self._credit)
                 if value:
@@ -172,7 +224,7 @@ class _Search:
         self, group: range, states: _States, weights: Mapping[int, Sequence[tuple[int, int]]]
     ) -> _States:
         """The states after a group, of which each call may have a place or none."""
-        before = self._calls_before(group)
+        before = self._precedence.before(group)
         options = [(n, group[n], places) for n, at in enumerate(group) if (places := weights.get(at))]
         reached = {(0, closed): state for closed, state in states.items()}
         wave = reached.copy()
@@ -185,10 +237,8 @@ class _Search:
                 for number, position, places in options:
                     if had_turn >> number & 1:
                         continue
-                    self._steps += len(places)
-                    for place, value in places:
-                        if closed >> place & 1:
-                            continue
+                    for place, value in self._open(places, closed):
+                        self._steps += 1
                         key = had_turn | before[number] | 1 << number, closed | self._closes[place]
                         rival = following.get(key) or reached.get(key)
                         if rival is None or rival[0] < total + value:
@@ -201,34 +251,19 @@ class _Search:
                 best[closed] = state
         return _best_of(_undominated(best), MAX_STATES)
 
-    def _calls_before(self, group: range) -> list[int]:
-        """For each call of a group the set of those that surely came before, as bits."""
-        before = self._before.get(group.start)
-        if before is None:
-            calls = self._calls[group.start : group.stop]
-            before = self._before[group.start] = [
-                sum(1 << at for at in range(number) if not are_unordered(calls[at], call))
-                for number, call in enumerate(calls)
-            ]
-        return before
-
-    def _arranged(self, groups: Sequence[range], placed: Sequence[int]) -> list[int]:
-        """Every call of the groups, those that have places in this order, each after those before it."""
-        order: list[int] = []
-        of_group: dict[int, list[int]] = {}
-        starts = {position: group.start for group in groups for position in group}
-        for position in placed:
-            of_group.setdefault(starts[position], []).append(position)
-        for group in groups:
-            before, done = self._calls_before(group), 0
-            for position in of_group.get(group.start, ()):
-                number = position - group.start
-                turn = (before[number] | 1 << number) & ~done
-                order += [group[n] for n in range(len(group)) if turn >> n & 1 and n != number]
-                order.append(position)
-                done |= turn
-            order += [group[n] for n in range(len(group)) if not done >> n & 1]
-        return order
+    def _open(self, places: Sequence[tuple[int, int]], closed: int) -> Sequence[tuple[int, int]]:
+        """The places of a call that are open; in a sequence without those after one that counts as much."""
+        if not self._is_sequence:
+            return [(place, value) for place, value in places if not closed >> place & 1]
+        open_places: list[tuple[int, int]] = []
+        most = 0
+        for place, value in places[bisect_left(places, (closed.bit_length(), 0)) :]:
+            if value > most:
+                open_places.append((place, value))
+                most = value
+                if value == self._full:
+                    break
+        return open_places
 
 
 def _best_of(states: dict[Key, _State], most: int) -> dict[Key, _State]:

@@ -56,3 +56,40 @@ def groups_of(calls: Sequence[ToolCall]) -> Iterator[range]:
             latest = window.end_ns if latest is None else max(latest, window.end_ns)
     if calls:
         yield range(start, len(calls))
+
+
+class Precedence:
+    """Which calls surely came before which."""
+
+    def __init__(self, calls: Sequence[ToolCall]) -> None:
+        self._calls = calls
+        self._before: dict[int, list[int]] = {}
+
+    def before(self, group: range) -> list[int]:
+        """For each call of a group the set of those that surely came before, as bits."""
+        before = self._before.get(group.start)
+        if before is None:
+            calls = self._calls[group.start : group.stop]
+            before = self._before[group.start] = [
+                sum(1 << at for at in range(number) if not are_unordered(calls[at], call))
+                for number, call in enumerate(calls)
+            ]
+        return before
+
+    def arranged(self, groups: Sequence[range], placed: Sequence[int]) -> list[int]:
+        """Every call of the groups, those that have places in this order, each after those before it."""
+        order: list[int] = []
+        of_group: dict[int, list[int]] = {}
+        starts = {position: group.start for group in groups for position in group}
+        for position in placed:
+            of_group.setdefault(starts[position], []).append(position)
+        for group in groups:
+            before, done = self.before(group), 0
+            for position in of_group.get(group.start, ()):
+                number = position - group.start
+                turn = (before[number] | 1 << number) & ~done
+                order += [group[n] for n in range(len(group)) if turn >> n & 1 and n != number]
+                order.append(position)
+                done |= turn
+            order += [group[n] for n in range(len(group)) if not done >> n & 1]
+        return order

@@ -69,6 +69,14 @@ class TestOneCall:
         (call,) = Trace([tool(1, scope=HANDLER), tool(2, 1, input=injected)]).tool_calls
         assert (call.arguments, call.tool) == (PARIS, None)
 
+    def test_has_what_the_framework_converted_for_the_tool(self):
+        parameters = Parameter("days"), Parameter("order"), Parameter("unit", default="C")
+        definition = ToolDefinition("search", parameters)
+        outer = tool(1, scope=HANDLER, input={"days": "4", "order": {"id": 7}})
+        converted = {"days": 4, "order": {"id": 7, "note": None}, "unit": "C"}
+        (call,) = Trace([outer, tool(2, 1, input=converted, tool=definition)]).tool_calls
+        assert (call.arguments, call.tool) == (converted, definition)
+
     @pytest.mark.parametrize(("first", "second"), [(None, PARIS), (PARIS, None)])
     def test_has_the_arguments_of_the_span_that_recorded_them(self, first, second):
         (call,) = Trace([tool(1, scope=HANDLER, input=first), tool(2, 1, input=second)]).tool_calls
