@@ -34,7 +34,7 @@ from agenttrace.tracing.open_span import SpanBlock
 from agenttrace.tracing.pipeline import Pipeline
 from agenttrace.tracing.record import Recorder, sampler
 from agenttrace.tracing.redaction import RedactCall, Redaction, redaction_of
-from agenttrace.tracing.remote import Continued, inject
+from agenttrace.tracing.remote import Continued, Headers, inject
 from agenttrace.tracing.threads import follow_threads
 
 if TYPE_CHECKING:
@@ -401,8 +401,12 @@ class Tracer:
         """Add the W3C ``traceparent`` of the running call to the headers of a request."""
         return inject(headers)
 
-    def extract(self, headers: Mapping[str, Any]) -> Continued:
-        """Go on with a caller's trace: ``with tracer.extract(headers): …``. Bad headers change nothing."""
+    def extract(self, headers: Headers | None) -> Continued:
+        """Go on with a caller's trace: ``with tracer.extract(headers): …``.
+
+        Headers are a mapping, a WSGI environ, or pairs as ASGI servers and Kafka's clients have them; names
+        and values may be bytes, in any case. What cannot be read changes nothing, and is counted in `stats`.
+        """
         return Continued(self._recorder, headers)
 
     def flush(self, timeout: float = 5.0) -> FlushResult:

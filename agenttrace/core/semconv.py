@@ -77,6 +77,8 @@ OTHER_ERROR = "_OTHER"
 """The value of `ERROR_TYPE` for a failure of unknown type."""
 
 SERVICE_NAME = "service.name"
+SCOPE_NAME = "otel.scope.name"
+"""The instrumentation that made a span, where that is not `observe`."""
 SDK_NAME = "telemetry.sdk.name"
 SDK_LANGUAGE = "telemetry.sdk.language"
 SDK_VERSION = "telemetry.sdk.version"

@@ -1,9 +1,11 @@
 """A tool call: an actual one (`ToolCall`), an expected one (`ExpectedToolCall`).
 
-A tool call is a span whose `span_type` is ``"tool"``. Calls are ordered by their start. Nested tool spans
-count, in start order, each with its path; so do the calls of sub-agents, with the agent's path. Calls made in
-threads, executors and tasks belong to the trace that started them. A failed attempt counts and carries its
-error. Two calls are *parallel* when they share a parent and their intervals overlap.
+A tool call is a span whose `span_type` is ``"tool"``; what two instrumentations recorded is one call
+(`core.executions`). Calls are ordered by their start; those that overlap in time by the model's request,
+where it is recorded, otherwise they count as unordered (`core.call_order`). Nested tool spans count, each
+after the one that it stands in, with its path; so do the calls of sub-agents, with the agent's path. Calls
+made in threads, executors and tasks belong to the trace that started them. A failed attempt counts and
+carries its error.
 """
 
 from __future__ import annotations
@@ -45,6 +47,22 @@ ANY: Final = _Any()
 """In an expectation: any value agrees, but there must be one; see `ABSENT`."""
 
 
+@dataclass(frozen=True, slots=True)
+class Window:
+    """What is known of the order of a call that overlapped others.
+
+    It counts as made at some time from `start_ns` to `end_ns`. `number` is its number among the trace's
+    calls, each counted before those that were made inside it, and `last_inside` the number of the last one
+    inside it. Calls with the same `answer` were asked for by one answer of a model, and stand in that order.
+    """
+
+    start_ns: int
+    end_ns: int
+    number: int
+    last_inside: int
+    answer: int | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCall:
     """What happened: one call of a tool.
@@ -52,7 +70,8 @@ class ToolCall:
     `arguments` maps parameter names to JSON-safe values, defaults applied; it is empty where none were
     recorded, and `arguments_error` says so where what was recorded could not be read. `index` is the
     position among the trace's tool calls. `agent` is the path of the agent spans above it, outermost first,
-    joined by ``/`` (empty where there are none). Times are nanoseconds since the epoch.
+    joined by ``/`` (empty where there are none). Times are nanoseconds since the epoch. `window` is None
+    where the call overlapped no other: then its place among the others is sure.
     """
 
     name: str
@@ -71,11 +90,28 @@ class ToolCall:
     tool: ToolDefinition | None = None
     arguments_error: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    window: Window | None = None
 
     @property
     def failed(self) -> bool:
         """Whether the call ended with an error."""
         return self.error is not None or self.status == "error"
+
+
+def are_unordered(one: ToolCall, other: ToolCall) -> bool:
+    """Whether the record does not tell which of two calls of a trace came first."""
+    first, second = one.window, other.window
+    return (
+        first is not None
+        and second is not None
+        and first.start_ns < second.end_ns
+        and second.start_ns < first.end_ns
+        and not first.number <= second.number <= first.last_inside
+        and not second.number <= first.number <= second.last_inside
+        and (first.answer is None or first.answer != second.answer)
+        # Clocks that are too coarse to tell two calls apart are no sign that these overlapped.
+        and (first.start_ns, first.end_ns) != (second.start_ns, second.end_ns)
+    )
 
 
 ACTUAL_CALL_HINT = (

@@ -7,12 +7,13 @@ from functools import cached_property
 from typing import Any
 
 from agenttrace.core import semconv
+from agenttrace.core.asked import asked_places
+from agenttrace.core.call_order import in_order
+from agenttrace.core.executions import AGENT, Execution, executions_of
 from agenttrace.core.identity import new_trace_key, trace_id_text
 from agenttrace.core.span import Span, SpanError
-from agenttrace.core.tool import TOOL, ToolDefinition
-from agenttrace.core.tool_call import ToolCall
-
-AGENT = "agent"
+from agenttrace.core.tool import ToolDefinition
+from agenttrace.core.tool_call import ToolCall, Window
 
 
 class Trace:
@@ -180,21 +181,28 @@ class Trace:
 
     @cached_property
     def tool_calls(self) -> tuple[ToolCall, ...]:
-        """The tool calls in start order, failed attempts included."""
-        tools = [span for span in self.spans if span.span_type == TOOL]
-        return tuple(self._tool_call(index, span) for index, span in enumerate(tools))
+        """The tool calls in order (see `core.call_order`), failed attempts included."""
+        executions = executions_of(self.spans, self.by_key)
+        if self.is_recorded_run or len(executions) < 2:
+            ordered: list[tuple[Execution, Window | None]] = [(each, None) for each in executions]
+        else:
+            ordered = in_order(executions, asked_places(self.spans, self.by_key, executions))
+        return tuple(self._tool_call(index, *each) for index, each in enumerate(ordered))
 
-    def _tool_call(self, index: int, span: Span) -> ToolCall:
+    def _tool_call(self, index: int, execution: Execution, window: Window | None) -> ToolCall:
+        span = execution.span
         above = self._ancestors(span)
         attributes = span.attributes
         agents = [attributes[semconv.AGENT_NAME]] if semconv.AGENT_NAME in attributes else []
         agents += [s.name for s in above if s.span_type == AGENT]
+        arguments, tool = execution.arguments
+        status, error = execution.ending
         return ToolCall(
             name=span.name,
-            arguments=span.input or {},
-            output=span.output,
-            error=span.error,
-            status=span.status,
+            arguments=arguments,
+            output=execution.output,
+            error=error,
+            status=status,
             index=index,
             start_ns=span.start_ns,
             end_ns=span.end_ns,
@@ -203,9 +211,10 @@ class Trace:
             parent_id=span.parent_id,
             span_id=span.span_id,
             turn=attributes.get(semconv.TURN),
-            tool=span.tool or (self.tools.get(span.name) if self.is_recorded_run else None),
+            tool=tool or (self.tools.get(span.name) if self.is_recorded_run else None),
             arguments_error=attributes.get(semconv.ARGUMENTS_ERROR),
             metadata=attributes.get(semconv.CALL_METADATA, {}),
+            window=window,
         )
 
     def under(self, span_key: int) -> Trace:

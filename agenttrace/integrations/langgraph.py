@@ -158,6 +158,7 @@ class AgentTraceCallbackHandler(BaseCallbackHandler):
         tool = name_of(serialized) or name or "tool"
         run = self._runs.begin(run_id, parent_run_id, tool, "tool", arguments_of(inputs, input_str))
         run.span.set_attribute(semconv.TOOL_NAME, tool)
+        run.span.set_attribute(semconv.SCOPE_NAME, __name__)
         if kwargs.get("tool_call_id") is not None:
             run.span.set_attribute(semconv.TOOL_CALL_ID, kwargs["tool_call_id"])
         describe_place(run, kwargs.get("tags"), kwargs.get("metadata"))

@@ -10,7 +10,7 @@ from typing import Any
 
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.marks import cause_within
-from agenttrace.core.tool_call import ToolCall
+from agenttrace.core.tool_call import ToolCall, are_unordered
 from agenttrace.core.trace import Trace
 from agenttrace.core.value_key import value_key
 from agenttrace.expectations.expectation import Expectation, Severity
@@ -142,7 +142,12 @@ def _before(expectation: Expectation, subject: Subject) -> Iterator[Check]:
     for first, second in expectation.before:
         calls = subject.calls
         start = next((n for n, call in enumerate(calls) if fnmatchcase(call.name, first)), None)
-        early = [call for call in calls[:start] if fnmatchcase(call.name, second)]
+        firsts = [call for call in calls if call.window is not None and fnmatchcase(call.name, first)]
+        early = [
+            call
+            for call in calls[:start]
+            if fnmatchcase(call.name, second) and not any(are_unordered(call, other) for other in firsts)
+        ]
         yield _violation("before", f"{first} before {second}", early, vacuous=_is_unknown(second, subject))
 
 

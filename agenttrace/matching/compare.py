@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
-from agenttrace.core.errors import ScorerError
+from agenttrace.core.errors import ExpectationError, ScorerError
 from agenttrace.core.tool import ToolDefinition
 from agenttrace.core.tool_call import ArgumentMode, ToolCall
 from agenttrace.core.trace import Trace
@@ -19,10 +20,15 @@ from agenttrace.expectations.plans import EMPTY, Expansion, Group
 from agenttrace.expectations.reading import reversed_reading
 from agenttrace.matching.agreement import CallAgreement, Comparators
 from agenttrace.matching.align import Alignment, Credit, align, unordered
-from agenttrace.matching.checks import Subject, check_constraints
+from agenttrace.matching.checks import Check, Subject, check_constraints
 from agenttrace.matching.comparison import UNORDERED_MODES, Comparison
+from agenttrace.matching.fitting_order import fitting_orders, possible_positions
 from agenttrace.matching.known_tools import check_tags, check_tools, known_names
+from agenttrace.matching.parallel import has_unordered
 from agenttrace.matching.selection import EVERYTHING, Selection
+
+Candidates = Callable[[Call], Sequence[int]]
+"""The positions at which an expected call may have been made."""
 
 
 def compare(
@@ -62,9 +68,9 @@ def compare(
     expected = parsed.calls
     check_tools(expected, known_tools, scope, all_calls)
     check_tags(scope, all_calls, known_tools)
-    known = known_names(known_tools, attempts, trace, scope)
-    call_agreement = CallAgreement(
-        calls,
+    how: Mode = parsed.mode or mode
+    agreement_with = partial(
+        CallAgreement,
         mode=parsed.match or match,
         tools=known_tools if tools is not None or (trace is not None and trace.is_recorded_run) else {},
         comparators=comparators,
@@ -72,23 +78,32 @@ def compare(
         selection=scope,
         expected_calls=expected,
     )
-    how: Mode = parsed.mode or mode
-    plans = _plans(parsed, how, call_agreement, all_calls, known_tools)
-    plan, alignment = _best(plans, how, credit, call_agreement)
+    plans_with = partial(_plans, parsed, how, scope, all_calls, known_tools)
+    plan, alignment, call_agreement = _aligned(parsed, how, credit, calls, agreement_with, plans_with)
     return Comparison(
         expectation=parsed,
         mode=how,
         credit=credit,
-        calls=calls,
+        calls=call_agreement.calls,
         attempts=attempt_counts,
         plan=plan,
         alignment=alignment,
         expects_calls=_expects_calls(parsed, call_agreement, all_calls, known_tools),
-        checks=()
-        if parsed.is_path_only
-        else check_constraints(parsed, Subject(attempts, calls, trace, known)),
+        checks=_checks(parsed, attempts, calls, trace, known_names(known_tools, attempts, trace, scope)),
         call_agreement=call_agreement,
     )
+
+
+def _checks(
+    expectation: Expectation,
+    attempts: Sequence[ToolCall],
+    calls: Sequence[ToolCall],
+    trace: Trace | None,
+    names: frozenset[str],
+) -> tuple[Check, ...]:
+    if expectation.is_path_only:
+        return ()
+    return check_constraints(expectation, Subject(attempts, calls, trace, names))
 
 
 def _calls_of(actual: Trace | Sequence[ToolCall]) -> Sequence[ToolCall]:
@@ -148,22 +163,55 @@ def _required_calls(pattern: Pattern) -> Iterator[Call]:
 def _plans(
     expectation: Expectation,
     mode: Mode,
-    call_agreement: CallAgreement,
+    selection: Selection,
     all_calls: Sequence[ToolCall],
     known_tools: Mapping[str, ToolDefinition],
+    candidates: Candidates,
 ) -> list[Group]:
     if expectation.path is None:
         return [EMPTY]
-    if call_agreement.selection.tools is None and expectation.fixed_plans is not None:
+    if selection.tools is None and expectation.fixed_plans is not None:
         return expectation.fixed_plans
 
     def in_scope(name: str) -> bool:
-        return call_agreement.selection.expects(name, all_calls, known_tools)
+        return selection.expects(name, all_calls, known_tools)
 
-    expansion = Expansion(
-        call_agreement.candidates, in_scope, ordered=mode not in UNORDERED_MODES, whole=mode != "only"
-    )
+    expansion = Expansion(candidates, in_scope, ordered=mode not in UNORDERED_MODES, whole=mode != "only")
     return expansion.plans(expectation.path)
+
+
+def _aligned(
+    expectation: Expectation,
+    mode: Mode,
+    credit: Credit,
+    calls: Sequence[ToolCall],
+    agreement_with: Callable[[Sequence[ToolCall]], CallAgreement],
+    plans_with: Callable[[Candidates], list[Group]],
+) -> tuple[Group, Alignment, CallAgreement]:
+    """The plan that fits best, in the order of the list or in another one that overlapping calls admit."""
+    call_agreement = agreement_with(calls)
+    plans = plans_with(call_agreement.candidates)
+    plan, alignment = _best(plans, mode, credit, call_agreement)
+    is_only_plan = plans == expectation.fixed_plans and len(plans) == 1
+    if (
+        mode in UNORDERED_MODES
+        or not has_unordered(calls)
+        or _is_perfect(alignment, calls, is_only_plan=is_only_plan)
+    ):
+        return plan, alignment, call_agreement
+
+    try:
+        plans = plans_with(possible_positions(call_agreement))
+    except ExpectationError:  # more ways than can be written out: those of the list's order have to do
+        pass
+    best_agreement = call_agreement
+    for other_plan in plans:
+        for order in fitting_orders(other_plan, call_agreement, credit):
+            other_agreement = agreement_with([calls[position] for position in order])
+            other = align(other_plan, other_agreement, credit)
+            if other.fits and _rank(other, credit) > _rank(alignment, credit):
+                plan, alignment, best_agreement = other_plan, other, other_agreement
+    return plan, alignment, best_agreement
 
 
 def _best(
@@ -177,11 +225,22 @@ def _best(
             return plan, alignment
         if not alignment.fits:
             continue
-        required = alignment.required
-        coverage = alignment.total_agreement(credit) / required if required else 1.0
-        full = float(alignment.full)
+        coverage, full = _rank(alignment, credit)
         rank = (full, coverage) if mode == "only" else (coverage, full)
         if best is None or rank > best[0]:
             best = (rank, plan, alignment)
     assert best is not None  # leaving every optional group out always fits
     return best[1], best[2]
+
+
+def _rank(alignment: Alignment, credit: Credit) -> tuple[float, float]:
+    required = alignment.required
+    coverage = alignment.total_agreement(credit) / required if required else 1.0
+    return coverage, float(alignment.full)
+
+
+def _is_perfect(alignment: Alignment, calls: Sequence[ToolCall], *, is_only_plan: bool) -> bool:
+    """Whether no order of the calls could fit better."""
+    if alignment.matched < alignment.required:
+        return False
+    return alignment.full == len(calls) or (is_only_plan and alignment.full == len(alignment.places))

@@ -14,6 +14,8 @@ from agenttrace.expectations.plans import Group
 from agenttrace.matching.agreement import CallAgreement
 from agenttrace.matching.align import Alignment, Credit, Pair, align, by_name
 from agenttrace.matching.checks import Check
+from agenttrace.matching.fitting_order import fitting_orders
+from agenttrace.matching.parallel import has_unordered, parallel_facts
 from agenttrace.matching.rows import Row, rows_of
 from agenttrace.matching.selection import indexes_of
 
@@ -101,8 +103,15 @@ class Comparison:
         """The share of the needed calls that were made in order, by name alone; 1 where none is needed."""
         if not self.required:
             return 1.0
-        bare = CallAgreement(self.calls, mode="ignore", selection=self.call_agreement.selection)
-        return align(by_name(self.plan), bare).total_agreement("full") / self.required
+        plan, selection = by_name(self.plan), self.call_agreement.selection
+        bare = CallAgreement(self.calls, mode="ignore", selection=selection)
+        in_order = align(plan, bare).total_agreement("full")
+        if in_order < self.required and has_unordered(calls := sorted(self.calls, key=_index)):
+            listed = CallAgreement(calls, mode="ignore", selection=selection)
+            for order in fitting_orders(plan, listed, "full"):
+                bare = CallAgreement([calls[at] for at in order], mode="ignore", selection=selection)
+                in_order = max(in_order, align(plan, bare).total_agreement("full"))
+        return in_order / self.required
 
     @property
     def arguments(self) -> float:
@@ -165,8 +174,9 @@ class Comparison:
     def facts(self) -> dict[str, Any]:
         """The pairs, and the constraints, as JSON-safe data.
 
-        `pairs`, `extra` and `attempts` name calls by their positions in `actual`. Where `actual` leaves out
-        calls of the trace, `indexes` has for each position the call's index in the trace.
+        `pairs`, `extra`, `attempts` and `parallel` name calls by their positions in `actual`. Where `actual`
+        leaves out calls of the trace, or has overlapping ones in another order, `indexes` has for each
+        position the call's index in the trace.
         """
         positions = {call.index: position for position, call in enumerate(self.calls)}
         facts: dict[str, Any] = {
@@ -184,6 +194,7 @@ class Comparison:
             facts["checks"] = [check.to_dict() for check in self.checks]
         if self.call_agreement.selection.names:
             facts["names"] = dict(self.call_agreement.selection.names)
+        facts.update(parallel_facts(self.calls))
         if self.attempts:
             facts["attempts"] = {str(positions[index]): count for index, count in self.attempts.items()}
         return facts
@@ -198,3 +209,7 @@ class Comparison:
             "order": self.order,
             "arguments": self.arguments,
         }
+
+
+def _index(call: ToolCall) -> int:
+    return call.index

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from agenttrace.core.errors import ScorerError, did_you_mean
 from agenttrace.core.tool import ToolDefinition
-from agenttrace.core.tool_call import ToolCall
+from agenttrace.core.tool_call import ToolCall, are_unordered
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.expectation import ATTEMPTS, Attempts
 from agenttrace.expectations.reading import may_be_left_out
@@ -161,14 +161,24 @@ def _tags(call: ToolCall) -> set[str]:
 def _collapse(calls: Sequence[ToolCall]) -> tuple[Sequence[ToolCall], Mapping[int, int]]:
     attempts: dict[int, int] = {}
     waiting: dict[tuple[str, str], list[ToolCall]] = {}
+    overlapping: dict[tuple[str, str], list[ToolCall]] = {}
     earlier_attempts: set[int] = set()
     for call in calls:
         key = (call.agent, call.name)
         if call.failed:
-            waiting.setdefault(key, []).append(call)
-        elif before := waiting.pop(key, None):
+            # A success that overlaps it counts as later, wherever it stands.
+            success = next((one for one in overlapping.get(key, ()) if are_unordered(one, call)), None)
+            if success is None:
+                waiting.setdefault(key, []).append(call)
+            else:
+                earlier_attempts.add(id(call))
+                attempts[success.index] = attempts.get(success.index, 1) + 1
+            continue
+        if before := waiting.pop(key, None):
             earlier_attempts.update(id(attempt) for attempt in before)
             attempts[call.index] = len(before) + 1
+        if call.window is not None:
+            overlapping.setdefault(key, []).append(call)
     return [call for call in calls if id(call) not in earlier_attempts], attempts
 
 

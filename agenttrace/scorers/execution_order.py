@@ -14,7 +14,9 @@ from agenttrace.core.tool import TOOL
 from agenttrace.core.trace import Trace
 from agenttrace.core.value_key import value_key
 from agenttrace.expectations.expectation import Attempts
+from agenttrace.matching.fitting_order import in_fitting_order
 from agenttrace.matching.lcs import lcs_pairs
+from agenttrace.matching.parallel import parallel_facts
 from agenttrace.matching.selection import check_scored, indexes_of
 from agenttrace.scorers.answer_scorer import shown
 from agenttrace.scorers.call_scorer import CallOptions, CallScorer
@@ -38,7 +40,7 @@ class ExecutionOrderScorer(CallScorer):
 
     Where `actual_output` is not a list, the names of the trace's tool calls are compared
     (``actions="nodes"``: those of its other spans, without the root); `agent`, `attempts`, `names` and
-    `tools` say which calls.
+    `tools` say which calls. Calls that overlap in time without an order stand in the one that fits best.
     """
 
     def __init__(
@@ -77,14 +79,14 @@ class ExecutionOrderScorer(CallScorer):
         """
         check_scored(example, trace)
         expected = self._expected(example)
-        actual, indexes = self._actual(example, trace)
+        actual, facts = self._actual(example, trace, expected)
         cause = cause_within(actual)
         if cause is not None:
             raise ScorerError(f"{self.name}: one of the actions was {cause} when it was recorded")
         value, reason, details = _compare(self.mode, expected, actual)
         if self.strict and value < 1:
             value, reason = 0.0, f"{reason}; strict: 0 unless 1"
-        details = {"mode": self.mode, "expected": expected, "actual": actual, **details, **indexes}
+        details = {"mode": self.mode, "expected": expected, "actual": actual, **details, **facts}
         return self.scored(value, reason, details)
 
     def _expected(self, example: Example) -> list[Any]:
@@ -92,14 +94,16 @@ class ExecutionOrderScorer(CallScorer):
             raise ScorerError(f"{self.name} needs the example's expected_output, a list of actions")
         return self._as_list(example.expected_output, "expected_output")
 
-    def _actual(self, example: Example, trace: Trace | None) -> tuple[list[Any], dict[str, list[int]]]:
-        """The actions, and where they are calls of a trace, their indexes there."""
+    def _actual(
+        self, example: Example, trace: Trace | None, expected: list[Any]
+    ) -> tuple[list[Any], dict[str, Any]]:
+        """The actions; where they are calls of a trace, their indexes there, and which of them overlap."""
         if isinstance(example.actual_output, list | tuple):
             return list(example.actual_output), {}
         if trace is not None and trace.spans:
-            return self._names(trace)
+            return self._names(trace, expected)
         if example.tools_called is not None:
-            return self._names(Trace.from_calls(example.tools_called))
+            return self._names(Trace.from_calls(example.tools_called), expected)
         if example.actual_output is None:
             raise ScorerError(
                 f"{self.name} needs the example's actual_output, a list of actions, or a trace of the run"
@@ -113,12 +117,15 @@ class ExecutionOrderScorer(CallScorer):
             )
         return list(value)
 
-    def _names(self, trace: Trace) -> tuple[list[str], dict[str, list[int]]]:
+    def _names(self, trace: Trace, expected: list[Any]) -> tuple[list[str], dict[str, Any]]:
         if self.actions == "nodes":
             nodes = [span for span in trace.spans if span is not trace.root and span.span_type != TOOL]
             return [span.name for span in nodes], {}
         calls = self._chosen_calls(trace)
-        return [call.name for call in calls], indexes_of(calls)
+        if self.mode == "set":
+            return [call.name for call in calls], indexes_of(calls)
+        calls = in_fitting_order([item for item in expected if isinstance(item, str) and item], calls)
+        return [call.name for call in calls], {**indexes_of(calls), **parallel_facts(calls)}
 
 
 def _compare(mode: str, expected: list[Any], actual: list[Any]) -> tuple[float, str, dict[str, Any]]:

@@ -14,7 +14,9 @@ from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.pattern import Call
 from agenttrace.expectations.reading import in_both_readings
+from agenttrace.matching.fitting_order import in_fitting_order
 from agenttrace.matching.lcs import lcs_length
+from agenttrace.matching.parallel import parallel_facts
 from agenttrace.matching.selection import actual_calls
 from agenttrace.scorers.call_scorer import CallOptions, CallScorer
 
@@ -78,17 +80,19 @@ class FunctionCallCoverageScorer(CallScorer):
         """
         run = actual_calls(example, trace)
         required = self._compared_names(self._required(example), run)
-        actual = [call.name for call in self._chosen_calls(run)]
+        calls = in_fitting_order(required, self._chosen_calls(run))
+        actual = [call.name for call in calls]
         num_made = (Counter(required) & Counter(actual)).total()
         in_order = lcs_length(required, actual) == len(required)
         complete = in_order if self.mode == "in_order" else num_made == len(required)
-        details = {
+        details: dict[str, Any] = {
             "all_required_calls_made": float(complete),
             "required_calls_coverage": num_made / len(required) if required else 1.0,
             "num_required_calls_made": num_made,
             "num_required_calls_not_made": len(required) - num_made,
             "num_unrequired_calls": len(actual) - num_made,
             "num_required_calls_total": len(required),
+            **(parallel_facts(calls) if self.mode == "in_order" else {}),
         }
         missing = list((Counter(required) - Counter(actual)).elements())
         reason = f"{num_made} of {len(required)} required calls made"

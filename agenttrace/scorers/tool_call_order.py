@@ -11,7 +11,9 @@ from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.pattern import Call
 from agenttrace.expectations.reading import in_both_readings
+from agenttrace.matching.fitting_order import in_fitting_order
 from agenttrace.matching.lcs import lcs_pairs
+from agenttrace.matching.parallel import parallel_facts
 from agenttrace.matching.selection import actual_calls, indexes_of
 from agenttrace.scorers.call_scorer import CallOptions, CallScorer
 
@@ -22,7 +24,8 @@ class ToolCallOrderScorer(CallScorer):
     Names only, case-sensitive; other calls may stand between. With `strict`, 1.0 where the two sequences are
     equal, else 0.0. No calls at all are 0.0; no expected calls are an error. Where `tools` leaves out all of
     them, 1.0 if nothing that it chooses was called, else 0.0. The expected order is `tool_calls_order`, or
-    the example's `expected_tools`. Formula and ties as in UiPath's tool-call-order evaluator: walk back
+    the example's `expected_tools`. Calls that overlap in time without an order count in the one that
+    fits best. Formula and ties as in UiPath's tool-call-order evaluator: walk back
     from the end; take a match; where the table above is strictly greater drop the actual call, else the
     expected one.
     """
@@ -56,11 +59,11 @@ class ToolCallOrderScorer(CallScorer):
         """
         run = actual_calls(example, trace)
         expected = self._compared_names(self._expected(example), run)
-        calls = self._chosen_calls(run)
+        calls = in_fitting_order(expected, self._chosen_calls(run))
         actual = [call.name for call in calls]
         lcs = [expected[e] for e, _ in lcs_pairs(expected, actual)]
         orders = {"actual_tool_calls_order": actual, "expected_tool_calls_order": expected, "lcs": lcs}
-        details = {**orders, **indexes_of(calls)}
+        details = {**orders, **indexes_of(calls), **parallel_facts(calls)}
         if self.strict or not expected:
             equal = actual == expected
             reason = f"the {len(actual)} calls are {'' if equal else 'not '}the {len(expected)} expected ones"

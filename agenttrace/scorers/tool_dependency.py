@@ -9,11 +9,12 @@ from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
 from agenttrace.core.marks import Redacted, cause_of, cause_within, known_part
 from agenttrace.core.score import Score
-from agenttrace.core.tool_call import ANY, ExpectedToolCall, ToolCall
+from agenttrace.core.tool_call import ANY, ExpectedToolCall, ToolCall, are_unordered
 from agenttrace.core.trace import Trace
 from agenttrace.core.value_key import value_key
 from agenttrace.expectations.reading import cannot_tell, comparing, in_both_readings, reversed_reading
 from agenttrace.expectations.values import agreement
+from agenttrace.matching.parallel import parallel_facts
 from agenttrace.matching.selection import actual_calls, agent_matches
 from agenttrace.scorers.call_scorer import CallOptions, CallScorer
 
@@ -27,7 +28,7 @@ class ToolDependencyScorer(CallScorer):
     false`` one of them is enough. Dependencies are names, or mappings with ``tool_name`` and optionally
     ``agent_name`` and ``parameters`` (the listed ones agree, others are free). Every call of the tool must
     have them. An entry whose tool was not called does not hold. Without any entry that has dependencies the
-    scorer raises.
+    scorer raises. Of calls that overlap in time without an order, each counts as before the other.
     """
 
     def __init__(
@@ -52,7 +53,8 @@ class ToolDependencyScorer(CallScorer):
         num_holding = sum(row["held"] for row in rows)
         reason = f"{num_holding} of {len(rows)} tools have what they depend on"
         failures = [f"{row['tool']}: {row['found']}" for row in rows if not row["held"]]
-        return self.scored(num_holding / len(rows), "; ".join([reason, *failures]), {"tools": rows})
+        details = {"tools": rows, **parallel_facts(calls)}
+        return self.scored(num_holding / len(rows), "; ".join([reason, *failures]), details)
 
     def _dependents(self, example: Example) -> list[ExpectedToolCall]:
         raw: Any = example.expected_tools
@@ -80,17 +82,22 @@ class ToolDependencyScorer(CallScorer):
         }
 
     def _lacking(self, entry: ExpectedToolCall, calls: Sequence[ToolCall], at: int) -> list[str]:
+        earlier = [
+            call
+            for position, call in enumerate(calls)
+            if position < at or (position > at and are_unordered(call, calls[at]))
+        ]
         actions = [ExpectedToolCall.of(item) for item in entry.action_dependencies]
         results = [ExpectedToolCall.of(item) for item in entry.result_dependencies]
         lacking = [
             f"call {calls[at].index + 1} is not after {dependency.name}"
             for dependency in actions
-            if not any(self._matches(dependency, call) for call in calls[:at])
+            if not any(self._matches(dependency, call) for call in earlier)
         ]
         lacking += [
             f"call {calls[at].index + 1} uses no result of {dependency.name}"
             for dependency in results
-            if not any(self._matches(dependency, call) and _uses(calls[at], call) for call in calls[:at])
+            if not any(self._matches(dependency, call) and _uses(calls[at], call) for call in earlier)
         ]
         if not entry.require_all and len(lacking) < len(actions) + len(results):
             return []

@@ -8,13 +8,17 @@ from functools import wraps
 from typing import ParamSpec, TypeVar
 
 from agenttrace.process.fork_and_exit import at_fork
-from agenttrace.tracing.record import OBSERVED, PARENT, SCOPE, Record
+from agenttrace.tracing.record import OBSERVED, PARENT, SCOPE, Record, Scope
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 current: ContextVar[Record | None] = ContextVar("agenttrace_current", default=None)
 """The record of the running call, the head of a capture or of a remote trace, or None outside all."""
+
+
+captured_scopes: dict[int, Scope] = {}
+"""The traces that are being captured in this process, by their keys."""
 
 
 def running() -> Record | None:
@@ -78,7 +82,11 @@ class _NotLeft(Entered):
 
 
 def _go_on_in_child() -> None:
-    """In a forked child: go on with the trace that was being recorded at the fork."""
+    """In a forked child: go on with the trace that was being recorded at the fork.
+
+    What comes back there through headers gets ids of its own: the parent numbers its captured spans on.
+    """
+    captured_scopes.clear()
     record = current.get()
     if record is not None and record[SCOPE] is not None:
         record[SCOPE].go_on_after_fork()

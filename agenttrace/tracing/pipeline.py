@@ -79,6 +79,7 @@ class Pipeline:
         self.after_shutdown = Counter()
         self.recording_errors = Counter()
         self.foreign_contexts = Counter()
+        self.unreadable_headers = Counter()
         self._delivery = Delivery(
             self.store,
             self.exporters,
@@ -299,6 +300,7 @@ class Pipeline:
             "sampled_out": self.sampled_out.value(),
             "recording_errors": self.recording_errors.value(),
             "foreign_contexts": self.foreign_contexts.value(),
+            "unreadable_headers": self.unreadable_headers.value(),
             "clock_jumps": clock_jumps(),
             "dropped": self._dropped(not_stored),
         }

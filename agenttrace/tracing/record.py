@@ -46,6 +46,7 @@ class RecordSink(Protocol):
     redaction: Redaction
     recording_errors: Counter
     foreign_contexts: Counter
+    unreadable_headers: Counter
     sampled_out: Counter
 
     def ensure_worker(self) -> None:

@@ -2,19 +2,37 @@
 
 from __future__ import annotations
 
+import copy
 import re
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from types import TracebackType
-from typing import Any
+from typing import Any, Protocol
 
-from agenttrace.core.errors import ConfigError
 from agenttrace.core.identity import span_id_text, trace_id_text
-from agenttrace.tracing.context import Entered, current
+from agenttrace.core.interruptions import pass_on_interruption
+from agenttrace.tracing.context import Entered, captured_scopes, current
 from agenttrace.tracing.record import OBSERVED, OFF, SCOPE, Record, Recorder, Scope, key_of
 
 HEADER = "traceparent"
+_NAMES = frozenset({HEADER, f"http_{HEADER}"})
+"""The header's name, and its key in a WSGI environ, in lower case."""
 _FORM = re.compile(r"([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?")
 _LONGEST = 256
+
+
+class HasItems(Protocol):
+    """Headers that are no `Mapping` because a name may occur in them several times."""
+
+    def items(self) -> Iterable[tuple[Any, Any]]:
+        """The names with their values."""
+        ...
+
+
+Headers = Mapping[Any, Any] | HasItems | Iterable[tuple[Any, Any] | list[Any]]
+"""The headers of a request or a message, in the form in which a server or a queue hands them over."""
+
+Caller = tuple[int, int, bool]
+"""The trace key, the parent span's key, and True if sampled."""
 
 
 def inject(headers: MutableMapping[str, str]) -> MutableMapping[str, str]:
@@ -33,48 +51,100 @@ def inject(headers: MutableMapping[str, str]) -> MutableMapping[str, str]:
     return headers
 
 
-def read_traceparent(headers: Mapping[str, Any]) -> tuple[int, int, bool] | None:
-    """The trace key, the parent span's key, and True if sampled; None if absent, malformed or too long.
+def read_traceparent(headers: Headers | None) -> Caller | None:
+    """What ``traceparent`` says; None without it.
 
+    Headers are a mapping, anything else with `items`, or pairs; None stands for none. Names and values are
+    texts or bytes, in any case, a WSGI environ's ``HTTP_TRACEPARENT`` included; a value may stand in a list.
     No other header is read, so a caller cannot change where traces go.
+
+    Raises:
+        ValueError: it is malformed or too long, stands there twice with different values, or these are no
+            headers. What the headers' own code raises is passed on.
     """
-    for name, value in headers.items():
-        if isinstance(name, str) and name.lower() == HEADER:
-            if not isinstance(value, str) or len(value) > _LONGEST:
-                return None
-            match = _FORM.fullmatch(value.strip().lower())
-            if match is None or match[1] == "ff" or (match[1] == "00" and match[5]):
-                return None
-            trace_key, span_key = int(match[2], 16), int(match[3], 16)
-            if not trace_key or not span_key:
-                return None
-            return trace_key, span_key, bool(int(match[4], 16) & 1)
-    return None
+    if headers is None:
+        return None
+    if isinstance(headers, str | bytes):
+        raise ValueError("headers are a mapping or pairs, not one text")
+    values = {_text(value) for value in _values(headers)}
+    if not values:
+        return None
+    match = _FORM.fullmatch(values.pop())
+    if values:
+        raise ValueError(f"several {HEADER} headers that differ")
+    if match is None or match[1] == "ff" or (match[1] == "00" and match[5]):
+        raise ValueError(f"a malformed {HEADER} header")
+    trace_key, span_key = int(match[2], 16), int(match[3], 16)
+    if not trace_key or not span_key:
+        raise ValueError(f"a {HEADER} header without an id")
+    return trace_key, span_key, bool(int(match[4], 16) & 1)
+
+
+def _values(headers: Any) -> Iterator[Any]:
+    for name, value in headers.items() if hasattr(headers, "items") else headers:
+        if isinstance(name, bytes):
+            name = name.decode("latin-1")
+        if not isinstance(name, str) or value is None or name.lower() not in _NAMES:
+            continue
+        if isinstance(value, list | tuple):
+            yield from value
+        else:
+            yield value
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str | bytes | bytearray | memoryview) or len(value) > _LONGEST:
+        raise ValueError(f"a {HEADER} header that is no text, or too long")
+    text = value if isinstance(value, str) else bytes(value).decode("ascii")
+    return text.strip().lower()
 
 
 class Continued:
-    """Goes on with a caller's trace inside a block. Without a valid header it changes nothing."""
+    """Goes on with a caller's trace inside a block. Without a header that can be read it changes nothing.
 
-    def __init__(self, recorder: Recorder, headers: Mapping[str, Any]) -> None:
-        if not hasattr(headers, "items"):
-            raise ConfigError(f"headers are a mapping of names to values, got {type(headers).__name__}")
+    Where the caller's trace is one that is being captured in this process, what is recorded in the block
+    belongs to the capture. A header that cannot be read is counted: ``tracer.stats()["unreadable_headers"]``.
+    """
+
+    def __init__(self, recorder: Recorder, headers: Headers | None) -> None:
         self._recorder = recorder
-        self._caller = read_traceparent(headers)
+        self._caller: Caller | None = None
         self._entered: Entered | None = None
+        try:
+            self._caller = read_traceparent(headers)
+        except Exception as error:  # choke-point: what a caller sends must not break the service
+            pass_on_interruption(error)
+            pipeline = recorder.resolve()
+            if pipeline is not None:
+                pipeline.unreadable_headers.add()
 
     def __enter__(self) -> None:
-        if self._caller is None:
-            return
-        trace_key, parent, sampled = self._caller
-        head: Record = OFF
-        pipeline = self._recorder.resolve() if sampled else None
-        if pipeline is not None:
-            pipeline.ensure_worker()
-            head = Scope(pipeline, self._recorder.project, trace_key=trace_key, remote_parent=parent).head()
-        self._entered = Entered(head)
+        if self._caller is not None:
+            self._entered = Entered(self._head(*self._caller))
+
+    def _head(self, trace_key: int, parent: int, sampled: bool) -> Record:
+        if not sampled:
+            return OFF
+        captured = captured_scopes.get(trace_key)
+        if captured is not None:
+            return _part_of(captured, parent).head()
+        pipeline = self._recorder.resolve()
+        if pipeline is None:
+            return OFF
+        pipeline.ensure_worker()
+        return Scope(pipeline, self._recorder.project, trace_key=trace_key, remote_parent=parent).head()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._entered is not None:
             self._entered.leave()
+
+
+def _part_of(captured: Scope, parent: int) -> Scope:
+    """The scope of a capture with other roots: they stand under a span of which only the id is known."""
+    if captured.attributes is None:
+        captured.attributes = {}  # one for both: what is said of the trace behind the header is said of it
+    part = copy.copy(captured)
+    part.remote_parent = parent
+    return part

@@ -216,6 +216,43 @@ def test_repeated_and_parallel_calls_of_a_tool_are_all_there(handler):
     assert sorted(call.arguments["destination"] for call in captured.trace.tool_calls) == list("AABB")
 
 
+def test_a_tool_that_is_decorated_as_well_is_one_call(handler, tracer):
+    @tool
+    @tracer.observe(span_type="tool")
+    def find(city: str, days: int = 3) -> dict:
+        """Find"""
+        if city == "Atlantis":
+            raise ValueError("no such city")
+        return {"city": city}
+
+    calls = [asks_for("find", "c1", city="Paris"), asks_for("find", "c2", city="Oslo", days="4")]
+    with handler.capture() as captured:
+        agent_of(says("", *calls), says("done"), tools=[find]).invoke({"messages": []}, config(handler))
+    assert sum(span.span_type == "tool" for span in captured.trace.spans) == 4
+    assert [(call.arguments, call.output) for call in captured.trace.tool_calls] == [
+        ({"city": "Paris", "days": 3}, {"city": "Paris"}),
+        ({"city": "Oslo", "days": 4}, {"city": "Oslo"}),
+    ]
+    broken = agent_of(says("", asks_for("find", city="Atlantis")), tools=[find])
+    with handler.capture() as captured, pytest.raises(ValueError, match="no such city"):
+        broken.invoke({"messages": []}, config(handler))
+    (call,) = captured.trace.tool_calls
+    assert (call.failed, call.error.type) == (True, "ValueError")
+
+
+def test_a_decorated_tool_that_calls_itself_is_two_calls(handler, tracer):
+    @tracer.observe(span_type="tool")
+    def count_down(n: int) -> int:
+        return n and count_down(n - 1)
+
+    graph_tool = tool(description="Count")(count_down)
+    with handler.capture() as captured:
+        agent_of(says("", asks_for("count_down", n=1)), says("done"), tools=[graph_tool]).invoke(
+            {"messages": []}, config(handler)
+        )
+    assert [call.arguments for call in captured.trace.tool_calls] == [{"n": 1}, {"n": 0}]
+
+
 def test_an_asynchronous_run_is_recorded_alike(handler):
     script = [says("", asks_for("get_attractions", **PARIS)), says("done")]
     shapes = []

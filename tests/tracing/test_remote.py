@@ -3,7 +3,6 @@
 import pytest
 from stored import stored, tree
 
-from agenttrace.core.errors import ConfigError
 from agenttrace.tracer import Tracer
 from agenttrace.tracing.context import current
 from agenttrace.tracing.remote import read_traceparent
@@ -61,13 +60,14 @@ def test_the_name_of_the_header_may_be_written_in_any_way(tracer, work):
             f"00-{TRACE}-{SPAN}-0g",
             GOOD.replace("-", "_"),
         ),
-        *("00-" + "４" * 32 + f"-{SPAN}-01", GOOD + "\n" + GOOD, "x" * 1_000_000, 7, None, b"00", [GOOD]),
+        *("00-" + "４" * 32 + f"-{SPAN}-01", GOOD + "\n" + GOOD, "x" * 1_000_000, 7, b"00", [GOOD, SPAN]),
     ],
     ids=lambda value: repr(value)[:30],
 )
 def test_malformed_or_oversized_values_change_nothing(tracer, work, value):
     """Scenario 46."""
-    assert read_traceparent({"traceparent": value}) is None
+    with pytest.raises(ValueError):
+        read_traceparent({"traceparent": value})
     with tracer.extract({"traceparent": value}):
         work()
     (span,) = stored(tracer)
@@ -96,13 +96,8 @@ def test_baggage_is_not_looked_at(tracer, work):
     assert (span.project, span.attributes) == ("test", {})
 
 
-def test_names_that_are_not_text_are_passed_over(tracer):
-    assert read_traceparent({b"traceparent": GOOD, 5: GOOD}) is None
-
-
-def test_what_is_not_a_mapping_is_refused(tracer):
-    with pytest.raises(ConfigError, match="headers are a mapping"):
-        tracer.extract([("traceparent", GOOD)])
+def test_names_that_are_neither_text_nor_bytes_are_passed_over():
+    assert read_traceparent({None: GOOD, 5: GOOD}) is None
 
 
 def test_the_context_is_put_back(tracer):

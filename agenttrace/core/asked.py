@@ -1,0 +1,167 @@
+"""Where in an answer of a model each tool call was asked for.
+
+A call was asked for in the latest answer before it that asks for its call id; where no id says so, in the
+latest answer of its agent that asks for its name and arguments. Answers are the outputs of ``llm`` spans, as
+`wrap` and the LangGraph handler record them or in a provider's own form.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from agenttrace.core.errors import ExpectationError
+from agenttrace.core.executions import AGENT, Execution, Nearest
+from agenttrace.core.recorded_calls import read_arguments
+from agenttrace.core.recorded_messages import name_and_arguments
+from agenttrace.core.span import Span
+from agenttrace.core.tool import ToolDefinition
+from agenttrace.core.value_key import value_key
+
+LLM = "llm"
+
+Place = tuple[int, int]
+"""The number of an answer, and the position of a call in it."""
+
+_HOLDERS = ("choices", "message", "output", "content", "parts")
+"""Where the parts of an answer stand, in any provider's form."""
+_DEPTH = 6
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """A call that an answer asks for."""
+
+    answer_span: Span
+    answer: int
+    position: int
+    call_id: Any
+    name: str
+    raw_arguments: Any
+
+
+@dataclass(slots=True)
+class _Same:
+    """The calls of one answer that cannot be told apart: their positions, and how many of them were made."""
+
+    answer: int
+    positions: list[int] = field(default_factory=list)
+    made: int = 0
+
+    def next(self) -> Place:
+        """The place of the next call; a further attempt has the place of the last one."""
+        position = self.positions[min(self.made, len(self.positions) - 1)]
+        self.made += 1
+        return self.answer, position
+
+
+class _Index:
+    """What was asked for under some key, answer by answer."""
+
+    def __init__(self) -> None:
+        self._starts: dict[Hashable, list[int]] = {}
+        self._same: dict[Hashable, list[_Same]] = {}
+
+    def add(self, key: Hashable, request: _Request) -> None:
+        answers = self._same.setdefault(key, [])
+        if not answers or answers[-1].answer != request.answer:
+            answers.append(_Same(request.answer))
+            self._starts.setdefault(key, []).append(request.answer_span.start_ns)
+        answers[-1].positions.append(request.position)
+
+    def find(self, key: Hashable, start_ns: int) -> Place | None:
+        """The place in the latest answer that began before; None without one."""
+        at = bisect_right(self._starts.get(key, ()), start_ns)
+        return self._same[key][at - 1].next() if at else None
+
+
+def asked_places(
+    spans: Sequence[Span], by_key: Mapping[int, Span], executions: Iterable[Execution]
+) -> dict[int, Place]:
+    """Where each call was asked for, by the `id` of its execution; without those of which nothing says so.
+
+    `spans` are in start order.
+    """
+    requests = [
+        _Request(span, answer, position, call_id, name, raw)
+        for answer, span in enumerate(span for span in spans if span.span_type == LLM)
+        for position, (call_id, name, raw) in enumerate(_calls_in(span.output))
+    ]
+    if not requests:
+        return {}
+    in_order = sorted(executions, key=lambda execution: (execution.span.start_ns, execution.span.index))
+    by_id = _Index()
+    for request in requests:
+        if request.call_id is not None:
+            by_id.add(str(request.call_id), request)
+    places: dict[int, Place] = {}
+    others: list[Execution] = []
+    for execution in in_order:
+        call_id = execution.call_id
+        place = None if call_id is None else by_id.find(str(call_id), execution.span.start_ns)
+        if place is None:
+            others.append(execution)
+        else:
+            places[id(execution)] = place
+    if others:
+        places.update(_by_arguments(others, requests, Nearest(by_key, AGENT)))
+    return places
+
+
+def _by_arguments(
+    executions: Sequence[Execution], requests: Iterable[_Request], agent_above: Nearest
+) -> Iterator[tuple[int, Place]]:
+    arguments = {id(execution): execution.arguments for execution in executions}
+    tools = {execution.span.name: arguments[id(execution)][1] for execution in executions}
+    index = _Index()
+    for request in requests:
+        if request.name in tools:
+            asked_arguments, problem = read_arguments(request.raw_arguments)
+            if problem is None:
+                bound = _bound(asked_arguments, tools[request.name])
+                index.add(_key(agent_above(request.answer_span), request.name, bound), request)
+    for execution in executions:
+        span = execution.span
+        key = _key(agent_above(span), span.name, arguments[id(execution)][0])
+        place = index.find(key, span.start_ns)
+        if place is not None:
+            yield id(execution), place
+
+
+def _key(agent: Span | None, name: Any, arguments: Mapping[str, Any]) -> Hashable:
+    return None if agent is None else agent.span_key, name, value_key(arguments)
+
+
+def _bound(arguments: Mapping[str, Any], tool: ToolDefinition | None) -> Mapping[str, Any]:
+    """The arguments as a call of the tool is recorded, where they fit it."""
+    try:
+        return arguments if tool is None else tool.bind(arguments)
+    except ExpectationError:
+        return arguments
+
+
+def _calls_in(output: Any, depth: int = 0) -> Iterator[tuple[Any, str, Any]]:
+    """The calls that an answer asks for, in order, each by its id, name and raw arguments."""
+    if isinstance(output, list | tuple):
+        for part in output:
+            yield from _calls_in(part, depth + 1)
+    if not isinstance(output, Mapping) or depth > _DEPTH:
+        return
+    if str(output.get("type", "")).endswith(("tool_use", "tool_call", "function_call")):
+        yield from _call(output)
+        return
+    asked = output.get("tool_calls")
+    for call in asked if isinstance(asked, list | tuple) else ():
+        yield from _call(call)
+    for holder in _HOLDERS:
+        if isinstance(output.get(holder), list | tuple | Mapping):
+            yield from _calls_in(output[holder], depth + 1)
+
+
+def _call(entry: Any) -> Iterator[tuple[Any, str, Any]]:
+    if isinstance(entry, Mapping):
+        name, arguments = name_and_arguments(entry)
+        if isinstance(name, str):
+            yield entry.get("call_id") or entry.get("id"), name, arguments
