@@ -154,6 +154,17 @@ def live_trace():
     return captured.trace
 
 
+def at_once():
+    """A trace of two calls of which the second began before the first had ended."""
+    root = {"trace_key": 1, "span_key": 1, "name": "root", "start_ns": 0, "end_ns": 9}
+    tools = [
+        {"trace_key": 1, "span_key": key, "parent_key": 1, "index": key, "name": name, "span_type": "tool"}
+        for key, name in ((2, "find"), (3, "pay"))
+    ]
+    times = [{"start_ns": 1, "end_ns": 5}, {"start_ns": 2, "end_ns": 6}]
+    return Trace([Span(**root), *(Span(**tool, **time) for tool, time in zip(tools, times, strict=True))])
+
+
 def spending():
     """A trace that tells tokens, seconds and cost."""
     tracer = Tracer("details", store="memory")
@@ -183,6 +194,7 @@ def of_expectations(scorer):
     yield of_calls(scorer(threshold=0.0), expected_tools=[PIN])
     yield of_calls(scorer(), expected_tools=[PIN])
     yield of_calls(scorer(), live_trace(), expected_tools=GUARDED)
+    yield of_calls(scorer(), at_once(), expected_tools=["find", "pay"])
 
 
 def of_lists_of_calls(scorer, word):
@@ -225,10 +237,14 @@ RULES = {
         of_calls(scorers.ToolCallOrderScorer(["find", "pay"])),
         of_calls(scorers.ToolCallOrderScorer(["pay"], tools="pay", names={"buy": "pay"})),
         UNTAGGED(scorers.ToolCallOrderScorer(["pay", "refund"], tools="tag:write", threshold=0.0)),
+        of_calls(scorers.ToolCallOrderScorer(["pay", "find"]), at_once()),
     ],
     "ExecutionOrderScorer": lambda: [
         of_calls(scorers.ExecutionOrderScorer(), expected_output=["find", "pay", "refund"]),
         of_calls(scorers.ExecutionOrderScorer(tools="pay"), expected_output=["pay"]),
+        of_calls(
+            scorers.ExecutionOrderScorer(should_consider_ordering=True), at_once(), expected_output=["pay"]
+        ),
         of_answer(scorers.ExecutionOrderScorer(should_exact_match=True), [{"do": 1}], [{"do": 1}, "b"]),
     ],
     "ToolCallCountScorer": lambda: [
@@ -239,6 +255,7 @@ RULES = {
     "FunctionCallCoverageScorer": lambda: [
         of_calls(scorers.FunctionCallCoverageScorer(["find", "refund"])),
         of_calls(scorers.FunctionCallCoverageScorer([])),
+        of_calls(scorers.FunctionCallCoverageScorer(["find"], mode="in_order"), at_once()),
         UNTAGGED(scorers.FunctionCallCoverageScorer(["refund"], tools="tag:write", threshold=0.0)),
     ],
     "ToolDependencyScorer": of_dependencies,
