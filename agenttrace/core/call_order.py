@@ -154,8 +154,8 @@ def _count(starts: Sequence[int], since: int, until: int) -> int:
 def _put_in_order(calls: Sequence[_Call], answer: int) -> None:
     for earlier, later in pairwise(calls):
         later.stand_after(earlier)
-    for earlier, later in pairwise(reversed(calls)):
-        later.end_ns = max(later.key[0], min(later.end_ns, earlier.end_ns))
+    for later, earlier in pairwise(reversed(calls)):
+        earlier.end_ns = max(earlier.key[0], min(earlier.end_ns, later.end_ns))
     for call in calls:
         call.answer = answer
 

@@ -5,16 +5,13 @@ ended before it began, after the one inside which it was made, and after those t
 asked for before it.
 
 First, calls are assigned to places whatever their order, and stand in that of their places as far as it is
-admissible: where it wholly is, no order is better. Else the orders are searched, group by group. A state is
-the calls of the group that have had their turn, and the places that are closed; of equal states the best is
-kept. So the best order is found, unless there are too many states: then the best of them are followed.
+admissible: where it wholly is, no order is better. Else the orders are searched (`matching.order_search`).
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
-from typing import Literal, TypeVar
+from typing import Literal
 
 from agenttrace.core.tool_call import ToolCall
 from agenttrace.expectations.assign import Assignment
@@ -22,23 +19,15 @@ from agenttrace.expectations.pattern import Call
 from agenttrace.expectations.plans import Group, Place, Role
 from agenttrace.matching.agreement import CallAgreement
 from agenttrace.matching.lcs import lcs_length
+from agenttrace.matching.order_search import OrderSearch, Weights
 from agenttrace.matching.parallel import Precedence, groups_of, has_unordered
 
-MAX_STATES = 1_000
-MAX_STEPS = 100_000
+MAX_PAIRS = 40_000
+"""Pairs of calls and places that are weighed against each other."""
 MAX_GROUP = 500
 """Calls of a group that are put into another order; those of a larger one stay as they are."""
 
 Credit = Literal["partial", "full"]
-
-_Link = tuple["_Link | None", int]
-"""The calls that have a place, from the last one backwards."""
-_State = tuple[int, "_Link | None"]
-"""A total, and how it came about."""
-_States = dict[int, _State]
-"""For each set of closed places the best state."""
-
-Key = TypeVar("Key", int, tuple[int, int])
 
 
 def fitting_orders(plan: Group, call_agreement: CallAgreement, credit: Credit) -> list[list[int]]:
@@ -77,11 +66,14 @@ class _Search:
         self._calls = call_agreement.calls
         self._precedence = Precedence(call_agreement.calls)
         self._agreement = call_agreement
-        self._credit = credit
+        self._credit: Credit = credit
         self._closes = _closings(plan)
         self._is_sequence = all(isinstance(part, Place) for part in plan.parts)
+        self._names_decide = all(
+            place.role == "required" and len(place.options) == 1 and call_agreement.is_plain(place.options[0])
+            for place in plan.places
+        )
         self._full = _value(1.0, "required", credit)
-        self._steps = 0
 
     def orders(self) -> list[list[int]]:
         groups: list[range] = []
@@ -93,13 +85,16 @@ class _Search:
             return [order]
         groups = groups[rest:]
         weights = self._weights(place, groups[0].start)
-        assigned = self._assigned(weights)
+        assigned = self._assigned_by_name(weights) if self._names_decide else self._assigned(weights)
         by_place = [at for group in groups for at in self._by_place(group, assigned)]
         if self._is_kept(by_place, assigned):
             return [order + by_place]
-        return [order + by_place, order + self._searched(groups, weights)]
+        search = OrderSearch(
+            self._precedence, weights, self._closes, is_sequence=self._is_sequence, most=self._full
+        )
+        return [order + by_place, order + search.order(groups)]
 
-    def _assigned(self, weights: Mapping[int, Sequence[tuple[int, int]]]) -> dict[int, int]:
+    def _assigned(self, weights: Weights) -> dict[int, int]:
         """The place of each call in the best assignment, whatever the order."""
         assignment = Assignment(len(self._plan.places))
         for position, places in weights.items():
@@ -114,6 +109,19 @@ class _Search:
             by_end = sorted((position for _, position in pairs), key=self._end_of)
             assigned.update(zip(by_end, sorted(place for place, _ in pairs), strict=True))
         return assigned
+
+    def _assigned_by_name(self, weights: Weights) -> dict[int, int]:
+        """The same where names alone decide: of one name, the calls take the places one after the other."""
+        of_name: dict[str, list[int]] = {}
+        for position in weights:
+            of_name.setdefault(self._calls[position].name, []).append(position)
+        return {
+            position: place
+            for positions in of_name.values()
+            for position, (place, _) in zip(
+                sorted(positions, key=self._end_of), weights[positions[0]], strict=False
+            )
+        }
 
     def _by_place(self, group: range, assigned: Mapping[int, int]) -> list[int]:
         """The calls of a group in the order of their places, as far as that is admissible."""
@@ -137,23 +145,6 @@ class _Search:
                     return False
                 closed |= self._closes[place]
         return True
-
-    def _searched(
-        self, groups: Sequence[range], weights: Mapping[int, Sequence[tuple[int, int]]]
-    ) -> list[int]:
-        """The best order, or one of the best."""
-        states: _States = {0: (0, None)}
-        for group in groups:
-            if self._steps > MAX_STEPS:
-                break
-            states = self._through(group, states, weights)
-        _, link = max(states.values(), key=lambda state: state[0])
-        placed: list[int] = []
-        while link is not None:
-            link, position = link
-            placed.append(position)
-        placed.reverse()
-        return self._precedence.arranged(groups, placed)
 
     def _expected_beginning(self, groups: Sequence[range]) -> tuple[list[int], int, int]:
         """The order of the calls of the first groups as far as they are just the next ones that are expected,
@@ -205,91 +196,36 @@ class _Search:
         window = self._calls[position].window
         return 0 if window is None else window.end_ns
 
-    def _weights(self, first_place: int, first_call: int) -> dict[int, list[tuple[int, int]]]:
-        """For each call the places that it may have, each with what it counts there."""
-        weights: dict[int, list[tuple[int, int]]] = {}
+    def _weights(self, first_place: int, first_call: int) -> Weights:
+        """For each call the places that it may have, each with what it counts there.
+
+        Where there are too many, only those with which calls agree fully, or none.
+        """
+        if self._names_decide:
+            return self._weights_of_names(first_place, first_call)
+        agreements: list[tuple[int, int, float, Role]] = []
         for number, place in enumerate(self._plan.places[first_place:], first_place):
             best: dict[int, float] = {}
             for option in place.options:
                 for position, agreement in self._agreement.agreements(option).items():
                     if position >= first_call and agreement > best.get(position, 0.0):
                         best[position] = agreement
-            for position, agreement in best.items():
-                value = _value(agreement, place.role, self._credit)
-                if value:
-                    weights.setdefault(position, []).append((number, value))
+            agreements += [(number, position, agreement, place.role) for position, agreement in best.items()]
+        if len(agreements) > MAX_PAIRS:
+            agreements = [pair for pair in agreements if pair[2] == 1.0]
+        weights: dict[int, list[tuple[int, int]]] = {}
+        for number, position, agreement, role in agreements if len(agreements) <= MAX_PAIRS else ():
+            value = _value(agreement, role, self._credit)
+            if value:
+                weights.setdefault(position, []).append((number, value))
         return weights
 
-    def _through(
-        self, group: range, states: _States, weights: Mapping[int, Sequence[tuple[int, int]]]
-    ) -> _States:
-        """The states after a group, of which each call may have a place or none."""
-        before = self._precedence.before(group)
-        options = [(n, group[n], places) for n, at in enumerate(group) if (places := weights.get(at))]
-        reached = {(0, closed): state for closed, state in states.items()}
-        wave = reached.copy()
-        width = max(min(MAX_STATES, MAX_STEPS // (8 * len(options) ** 2 + 1)), 1)
-        while wave and self._steps <= MAX_STEPS:
-            following: dict[tuple[int, int], _State] = {}
-            for (had_turn, closed), (total, link) in wave.items():
-                if self._steps > MAX_STEPS:
-                    break
-                for number, position, places in options:
-                    if had_turn >> number & 1:
-                        continue
-                    for place, value in self._open(places, closed):
-                        self._steps += 1
-                        key = had_turn | before[number] | 1 << number, closed | self._closes[place]
-                        rival = following.get(key) or reached.get(key)
-                        if rival is None or rival[0] < total + value:
-                            following[key] = total + value, (link, position)
-            wave = _best_of(following, width)
-            reached.update(wave)
-        best: _States = {}
-        for (_, closed), state in reached.items():
-            if closed not in best or best[closed][0] < state[0]:
-                best[closed] = state
-        return _best_of(_undominated(best), MAX_STATES)
-
-    def _open(self, places: Sequence[tuple[int, int]], closed: int) -> Sequence[tuple[int, int]]:
-        """The places of a call that are open; in a sequence without those after one that counts as much."""
-        if not self._is_sequence:
-            return [(place, value) for place, value in places if not closed >> place & 1]
-        open_places: list[tuple[int, int]] = []
-        most = 0
-        for place, value in places[bisect_left(places, (closed.bit_length(), 0)) :]:
-            if value > most:
-                open_places.append((place, value))
-                most = value
-                if value == self._full:
-                    break
-        return open_places
-
-
-def _best_of(states: dict[Key, _State], most: int) -> dict[Key, _State]:
-    """The states that are followed: all of them, or where there are too many the best, which of equal ones
-    are those that have closed the fewest places."""
-    if len(states) <= most:
-        return states
-    items = sorted(states.items(), key=lambda item: (-item[1][0], _closed(item[0]).bit_count()))
-    return dict(items[:most])
-
-
-def _closed(key: int | tuple[int, int]) -> int:
-    return key if isinstance(key, int) else key[1]
-
-
-def _undominated(states: _States) -> _States:
-    """The states without those that have closed more and gained no more."""
-    kept_states: _States = {}
-    best_closed, best_total = 0, -1
-    for closed, (total, link) in sorted(states.items(), key=lambda item: item[0].bit_count()):
-        if total <= best_total and not best_closed & ~closed:
-            continue
-        kept_states[closed] = total, link
-        if total > best_total:
-            best_closed, best_total = closed, total
-    return kept_states
+    def _weights_of_names(self, first_place: int, first_call: int) -> Weights:
+        places: dict[str, list[tuple[int, int]]] = {}
+        for number, place in enumerate(self._plan.places[first_place:], first_place):
+            places.setdefault(self._agreement.name(place.options[0]), []).append((number, self._full))
+        names = [(at, self._calls[at].name) for at in range(first_call, len(self._calls))]
+        return {position: places[name] for position, name in names if name in places}
 
 
 def _closings(plan: Group) -> list[int]:
