@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 from agenttrace.core import semconv
 from agenttrace.core.identity import new_trace_key, trace_id_text
+from agenttrace.core.model_requests import ModelRequest, unrecorded_calls
 from agenttrace.core.span import Span, SpanError
 from agenttrace.core.tool import TOOL, ToolDefinition
 from agenttrace.core.tool_call import ToolCall
@@ -180,33 +182,72 @@ class Trace:
 
     @cached_property
     def tool_calls(self) -> tuple[ToolCall, ...]:
-        """The tool calls in start order, failed attempts included."""
-        tools = [span for span in self.spans if span.span_type == TOOL]
-        return tuple(self._tool_call(index, span) for index, span in enumerate(tools))
+        """The tool calls in start order, also failed ones and those without a recorded execution."""
+        calls = [
+            self._tool_call(index, span)
+            for index, span in enumerate(span for span in self.spans if span.span_type == TOOL)
+        ]
+        requests = [] if self.is_recorded_run else unrecorded_calls(self.spans, self.tools, self._ancestors)
+        if requests:
+            calls = sorted([*calls, *map(self._requested_call, requests)], key=lambda call: call.start_ns)
+            calls = [replace(call, index=index) for index, call in enumerate(calls)]
+        return tuple(calls)
+
+    @property
+    def turns(self) -> frozenset[int]:
+        """The numbers of the turns that were recorded: of a chat's messages, of `tracer.turn` blocks."""
+        return frozenset(
+            span.attributes[semconv.TURN] for span in self.spans if semconv.TURN in span.attributes
+        )
 
     def _tool_call(self, index: int, span: Span) -> ToolCall:
-        above = self._ancestors(span)
         attributes = span.attributes
-        agents = [attributes[semconv.AGENT_NAME]] if semconv.AGENT_NAME in attributes else []
-        agents += [s.name for s in above if s.span_type == AGENT]
         return ToolCall(
             name=span.name,
             arguments=span.input or {},
             output=span.output,
             error=span.error,
-            status=span.status,
+            status=attributes.get(semconv.CALL_STATUS, span.status),
             index=index,
             start_ns=span.start_ns,
             end_ns=span.end_ns,
-            agent="/".join(reversed(agents)),
-            path=tuple(s.name for s in reversed(above)),
-            parent_id=span.parent_id,
-            span_id=span.span_id,
-            turn=attributes.get(semconv.TURN),
             tool=span.tool or (self.tools.get(span.name) if self.is_recorded_run else None),
             arguments_error=attributes.get(semconv.ARGUMENTS_ERROR),
+            from_answer=bool(attributes.get(semconv.FROM_ANSWER)),
             metadata=attributes.get(semconv.CALL_METADATA, {}),
+            **self._place(span),
         )
+
+    def _requested_call(self, request: ModelRequest) -> ToolCall:
+        return ToolCall(
+            name=request.name,
+            arguments=request.arguments,
+            output=request.output,
+            error=request.error,
+            status=request.status,
+            start_ns=request.start_ns,
+            end_ns=request.start_ns,
+            tool=self.tools.get(request.name),
+            arguments_error=request.arguments_error,
+            from_answer=request.answer is not None,
+            metadata=request.metadata,
+            **self._place(request.model),
+        )
+
+    def _place(self, span: Span) -> dict[str, Any]:
+        """Where in the trace a call stands that this span made."""
+        above = self._ancestors(span)
+        agents = [span.attributes[semconv.AGENT_NAME]] if semconv.AGENT_NAME in span.attributes else []
+        agents += [s.name for s in above if s.span_type == AGENT]
+        return {
+            "agent": "/".join(reversed(agents)),
+            "path": tuple(s.name for s in reversed(above)),
+            "parent_id": span.parent_id,
+            "span_id": span.span_id,
+            "turn": next(
+                (s.attributes[semconv.TURN] for s in (span, *above) if semconv.TURN in s.attributes), None
+            ),
+        }
 
     def under(self, span_key: int) -> Trace:
         """The span with this integer id and all spans below it, also while the span itself has not ended."""

@@ -20,7 +20,7 @@ from agenttrace.core.json_reader import InvalidJSON, lenient_json
 from agenttrace.core.tool_call import ToolCall
 from agenttrace.expectations.matcher import PLAIN, Context, Matcher
 from agenttrace.expectations.partly_recorded import with_doubts
-from agenttrace.expectations.reading import cannot_tell, cause_within
+from agenttrace.expectations.reading import cannot_tell, cause_within, has_failed
 from agenttrace.expectations.values import agree, prepare
 
 Step = str | int | None
@@ -52,12 +52,15 @@ class Ref(Matcher):
     def agree(self, actual: Any, context: Context) -> float:
         _, side, steps = split_path(self.path)
         for call in self._sources(context):
-            value = call.output if side == "output" else call.arguments
-            for source_value in _select(value, steps):
-                if agree(prepare(with_doubts(source_value)), actual, PLAIN) == 1.0:
-                    return 1.0
-            cause = cause_within(value) if steps else None
-            if cause is not None and cannot_tell(cause, self.path) == 1.0:  # perhaps in what is not there
+            value = call.known_output if side == "output" else call.arguments
+            agrees = any(
+                agree(prepare(with_doubts(source_value)), actual, PLAIN) == 1.0
+                for source_value in _select(value, steps)
+            )
+            cause = None if agrees or not steps else cause_within(value)
+            if cause is not None:
+                agrees = cannot_tell(cause, self.path) == 1.0  # perhaps in what is not there
+            if agrees and not has_failed(call):
                 return 1.0
         return 0.0
 

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
 
 from agenttrace.core.errors import ExpectationError, did_you_mean
+from agenttrace.core.model_requests import LLM, offered_tools
 from agenttrace.core.tool import ToolDefinition
 from agenttrace.core.tool_call import ToolCall
 from agenttrace.core.trace import Trace
-from agenttrace.expectations.matcher import Matcher, Unordered
 from agenttrace.expectations.pattern import Call
 from agenttrace.expectations.references import Ref
+from agenttrace.matching.outputs import matchers_in
 from agenttrace.matching.selection import Selection
-
-LLM = "llm"
 
 
 def check_tools(
@@ -26,13 +24,14 @@ def check_tools(
     """Refuse an unknown expected tool, or an unknown source of a `ref`, where all tools are known.
 
     An actual call of a tool without definition (a user's span, a framework's tool) shows that not all tools
-    are known: then nothing is refused.
+    are known: then nothing is refused. A call that was not executed shows nothing.
 
     Raises:
         ExpectationError: a tool is unknown; it names the nearest known one.
     """
     names = {*tools, *map(selection.name_of, tools)}
-    if not tools or any(call.name not in names for call in actual_calls):
+    executed = (call for call in actual_calls if call.status != "attempted")
+    if not tools or any(call.name not in names for call in executed):
         return
     calls = tuple(expected)
     labels = {call.label for call in calls if call.label is not None}
@@ -42,7 +41,7 @@ def check_tools(
                 f"{_place(call)}the expected tool {call.name!r} is not among the recorded tools"
                 + did_you_mean(call.name, names)
             )
-        for matcher in _matchers((call.arguments, call.output)):
+        for matcher in matchers_in((call.arguments, call.output)):
             if isinstance(matcher, Ref) and matcher.source not in names | labels:
                 raise ExpectationError(
                     f"{_place(call)}{matcher!r} in {call.name!r} begins with no label and no recorded tool"
@@ -58,37 +57,11 @@ def known_names(
     Known are recorded tools, and those that a model was offered in the trace (LangGraph's, a wrapped
     client's); where there are any, also what was called.
     """
-    names = {*tools, *(_offered_names(trace) if trace is not None else ())}
+    models = [span for span in trace.spans if span.span_type == LLM] if trace is not None else []
+    names = set(tools).union(*(offered_tools(span)[0] for span in models))
     if not names:
         return frozenset()
     return frozenset({*names, *map(selection.name_of, names), *(call.name for call in calls)})
-
-
-def _offered_names(trace: Trace) -> Iterator[str]:
-    """The names of the tools in the requests to models, in any provider's form."""
-    for span in trace.spans:
-        offered = (span.input or {}).get("tools") if span.span_type == LLM else None
-        for tool in offered if isinstance(offered, list | tuple) else ():
-            if isinstance(tool, Mapping):
-                function = tool.get("function")
-                name = (function if isinstance(function, Mapping) else tool).get("name")
-                if isinstance(name, str):
-                    yield name
-
-
-def _matchers(value: Any) -> Iterator[Matcher]:
-    """Every matcher in a value, nested ones too."""
-    if isinstance(value, Matcher):
-        yield value
-        value = value.values
-    elif isinstance(value, Unordered):
-        value = value.members
-    elif isinstance(value, Mapping):
-        value = value.values()
-    elif not isinstance(value, list | tuple | set | frozenset):
-        return
-    for part in value:
-        yield from _matchers(part)
 
 
 def _place(call: Call) -> str:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from agenttrace.core.errors import ScorerError, did_you_mean
+from agenttrace.core.model_requests import cut_answer
 from agenttrace.core.tool import ToolDefinition
 from agenttrace.core.tool_call import ToolCall
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.expectation import ATTEMPTS, Attempts
+from agenttrace.expectations.reading import has_failed
 
 if TYPE_CHECKING:
     from agenttrace.core.example import Example
@@ -90,7 +93,7 @@ class Selection:
         if self.attempts == "count":
             return calls, {}
         if self.attempts == "successes":
-            return [call for call in calls if not call.failed], {}
+            return [call for call in calls if not has_failed(call)], {}
         return _collapse(calls)
 
     def _has(self, call: ToolCall) -> bool:
@@ -166,9 +169,12 @@ def _collapse(calls: Sequence[ToolCall]) -> tuple[Sequence[ToolCall], Mapping[in
     attempts: dict[int, int] = {}
     waiting: dict[tuple[str, str], list[ToolCall]] = {}
     earlier_attempts: set[int] = set()
+    counts = Counter((call.agent, call.name) for call in calls)
     for call in calls:
         key = (call.agent, call.name)
-        if call.failed:
+        if counts[key] == 1:
+            continue  # whether it failed makes no difference
+        if has_failed(call):
             waiting.setdefault(key, []).append(call)
         elif before := waiting.pop(key, None):
             earlier_attempts.update(id(attempt) for attempt in before)
@@ -193,10 +199,17 @@ def actual_calls(example: Example, trace: Trace | None) -> Trace:
     """The trace to compare: the recorded one, else one made of the example's own `tools_called`.
 
     Raises:
-        ScorerError: there is neither, or they are something else.
+        ScorerError: there is neither, or they are something else; a model's answer was cut, so that calls may
+            be missing.
     """
     check_scored(example, trace)
     if trace is not None and (trace.spans or example.tools_called is None):
+        cut = cut_answer(trace.spans)
+        if cut is not None:
+            raise ScorerError(
+                f"the answer of {cut.name!r} (span {cut.span_id}) was cut when it was recorded: it may have "
+                "asked for calls that the record does not have"
+            )
         return trace
     if example.tools_called is not None:
         return Trace.from_calls(example.tools_called)

@@ -13,6 +13,7 @@ from agenttrace.core.jsonable import readable_json
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.pattern import Call
+from agenttrace.expectations.reading import in_both_readings
 from agenttrace.matching.lcs import lcs_length
 from agenttrace.matching.selection import actual_calls
 from agenttrace.scorers.call_scorer import CallOptions, CallScorer
@@ -67,6 +68,7 @@ class FunctionCallCoverageScorer(CallScorer):
         """Raise ScorerError where nothing says what is required."""
         self._required(example)
 
+    @in_both_readings
     def score(self, example: Example, trace: Trace | None = None) -> Score:
         """Count the required calls that were made.
 

@@ -13,6 +13,7 @@ from agenttrace.core.numbers import is_whole
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.pattern import Call
+from agenttrace.expectations.reading import in_both_readings
 from agenttrace.matching.selection import actual_calls
 from agenttrace.scorers.call_scorer import CallOptions, CallScorer
 
@@ -52,6 +53,7 @@ class ToolCallCountScorer(CallScorer):
         self.counts = _checked_counts(name, counts)
         self.strict = strict
 
+    @in_both_readings
     def score(self, example: Example, trace: Trace | None = None) -> Score:
         """Compare how often each tool was called with its count.
 

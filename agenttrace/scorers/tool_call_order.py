@@ -10,6 +10,7 @@ from agenttrace.core.example import Example
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.pattern import Call
+from agenttrace.expectations.reading import in_both_readings
 from agenttrace.matching.lcs import lcs_pairs
 from agenttrace.matching.selection import actual_calls
 from agenttrace.scorers.call_scorer import CallOptions, CallScorer
@@ -46,6 +47,7 @@ class ToolCallOrderScorer(CallScorer):
         """Raise ScorerError where nothing says which order is expected."""
         self._expected(example)
 
+    @in_both_readings
     def score(self, example: Example, trace: Trace | None = None) -> Score:
         """Compare the two orders.
 

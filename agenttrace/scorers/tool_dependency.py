@@ -10,8 +10,10 @@ from agenttrace.core.example import Example
 from agenttrace.core.score import Score
 from agenttrace.core.tool_call import ANY, ExpectedToolCall, ToolCall
 from agenttrace.core.trace import Trace
+from agenttrace.expectations.reading import cannot_tell, cause_within, comparing, in_both_readings
 from agenttrace.expectations.value_key import value_key
 from agenttrace.expectations.values import agreement
+from agenttrace.matching.outputs import spelled_value
 from agenttrace.matching.selection import actual_calls, agent_matches
 from agenttrace.scorers.call_scorer import CallOptions, CallScorer
 
@@ -37,6 +39,7 @@ class ToolDependencyScorer(CallScorer):
         """Raise ScorerError where no expected tool states a dependency."""
         self._dependents(example)
 
+    @in_both_readings
     def score(self, example: Example, trace: Trace | None = None) -> Score:
         """Check the dependencies of each expected tool.
 
@@ -95,15 +98,18 @@ class ToolDependencyScorer(CallScorer):
 
 def _uses(call: ToolCall, source: ToolCall) -> bool:
     """Return True if a value of the source's output is an argument of the call, or inside one."""
+    output = source.known_output
     arguments = list(_leaves(call.arguments))
     keys = {value_key(value) for value in arguments}
     texts = [value for value in arguments if isinstance(value, str)]
-    for value in _leaves(source.output):
+    for value in (*_leaves(output), *_leaves(spelled_value(output))):
         if value is None or isinstance(value, bool) or value == "":
             continue
         if value_key(value) in keys or any(str(value) in text for text in texts if len(str(value)) > 2):
             return True
-    return False
+    cause = cause_within(output) or cause_within(call.arguments)
+    comparing(source)
+    return cause is not None and cannot_tell(cause, "output") == 1.0
 
 
 def _leaves(value: Any) -> Iterator[Any]:

@@ -10,6 +10,7 @@ from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
+from agenttrace.expectations.reading import in_both_readings
 from agenttrace.matching.known_tools import known_names
 from agenttrace.matching.selection import actual_calls
 from agenttrace.scorers.call_scorer import CallOptions, CallScorer
@@ -39,6 +40,7 @@ class ToolPermissionScorer(CallScorer):
         self.allow = None if allow is None else self._globs("allow", allow)
         self.deny = self._globs("deny", deny)
 
+    @in_both_readings
     def score(self, example: Example, trace: Trace | None = None) -> Score:
         """Check the tool of each call.
 
