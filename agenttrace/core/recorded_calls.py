@@ -145,7 +145,7 @@ def _read_call(entry: Any, place: str, moment: int) -> RecordedCall:
         raise DatasetError(f"got {short_repr(agent)}, wanted the agent's name", field=f"{place}.agent")
     if turn is not None and (isinstance(turn, bool) or not isinstance(turn, int)):
         raise DatasetError(f"got {short_repr(turn)}, wanted the turn's number", field=f"{place}.turn")
-    status = entry["status"] if entry.get("status") in UNRECORDED_STATUSES else None
+    status = next((word for word in UNRECORDED_STATUSES if word == entry.get("status")), None)
     known = _KNOWN_KEYS if status is None else _KNOWN_KEYS | {"status"}  # another status is the caller's own
     return RecordedCall(
         name=name,

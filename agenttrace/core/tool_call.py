@@ -1,10 +1,11 @@
 """A tool call: an actual one (`ToolCall`), an expected one (`ExpectedToolCall`).
 
 A tool call is a span whose `span_type` is ``"tool"``, or a call that a model asked for and that no such span
-belongs to (`core.model_requests`): what became of that one its status says. Calls are ordered by their start.
-Nested tool spans count, in start order, each with its path; so do the calls of sub-agents, with the agent's
-path. Calls made in threads, executors and tasks belong to the trace that started them. A failed attempt
-counts and carries its error. Two calls are *parallel* when they share a parent and their intervals overlap.
+belongs to (`core.unrecorded_calls`): what became of that one its status says. Calls are ordered by their
+start. Nested tool spans count, in start order, each with its path; so do the calls of sub-agents, with the
+agent's path. Calls made in threads, executors and tasks belong to the trace that started them. A failed
+attempt counts and carries its error. Two calls are *parallel* when they share a parent and their intervals
+overlap.
 """
 
 from __future__ import annotations
@@ -102,13 +103,17 @@ class ToolCall:
         return not_read() if self.status == "requested" else self.output
 
     @property
+    def label(self) -> str:
+        """The call in a list of several: ``pay (call 2)``, ``pay (call 2, requested)``."""
+        status = f", {self.status}" if self.remark else ""
+        return f"{self.name} (call {self.index + 1}{status})"
+
+    @property
     def remark(self) -> str:
         """What is to be said of a call that was not executed, or whose execution is not known; else empty."""
         if self.status == "attempted":
-            why = (
-                "no such tool was offered" if self.arguments_error is None else "its arguments cannot be read"
-            )
-            return f"attempted, not executed: {why}"
+            why = "no such tool" if self.arguments_error is None else "unreadable arguments"
+            return f"attempted, not executed ({why})"
         return "requested, execution not recorded" if self.status == "requested" else ""
 
 

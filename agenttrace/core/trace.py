@@ -9,12 +9,15 @@ from typing import Any
 
 from agenttrace.core import semconv
 from agenttrace.core.identity import new_trace_key, trace_id_text
-from agenttrace.core.model_requests import ModelRequest, unrecorded_calls
+from agenttrace.core.model_requests import ModelRequest
 from agenttrace.core.span import Span, SpanError
 from agenttrace.core.tool import TOOL, ToolDefinition
-from agenttrace.core.tool_call import ToolCall
+from agenttrace.core.tool_call import UNRECORDED_STATUSES, ToolCall
+from agenttrace.core.unrecorded_calls import unrecorded_calls
 
 AGENT = "agent"
+TURN = "turn"
+"""The types of spans that say of the calls below them whose, and of which turn, they are."""
 
 
 class Trace:
@@ -192,6 +195,16 @@ class Trace:
             calls = sorted([*calls, *map(self._requested_call, requests)], key=lambda call: call.start_ns)
             calls = [replace(call, index=index) for index, call in enumerate(calls)]
         return tuple(calls)
+
+    @cached_property
+    def unrecorded_calls(self) -> Mapping[str, Sequence[ToolCall]]:
+        """The calls without a recorded execution, under the `span_id` of the model's answer that asked for
+        them; in a recorded run, of their own span."""
+        under: dict[str, list[ToolCall]] = {}
+        for call in self.tool_calls:
+            if call.status in UNRECORDED_STATUSES or call.from_answer:
+                under.setdefault(call.span_id, []).append(call)
+        return under
 
     @property
     def turns(self) -> frozenset[int]:

@@ -69,7 +69,7 @@ def check_constraints(expectation: Expectation, subject: Subject) -> tuple[Check
 
 
 def _call_list(calls: Sequence[ToolCall]) -> str:
-    listing = ", ".join(f"{call.name} (call {call.index + 1})" for call in calls[:5])
+    listing = ", ".join(call.label for call in calls[:5])
     return listing + (f", … {len(calls) - 5} more" if len(calls) > 5 else "")
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from agenttrace.core.tool_call import ToolCall
+from agenttrace.core.tool_call import UNRECORDED_STATUSES, ToolCall
 from agenttrace.expectations.expectation import Expectation, Mode
 from agenttrace.expectations.plans import Group
 from agenttrace.matching.agreement import CallAgreement
@@ -167,7 +167,8 @@ class Comparison:
         """The pairs, and the constraints, as JSON-safe data.
 
         `pairs`, `extra` and `attempts` name calls by their positions in `actual`. Where `actual` leaves out
-        calls of the trace, `indexes` has for each position the call's index in the trace.
+        calls of the trace, `indexes` has for each position the call's index in the trace. `statuses` has
+        those of calls whose execution was not recorded.
         """
         positions = {call.index: position for position, call in enumerate(self.calls)}
         facts: dict[str, Any] = {
@@ -182,6 +183,11 @@ class Comparison:
         }
         if any(index != position for index, position in positions.items()):
             facts["indexes"] = list(positions)
+        statuses = {
+            str(at): call.status for at, call in enumerate(self.calls) if call.status in UNRECORDED_STATUSES
+        }
+        if statuses:
+            facts["statuses"] = statuses
         if self.checks:
             facts["checks"] = [check.to_dict() for check in self.checks]
         if self.call_agreement.selection.names:

@@ -1,7 +1,7 @@
 """Agreement of an expected output with what a call gave, or with the answer that a model was given for it.
 
-An answer is text as a rule, where the tool gave data. So of a call that is known from its answer, the text also
-stands for the value that it spells: ``{"id": 7}`` agrees with ``'{"id": 7}'``, 7 with ``'7'``.
+An answer is text as a rule, where the tool gave data. So of a call that is known from its answer, the text
+also stands for the value that it spells: ``{"id": 7}`` agrees with ``'{"id": 7}'``, 7 with ``'7'``.
 """
 
 from __future__ import annotations

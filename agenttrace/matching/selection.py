@@ -13,7 +13,7 @@ from agenttrace.core.model_requests import cut_answer
 from agenttrace.core.tool import ToolDefinition
 from agenttrace.core.tool_call import ToolCall
 from agenttrace.core.trace import Trace
-from agenttrace.expectations.expectation import ATTEMPTS, Attempts
+from agenttrace.expectations.expectation import ATTEMPTS, Attempts, Expectation
 from agenttrace.expectations.reading import has_failed
 
 if TYPE_CHECKING:
@@ -180,6 +180,22 @@ def _collapse(calls: Sequence[ToolCall]) -> tuple[Sequence[ToolCall], Mapping[in
             earlier_attempts.update(id(attempt) for attempt in before)
             attempts[call.index] = len(before) + 1
     return [call for call in calls if id(call) not in earlier_attempts], attempts
+
+
+def check_turns(expectation: Expectation, calls: Iterable[ToolCall], trace: Trace | None) -> None:
+    """Refuse an expectation about a turn where no turns were recorded.
+
+    Raises:
+        ScorerError: it says how to record them.
+    """
+    wanted = (expectation.turn, *(call.turn for call in expectation.calls))
+    turn = next((turn for turn in wanted if turn is not None), None)
+    if turn is None or any(call.turn is not None for call in calls) or (trace is not None and trace.turns):
+        return
+    raise ScorerError(
+        f"the expectation is about turn {turn}, and the run has no turns: record each with "
+        "`with tracer.turn():`, or read a chat with Trace.from_messages"
+    )
 
 
 def check_scored(example: Example, trace: Trace | None) -> None:

@@ -10,7 +10,7 @@ from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
 from agenttrace.core.score import Score
 from agenttrace.core.tool import TOOL
-from agenttrace.core.trace import Trace
+from agenttrace.core.trace import TURN, Trace
 from agenttrace.expectations.expectation import Attempts
 from agenttrace.expectations.reading import cause_within, in_both_readings
 from agenttrace.expectations.value_key import value_key
@@ -19,7 +19,7 @@ from agenttrace.matching.selection import check_scored
 from agenttrace.scorers.call_scorer import CallOptions, CallScorer
 
 Actions = Literal["tools", "nodes"]
-"""What counts as an action of a trace: its tool calls, or all spans below the root that are not tools."""
+"""What counts as an action of a trace: its tool calls, or all spans below the root but tools and turns."""
 
 
 class ExecutionOrderScorer(CallScorer):
@@ -114,7 +114,7 @@ class ExecutionOrderScorer(CallScorer):
 
     def _names(self, trace: Trace) -> list[str]:
         if self.actions == "nodes":
-            return [span.name for span in trace.spans if span is not trace.root and span.span_type != TOOL]
+            return [s.name for s in trace.spans if s is not trace.root and s.span_type not in (TOOL, TURN)]
         return [call.name for call in self._chosen_calls(trace)]
 
 

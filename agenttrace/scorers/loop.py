@@ -52,7 +52,7 @@ class LoopScorer(CallScorer):
         value = 1 - len(redundant) / len(calls) if calls else 1.0
         reason = f"{len(redundant)} of {len(calls)} calls redundant"
         if redundant:
-            reason += f": {', '.join(f'{call.name} (call {call.index + 1})' for call in redundant[:10])}"
+            reason += f": {', '.join(call.label for call in redundant[:10])}"
         details = {"calls": len(calls), "redundant": [call.index for call in redundant]}
         return self.scored(value, reason, details)
 
