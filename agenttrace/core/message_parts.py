@@ -40,9 +40,14 @@ class Result:
     """
 
     key: Any
-    output: Any
+    content: Any
     failed: bool | None
     name: Any = None
+
+    @property
+    def output(self) -> Any:
+        """The content as a value: one text where all its blocks are text, else the blocks as data."""
+        return as_output(self.content)
 
 
 def parts_of(message: Mapping[str, Any], place: str = "") -> Iterator[Request | Result]:
@@ -53,10 +58,10 @@ def parts_of(message: Mapping[str, Any], place: str = "") -> Iterator[Request | 
     """
     kind = str(message.get("type", ""))
     if message.get("role") in ("tool", "function") or kind in ("tool", "function"):
-        output, key = as_output(message.get("content")), message.get("tool_call_id")
-        yield Result(key, output, _marked_as_failed(message), message.get("name"))
+        key, failed = message.get("tool_call_id"), _marked_as_failed(message)
+        yield Result(key, message.get("content"), failed, message.get("name"))
     elif kind.endswith("_call_output"):
-        yield Result(message.get("call_id"), as_output(message.get("output")), _marked_as_failed(message))
+        yield Result(message.get("call_id"), message.get("output"), _marked_as_failed(message))
     elif kind in ("function_call", "custom_tool_call"):
         arguments = message.get("arguments", message.get("input"))
         yield Request(message.get("name"), arguments, message.get("call_id") or message.get("id"), message)
@@ -75,7 +80,7 @@ def parts_of(message: Mapping[str, Any], place: str = "") -> Iterator[Request | 
             yield Request(block.get("name"), block.get("input"), block.get("id"), block)
         elif block_kind.endswith("tool_result"):  # it is no failure unless it says so
             failed = block.get("is_error") is True
-            yield Result(block.get("tool_use_id"), as_output(block.get("content")), failed)
+            yield Result(block.get("tool_use_id"), block.get("content"), failed)
 
 
 def arguments_of(request: Request) -> tuple[Mapping[str, Any], str | None]:

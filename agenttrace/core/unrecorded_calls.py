@@ -43,7 +43,7 @@ def unrecorded_calls(
     `spans` are in start order; `tools` are the known tools; `ancestors` gives the spans above one, nearest
     first.
     """
-    models = [span for span in spans if span.span_type == LLM and span.output is not None]
+    models = [span for span in spans if span.span_type == LLM]
     requests = list(model_requests(models, ancestors))
     if not requests:
         return []
@@ -55,7 +55,7 @@ def unrecorded_calls(
     _put_after_what_was_asked_before(requests)
     waiting = [request for request in requests if request.execution is None]
     if waiting:
-        _find_answers(waiting, [span for span in spans if span.span_type == LLM])
+        _find_answers(waiting, models)
     decorated = set(tools) if executions and all(span.tool is not None for span in executions) else None
     unrecorded = [request for request in waiting if not request.several or request.answer is not None]
     for request in unrecorded:
@@ -154,23 +154,31 @@ def _put_after_what_was_asked_before(requests: Sequence[ModelRequest]) -> None:
 
 def _find_answers(requests: Sequence[ModelRequest], models: Sequence[Span]) -> None:
     """Give each call the answer that stands in the first later request to a model that has one."""
-    waiting = list(requests)
+    waiting: dict[Hashable, list[ModelRequest]] = {}
+    for request in requests:
+        waiting.setdefault(_result_key(request.key, request.name), []).append(request)
+    first_end = min(request.model.end_ns for request in requests)
     for span in models:
-        if not any(request.model.end_ns <= span.start_ns for request in waiting):
+        if not waiting or span.start_ns < first_end:
             continue
         sent = span.input or {}
         messages = sent.get("messages", sent.get("input"))
         parts = list(parts_in(messages)) if isinstance(messages, list | tuple) else []
         asked = {hashable(part.key): part.name for part in parts if isinstance(part, Request)}
         results = {_result_key(part.key, part.name): part for part in parts if isinstance(part, Result)}
-        for request in waiting:
-            if request.model.end_ns <= span.start_ns:
+        for key in results.keys() & waiting.keys():
+            left: list[ModelRequest] = []
+            for request in waiting.pop(key):
                 # Another conversation may use the same id.
-                is_same = (
+                its_own = (
                     request.key is None or asked.get(hashable(request.key), request.name) == request.name
                 )
-                request.answer = results.get(_result_key(request.key, request.name)) if is_same else None
-        waiting = [request for request in waiting if request.answer is None]
+                if its_own and request.model.end_ns <= span.start_ns:
+                    request.answer = results[key]
+                else:
+                    left.append(request)
+            if left:
+                waiting[key] = left
 
 
 def _result_key(key: Any, name: Any) -> Hashable:
