@@ -16,6 +16,7 @@ from agenttrace.core.errors import DatasetError
 from agenttrace.core.marks import cause_of, left_out
 from agenttrace.core.message_parts import Request, Result, arguments_of, metadata_of, parts_of, text_in
 from agenttrace.core.span import Span, SpanError
+from agenttrace.core.tool import ToolDefinition
 from agenttrace.core.tool_call import CallStatus
 
 LLM = "llm"
@@ -31,7 +32,8 @@ class ModelRequest:
 
     `execution` is the tool span that it belongs to. Without one `status` is set, with what is known of it.
     `start_ns` is when it was asked for: at the end of the answer, or when the call that was asked for before
-    it began. `several`: it is one of several answers, or part of one that did not arrive whole.
+    it began. `several`: it is one of several answers, or part of one that did not arrive whole. `tool` is the
+    definition that calls of this name have in the trace: one of the same name elsewhere may be another tool.
     """
 
     model: Span
@@ -42,6 +44,7 @@ class ModelRequest:
     several: bool
     start_ns: int
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    tool: ToolDefinition | None = None
     execution: Span | None = None
     answer: Result | None = None
     status: CallStatus = "requested"

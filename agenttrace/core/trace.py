@@ -240,7 +240,7 @@ class Trace:
             status=request.status,
             start_ns=request.start_ns,
             end_ns=request.start_ns,
-            tool=self.tools.get(request.name),
+            tool=request.tool,
             arguments_error=request.arguments_error,
             from_answer=request.answer is not None,
             metadata=request.metadata,

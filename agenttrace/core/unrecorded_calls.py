@@ -48,9 +48,10 @@ def unrecorded_calls(
     if not requests:
         return []
     executions = [span for span in spans if span.span_type == TOOL]
-    definitions = {**tools, **{span.name: span.tool for span in executions if span.tool is not None}}
+    definitions = {span.name: span.tool for span in executions}
     for request in requests:
-        request.arguments = _with_defaults(request, definitions)
+        request.tool = definitions.get(request.name)
+        request.arguments = _with_defaults(request)
     _join_all(requests, executions, models, ancestors)
     _put_after_what_was_asked_before(requests)
     waiting = [request for request in requests if request.execution is None]
@@ -63,13 +64,12 @@ def unrecorded_calls(
     return unrecorded
 
 
-def _with_defaults(request: ModelRequest, definitions: Mapping[str, ToolDefinition]) -> Mapping[str, Any]:
+def _with_defaults(request: ModelRequest) -> Mapping[str, Any]:
     """The arguments as a call of the tool is recorded, where they fit it."""
-    definition = definitions.get(request.name)
-    if definition is None or request.arguments_error is not None or cause_of(request.arguments) is not None:
+    if request.tool is None or request.arguments_error is not None or cause_of(request.arguments) is not None:
         return request.arguments
     try:
-        return definition.bind(request.arguments)
+        return request.tool.bind(request.arguments)
     except ExpectationError:
         return request.arguments
 
@@ -159,7 +159,7 @@ def _find_answers(requests: Sequence[ModelRequest], models: Sequence[Span]) -> N
         waiting.setdefault(_result_key(request.key, request.name), []).append(request)
     first_end = min(request.model.end_ns for request in requests)
     for span in models:
-        if not waiting or span.start_ns < first_end:
+        if span.start_ns < first_end:
             continue
         sent = span.input or {}
         messages = sent.get("messages", sent.get("input"))
@@ -167,18 +167,12 @@ def _find_answers(requests: Sequence[ModelRequest], models: Sequence[Span]) -> N
         asked = {hashable(part.key): part.name for part in parts if isinstance(part, Request)}
         results = {_result_key(part.key, part.name): part for part in parts if isinstance(part, Result)}
         for key in results.keys() & waiting.keys():
-            left: list[ModelRequest] = []
-            for request in waiting.pop(key):
-                # Another conversation may use the same id.
-                its_own = (
-                    request.key is None or asked.get(hashable(request.key), request.name) == request.name
-                )
-                if its_own and request.model.end_ns <= span.start_ns:
-                    request.answer = results[key]
-                else:
-                    left.append(request)
-            if left:
-                waiting[key] = left
+            earlier = [request for request in waiting[key] if request.model.end_ns <= span.start_ns]
+            # Other conversations may use the same id: the latest call of this tool is meant, if of any.
+            same_tool = [r for r in earlier if r.key is None or asked.get(hashable(r.key), r.name) == r.name]
+            if same_tool:
+                same_tool[-1].answer = results[key]
+                waiting[key] = [request for request in waiting[key] if request.model.end_ns > span.start_ns]
 
 
 def _result_key(key: Any, name: Any) -> Hashable:

@@ -18,7 +18,7 @@ from agenttrace.matching.agreement import CallAgreement, Comparators
 from agenttrace.matching.align import Alignment, Credit, align, unordered
 from agenttrace.matching.checks import Subject, check_constraints
 from agenttrace.matching.comparison import UNORDERED_MODES, Comparison
-from agenttrace.matching.known_tools import check_tools, known_names
+from agenttrace.matching.known_tools import check_tools, known_names, offered_names
 from agenttrace.matching.selection import EVERYTHING, Selection, check_turns
 
 
@@ -58,7 +58,7 @@ def compare(
     attempts = scope.calls(all_calls)
     calls, attempt_counts = scope.counted(attempts)
     expected = parsed.calls
-    check_tools(expected, known_tools, scope, all_calls)
+    check_tools(expected, known_tools, scope, all_calls, offered_names(trace))
     known = known_names(known_tools, attempts, trace, scope)
     call_agreement = CallAgreement(
         calls,

@@ -20,8 +20,11 @@ def check_tools(
     tools: Mapping[str, ToolDefinition],
     selection: Selection,
     actual_calls: Iterable[ToolCall] = (),
+    offered: Iterable[str] = (),
 ) -> None:
     """Refuse an unknown expected tool, or an unknown source of a `ref`, where all tools are known.
+
+    `tools` are the recorded ones, `offered` the names of those that a model was offered.
 
     An actual call of a tool without definition (a user's span, a framework's tool) shows that not all tools
     are known: then nothing is refused. A call that was not executed shows nothing.
@@ -29,7 +32,8 @@ def check_tools(
     Raises:
         ExpectationError: a tool is unknown; it names the nearest known one.
     """
-    names = {*tools, *map(selection.name_of, tools)}
+    names = {*tools, *offered}
+    names.update([selection.name_of(name) for name in names])
     executed = (call for call in actual_calls if call.status != "attempted")
     if not tools or any(call.name not in names for call in executed):
         return
@@ -57,11 +61,16 @@ def known_names(
     Known are recorded tools, and those that a model was offered in the trace (LangGraph's, a wrapped
     client's); where there are any, also what was called.
     """
-    models = [span for span in trace.spans if span.span_type == LLM] if trace is not None else []
-    names = set(tools).union(*(offered_tools(span)[0] for span in models))
+    names = {*tools, *offered_names(trace)}
     if not names:
         return frozenset()
     return frozenset({*names, *map(selection.name_of, names), *(call.name for call in calls)})
+
+
+def offered_names(trace: Trace | None) -> set[str]:
+    """The names of the tools that models were offered."""
+    models = [span for span in trace.spans if span.span_type == LLM] if trace is not None else []
+    return set().union(*(offered_tools(span)[0] for span in models))
 
 
 def _place(call: Call) -> str:
