@@ -32,8 +32,9 @@ class ModelRequest:
 
     `execution` is the tool span that it belongs to. Without one `status` is set, with what is known of it.
     `start_ns` is when it was asked for: at the end of the answer, or when the call that was asked for before
-    it began. `several`: it is one of several answers, or part of one that did not arrive whole. `tool` is the
-    definition that calls of this name have in the trace: one of the same name elsewhere may be another tool.
+    it began. `asked_for`: see there. `several`: it is one of several answers, or part of one that did not
+    arrive whole. `tool` is the definition that calls of this name have in the trace: one of the same name
+    elsewhere may be another tool.
     """
 
     model: Span
@@ -41,6 +42,7 @@ class ModelRequest:
     arguments: Mapping[str, Any]
     arguments_error: str | None
     key: Any
+    asked_for: tuple[str, str]
     several: bool
     start_ns: int
     metadata: Mapping[str, Any] = field(default_factory=dict)
@@ -121,8 +123,22 @@ def _model_request(span: Span, request: Request, several: bool) -> ModelRequest:
     if error is not None and isinstance(request.arguments, str) and cause_of(request.arguments) is not None:
         arguments, error = left_out("span"), None  # not the model's fault that they cannot be read
     return ModelRequest(
-        span, request.name, arguments, error, request.key, several, span.end_ns, metadata_of(request)
+        span,
+        request.name,
+        arguments,
+        error,
+        request.key,
+        asked_for(request),
+        several,
+        span.end_ns,
+        metadata_of(request),
     )
+
+
+def asked_for(request: Request) -> tuple[str, str]:
+    """The name and the arguments of a call, the same for each way to write them."""
+    arguments, error = arguments_of(request)
+    return str(request.name), text_key(arguments) if error is None else str(request.arguments)
 
 
 def _answers(output: Any) -> list[list[Mapping[str, Any]]]:

@@ -12,7 +12,7 @@ Only what was asked for counts: the calls in an answer that did not arrive whole
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from typing import Any
 
 from agenttrace.core import semconv
@@ -22,6 +22,7 @@ from agenttrace.core.message_parts import Request, Result
 from agenttrace.core.model_requests import (
     LLM,
     ModelRequest,
+    asked_for,
     hashable,
     model_requests,
     offered_tools,
@@ -56,7 +57,7 @@ def unrecorded_calls(
     _put_after_what_was_asked_before(requests)
     waiting = [request for request in requests if request.execution is None]
     if waiting:
-        _find_answers(waiting, models)
+        _find_answers(waiting, models, {hashable(request.key) for request in requests})
     decorated = set(tools) if executions and all(span.tool is not None for span in executions) else None
     unrecorded = [request for request in waiting if not request.several or request.answer is not None]
     for request in unrecorded:
@@ -152,27 +153,57 @@ def _put_after_what_was_asked_before(requests: Sequence[ModelRequest]) -> None:
         latest[id(request.model)] = request.start_ns = start
 
 
-def _find_answers(requests: Sequence[ModelRequest], models: Sequence[Span]) -> None:
-    """Give each call the answer that stands in the first later request to a model that has one."""
-    waiting: dict[Hashable, list[ModelRequest]] = {}
+def _find_answers(requests: Sequence[ModelRequest], models: Sequence[Span], keys: Collection[Any]) -> None:
+    """Give each call the answer that stands in the first later request to a model that has one.
+
+    It has the call's id. An agent may have given the call another id: then it is found by the name and the
+    arguments with that id, if it is none of `keys`, the ids that models gave.
+    """
+    by_key: dict[Hashable, list[ModelRequest]] = {}
+    by_call: dict[Hashable, list[ModelRequest]] = {}
     for request in requests:
-        waiting.setdefault(_result_key(request.key, request.name), []).append(request)
+        by_key.setdefault(_result_key(request.key, request.name), []).append(request)
+        by_call.setdefault(request.asked_for, []).append(request)
     first_end = min(request.model.end_ns for request in requests)
     for span in models:
-        if span.start_ns < first_end:
-            continue
         sent = span.input or {}
         messages = sent.get("messages", sent.get("input"))
-        parts = list(parts_in(messages)) if isinstance(messages, list | tuple) else []
-        asked = {hashable(part.key): part.name for part in parts if isinstance(part, Request)}
+        if span.start_ns < first_end or not isinstance(messages, list | tuple):
+            continue
+        parts = list(parts_in(messages))
+        asked = {hashable(part.key): part for part in parts if isinstance(part, Request)}
         results = {_result_key(part.key, part.name): part for part in parts if isinstance(part, Result)}
-        for key in results.keys() & waiting.keys():
-            earlier = [request for request in waiting[key] if request.model.end_ns <= span.start_ns]
-            # Other conversations may use the same id: the latest call of this tool is meant, if of any.
-            same_tool = [r for r in earlier if r.key is None or asked.get(hashable(r.key), r.name) == r.name]
-            if same_tool:
-                same_tool[-1].answer = results[key]
-                waiting[key] = [request for request in waiting[key] if request.model.end_ns > span.start_ns]
+
+        def is_same_tool(request: ModelRequest, asked: Mapping[Any, Request] = asked) -> bool:
+            part = None if request.key is None else asked.get(hashable(request.key))
+            return part is None or part.name == request.name
+
+        def is_renamed(request: ModelRequest, asked: Mapping[Any, Request] = asked) -> bool:
+            return request.answer is None and request.key is not None and hashable(request.key) not in asked
+
+        for key in results.keys() & by_key.keys():
+            _answer(by_key, key, results[key], span, is_same_tool)
+        for key, part in asked.items():
+            if key is not None and key in results and key not in keys and asked_for(part) in by_call:
+                _answer(by_call, asked_for(part), results[key], span, is_renamed)
+
+
+def _answer(
+    waiting: dict[Hashable, list[ModelRequest]],
+    key: Hashable,
+    result: Result,
+    span: Span,
+    fits: Callable[[ModelRequest], bool],
+) -> None:
+    """Give an answer in the request of a span to the latest call before it that fits; earlier ones lose it.
+
+    Other conversations may use the same ids.
+    """
+    earlier = [request for request in waiting[key] if request.model.end_ns <= span.start_ns]
+    fitting = [request for request in earlier if fits(request)]
+    if fitting:
+        fitting[-1].answer = result
+        waiting[key] = [request for request in waiting[key] if request.model.end_ns > span.start_ns]
 
 
 def _result_key(key: Any, name: Any) -> Hashable:

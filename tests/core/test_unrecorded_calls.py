@@ -171,6 +171,18 @@ def test_an_id_that_another_conversation_uses_too_answers_only_its_own_tool() ->
     assert [call.status for call in run.calls()] == ["requested"]
 
 
+def test_an_id_that_the_agent_changed_is_found_by_the_call() -> None:
+    run = Run()
+    run.asks(asked("find", {"n": 1}, "call_1"), asked("find", {"n": 2}, "call_2"))
+    run.messages[-1] = {
+        "role": "assistant",
+        "tool_calls": [asked("find", {"n": n}, f"fc_{n}") for n in (1, 2)],
+    }
+    run.tells("fc_2", "second")
+    run.ends()
+    assert [call.output for call in run.calls()] == [None, "second"]
+
+
 def test_an_id_that_is_used_twice_is_answered_in_order() -> None:
     run = Run()
     for content in ("first", "second"):
