@@ -27,10 +27,11 @@ from agenttrace.core.tool_call import ToolCall
 
 _MOST_DOUBTS = 20
 _SHOWN_DOUBTS = 3
-_MOST_OUTCOMES = 8
+_MOST_OUTCOMES = 6
 """Calls that are read as failed and not in every combination; a score that hangs on more is errored."""
 
 _OUTCOME = "the outcome"
+_OUTPUTS = frozenset({_OUTCOME, "output", "the value of the output"})
 
 _REMEDIES: dict[Cause, str] = {
     "cut": "keep it whole while it is recorded, or expect only its beginning",
@@ -52,7 +53,7 @@ class Doubt:
     @property
     def remedy(self) -> str:
         """What would have it told."""
-        in_tool = self.cause == "not recorded" and self.path in (_OUTCOME, "output")
+        in_tool = self.cause == "not recorded" and self.path in _OUTPUTS
         return _RECORD_TOOL if in_tool else _REMEDIES[self.cause]
 
     def __str__(self) -> str:

@@ -17,6 +17,7 @@ from typing import Any
 
 from agenttrace.core.errors import ExpectationError, did_you_mean
 from agenttrace.core.json_reader import InvalidJSON, lenient_json
+from agenttrace.core.possible_outputs import possible_outputs
 from agenttrace.core.tool_call import ToolCall
 from agenttrace.expectations.matcher import PLAIN, Context, Matcher
 from agenttrace.expectations.partly_recorded import with_doubts
@@ -52,17 +53,19 @@ class Ref(Matcher):
     def agree(self, actual: Any, context: Context) -> float:
         _, side, steps = split_path(self.path)
         for call in self._sources(context):
-            value = call.known_output if side == "output" else call.arguments
-            agrees = any(
-                agree(prepare(with_doubts(source_value)), actual, PLAIN) == 1.0
-                for source_value in _select(value, steps)
-            )
-            cause = None if agrees or not steps else cause_within(value)
-            if cause is not None:
-                agrees = cannot_tell(cause, self.path) == 1.0  # perhaps in what is not there
+            values = possible_outputs(call) if side == "output" else (call.arguments,)
+            agreeing = [self._is_from(value, steps, actual) for value in values]
+            agrees = all(agreeing) or (any(agreeing) and cannot_tell("not recorded", self.path) == 1.0)
             if agrees and not has_failed(call):
                 return 1.0
         return 0.0
+
+    def _is_from(self, value: Any, steps: tuple[Step, ...], actual: Any) -> bool:
+        for source_value in _select(value, steps):
+            if agree(prepare(with_doubts(source_value)), actual, PLAIN) == 1.0:
+                return True
+        cause = cause_within(value) if steps else None
+        return cause is not None and cannot_tell(cause, self.path) == 1.0  # perhaps in what is not there
 
     def why(self, actual: Any, context: Context) -> str:
         count = sum(1 for _ in self._sources(context))

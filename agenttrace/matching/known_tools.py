@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from agenttrace.core.errors import ExpectationError, did_you_mean
 from agenttrace.core.model_requests import LLM, offered_tools
 from agenttrace.core.tool import ToolDefinition
 from agenttrace.core.tool_call import ToolCall
 from agenttrace.core.trace import Trace
+from agenttrace.expectations.matcher import Matcher, Unordered
 from agenttrace.expectations.pattern import Call
 from agenttrace.expectations.references import Ref
-from agenttrace.matching.outputs import matchers_in
 from agenttrace.matching.selection import Selection
 
 
@@ -45,7 +46,7 @@ def check_tools(
                 f"{_place(call)}the expected tool {call.name!r} is not among the recorded tools"
                 + did_you_mean(call.name, names)
             )
-        for matcher in matchers_in((call.arguments, call.output)):
+        for matcher in _matchers((call.arguments, call.output)):
             if isinstance(matcher, Ref) and matcher.source not in names | labels:
                 raise ExpectationError(
                     f"{_place(call)}{matcher!r} in {call.name!r} begins with no label and no recorded tool"
@@ -71,6 +72,21 @@ def offered_names(trace: Trace | None) -> set[str]:
     """The names of the tools that models were offered."""
     models = [span for span in trace.spans if span.span_type == LLM] if trace is not None else []
     return set().union(*(offered_tools(span)[0] for span in models))
+
+
+def _matchers(value: Any) -> Iterator[Matcher]:
+    """Every matcher in a value, nested ones too."""
+    if isinstance(value, Matcher):
+        yield value
+        value = value.values
+    elif isinstance(value, Unordered):
+        value = value.members
+    elif isinstance(value, Mapping):
+        value = value.values()
+    elif not isinstance(value, list | tuple | set | frozenset):
+        return
+    for part in value:
+        yield from _matchers(part)
 
 
 def _place(call: Call) -> str:

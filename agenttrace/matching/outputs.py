@@ -1,66 +1,47 @@
 """Agreement of an expected output with what a call gave, or with the answer that a model was given for it.
 
-An answer is text as a rule, where the tool gave data. So of a call that is known from its answer, the text
-also stands for the value that it spells: ``{"id": 7}`` agrees with ``'{"id": 7}'``, 7 with ``'7'``.
+An answer is text as a rule, where the tool may have given data (`possible_outputs`). What agrees
+with the text and not with the value that it spells, or the other way round, cannot be told; only `re_` and
+`semantic` are always asked about the text. An expected text also stands for the data that it spells.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from typing import Any
 
 from agenttrace.core.json_reader import json_or_literal
-from agenttrace.core.marks import cause_of
+from agenttrace.core.possible_outputs import possible_outputs
 from agenttrace.core.tool_call import ToolCall
-from agenttrace.expectations.matcher import Context, Matcher, Unordered
+from agenttrace.expectations.matcher import Context, Matcher
 from agenttrace.expectations.reading import cannot_tell
-from agenttrace.expectations.values import Difference, agree
+from agenttrace.expectations.values import Difference, agree, prepare
+
+_OF_TEXT = frozenset({"$re", "$semantic"})
 
 
 def agree_with_output(
     expected: Any, call: ToolCall, context: Context, into: list[Difference] | None = None
 ) -> float:
-    """Agreement of a prepared expected output with that of a call; the differences go to `into`, if given.
-
-    Of an answer, the text and the value that it spells are compared, and the better agreement counts; with
-    `not_` the value's. What a function says of the two may differ: then it cannot be told.
-    """
-    output = call.known_output
-    value = spelled_value(output) if call.from_answer else output
-    if value is output:
-        return agree(expected, output, context, "output", into)
-    of_text: list[Difference] = []
-    of_value: list[Difference] = []
-    agreement = agree(expected, output, context, "output", of_text)
-    other = agree(expected, value, context, "output", of_value)
-    matchers = list(matchers_in(expected))
-    if any(matcher.is_opaque for matcher in matchers) and (agreement == 1.0) != (other == 1.0):
-        agreement = cannot_tell("not recorded", "output")
-    elif other > agreement or any(matcher.operator == "$not" for matcher in matchers):
-        agreement, of_text = other, of_value
-    if into is not None and agreement < 1.0:
-        into.extend(of_text or of_value)
+    """Agreement of a prepared expected output with that of a call; the differences go to `into`, if given."""
+    outputs = possible_outputs(call)
+    if isinstance(expected, Matcher) and expected.operator in _OF_TEXT:
+        outputs = outputs[:1]
+    readings: list[tuple[float, list[Difference]]] = []
+    for output in outputs:
+        differences: list[Difference] = []
+        readings.append((agree(_for(output, expected), output, context, "output", differences), differences))
+    readings.sort(key=lambda reading: reading[0])
+    agreement, differences = readings[-1]
+    if readings[0][0] < agreement and cannot_tell("not recorded", "the value of the output") == 0.0:
+        agreement, differences = readings[0]
+    if into is not None:
+        into.extend(differences)
     return agreement
 
 
-def spelled_value(value: Any) -> Any:
-    """The value that a text spells as JSON or as a Python literal; other texts and values as they are."""
-    if type(value) is not str or cause_of(value) is not None:
-        return value
-    spelled = json_or_literal(value)
-    return value if isinstance(spelled, str) else spelled
-
-
-def matchers_in(value: Any) -> Iterator[Matcher]:
-    """Every matcher in an expected value, nested ones too."""
-    if isinstance(value, Matcher):
-        yield value
-        value = value.values
-    elif isinstance(value, Unordered):
-        value = value.members
-    elif isinstance(value, Mapping):
-        value = value.values()
-    elif not isinstance(value, list | tuple | set | frozenset):
-        return
-    for part in value:
-        yield from matchers_in(part)
+def _for(output: Any, expected: Any) -> Any:
+    """The expected output, or where that is text and the output is not, the data that it spells."""
+    if type(expected) is not str or type(output) is str:
+        return expected
+    value = json_or_literal(expected)
+    return expected if isinstance(value, str) else prepare(value)

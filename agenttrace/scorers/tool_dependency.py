@@ -7,13 +7,13 @@ from typing import Any, Unpack
 
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
+from agenttrace.core.json_reader import json_or_literal
 from agenttrace.core.score import Score
 from agenttrace.core.tool_call import ANY, ExpectedToolCall, ToolCall
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.reading import cannot_tell, cause_within, comparing, in_both_readings
 from agenttrace.expectations.value_key import value_key
 from agenttrace.expectations.values import agreement
-from agenttrace.matching.outputs import spelled_value
 from agenttrace.matching.selection import actual_calls, agent_matches
 from agenttrace.scorers.call_scorer import CallOptions, CallScorer
 
@@ -102,7 +102,10 @@ def _uses(call: ToolCall, source: ToolCall) -> bool:
     arguments = list(_leaves(call.arguments))
     keys = {value_key(value) for value in arguments}
     texts = [value for value in arguments if isinstance(value, str)]
-    for value in (*_leaves(output), *_leaves(spelled_value(output))):
+    spelled = (
+        json_or_literal(output) if isinstance(output, str) else None
+    )  # results that are JSON text are read
+    for value in (*_leaves(output), *_leaves(spelled)):
         if value is None or isinstance(value, bool) or value == "":
             continue
         if value_key(value) in keys or any(str(value) in text for text in texts if len(str(value)) > 2):

@@ -154,8 +154,9 @@ def test_without_decorated_tools_the_run_is_what_its_messages_say(model, tracer,
         ("refund", {"id": 7, "amount": 12.5}, "answered", None, '{"refunded": 12.5}'),
         ("refund", {"id": 8, "amount": 1}, "answered", None, '{"refunded": 1}'),
     ]
-    scorer = ToolCallOutputScorer([{"name": "find_customer", "output": {"id": 7}}])
-    assert outcomes(scorer, Example(), live, stored, chat) == ["passed"] * 3
+    for output, outcome in (('{"id": 7}', "passed"), ({"id": 7}, "errored"), ({"id": 8}, "failed")):
+        scorer = ToolCallOutputScorer([{"name": "find_customer", "output": output}])
+        assert outcomes(scorer, Example(), live, stored, chat) == [outcome] * 3
 
 
 def test_a_tool_that_failed_and_was_told_so_is_never_a_success(model, tracer, desk):

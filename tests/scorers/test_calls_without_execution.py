@@ -158,42 +158,79 @@ class TestOutputs:
         assert score(scorer, [told, pay], expected).outcome == "passed"
 
     @pytest.mark.parametrize(
-        ("expected", "told", "agrees"),
+        ("expected", "told", "outcome_of_it"),
         [
-            ({"id": 7}, '{"id": 7}', True),
-            ({"id": 7}, "{'id': 7}", True),
-            ({"id": 7}, '{"id": 8}', False),
-            ([1, 2], "[1, 2]", True),
-            (7, "7", True),
-            (None, "null", True),
-            (True, "True", True),
-            ("7", "7", True),
-            ('{"id": 7}', '{"id": 7}', True),
-            ("sunny", "sunny", True),
-            ("sunny", "rainy", False),
-            (re_('"id"'), '{"id": 7}', True),
-            (not_({"id": 7}), '{"id": 7}', False),
-            (not_({"id": 8}), '{"id": 7}', True),
-            (not_("rainy"), "sunny", True),
+            ("sunny", "sunny", "passed"),
+            ("sunny", "rainy", "failed"),
+            ("7", "7", "passed"),
+            ("7", "8", "failed"),
+            ('{"id": 7}', '{"id": 7}', "passed"),
+            ('{"id": 7}', '{"id": 8}', "failed"),
+            (re_('"id"'), '{"id": 7}', "passed"),
+            (not_("rainy"), "sunny", "passed"),
+            (not_({"id": 8}), '{"id": 7}', "passed"),
+            ({"id": 7}, '{"id": 8}', "failed"),
+            (7, "8", "failed"),
+            ({"id": 7}, "sunny", "failed"),
+            # the tool may have given this text, or the value that it spells
+            ({"id": 7}, '{"id": 7}', "errored"),
+            ({"id": 7}, "{'id': 7}", "errored"),
+            ([1, 2], "[1, 2]", "errored"),
+            (7, "7", "errored"),
+            (None, "null", "errored"),
+            (True, "True", "errored"),
+            ("sunny", '"sunny"', "errored"),
+            ('{"id":7}', '{"id": 7}', "errored"),
+            (not_({"id": 7}), '{"id": 7}', "errored"),
+            (lambda output: isinstance(output, dict), '{"id": 7}', "errored"),
+            (lambda output: bool(output), '{"id": 7}', "passed"),
         ],
     )
-    def test_an_answer_also_stands_for_the_value_that_its_text_spells(
-        self, expected: Any, told: str, agrees: bool
+    def test_an_answer_may_be_the_text_or_the_value_that_it_spells(
+        self, expected: Any, told: str, outcome_of_it: str
     ) -> None:
         answered = {"name": "find", "status": "answered", "output": told, "from_answer": True}
-        assert outcome([call("find", output=expected)], [answered]) == ("passed" if agrees else "failed")
+        assert outcome([call("find", output=expected)], [answered]) == outcome_of_it
+        if outcome_of_it == "errored":
+            reason = score(TrajectoryScorer(expected=[call("find", output=expected)]), [answered]).reason
+            assert "the value of the output of find (call 1) was not recorded" in reason
 
-    def test_what_a_function_says_of_text_and_value_may_differ(self) -> None:
-        def is_mapping(output: Any) -> bool:
-            return isinstance(output, dict)
+    @pytest.mark.parametrize(
+        ("expected", "returned", "passes"),
+        [
+            ({"id": 7}, '{"id": 7}', False),
+            ({"id": 7}, {"id": 7}, True),
+            ('{"id": 7}', {"id": 7}, True),
+            ('{"id":7}', {"id": 7}, True),
+            ('{"id": 8}', {"id": 7}, False),
+            ("null", None, True),
+            ("7", 7, True),
+        ],
+    )
+    def test_an_expected_text_also_stands_for_the_data_that_it_spells(
+        self, expected: Any, returned: Any, passes: bool
+    ) -> None:
+        assert (
+            outcome([call("find", output=expected)], [{"name": "find", "output": returned}]) == "passed"
+        ) is passes
 
-        answered = {"name": "find", "status": "answered", "output": '{"id": 7}', "from_answer": True}
-        assert outcome([call("find", output=is_mapping)], [answered]) == "errored"
-        assert outcome([call("find", output=lambda output: bool(output))], [answered]) == "passed"
-
-    def test_the_text_that_a_tool_itself_returned_is_no_value(self) -> None:
-        returned = {"name": "find", "output": '{"id": 7}'}
-        assert outcome([call("find", output={"id": 7})], [returned]) == "failed"
+    @pytest.mark.parametrize(
+        ("told", "used", "outcome_of_it"),
+        [
+            ("712", "712", "errored"),
+            ("712", 712, "errored"),
+            ("712", 713, "failed"),
+            ("abc", "abc", "errored"),
+            ("abc", "abd", "failed"),
+        ],
+    )
+    def test_what_comes_from_an_answer_is_told_by_text_and_value(
+        self, told: str, used: Any, outcome_of_it: str
+    ) -> None:
+        """Of *answered* it is not even known whether it failed, so none of them passes."""
+        answered = {"name": "find", "status": "answered", "output": told, "from_answer": True}
+        expected = [call("find"), call("pay", id=ref("find.output"))]
+        assert outcome(expected, [answered, {"name": "pay", "arguments": {"id": used}}]) == outcome_of_it
 
 
 class TestDiff:
