@@ -6,13 +6,13 @@ gives them that is observed with ``span_type="llm"``.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from agenttrace.core import semconv
 from agenttrace.core.errors import DatasetError
+from agenttrace.core.jsonable import jsonable, to_json
 from agenttrace.core.marks import cause_of, left_out
 from agenttrace.core.message_parts import Request, Result, arguments_of, metadata_of, parts_of, text_in
 from agenttrace.core.span import Span, SpanError
@@ -186,7 +186,13 @@ def _may_lack_calls(output: Any) -> bool:
 
 def text_key(value: Any) -> str:
     """One text for all mappings with the same entries."""
-    return json.dumps(value, sort_keys=True, default=repr)
+    return to_json(_in_key_order(jsonable(value, limit=None)))
+
+
+def _in_key_order(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _in_key_order(value[key]) for key in sorted(value)}
+    return [_in_key_order(item) for item in value] if isinstance(value, list) else value
 
 
 def hashable(key: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 
 from agenttrace.core import semconv
 from agenttrace.core.identity import new_trace_key, trace_id_text
-from agenttrace.core.model_requests import ModelRequest
+from agenttrace.core.model_requests import LLM, ModelRequest, cut_answer, offered_tools
 from agenttrace.core.span import Span, SpanError
 from agenttrace.core.tool import TOOL, ToolDefinition
 from agenttrace.core.tool_call import UNRECORDED_STATUSES, ToolCall
@@ -205,6 +205,17 @@ class Trace:
             if call.status in UNRECORDED_STATUSES or call.from_answer:
                 under.setdefault(call.span_id, []).append(call)
         return under
+
+    @cached_property
+    def offered_tools(self) -> frozenset[str]:
+        """The names of the tools that models were offered in this trace, as far as they were recorded."""
+        models = [span for span in self.spans if span.span_type == LLM]
+        return frozenset().union(*(offered_tools(span)[0] for span in models))
+
+    @cached_property
+    def cut_answer(self) -> Span | None:
+        """The first answer of a model that was cut so that calls may be missing, or None."""
+        return cut_answer(self.spans)
 
     @property
     def turns(self) -> frozenset[int]:

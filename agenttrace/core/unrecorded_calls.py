@@ -106,7 +106,7 @@ def _join(
     in_time: Callable[[ModelRequest, Span], bool] | None = None,
 ) -> None:
     """Join what has the same key: a span with the latest answer before it, there with the first such call."""
-    taken = {id(request.execution) for request in requests if request.execution is not None}
+    joined = {id(request.execution) for request in requests if request.execution is not None}
     waiting: dict[Any, list[ModelRequest]] = {}
     to_come = iter([request for request in requests if request.execution is None])
     request = next(to_come, None)
@@ -116,7 +116,7 @@ def _join(
                 waiting.setdefault(key, []).append(request)
             request = next(to_come, None)
         candidates = waiting.get(hashable(key_of_span(span)))
-        if not candidates or id(span) in taken or (in_time and not in_time(candidates[-1], span)):
+        if not candidates or id(span) in joined or (in_time and not in_time(candidates[-1], span)):
             continue
         model = candidates[-1].model
         first = next(at for at, candidate in enumerate(candidates) if candidate.model is model)

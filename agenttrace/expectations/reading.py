@@ -225,7 +225,7 @@ class _InAll:
         if len(self._against) > 1:
             worst, best = min(self._against, key=_value), max((*self._in_favour, *self._against), key=_value)
         outcomes = {Doubt(_call_text(*key), _OUTCOME, "not recorded"): None for key in self._unknown}
-        return joined(worst, best, [*self._doubts, *outcomes], told=len(self._unknown) <= _MOST_OUTCOMES)
+        return joined(worst, best, [*self._doubts, *outcomes], complete=len(self._unknown) <= _MOST_OUTCOMES)
 
 
 def _combinations(unknown: Mapping[CallKey, None]) -> Iterator[frozenset[CallKey]]:
@@ -249,15 +249,15 @@ def _call_text(index: int, name: str) -> str:
     return f"{name} (call {index + 1})"
 
 
-def joined(against: Score, in_favour: Score, doubts: list[Doubt], *, told: bool = True) -> Score:
+def joined(against: Score, in_favour: Score, doubts: list[Doubt], *, complete: bool = True) -> Score:
     """The score of all readings: the worst one where all pass or all fail, else errored.
 
-    So it is where not all were tried (`told` is false).
+    It is errored too where they are not `complete`.
     """
     values = {"against": against.value, "in_favour": in_favour.value}
     reasons = [str(doubt) for doubt in dict.fromkeys(doubts)]
     details = {**against.details, "cannot_be_told": {**values, "why": reasons}}
-    if told and against.outcome == in_favour.outcome:
+    if complete and against.outcome == in_favour.outcome:
         return replace(against, details=details)
     shown = "; ".join(reasons[:_SHOWN_DOUBTS]) + (
         f"; … {len(reasons) - _SHOWN_DOUBTS} more" if len(reasons) > _SHOWN_DOUBTS else ""

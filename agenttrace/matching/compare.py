@@ -18,7 +18,7 @@ from agenttrace.matching.agreement import CallAgreement, Comparators
 from agenttrace.matching.align import Alignment, Credit, align, unordered
 from agenttrace.matching.checks import Subject, check_constraints
 from agenttrace.matching.comparison import UNORDERED_MODES, Comparison
-from agenttrace.matching.known_tools import check_tools, known_names, offered_names
+from agenttrace.matching.known_tools import check_tools, known_names
 from agenttrace.matching.selection import EVERYTHING, Selection, check_turns
 
 
@@ -58,8 +58,7 @@ def compare(
     attempts = scope.calls(all_calls)
     calls, attempt_counts = scope.counted(attempts)
     expected = parsed.calls
-    check_tools(expected, known_tools, scope, all_calls, offered_names(trace))
-    known = known_names(known_tools, attempts, trace, scope)
+    check_tools(expected, known_tools, scope, all_calls, trace)
     call_agreement = CallAgreement(
         calls,
         mode=parsed.match or match,
@@ -69,6 +68,7 @@ def compare(
         selection=scope,
         expected_calls=expected,
     )
+    subject = Subject(attempts, calls, trace, known_names(known_tools, attempts, trace, scope))
     how: Mode = parsed.mode or mode
     plans = _plans(parsed, how, call_agreement, all_calls, known_tools)
     plan, alignment = _best(plans, how, credit, call_agreement)
@@ -82,9 +82,7 @@ def compare(
         alignment=alignment,
         expects_calls=any(scope.expects(call.name, all_calls, known_tools) for call in expected),
         untagged=scope.untagged(expected, all_calls, known_tools),
-        checks=()
-        if parsed.is_path_only
-        else check_constraints(parsed, Subject(attempts, calls, trace, known)),
+        checks=() if parsed.is_path_only else check_constraints(parsed, subject),
         call_agreement=call_agreement,
     )
 

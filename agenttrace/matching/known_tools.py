@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from agenttrace.core.errors import ExpectationError, did_you_mean
-from agenttrace.core.model_requests import LLM, offered_tools
 from agenttrace.core.tool import ToolDefinition
 from agenttrace.core.tool_call import ToolCall
 from agenttrace.core.trace import Trace
@@ -21,19 +20,18 @@ def check_tools(
     tools: Mapping[str, ToolDefinition],
     selection: Selection,
     actual_calls: Iterable[ToolCall] = (),
-    offered: Iterable[str] = (),
+    trace: Trace | None = None,
 ) -> None:
     """Refuse an unknown expected tool, or an unknown source of a `ref`, where all tools are known.
 
-    `tools` are the recorded ones, `offered` the names of those that a model was offered.
-
-    An actual call of a tool without definition (a user's span, a framework's tool) shows that not all tools
-    are known: then nothing is refused. A call that was not executed shows nothing.
+    Known are `tools`, the recorded ones, and those that a model was offered in the `trace`. An actual call of
+    a tool without definition (a user's span, a framework's tool) shows that not all tools are known: then
+    nothing is refused. A call that was not executed shows nothing.
 
     Raises:
         ExpectationError: a tool is unknown; it names the nearest known one.
     """
-    names = {*tools, *offered}
+    names = {*tools, *(trace.offered_tools if trace is not None else ())}
     names.update([selection.name_of(name) for name in names])
     executed = (call for call in actual_calls if call.status != "attempted")
     if not tools or any(call.name not in names for call in executed):
@@ -62,16 +60,10 @@ def known_names(
     Known are recorded tools, and those that a model was offered in the trace (LangGraph's, a wrapped
     client's); where there are any, also what was called.
     """
-    names = {*tools, *offered_names(trace)}
+    names = {*tools, *(trace.offered_tools if trace is not None else ())}
     if not names:
         return frozenset()
     return frozenset({*names, *map(selection.name_of, names), *(call.name for call in calls)})
-
-
-def offered_names(trace: Trace | None) -> set[str]:
-    """The names of the tools that models were offered."""
-    models = [span for span in trace.spans if span.span_type == LLM] if trace is not None else []
-    return set().union(*(offered_tools(span)[0] for span in models))
 
 
 def _matchers(value: Any) -> Iterator[Matcher]:

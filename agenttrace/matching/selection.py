@@ -9,7 +9,6 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from agenttrace.core.errors import ScorerError, did_you_mean
-from agenttrace.core.model_requests import cut_answer
 from agenttrace.core.tool import ToolDefinition
 from agenttrace.core.tool_call import ToolCall
 from agenttrace.core.trace import Trace
@@ -220,7 +219,7 @@ def actual_calls(example: Example, trace: Trace | None) -> Trace:
     """
     check_scored(example, trace)
     if trace is not None and (trace.spans or example.tools_called is None):
-        cut = cut_answer(trace.spans)
+        cut = trace.cut_answer
         if cut is not None:
             raise ScorerError(
                 f"the answer of {cut.name!r} (span {cut.span_id}) was cut when it was recorded: it may have "

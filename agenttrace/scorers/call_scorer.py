@@ -13,7 +13,7 @@ from agenttrace.core.trace import Trace
 from agenttrace.expectations.expectation import Attempts
 from agenttrace.expectations.parse import parse_expectation
 from agenttrace.expectations.pattern import Call
-from agenttrace.matching.known_tools import check_tools, offered_names
+from agenttrace.matching.known_tools import check_tools
 from agenttrace.matching.selection import Selection
 
 
@@ -67,7 +67,7 @@ class CallScorer:
             ExpectationError: a tool is not among the recorded ones, where those are known.
         """
         selection, calls, tools = self.selection, run.tool_calls, run.tools
-        check_tools(expected, tools, selection, calls, offered_names(run))
+        check_tools(expected, tools, selection, calls, run)
         return [
             selection.name_of(call.name) for call in expected if selection.expects(call.name, calls, tools)
         ]

@@ -138,10 +138,10 @@ MADE_UP = [
 def recorded_runs() -> Iterator[Conversation]:
     """Runs of benchmarks; every third with a tool that is not there, or unreadable arguments, or no end."""
     for file, most in (
-        ("tau_bench_airline_gpt-4o", 12),
-        ("tau_bench_retail_grok-3_faults", 24),
-        ("tau2_airline_trajectories", 12),
-        ("tau2_telecom_trajectories", 8),
+        ("tau_bench_airline_gpt-4o", 8),
+        ("tau_bench_retail_grok-3_faults", 12),
+        ("tau2_airline_trajectories", 6),
+        ("tau2_telecom_trajectories", 4),
     ):
         with gzip.open(SHARED / f"{file}.jsonl.gz", "rt", encoding="utf-8") as lines:
             records = [record for record in map(json.loads, lines) if record.get("actual")]
