@@ -217,7 +217,7 @@ class Trace:
         """The first answer of a model that was cut so that calls may be missing, or None."""
         return cut_answer(self.spans)
 
-    @property
+    @cached_property
     def turns(self) -> frozenset[int]:
         """The numbers of the turns that were recorded: of a chat's messages, of `tracer.turn` blocks."""
         return frozenset(
@@ -225,24 +225,30 @@ class Trace:
         )
 
     def _tool_call(self, index: int, span: Span) -> ToolCall:
+        agent, path, turn = self._place(span)
         attributes = span.attributes
         return ToolCall(
             name=span.name,
             arguments=span.input or {},
             output=span.output,
             error=span.error,
-            status=attributes.get(semconv.CALL_STATUS, span.status),
+            status=attributes.get(semconv.CALL_STATUS, span.status) if attributes else span.status,
             index=index,
             start_ns=span.start_ns,
             end_ns=span.end_ns,
+            agent=agent,
+            path=path,
+            parent_id=span.parent_id,
+            span_id=span.span_id,
+            turn=turn,
             tool=span.tool or (self.tools.get(span.name) if self.is_recorded_run else None),
             arguments_error=attributes.get(semconv.ARGUMENTS_ERROR),
-            from_answer=bool(attributes.get(semconv.FROM_ANSWER)),
+            from_answer=semconv.FROM_ANSWER in attributes,
             metadata=attributes.get(semconv.CALL_METADATA, {}),
-            **self._place(span),
         )
 
     def _requested_call(self, request: ModelRequest) -> ToolCall:
+        agent, path, turn = self._place(request.model)
         return ToolCall(
             name=request.name,
             arguments=request.arguments,
@@ -251,27 +257,27 @@ class Trace:
             status=request.status,
             start_ns=request.start_ns,
             end_ns=request.start_ns,
+            agent=agent,
+            path=path,
+            parent_id=request.model.parent_id,
+            span_id=request.model.span_id,
+            turn=turn,
             tool=request.tool,
             arguments_error=request.arguments_error,
             from_answer=request.answer is not None,
             metadata=request.metadata,
-            **self._place(request.model),
         )
 
-    def _place(self, span: Span) -> dict[str, Any]:
-        """Where in the trace a call stands that this span made."""
+    def _place(self, span: Span) -> tuple[str, tuple[str, ...], int | None]:
+        """The agent's path, the path and the turn of a call that this span stands for."""
         above = self._ancestors(span)
-        agents = [span.attributes[semconv.AGENT_NAME]] if semconv.AGENT_NAME in span.attributes else []
+        attributes = span.attributes
+        agents = [attributes[semconv.AGENT_NAME]] if semconv.AGENT_NAME in attributes else []
         agents += [s.name for s in above if s.span_type == AGENT]
-        return {
-            "agent": "/".join(reversed(agents)),
-            "path": tuple(s.name for s in reversed(above)),
-            "parent_id": span.parent_id,
-            "span_id": span.span_id,
-            "turn": next(
-                (s.attributes[semconv.TURN] for s in (span, *above) if semconv.TURN in s.attributes), None
-            ),
-        }
+        turn = attributes.get(semconv.TURN)
+        if turn is None and self.turns:
+            turn = next((s.attributes[semconv.TURN] for s in above if semconv.TURN in s.attributes), None)
+        return "/".join(reversed(agents)), tuple(s.name for s in reversed(above)), turn
 
     def under(self, span_key: int) -> Trace:
         """The span with this integer id and all spans below it, also while the span itself has not ended."""

@@ -165,14 +165,17 @@ def in_both_readings(score: Method) -> Method:
 
     @wraps(score)
     def scored(*args: Any, **kwargs: Any) -> Score | Awaitable[Score]:
-        in_all = _InAll()
-        for favourable, failures in in_all.readings():
+        with _read(favourable=False) as against:
+            first = score(*args, **kwargs)
+        if inspect.isawaitable(first):
+            return _scored_later(score, args, kwargs, first)
+        if not against.doubts and not against.unknown:
+            return cast(Score, first)
+        readings = _Readings(cast(Score, first), against)
+        for favourable, failures in readings.others():
             with _read(favourable, failures) as reading:
-                result = score(*args, **kwargs)
-            if inspect.isawaitable(result):
-                return _scored_later(score, args, kwargs, result)
-            in_all.add(result, reading)
-        return in_all.score()
+                readings.add(score(*args, **kwargs), reading)
+        return readings.joined()
 
     return cast(Method, scored)
 
@@ -183,31 +186,26 @@ async def _scored_later(
     """The same where a judge is asked: the comparing is done while the score is awaited."""
     if inspect.iscoroutine(first):
         first.close()  # begun anew, within its reading
-    in_all = _InAll()
-    for favourable, failures in in_all.readings():
+    with _read(favourable=False) as against:
+        score_against: Score = await score(*args, **kwargs)
+    if not against.doubts and not against.unknown:
+        return score_against
+    readings = _Readings(score_against, against)
+    for favourable, failures in readings.others():
         with _read(favourable, failures) as reading:
-            result: Score = await score(*args, **kwargs)
-        in_all.add(result, reading)
-    return in_all.score()
+            readings.add(await score(*args, **kwargs), reading)
+    return readings.joined()
 
 
-class _InAll:
+class _Readings:
     """The scores in all readings, and what could not be told in them."""
 
-    def __init__(self) -> None:
+    def __init__(self, score: Score, against: Reading) -> None:
         self._against: list[Score] = []
         self._in_favour: list[Score] = []
         self._doubts: dict[Doubt, None] = {}
         self._unknown: dict[CallKey, None] = {}
-
-    def readings(self) -> Iterator[tuple[bool, frozenset[CallKey]]]:
-        """Each reading that may make a difference: whether it is favourable, and which calls failed in it."""
-        for failures in _combinations(self._unknown):
-            yield False, failures
-            if self._doubts:
-                yield True, failures
-            if len({score.outcome for score in (*self._against, *self._in_favour)}) > 1:
-                return
+        self.add(score, against)
 
     def add(self, score: Score, reading: Reading) -> None:
         """Take the score in the reading that was given last."""
@@ -215,13 +213,20 @@ class _InAll:
         self._doubts.update(reading.doubts)
         self._unknown.update(reading.unknown)
 
-    def score(self) -> Score:
+    def others(self) -> Iterator[tuple[bool, frozenset[CallKey]]]:
+        """The readings after the first, until two differ: whether favourable, and which calls failed."""
+        for failures in _combinations(self._unknown):
+            if failures:
+                yield False, failures
+            if self._doubts:
+                yield True, failures
+            if len({score.outcome for score in (*self._against, *self._in_favour)}) > 1:
+                return
+
+    def joined(self) -> Score:
         """The score of all readings."""
-        worst = best = self._against[0]
-        if not self._doubts and not self._unknown:
-            return worst
-        if self._in_favour:
-            best = self._in_favour[0]
+        worst = self._against[0]
+        best = self._in_favour[0] if self._in_favour else worst
         if len(self._against) > 1:
             worst, best = min(self._against, key=_value), max((*self._in_favour, *self._against), key=_value)
         outcomes = {Doubt(_call_text(*key), _OUTCOME, "not recorded"): None for key in self._unknown}

@@ -31,10 +31,11 @@ def check_tools(
     Raises:
         ExpectationError: a tool is unknown; it names the nearest known one.
     """
+    if not tools:
+        return
     names = {*tools, *(trace.offered_tools if trace is not None else ())}
     names.update([selection.name_of(name) for name in names])
-    executed = (call for call in actual_calls if call.status != "attempted")
-    if not tools or any(call.name not in names for call in executed):
+    if any(call.name not in names and call.status != "attempted" for call in actual_calls):
         return
     calls = tuple(expected)
     labels = {call.label for call in calls if call.label is not None}
