@@ -63,7 +63,7 @@ def _head(trace: Trace) -> Iterator[Line]:
         f"{start:%Y-%m-%d %H:%M:%S}",
         duration_text(trace.duration_ns),
         count_text(len(trace), "span"),
-        *_call_counts(trace),
+        _call_counts(trace),
     ]
     yield Line(" · ".join(part for part in parts if part), "dim")
     facts: Mapping[str, Any] = {
@@ -77,12 +77,11 @@ def _head(trace: Trace) -> Iterator[Line]:
             yield Line(f"{name}: {value_text(value)}", "dim")
 
 
-def _call_counts(trace: Trace) -> Iterator[str]:
+def _call_counts(trace: Trace) -> str:
     """How many tool calls there were, and of how many no execution was recorded."""
     statuses = Counter(call.status for call in trace.tool_calls)
-    yield count_text(statuses.total(), "tool call")
-    for status in sorted(UNRECORDED_STATUSES & statuses.keys()):
-        yield f"{statuses[status]} {status}"
+    unrecorded = [f"{statuses[status]} {status}" for status in sorted(UNRECORDED_STATUSES & statuses.keys())]
+    return count_text(statuses.total(), "tool call") + (f" ({', '.join(unrecorded)})" if unrecorded else "")
 
 
 def _call_line(call: ToolCall, span: Span, indent: str, value_length: int) -> Iterator[Line]:

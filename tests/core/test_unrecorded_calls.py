@@ -232,9 +232,9 @@ def test_where_the_list_of_offered_tools_was_cut_the_call_is_requested() -> None
 )
 def test_offered_tools_are_read_in_every_form(tools: Any, names: set[str], complete: bool) -> None:
     span = Span(trace_key=1, span_key=1, name="chat", span_type="llm", input={"tools": tools})
-    assert offered_tools(span) == (names, complete)
+    assert offered_tools(span) == (frozenset(names), complete)
     legacy = Span(trace_key=1, span_key=1, name="chat", span_type="llm", input={"functions": [{"name": "f"}]})
-    assert offered_tools(legacy) == ({"f"}, True)
+    assert offered_tools(legacy) == (frozenset({"f"}), True)
 
 
 class TestJoining:
@@ -474,7 +474,7 @@ class TestWhatWasCut:
 
 
 def test_a_run_of_plain_messages_asks_for_nothing_beside_its_calls() -> None:
-    messages = [
+    messages: list[Any] = [
         {"role": "assistant", "tool_calls": [{"id": "1", "function": {"name": "a", "arguments": "{}"}}]},
         {"role": "tool", "tool_call_id": "1", "content": json.dumps({"x": 1})},
     ]

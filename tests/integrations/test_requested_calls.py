@@ -190,7 +190,7 @@ def test_it_is_shown_as_what_it_is(model, tracer, desk):
     live, stored, chat = captured_run(desk(steps=2), tracer)
     for trace in (live, stored):
         lines = [line.text.strip() for line in trace_lines(trace)]
-        assert any(line.endswith("2 tool calls · 1 attempted · 1 requested") for line in lines)
+        assert any(line.endswith("2 tool calls (1 attempted, 1 requested)") for line in lines)
         assert '⇢ find_custmer(name="ann")  attempted, not executed (no such tool)' in lines
         assert "⇢ refund(id=7, amount=1)  requested, execution not recorded" in lines
         seen = trajectory(trace)

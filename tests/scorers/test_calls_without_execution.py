@@ -345,7 +345,7 @@ def test_constraints_are_told_as_by_brute_force(calls: Any, attempts: Any, numbe
         {"no_repeats": True},
         {"never": "b"},
     ):
-        scorer = TrajectoryScorer(expected=expect(attempts=attempts, **constraint))  # type: ignore[arg-type]
+        scorer = TrajectoryScorer(expected=expect(attempts=attempts, **constraint))
         check_against_brute_force(scorer, Example(), calls)
 
 
