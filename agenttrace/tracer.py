@@ -36,6 +36,7 @@ from agenttrace.tracing.record import Recorder, sampler
 from agenttrace.tracing.redaction import RedactCall, Redaction, redaction_of
 from agenttrace.tracing.remote import Continued, Headers, inject
 from agenttrace.tracing.threads import follow_threads
+from agenttrace.tracing.turn import TurnBlock
 
 if TYPE_CHECKING:
     from agenttrace.core.example import Example, ExpectedTools
@@ -236,6 +237,18 @@ class Tracer:
         if input is not None and not isinstance(input, Mapping):
             raise ConfigError(f"a span's input is a mapping of names to values, got {input!r}")
         return SpanBlock(self._recorder, name, span_type, None if input is None else dict(input))
+
+    def turn(self, number: int | None = None) -> TurnBlock:
+        """A span for one turn of a conversation: ``with tracer.turn(): agent(message)``.
+
+        Calls in it have its number as their `turn`, for ``expect(…, turn=2)``. The turns of a trace are
+        counted from 1, or on from a `number` that is given: where each turn is a trace of its own, say which
+        it is.
+
+        Raises:
+            ConfigError: `number` is not a whole number from 1.
+        """
+        return TurnBlock(self._recorder, number)
 
     def capture(self) -> Capture:
         """Everything recorded inside a block, by any tracer: ``with tracer.capture() as captured: …``."""

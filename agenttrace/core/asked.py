@@ -14,8 +14,8 @@ from typing import Any
 
 from agenttrace.core.errors import ExpectationError
 from agenttrace.core.executions import AGENT, Execution, Nearest
+from agenttrace.core.message_parts import name_and_arguments
 from agenttrace.core.recorded_calls import read_arguments
-from agenttrace.core.recorded_messages import name_and_arguments
 from agenttrace.core.span import Span
 from agenttrace.core.tool import ToolDefinition
 from agenttrace.core.value_key import value_key

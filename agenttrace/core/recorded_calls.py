@@ -22,18 +22,23 @@ from agenttrace.core.jsonable import jsonable
 from agenttrace.core.span import Span, SpanError
 from agenttrace.core.text import short_repr
 from agenttrace.core.tool import TOOL
-from agenttrace.core.tool_call import ToolCall
+from agenttrace.core.tool_call import UNRECORDED_STATUSES, CallStatus, ToolCall
 
 ROOT_NAME = "recorded run"
 
 _NAMES = ("name", "tool_name")
 _ARGUMENTS = ("arguments", "args", "parameters")
-_KNOWN_KEYS = frozenset({*_NAMES, *_ARGUMENTS, "arguments_error", "output", "error", "agent", "turn"})
+_KNOWN_KEYS = frozenset(
+    {*_NAMES, *_ARGUMENTS, "arguments_error", "output", "error", "agent", "turn", "from_answer"}
+)
 
 
 @dataclass
 class RecordedCall:
-    """One tool call while its trace is built; its result may be filled in later."""
+    """One tool call while its trace is built; its result may be filled in later.
+
+    `status` None means *ok*, or *error* where there is one.
+    """
 
     name: str
     arguments: Mapping[str, Any]
@@ -43,6 +48,8 @@ class RecordedCall:
     error: SpanError | None = None
     agent: str | None = None
     turn: int | None = None
+    status: CallStatus | None = None
+    from_answer: bool = False
     metadata: dict[str, Any] = field(default_factory=dict)
 
     def attributes(self) -> dict[str, Any]:
@@ -51,6 +58,8 @@ class RecordedCall:
             semconv.AGENT_NAME: self.agent,
             semconv.TURN: self.turn,
             semconv.ARGUMENTS_ERROR: self.arguments_error,
+            semconv.CALL_STATUS: self.status if self.status in UNRECORDED_STATUSES else None,
+            semconv.FROM_ANSWER: self.from_answer or None,
             semconv.CALL_METADATA: jsonable(self.metadata, limit=None) or None,
         }
         return {key: value for key, value in facts.items() if value is not None}
@@ -71,7 +80,8 @@ def spans_of_calls(calls: Sequence[Mapping[str, Any] | str | ToolCall], *, outpu
 
     Each is a name, a `ToolCall`, or a mapping with ``name`` (or ``tool_name``) and optionally ``arguments``
     (or ``args``, ``parameters``: a mapping or its JSON text), ``output``, ``error`` (text,
-    ``{"type", "message"}``, or true), ``agent``, ``turn``; other keys (``kind``, ``id`` …) are kept in the
+    ``{"type", "message"}``, or true), ``agent``, ``turn``, ``status`` (*answered*, *requested*,
+    *attempted*: see `ToolCall`); other keys (``kind``, ``id`` …) are kept in the
     call's `metadata`, unless one is a misspelling of a known key that is missing. Arguments whose JSON text
     cannot be read are a fact about the run: the call is kept, with `arguments_error`.
 
@@ -89,7 +99,9 @@ def call_to_mapping(call: ToolCall) -> dict[str, Any]:
         "arguments": dict(call.arguments),
         "arguments_error": call.arguments_error,
         "output": call.output,
-        "error": True if call.failed else None,
+        "error": True if call.status not in UNRECORDED_STATUSES and call.failed else None,
+        "status": call.status if call.status in UNRECORDED_STATUSES else None,
+        "from_answer": call.from_answer or None,
         "agent": call.agent or None,
         "turn": call.turn,
     }
@@ -133,6 +145,8 @@ def _read_call(entry: Any, place: str, moment: int) -> RecordedCall:
         raise DatasetError(f"got {short_repr(agent)}, wanted the agent's name", field=f"{place}.agent")
     if turn is not None and (isinstance(turn, bool) or not isinstance(turn, int)):
         raise DatasetError(f"got {short_repr(turn)}, wanted the turn's number", field=f"{place}.turn")
+    status = next((word for word in UNRECORDED_STATUSES if word == entry.get("status")), None)
+    known = _KNOWN_KEYS if status is None else _KNOWN_KEYS | {"status"}  # another status is the caller's own
     return RecordedCall(
         name=name,
         arguments=arguments,
@@ -141,8 +155,10 @@ def _read_call(entry: Any, place: str, moment: int) -> RecordedCall:
         error=read_error(entry.get("error")),
         agent=agent,
         turn=turn,
+        status=status,
+        from_answer=entry.get("from_answer") is True,
         moment=moment,
-        metadata={str(key): value for key, value in entry.items() if key not in _KNOWN_KEYS},
+        metadata={str(key): value for key, value in entry.items() if key not in known},
     )
 
 

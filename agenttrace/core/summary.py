@@ -16,7 +16,8 @@ class TraceSummary:
     """One line of a list of traces.
 
     `name`, `project` and `status` are those of the root; status is *open* while no root has been stored
-    (it still runs, or its process died). Times are nanoseconds.
+    (it still runs, or its process died). `tool_calls` counts the spans of tools: not what a model asked for
+    without an execution that was recorded. Times are nanoseconds.
     """
 
     trace_id: str

@@ -1,11 +1,12 @@
 """A tool call: an actual one (`ToolCall`), an expected one (`ExpectedToolCall`).
 
-A tool call is a span whose `span_type` is ``"tool"``; what two instrumentations recorded is one call
-(`core.executions`). Calls are ordered by their start; those that overlap in time by the model's request,
-where it is recorded, otherwise they count as unordered (`core.call_order`). Nested tool spans count, each
-after the one that it stands in, with its path; so do the calls of sub-agents, with the agent's path. Calls
-made in threads, executors and tasks belong to the trace that started them. A failed attempt counts and
-carries its error.
+A tool call is a span whose `span_type` is ``"tool"``, or a call that a model asked for and that no such span
+belongs to (`core.unrecorded_calls`): what became of that one its status says. What two instrumentations
+recorded is one call (`core.executions`). Calls are ordered by their start; those that overlap in time by the
+model's request, where it is recorded, otherwise they count as unordered (`core.call_order`). Nested tool
+spans count, each after the one that it stands in, with its path; so do the calls of sub-agents, with the
+agent's path. Calls made in threads, executors and tasks belong to the trace that started them. A failed
+attempt counts and carries its error.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Final, Literal, final, get_args
 
 from agenttrace.core.errors import ExpectationError, did_you_mean
+from agenttrace.core.marks import not_read
 from agenttrace.core.span import SpanError, Status
 from agenttrace.core.tool import ToolDefinition
 
@@ -63,6 +65,18 @@ class Window:
     answer: int | None = None
 
 
+CallStatus = Literal[Status, "answered", "requested", "attempted"]
+"""How a recorded execution ended; or what is known of a call that a model asked for without one:
+
+- *answered*: the model was given an answer, which is the `output`. Whether the call failed is not recorded.
+- *requested*: neither execution nor answer is recorded: what it gave, and whether it failed, is not known.
+- *attempted*: it was not executed. No tool of its name was offered, or its arguments cannot be read.
+"""
+
+UNRECORDED_STATUSES: frozenset[CallStatus] = frozenset({"answered", "requested", "attempted"})
+"""The statuses of calls whose execution was not recorded."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCall:
     """What happened: one call of a tool.
@@ -70,7 +84,9 @@ class ToolCall:
     `arguments` maps parameter names to JSON-safe values, defaults applied; it is empty where none were
     recorded, and `arguments_error` says so where what was recorded could not be read. `index` is the
     position among the trace's tool calls. `agent` is the path of the agent spans above it, outermost first,
-    joined by ``/`` (empty where there are none). Times are nanoseconds since the epoch. `window` is None
+    joined by ``/`` (empty where there are none). Times are nanoseconds since the epoch. `from_answer`: the
+    output is the answer that the model was given, text as a rule, not what the tool returned. For a call
+    without a span of its own, `span_id` is that of the model's answer that asked for it. `window` is None
     where the call overlapped no other: then its place among the others is sure.
     """
 
@@ -78,7 +94,7 @@ class ToolCall:
     arguments: Mapping[str, Any] = field(default_factory=dict)
     output: Any = None
     error: SpanError | None = None
-    status: Status = "ok"
+    status: CallStatus = "ok"
     index: int = 0
     start_ns: int = 0
     end_ns: int = 0
@@ -89,13 +105,35 @@ class ToolCall:
     turn: int | None = None
     tool: ToolDefinition | None = None
     arguments_error: str | None = None
+    from_answer: bool = False
     metadata: Mapping[str, Any] = field(default_factory=dict)
     window: Window | None = None
 
     @property
-    def failed(self) -> bool:
-        """Whether the call ended with an error."""
-        return self.error is not None or self.status == "error"
+    def failed(self) -> bool | None:
+        """Whether the call ended with an error, or was not executed; None where that is not recorded."""
+        if self.error is not None or self.status in ("error", "attempted"):
+            return True
+        return None if self.status in ("answered", "requested") else False
+
+    @property
+    def known_output(self) -> Any:
+        """The output; the mark of a value that was not recorded where nothing tells it."""
+        return not_read() if self.status == "requested" else self.output
+
+    @property
+    def label(self) -> str:
+        """The call in a list of several: ``pay (call 2)``, ``pay (call 2, requested)``."""
+        status = f", {self.status}" if self.remark else ""
+        return f"{self.name} (call {self.index + 1}{status})"
+
+    @property
+    def remark(self) -> str:
+        """What is to be said of a call that was not executed, or whose execution is not known; else empty."""
+        if self.status == "attempted":
+            why = "no such tool" if self.arguments_error is None else "unreadable arguments"
+            return f"attempted, not executed ({why})"
+        return "requested, execution not recorded" if self.status == "requested" else ""
 
 
 def are_unordered(one: ToolCall, other: ToolCall) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -11,9 +12,14 @@ from agenttrace.core.asked import asked_places
 from agenttrace.core.call_order import in_order
 from agenttrace.core.executions import AGENT, Execution, executions_of
 from agenttrace.core.identity import new_trace_key, trace_id_text
+from agenttrace.core.model_requests import LLM, ModelRequest, cut_answer, offered_tools
 from agenttrace.core.span import Span, SpanError
 from agenttrace.core.tool import ToolDefinition
-from agenttrace.core.tool_call import ToolCall, Window
+from agenttrace.core.tool_call import UNRECORDED_STATUSES, ToolCall, Window
+from agenttrace.core.unrecorded_calls import unrecorded_calls
+
+TURN = "turn"
+"""The type of spans that say of the calls below them which turn they are of."""
 
 
 class Trace:
@@ -181,20 +187,54 @@ class Trace:
 
     @cached_property
     def tool_calls(self) -> tuple[ToolCall, ...]:
-        """The tool calls in order (see `core.call_order`), failed attempts included."""
+        """The tool calls in order (see `core.call_order`), also failed ones and those without a recorded
+        execution, each of which stands where the model's answer that asked for it does."""
         executions = executions_of(self.spans, self.by_key)
         if self.is_recorded_run or len(executions) < 2:
             ordered: list[tuple[Execution, Window | None]] = [(each, None) for each in executions]
         else:
             ordered = in_order(executions, asked_places(self.spans, self.by_key, executions))
-        return tuple(self._tool_call(index, *each) for index, each in enumerate(ordered))
+        calls = [self._tool_call(index, *each) for index, each in enumerate(ordered)]
+        requests = [] if self.is_recorded_run else unrecorded_calls(self.spans, self.tools, self._ancestors)
+        if not requests:
+            return tuple(calls)
+        for request in map(self._requested_call, requests):
+            later = (at for at, call in enumerate(calls) if call.start_ns > request.start_ns)
+            calls.insert(next(later, len(calls)), request)
+        return tuple([replace(call, index=index) for index, call in enumerate(calls)])
+
+    @cached_property
+    def unrecorded_calls(self) -> Mapping[str, Sequence[ToolCall]]:
+        """The calls without a recorded execution, under the `span_id` of the model's answer that asked for
+        them; in a recorded run, of their own span."""
+        under: dict[str, list[ToolCall]] = {}
+        for call in self.tool_calls:
+            if call.status in UNRECORDED_STATUSES or call.from_answer:
+                under.setdefault(call.span_id, []).append(call)
+        return under
+
+    @cached_property
+    def offered_tools(self) -> frozenset[str]:
+        """The names of the tools that models were offered in this trace, as far as they were recorded."""
+        models = [span for span in self.spans if span.span_type == LLM]
+        return frozenset().union(*(offered_tools(span)[0] for span in models))
+
+    @cached_property
+    def cut_answer(self) -> Span | None:
+        """The first answer of a model that was cut so that calls may be missing, or None."""
+        return cut_answer(self.spans)
+
+    @cached_property
+    def turns(self) -> frozenset[int]:
+        """The numbers of the turns that were recorded: of a chat's messages, of `tracer.turn` blocks."""
+        return frozenset(
+            span.attributes[semconv.TURN] for span in self.spans if semconv.TURN in span.attributes
+        )
 
     def _tool_call(self, index: int, execution: Execution, window: Window | None) -> ToolCall:
         span = execution.span
-        above = self._ancestors(span)
+        agent, path, turn = self._place(span)
         attributes = span.attributes
-        agents = [attributes[semconv.AGENT_NAME]] if semconv.AGENT_NAME in attributes else []
-        agents += [s.name for s in above if s.span_type == AGENT]
         arguments, tool = execution.arguments
         status, error = execution.ending
         return ToolCall(
@@ -202,20 +242,53 @@ class Trace:
             arguments=arguments,
             output=execution.output,
             error=error,
-            status=status,
+            status=attributes.get(semconv.CALL_STATUS, status) if attributes else status,
             index=index,
             start_ns=span.start_ns,
             end_ns=span.end_ns,
-            agent="/".join(reversed(agents)),
-            path=tuple(s.name for s in reversed(above)),
+            agent=agent,
+            path=path,
             parent_id=span.parent_id,
             span_id=span.span_id,
-            turn=attributes.get(semconv.TURN),
+            turn=turn,
             tool=tool or (self.tools.get(span.name) if self.is_recorded_run else None),
             arguments_error=attributes.get(semconv.ARGUMENTS_ERROR),
+            from_answer=semconv.FROM_ANSWER in attributes,
             metadata=attributes.get(semconv.CALL_METADATA, {}),
             window=window,
         )
+
+    def _requested_call(self, request: ModelRequest) -> ToolCall:
+        agent, path, turn = self._place(request.model)
+        return ToolCall(
+            name=request.name,
+            arguments=request.arguments,
+            output=request.output,
+            error=request.error,
+            status=request.status,
+            start_ns=request.start_ns,
+            end_ns=request.start_ns,
+            agent=agent,
+            path=path,
+            parent_id=request.model.parent_id,
+            span_id=request.model.span_id,
+            turn=turn,
+            tool=request.tool,
+            arguments_error=request.arguments_error,
+            from_answer=request.answer is not None,
+            metadata=request.metadata,
+        )
+
+    def _place(self, span: Span) -> tuple[str, tuple[str, ...], int | None]:
+        """The agent's path, the path and the turn of a call that this span stands for."""
+        above = self._ancestors(span)
+        attributes = span.attributes
+        agents = [attributes[semconv.AGENT_NAME]] if semconv.AGENT_NAME in attributes else []
+        agents += [s.name for s in above if s.span_type == AGENT]
+        turn = attributes.get(semconv.TURN)
+        if turn is None and self.turns:
+            turn = next((s.attributes[semconv.TURN] for s in above if semconv.TURN in s.attributes), None)
+        return "/".join(reversed(agents)), tuple(s.name for s in reversed(above)), turn
 
     def under(self, span_key: int) -> Trace:
         """The span with this integer id and all spans below it, also while the span itself has not ended."""

@@ -4,16 +4,20 @@ Recording cuts, redacts and does not open everything. Where a comparison depends
 *cannot be told*: it counts as *differs* in the reading against the verdict, as *agrees* in the one in its
 favour, and the other way round where agreeing is what breaks the verdict (inside `not_`, for repeated calls).
 A score stands where both readings give the same verdict; where they do not, it is errored.
+
+Whether a call failed may not be recorded either. Which is better for the verdict depends on the other calls
+then, so a score is read with each such call failed and not, in every combination that makes a difference.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import wraps
+from itertools import combinations
 from typing import Any, Literal, TypeVar, cast
 
 from agenttrace.core.errors import ScorerError
@@ -23,6 +27,11 @@ from agenttrace.core.tool_call import ToolCall
 
 _MOST_DOUBTS = 20
 _SHOWN_DOUBTS = 3
+_MOST_OUTCOMES = 6
+"""Calls that are read as failed and not in every combination; a score that hangs on more is errored."""
+
+_OUTCOME = "the outcome"
+_OUTPUTS = frozenset({_OUTCOME, "output", "the value of the output"})
 
 Untold = Cause | Literal["not tagged"]
 """Why it cannot be told: the cause of a mark, or that nothing says which tags a tool has."""
@@ -34,6 +43,7 @@ _REMEDIES: dict[Untold, str] = {
     "not recorded": "it did not reach the record",
     "not tagged": "choose the tools by name, or have tags recorded: observe(tags=…)",
 }
+_RECORD_TOOL = "observe the tool with span_type='tool', or say is_error in the message that answers the call"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,21 +55,37 @@ class Doubt:
     cause: Untold
     note: str = ""
 
+    @property
+    def remedy(self) -> str:
+        """What would have it told."""
+        in_tool = self.cause == "not recorded" and self.path in _OUTPUTS
+        return _RECORD_TOOL if in_tool else _REMEDIES[self.cause]
+
     def __str__(self) -> str:
         where = f"{self.path} of {self.subject}" if self.path else self.subject
         return f"{where} was {self.cause}{f' ({self.note})' if self.note else ''}"
 
 
+CallKey = tuple[int, str]
+"""A call of the run: its index and its name."""
+
+
 class Reading:
-    """How comparisons are read that cannot be told, and which those were."""
+    """How comparisons are read that cannot be told, and which those were.
 
-    __slots__ = ("call", "doubts", "favourable", "path")
+    `unknown` are the calls of which it was asked whether they failed, and that is not recorded; those among
+    `failures` are taken as failed.
+    """
 
-    def __init__(self, favourable: bool) -> None:
+    __slots__ = ("call", "doubts", "failures", "favourable", "path", "unknown")
+
+    def __init__(self, favourable: bool, failures: Collection[CallKey] = ()) -> None:
         self.favourable = favourable
+        self.failures = failures
         self.call: ToolCall | None = None
         self.path = ""
         self.doubts: dict[Doubt, None] = {}
+        self.unknown: dict[CallKey, None] = {}
 
 
 _AGAINST = Reading(favourable=False)
@@ -73,7 +99,7 @@ def cannot_tell(cause: Cause, path: str = "", note: str = "") -> float:
     """
     reading = _reading.get()
     call = reading.call
-    subject = "the answer" if call is None else f"{call.name} (call {call.index + 1})"
+    subject = "the answer" if call is None else _call_text(call.index, call.name)
     return 1.0 if _in_favour(Doubt(subject, path or reading.path, cause, note)) else 0.0
 
 
@@ -88,6 +114,16 @@ def _in_favour(doubt: Doubt) -> bool:
     if reading is not _AGAINST and len(reading.doubts) < _MOST_DOUBTS:
         reading.doubts[doubt] = None
     return reading.favourable
+
+
+def has_failed(call: ToolCall) -> bool:
+    """Whether a call failed, or was not executed; as the reading has it where that is not recorded."""
+    if call.failed is not None:
+        return call.failed
+    reading, key = _reading.get(), (call.index, call.name)
+    if reading is not _AGAINST:
+        reading.unknown[key] = None
+    return key in reading.failures
 
 
 def comparing(call: ToolCall) -> None:
@@ -108,8 +144,9 @@ def inside(path: str) -> None:
 def reversed_reading() -> Iterator[None]:
     """Read the other way round in the meantime: agreeing breaks the verdict there."""
     reading = _reading.get()
-    opposite = Reading(not reading.favourable)
-    opposite.call, opposite.path, opposite.doubts = reading.call, reading.path, reading.doubts
+    opposite = Reading(not reading.favourable, reading.failures)
+    opposite.call, opposite.path = reading.call, reading.path
+    opposite.doubts, opposite.unknown = reading.doubts, reading.unknown
     token = _reading.set(opposite)
     try:
         yield
@@ -118,8 +155,8 @@ def reversed_reading() -> Iterator[None]:
 
 
 @contextmanager
-def _read(favourable: bool) -> Iterator[Reading]:
-    reading = Reading(favourable)
+def _read(favourable: bool, failures: Collection[CallKey] = ()) -> Iterator[Reading]:
+    reading = Reading(favourable, failures)
     token = _reading.set(reading)
     try:
         yield reading
@@ -139,11 +176,13 @@ def in_both_readings(score: Method) -> Method:
             first = score(*args, **kwargs)
         if inspect.isawaitable(first):
             return _scored_later(score, args, kwargs, first)
-        if not against.doubts:
+        if not against.doubts and not against.unknown:
             return cast(Score, first)
-        with _read(favourable=True) as in_favour:
-            second = score(*args, **kwargs)
-        return joined(first, second, [*against.doubts, *in_favour.doubts])
+        readings = _Readings(cast(Score, first), against)
+        for favourable, failures in readings.others():
+            with _read(favourable, failures) as reading:
+                readings.add(score(*args, **kwargs), reading)
+        return readings.joined()
 
     return cast(Method, scored)
 
@@ -155,27 +194,89 @@ async def _scored_later(
     if inspect.iscoroutine(first):
         first.close()  # begun anew, within its reading
     with _read(favourable=False) as against:
-        worse: Score = await score(*args, **kwargs)
-    if not against.doubts:
-        return worse
-    with _read(favourable=True) as in_favour:
-        better: Score = await score(*args, **kwargs)
-    return joined(worse, better, [*against.doubts, *in_favour.doubts])
+        score_against: Score = await score(*args, **kwargs)
+    if not against.doubts and not against.unknown:
+        return score_against
+    readings = _Readings(score_against, against)
+    for favourable, failures in readings.others():
+        with _read(favourable, failures) as reading:
+            readings.add(await score(*args, **kwargs), reading)
+    return readings.joined()
 
 
-def joined(against: Score, in_favour: Score, doubts: list[Doubt]) -> Score:
-    """The score of both readings: that against the verdict where both pass or both fail, else errored."""
+class _Readings:
+    """The scores in all readings, and what could not be told in them."""
+
+    def __init__(self, score: Score, against: Reading) -> None:
+        self._against: list[Score] = []
+        self._in_favour: list[Score] = []
+        self._doubts: dict[Doubt, None] = {}
+        self._unknown: dict[CallKey, None] = {}
+        self.add(score, against)
+
+    def add(self, score: Score, reading: Reading) -> None:
+        """Take the score in the reading that was given last."""
+        (self._in_favour if reading.favourable else self._against).append(score)
+        self._doubts.update(reading.doubts)
+        self._unknown.update(reading.unknown)
+
+    def others(self) -> Iterator[tuple[bool, frozenset[CallKey]]]:
+        """The readings after the first, until two differ: whether favourable, and which calls failed."""
+        for failures in _combinations(self._unknown):
+            if failures:
+                yield False, failures
+            if self._doubts:
+                yield True, failures
+            if len({score.outcome for score in (*self._against, *self._in_favour)}) > 1:
+                return
+
+    def joined(self) -> Score:
+        """The score of all readings."""
+        worst = self._against[0]
+        best = self._in_favour[0] if self._in_favour else worst
+        if len(self._against) > 1:
+            worst, best = min(self._against, key=_value), max((*self._in_favour, *self._against), key=_value)
+        outcomes = {Doubt(_call_text(*key), _OUTCOME, "not recorded"): None for key in self._unknown}
+        return joined(worst, best, [*self._doubts, *outcomes], complete=len(self._unknown) <= _MOST_OUTCOMES)
+
+
+def _combinations(unknown: Mapping[CallKey, None]) -> Iterator[frozenset[CallKey]]:
+    """Every set of failures among the unknown calls, which may grow meanwhile: none, all, then the others."""
+    tried: set[frozenset[CallKey]] = set()
+    while len(unknown) <= _MOST_OUTCOMES or len(tried) < 2:
+        sizes = (0, len(unknown), *range(1, len(unknown)))
+        every = (frozenset(keys) for size in sizes for keys in combinations(unknown, size))
+        failures = next((keys for keys in every if keys not in tried), None)
+        if failures is None:
+            return
+        tried.add(failures)
+        yield failures
+
+
+def _value(score: Score) -> float:
+    return score.value or 0.0
+
+
+def _call_text(index: int, name: str) -> str:
+    return f"{name} (call {index + 1})"
+
+
+def joined(against: Score, in_favour: Score, doubts: list[Doubt], *, complete: bool = True) -> Score:
+    """The score of all readings: the worst one where all pass or all fail, else errored.
+
+    It is errored too where they are not `complete`.
+    """
     values = {"against": against.value, "in_favour": in_favour.value}
     reasons = [str(doubt) for doubt in dict.fromkeys(doubts)]
     details = {**against.details, "cannot_be_told": {**values, "why": reasons}}
-    if against.outcome == in_favour.outcome:
+    if complete and against.outcome == in_favour.outcome:
         return replace(against, details=details)
     shown = "; ".join(reasons[:_SHOWN_DOUBTS]) + (
         f"; … {len(reasons) - _SHOWN_DOUBTS} more" if len(reasons) > _SHOWN_DOUBTS else ""
     )
-    remedies = ". ".join(dict.fromkeys(_REMEDIES[doubt.cause] for doubt in doubts))
+    remedies = ". ".join(dict.fromkeys(doubt.remedy for doubt in doubts))
     error = ScorerError(
-        f"the record does not tell: {shown}. Read against the run the value is {against.value:g}, in its "
-        f"favour {in_favour.value:g}. To have it told: {remedies}"
+        f"the record does not tell: {shown}. Read against the run the value is {_value(against):g}, in its "
+        f"favour {_value(in_favour):g}. To have it told: {remedies}"
     )
     return replace(Score.errored(against.name, against.threshold, error), details=details)

@@ -18,10 +18,11 @@ from typing import Any
 from agenttrace.core.errors import ExpectationError, did_you_mean
 from agenttrace.core.json_reader import InvalidJSON, lenient_json
 from agenttrace.core.marks import Cause, cause_of, known_part
+from agenttrace.core.possible_outputs import possible_outputs
 from agenttrace.core.tool_call import ToolCall
 from agenttrace.expectations.matcher import PLAIN, Context, Matcher
 from agenttrace.expectations.partly_recorded import with_doubts
-from agenttrace.expectations.reading import cannot_tell
+from agenttrace.expectations.reading import cannot_tell, has_failed
 from agenttrace.expectations.values import agree, prepare
 
 Step = str | int | None
@@ -53,15 +54,22 @@ class Ref(Matcher):
     def agree(self, actual: Any, context: Context) -> float:
         _, side, steps = split_path(self.path)
         for call in self._sources(context):
-            value = call.output if side == "output" else call.arguments
-            for source_value in _select(value, steps):
-                if type(source_value) is _NotThere:
-                    agreement = cannot_tell(source_value.cause, self.path)
-                else:
-                    agreement = agree(prepare(with_doubts(source_value)), actual, PLAIN)
-                if agreement == 1.0:
-                    return 1.0
+            values = possible_outputs(call) if side == "output" else (call.arguments,)
+            agreeing = [self._is_from(value, steps, actual) for value in values]
+            agrees = all(agreeing) or (any(agreeing) and cannot_tell("not recorded", self.path) == 1.0)
+            if agrees and not has_failed(call):
+                return 1.0
         return 0.0
+
+    def _is_from(self, value: Any, steps: tuple[Step, ...], actual: Any) -> bool:
+        for source_value in _select(value, steps):
+            if type(source_value) is _NotThere:
+                agreement = cannot_tell(source_value.cause, self.path)
+            else:
+                agreement = agree(prepare(with_doubts(source_value)), actual, PLAIN)
+            if agreement == 1.0:
+                return True
+        return False
 
     def why(self, actual: Any, context: Context) -> str:
         count = sum(1 for _ in self._sources(context))

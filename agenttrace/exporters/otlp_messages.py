@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agenttrace.core.json_reader import json_object_in
-from agenttrace.core.recorded_messages import name_and_arguments
+from agenttrace.core.message_parts import name_and_arguments
 
 _ROLES = {"human": "user", "ai": "assistant", "system": "system", "tool": "tool"}
 _TEXTS = frozenset({"text", "input_text", "output_text"})

@@ -34,7 +34,7 @@ def plain_message(message: Any) -> Any:
     fields: dict[str, Any] = {"role": _ROLES.get(kind, kind), "content": part(message, "content")}
     if parts(message, "tool_calls"):
         fields["tool_calls"] = [_call(call) for call in parts(message, "tool_calls")]
-    for name in ("tool_call_id", "name"):
+    for name in ("tool_call_id", "name", "status"):
         if part(message, name):
             fields[name] = part(message, name)
     return fields

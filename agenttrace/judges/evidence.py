@@ -10,6 +10,8 @@ from agenttrace.core.example import Example
 from agenttrace.core.jsonable import jsonable, readable_json, to_json
 from agenttrace.core.marks import TRUNCATED, Cause, cause_of, cause_within, cut, known_part
 from agenttrace.core.span import Span
+from agenttrace.core.tool import TOOL
+from agenttrace.core.tool_call import ToolCall
 from agenttrace.core.trace import Trace
 
 MAX_FIELD = 60_000
@@ -132,14 +134,42 @@ def as_text(value: Any) -> str:
 
 
 def trajectory(trace: Trace) -> str:
-    """Return a trace as one line for each span, under its parent, with input, output and error."""
-    lines = [f"{'  ' * min(depth, 12)}{_line(span)}" for depth, span in trace.walk()]
+    """Return a trace as one line for each span, under its parent, with input, output and error.
+
+    Calls that a model asked for and whose execution was not recorded stand below its answer, as what they
+    are.
+    """
+    lines: list[str] = []
+    for depth, span in trace.walk():
+        calls = trace.unrecorded_calls.get(span.span_id, [])
+        texts = (
+            map(_call_line, calls)
+            if span.span_type == TOOL and calls
+            else [_line(span), *map(_call_line, calls)]
+        )
+        lines += [f"{'  ' * min(depth, 12)}{text}" for text in texts]
     return "\n".join(f"{number}. {line}" for number, line in enumerate(lines, 1))
 
 
+def _call_line(call: ToolCall) -> str:
+    """A call whose execution was not recorded."""
+    line = _called(TOOL, call.name, call.arguments)
+    answer = "" if call.output is None else f"; the model was told {_short(call.output)}"
+    if call.arguments_error is not None:
+        line += f" with {_one_line(call.arguments_error)}"
+    if call.remark:
+        return f"{line} was {call.remark}{answer}"
+    verb = "was answered with" if call.status == "answered" else "failed with" if call.failed else "returned"
+    return f"{line} {verb} {_short(call.output)}"
+
+
+def _called(kind: str, name: str, arguments: Mapping[str, Any]) -> str:
+    listing = ", ".join(f"{name}={_short(value)}" for name, value in arguments.items())
+    return f"{kind} {name}({_one_line(listing)})"
+
+
 def _line(span: Span) -> str:
-    arguments = ", ".join(f"{name}={_short(value)}" for name, value in (span.input or {}).items())
-    line = f"{span.span_type} {span.name}({_one_line(arguments)})"
+    line = _called(span.span_type, span.name, span.input or {})
     if span.error is not None:
         return f"{line} raised {_one_line(str(span.error))}"
     if span.status != "ok":

@@ -24,6 +24,7 @@ from agenttrace.expectations.pattern import Call
 from agenttrace.expectations.reading import comparing
 from agenttrace.expectations.values import Difference, agree, prepare
 from agenttrace.matching.flat_arguments import FlatIndex, flat_arguments
+from agenttrace.matching.outputs import agree_with_output
 from agenttrace.matching.selection import Selection, agent_matches
 
 Compare = Callable[[Any, Any], bool | float]
@@ -240,14 +241,14 @@ class CallAgreement:
         before, context.position = context.position, position
         comparing(actual)
         if arguments is ANY:
-            value = 1.0 if output is ANY else agree(output, actual.output, context, "output", into)
+            value = 1.0 if output is ANY else agree_with_output(output, actual, context, into)
         else:
             if actual.arguments_error is None and not expected.ignore:
                 value = agree(arguments, actual.arguments, context, "", into)
             else:
                 value = _agree_unusual(expected, arguments, actual, context, into)
             if output is not ANY:
-                value = (value + agree(output, actual.output, context, "output", into)) / 2
+                value = (value + agree_with_output(output, actual, context, into)) / 2
         context.position = before
         return value
 

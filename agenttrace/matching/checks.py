@@ -15,7 +15,7 @@ from agenttrace.core.trace import Trace
 from agenttrace.core.value_key import value_key
 from agenttrace.expectations.expectation import Expectation, Severity
 from agenttrace.expectations.partly_recorded import with_doubts
-from agenttrace.expectations.reading import comparing, reversed_reading
+from agenttrace.expectations.reading import comparing, has_failed, reversed_reading
 from agenttrace.expectations.values import agreement
 from agenttrace.matching.spending import spent_cost, spent_seconds, spent_tokens
 
@@ -70,7 +70,7 @@ def check_constraints(expectation: Expectation, subject: Subject) -> tuple[Check
 
 
 def _call_list(calls: Sequence[ToolCall]) -> str:
-    listing = ", ".join(f"{call.name} (call {call.index + 1})" for call in calls[:5])
+    listing = ", ".join(call.label for call in calls[:5])
     return listing + (f", … {len(calls) - 5} more" if len(calls) > 5 else "")
 
 
@@ -154,7 +154,7 @@ def _before(expectation: Expectation, subject: Subject) -> Iterator[Check]:
 def _tool_errors(expectation: Expectation, subject: Subject) -> Iterator[Check]:
     most = expectation.tool_errors
     if most is not None:
-        failures = [call for call in subject.attempts if call.failed]
+        failures = [call for call in subject.attempts if has_failed(call)]
         beyond = _indexes(failures[most:])
         observation = f"{len(failures)} failed" + (f": {_call_list(failures)}" if failures else "")
         yield Check("tool_errors", not beyond, f"at most {most} failed calls", observation, broken_by=beyond)

@@ -25,7 +25,7 @@ from agenttrace.matching.comparison import UNORDERED_MODES, Comparison
 from agenttrace.matching.fitting_order import fitting_orders, possible_positions
 from agenttrace.matching.known_tools import check_tags, check_tools, known_names
 from agenttrace.matching.parallel import has_unordered
-from agenttrace.matching.selection import EVERYTHING, Selection
+from agenttrace.matching.selection import EVERYTHING, Selection, check_turns
 
 Candidates = Callable[[Call], Sequence[int]]
 """The positions at which an expected call may have been made."""
@@ -53,20 +53,21 @@ def compare(
     Raises:
         ExpectationError: the expectation cannot be understood, names an unknown tool or parameter, or
             expands to too many ways.
-        ScorerError: it needs a judge and there is none, or bounds what the trace does not tell; a pattern
-            (`re_`) takes too long; an unknown `mode` or `match`; `actual` is something else, perhaps the
-            expectation.
+        ScorerError: it needs a judge and there is none, or bounds what the trace does not tell; it is about a
+            turn and the trace has none; a pattern (`re_`) takes too long; an unknown `mode` or `match`;
+            `actual` is something else, perhaps the expectation.
     """
     check_options(mode, match)
     all_calls = _calls_of(actual)
     parsed = parse_expectation(expectation)
     trace = actual if isinstance(actual, Trace) else None
+    check_turns(parsed, all_calls, trace)
     known_tools = tools if tools is not None else (trace.tools if trace is not None else {})
     scope = _scoped(selection or EVERYTHING, parsed)
     attempts = scope.calls(all_calls)
     calls, attempt_counts = scope.counted(attempts)
     expected = parsed.calls
-    check_tools(expected, known_tools, scope, all_calls)
+    check_tools(expected, known_tools, scope, all_calls, trace)
     check_tags(scope, all_calls, known_tools)
     how: Mode = parsed.mode or mode
     agreement_with = partial(

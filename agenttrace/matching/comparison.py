@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from agenttrace.core.tool_call import ToolCall
+from agenttrace.core.tool_call import UNRECORDED_STATUSES, ToolCall
 from agenttrace.expectations.expectation import Expectation, Mode
 from agenttrace.expectations.plans import Group
 from agenttrace.matching.agreement import CallAgreement
@@ -176,7 +176,8 @@ class Comparison:
 
         `pairs`, `extra`, `attempts` and `parallel` name calls by their positions in `actual`. Where `actual`
         leaves out calls of the trace, or has overlapping ones in another order, `indexes` has for each
-        position the call's index in the trace.
+        position the call's index in the trace. `statuses` has those of calls whose execution was not
+        recorded.
         """
         positions = {call.index: position for position, call in enumerate(self.calls)}
         facts: dict[str, Any] = {
@@ -190,6 +191,11 @@ class Comparison:
             "extra": [positions[call.index] for call in self.extra],
             **indexes_of(self.calls),
         }
+        statuses = {
+            str(at): call.status for at, call in enumerate(self.calls) if call.status in UNRECORDED_STATUSES
+        }
+        if statuses:
+            facts["statuses"] = statuses
         if self.checks:
             facts["checks"] = [check.to_dict() for check in self.checks]
         if self.call_agreement.selection.names:

@@ -29,7 +29,8 @@ class FlatIndex:
         shapes: dict[frozenset[str], frozenset[str]] = {}
         for position in positions:
             call = calls[position]
-            items = None if call.arguments_error is not None else flat_arguments(call.arguments)
+            unknown = call.arguments_error is not None or cause_of(call.arguments) is not None
+            items = None if unknown else flat_arguments(call.arguments)
             if items is None:
                 self.rest.append(position)
                 continue

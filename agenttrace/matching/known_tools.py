@@ -14,25 +14,28 @@ from agenttrace.expectations.pattern import Call
 from agenttrace.expectations.references import Ref
 from agenttrace.matching.selection import TAG, Selection, is_tagged
 
-LLM = "llm"
-
 
 def check_tools(
     expected: Iterable[Call],
     tools: Mapping[str, ToolDefinition],
     selection: Selection,
     actual_calls: Iterable[ToolCall] = (),
+    trace: Trace | None = None,
 ) -> None:
     """Refuse an unknown expected tool, or an unknown source of a `ref`, where all tools are known.
 
-    An actual call of a tool without definition (a user's span, a framework's tool) shows that not all tools
-    are known: then nothing is refused.
+    Known are `tools`, the recorded ones, and those that a model was offered in the `trace`. An actual call of
+    a tool without definition (a user's span, a framework's tool) shows that not all tools are known: then
+    nothing is refused. A call that was not executed shows nothing.
 
     Raises:
         ExpectationError: a tool is unknown; it names the nearest known one.
     """
-    names = {*tools, *map(selection.name_of, tools)}
-    if not tools or any(call.name not in names for call in actual_calls):
+    if not tools:
+        return
+    names = {*tools, *(trace.offered_tools if trace is not None else ())}
+    names.update([selection.name_of(name) for name in names])
+    if any(call.name not in names and call.status != "attempted" for call in actual_calls):
         return
     calls = tuple(expected)
     labels = {call.label for call in calls if call.label is not None}
@@ -72,22 +75,10 @@ def known_names(
     Known are recorded tools, and those that a model was offered in the trace (LangGraph's, a wrapped
     client's); where there are any, also what was called.
     """
-    names = {*tools, *(_offered_names(trace) if trace is not None else ())}
+    names = {*tools, *(trace.offered_tools if trace is not None else ())}
     if not names:
         return frozenset()
     return frozenset({*names, *map(selection.name_of, names), *(call.name for call in calls)})
-
-
-def _offered_names(trace: Trace) -> Iterator[str]:
-    """The names of the tools in the requests to models, in any provider's form."""
-    for span in trace.spans:
-        offered = (span.input or {}).get("tools") if span.span_type == LLM else None
-        for tool in offered if isinstance(offered, list | tuple) else ():
-            if isinstance(tool, Mapping):
-                function = tool.get("function")
-                name = (function if isinstance(function, Mapping) else tool).get("name")
-                if isinstance(name, str):
-                    yield name
 
 
 def _matchers(value: Any) -> Iterator[Matcher]:

@@ -119,6 +119,8 @@ def _note(
         for check in notes.get(actual.index, ())
         if not (paired and check.name in _BOUNDS)
     ]
+    if actual.remark:
+        parts.append(actual.remark)
     if actual.error is not None:
         parts.append(f"failed with {actual.error}".splitlines()[0])
     if actual.index in attempts:
@@ -182,5 +184,6 @@ def _actual_data(call: ToolCall | None) -> dict[str, Any] | None:
         "arguments": dict(call.arguments),
         "index": call.index,
         "agent": call.agent,
+        "status": call.status,
         "error": None if call.error is None else str(call.error),
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
@@ -11,8 +12,8 @@ from agenttrace.core.errors import ScorerError, did_you_mean
 from agenttrace.core.tool import ToolDefinition
 from agenttrace.core.tool_call import ToolCall, are_unordered
 from agenttrace.core.trace import Trace
-from agenttrace.expectations.expectation import ATTEMPTS, Attempts
-from agenttrace.expectations.reading import may_be_left_out
+from agenttrace.expectations.expectation import ATTEMPTS, Attempts, Expectation
+from agenttrace.expectations.reading import has_failed, may_be_left_out
 
 if TYPE_CHECKING:
     from agenttrace.core.example import Example
@@ -90,7 +91,7 @@ class Selection:
         if self.attempts == "count":
             return calls, {}
         if self.attempts == "successes":
-            return [call for call in calls if not call.failed], {}
+            return [call for call in calls if not has_failed(call)], {}
         return _collapse(calls)
 
     def _has(self, call: ToolCall) -> bool:
@@ -163,9 +164,12 @@ def _collapse(calls: Sequence[ToolCall]) -> tuple[Sequence[ToolCall], Mapping[in
     waiting: dict[tuple[str, str], list[ToolCall]] = {}
     overlapping: dict[tuple[str, str], list[ToolCall]] = {}
     earlier_attempts: set[int] = set()
+    counts = Counter((call.agent, call.name) for call in calls)
     for call in calls:
         key = (call.agent, call.name)
-        if call.failed:
+        if counts[key] == 1:
+            continue  # whether it failed makes no difference
+        if has_failed(call):
             # A success that overlaps it counts as later, wherever it stands.
             success = next((one for one in overlapping.get(key, ()) if are_unordered(one, call)), None)
             if success is None:
@@ -180,6 +184,22 @@ def _collapse(calls: Sequence[ToolCall]) -> tuple[Sequence[ToolCall], Mapping[in
         if call.window is not None:
             overlapping.setdefault(key, []).append(call)
     return [call for call in calls if id(call) not in earlier_attempts], attempts
+
+
+def check_turns(expectation: Expectation, calls: Iterable[ToolCall], trace: Trace | None) -> None:
+    """Refuse an expectation about a turn where no turns were recorded.
+
+    Raises:
+        ScorerError: it says how to record them.
+    """
+    wanted = (expectation.turn, *(call.turn for call in expectation.calls))
+    turn = next((turn for turn in wanted if turn is not None), None)
+    if turn is None or any(call.turn is not None for call in calls) or (trace is not None and trace.turns):
+        return
+    raise ScorerError(
+        f"the expectation is about turn {turn}, and the run has no turns: record each with "
+        "`with tracer.turn():`, or read a chat with Trace.from_messages"
+    )
 
 
 def check_scored(example: Example, trace: Trace | None) -> None:
@@ -199,10 +219,17 @@ def actual_calls(example: Example, trace: Trace | None) -> Trace:
     """The trace to compare: the recorded one, else one made of the example's own `tools_called`.
 
     Raises:
-        ScorerError: there is neither, or they are something else.
+        ScorerError: there is neither, or they are something else; a model's answer was cut, so that calls may
+            be missing.
     """
     check_scored(example, trace)
     if trace is not None and (trace.spans or example.tools_called is None):
+        cut = trace.cut_answer
+        if cut is not None:
+            raise ScorerError(
+                f"the answer of {cut.name!r} (span {cut.span_id}) was cut when it was recorded: it may have "
+                "asked for calls that the record does not have"
+            )
         return trace
     if example.tools_called is not None:
         return Trace.from_calls(example.tools_called)

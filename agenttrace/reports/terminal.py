@@ -180,8 +180,8 @@ def _calls(result: ScoringResult) -> Iterator[Line]:
     yield Line("  Called until then:")
     for call in calls[:20]:
         arguments = ", ".join(f"{safe_line(k, 40)}={value_text(v, 60)}" for k, v in call.arguments.items())
-        failure = f"  {safe_line(str(call.error), 120)}" if call.error is not None else ""
-        yield Line(f"    {call.index + 1}  {safe_line(call.name, 80)}({arguments}){failure}")
+        note = call.remark or (safe_line(str(call.error), 120) if call.error is not None else "")
+        yield Line(f"    {call.index + 1}  {safe_line(call.name, 80)}({arguments})  {note}".rstrip())
     if len(calls) > 20:
         yield Line(f"    … {len(calls) - 20} more calls", "dim")
 

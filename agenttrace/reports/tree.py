@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from agenttrace.core.score import Score
 from agenttrace.core.span import Span
+from agenttrace.core.tool import TOOL
+from agenttrace.core.tool_call import UNRECORDED_STATUSES, ToolCall
 from agenttrace.core.trace import Trace
 from agenttrace.reports.terminal import number
 from agenttrace.reports.text import Line, safe, safe_line, value_text
@@ -40,6 +43,8 @@ def trace_lines(trace: Trace, scores: SpanScores = (), *, value_length: int = 16
         branch, below = _rails(trace, span, level, rails)
         yield _span_line(span, branch)
         yield from _facts(span, below, value_length)
+        for call in trace.unrecorded_calls.get(span.span_id, ()):
+            yield from _call_line(call, span, below, value_length)
         for score in by_span.get(span.span_id, []):
             yield _score_line(score, below)
     if len(trace) > MAX_SPANS:
@@ -58,7 +63,7 @@ def _head(trace: Trace) -> Iterator[Line]:
         f"{start:%Y-%m-%d %H:%M:%S}",
         duration_text(trace.duration_ns),
         count_text(len(trace), "span"),
-        count_text(len(trace.tool_calls), "tool call"),
+        _call_counts(trace),
     ]
     yield Line(" · ".join(part for part in parts if part), "dim")
     facts: Mapping[str, Any] = {
@@ -70,6 +75,25 @@ def _head(trace: Trace) -> Iterator[Line]:
     for name, value in facts.items():
         if value:
             yield Line(f"{name}: {value_text(value)}", "dim")
+
+
+def _call_counts(trace: Trace) -> str:
+    """How many tool calls there were, and of how many no execution was recorded."""
+    statuses = Counter(call.status for call in trace.tool_calls)
+    unrecorded = [f"{statuses[status]} {status}" for status in sorted(UNRECORDED_STATUSES & statuses.keys())]
+    return count_text(statuses.total(), "tool call") + (f" ({', '.join(unrecorded)})" if unrecorded else "")
+
+
+def _call_line(call: ToolCall, span: Span, indent: str, value_length: int) -> Iterator[Line]:
+    """A call below the answer that asked for it; of a recorded run's tool span only what is not known."""
+    style = "red" if call.failed else "yellow"
+    if span.span_type == TOOL:
+        if call.remark:
+            yield Line(f"{indent}{call.remark}", style)
+        return
+    arguments = ", ".join(f"{safe_line(k, 40)}={value_text(v, 60)}" for k, v in call.arguments.items())
+    what = call.remark or f"answered with {value_text(call.output, value_length)}"
+    yield Line(f"{indent}⇢ {safe_line(call.name, 80)}({arguments})  {what}", style)
 
 
 def _rails(trace: Trace, span: Span, level: int, rails: list[str]) -> tuple[str, str]:

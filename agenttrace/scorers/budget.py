@@ -9,6 +9,7 @@ from agenttrace.core.example import Example
 from agenttrace.core.numbers import is_number
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
+from agenttrace.expectations.reading import in_both_readings
 from agenttrace.matching.selection import actual_calls
 from agenttrace.matching.spending import spent_cost, spent_seconds, spent_tokens
 from agenttrace.scorers.call_scorer import CallOptions, CallScorer
@@ -44,6 +45,7 @@ class BudgetScorer(CallScorer):
             if not (is_number(limit) and limit >= 0):
                 raise ScorerError(f"{name}: {word} is a number from 0, got {limit!r}")
 
+    @in_both_readings
     def score(self, example: Example, trace: Trace | None = None) -> Score:
         """Compare what the run used with each limit.
 

@@ -68,7 +68,7 @@ class CallScorer:
             ExpectationError: a tool is not among the recorded ones, where those are known.
         """
         selection, calls, tools = self.selection, run.tool_calls, run.tools
-        check_tools(expected, tools, selection, calls)
+        check_tools(expected, tools, selection, calls, run)
         return [
             selection.name_of(call.name) for call in expected if selection.expects(call.name, calls, tools)
         ]

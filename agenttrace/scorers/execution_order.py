@@ -11,9 +11,10 @@ from agenttrace.core.example import Example
 from agenttrace.core.marks import cause_within
 from agenttrace.core.score import Score
 from agenttrace.core.tool import TOOL
-from agenttrace.core.trace import Trace
+from agenttrace.core.trace import TURN, Trace
 from agenttrace.core.value_key import value_key
 from agenttrace.expectations.expectation import Attempts
+from agenttrace.expectations.reading import in_both_readings
 from agenttrace.matching.fitting_order import in_fitting_order
 from agenttrace.matching.lcs import lcs_pairs
 from agenttrace.matching.parallel import parallel_facts
@@ -22,7 +23,7 @@ from agenttrace.scorers.answer_scorer import shown
 from agenttrace.scorers.call_scorer import CallOptions, CallScorer
 
 Actions = Literal["tools", "nodes"]
-"""What counts as an action of a trace: its tool calls, or all spans below the root that are not tools."""
+"""What counts as an action of a trace: its tool calls, or all spans below the root but tools and turns."""
 
 
 class ExecutionOrderScorer(CallScorer):
@@ -70,6 +71,7 @@ class ExecutionOrderScorer(CallScorer):
         """Raise ScorerError where the example has no list of expected actions."""
         self._expected(example)
 
+    @in_both_readings
     def score(self, example: Example, trace: Trace | None = None) -> Score:
         """Compare the two lists of actions.
 
@@ -119,8 +121,9 @@ class ExecutionOrderScorer(CallScorer):
 
     def _names(self, trace: Trace, expected: list[Any]) -> tuple[list[str], dict[str, Any]]:
         if self.actions == "nodes":
-            nodes = [span for span in trace.spans if span is not trace.root and span.span_type != TOOL]
-            return [span.name for span in nodes], {}
+            other = (TOOL, TURN)
+            nodes = [s.name for s in trace.spans if s is not trace.root and s.span_type not in other]
+            return nodes, {}
         calls = self._chosen_calls(trace)
         if self.mode == "set":
             return [call.name for call in calls], indexes_of(calls)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Unpack
 
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
 from agenttrace.core.numbers import is_whole
 from agenttrace.core.score import Score
+from agenttrace.core.tool_call import ToolCall
 from agenttrace.core.trace import Trace
-from agenttrace.expectations.reading import in_both_readings
+from agenttrace.expectations.reading import has_failed, in_both_readings
 from agenttrace.matching.checks import Repeats
 from agenttrace.matching.selection import actual_calls
 from agenttrace.scorers.call_scorer import CallOptions, CallScorer
@@ -39,16 +41,29 @@ class LoopScorer(CallScorer):
             ScorerError: nothing says what was called.
         """
         calls = self._chosen_calls(actual_calls(example, trace))
+        unsure = _repeated_later(calls)
         earlier = Repeats()
         redundant = []
         for call in calls:
             if earlier.count(call) >= self.repeats:
                 redundant.append(call)
-            if not call.failed:
+            if not (has_failed(call) if call.index in unsure else call.failed):
                 earlier.add(call)
         value = 1 - len(redundant) / len(calls) if calls else 1.0
         reason = f"{len(redundant)} of {len(calls)} calls redundant"
         if redundant:
-            reason += f": {', '.join(f'{call.name} (call {call.index + 1})' for call in redundant[:10])}"
+            reason += f": {', '.join(call.label for call in redundant[:10])}"
         details = {"calls": len(calls), "redundant": [call.index for call in redundant]}
         return self.scored(value, reason, details)
+
+
+def _repeated_later(calls: Sequence[ToolCall]) -> set[int]:
+    """The calls of which it matters whether they failed, and that is not recorded: they are made again."""
+    repeated: set[int] = set()
+    if any(call.failed is None for call in calls):
+        later = Repeats()
+        for call in reversed(calls):
+            if call.failed is None and later.count(call):
+                repeated.add(call.index)
+            later.add(call)
+    return repeated

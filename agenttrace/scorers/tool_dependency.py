@@ -7,6 +7,7 @@ from typing import Any, Unpack
 
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
+from agenttrace.core.json_reader import json_or_literal
 from agenttrace.core.marks import Redacted, cause_of, cause_within, known_part
 from agenttrace.core.score import Score
 from agenttrace.core.tool_call import ANY, ExpectedToolCall, ToolCall, are_unordered
@@ -115,23 +116,27 @@ class ToolDependencyScorer(CallScorer):
 def _uses(call: ToolCall, source: ToolCall) -> bool:
     """Return True if a value of the source's output is an argument of the call, or inside one.
 
-    Where none of the values that are known is, and some were not recorded whole, it cannot be told.
+    Results that are JSON text are read. Where none of the values that are known is, and some were not
+    recorded whole, it cannot be told.
     """
-    arguments, results = list(_leaves(call.arguments)), list(_leaves(source.output))
+    output = source.known_output
+    spelled = json_or_literal(output) if isinstance(output, str) else None
+    arguments, results = list(_leaves(call.arguments)), [*_leaves(output), *_leaves(spelled)]
     keys = {value_key(value) for value in arguments}
     texts = [value for value in arguments if isinstance(value, str)]
     results = [value for value in results if not (value is None or isinstance(value, bool) or value == "")]
     for value in results:
         if value_key(value) in keys or any(str(value) in text for text in texts if len(str(value)) > 2):
             return True
-    if not _secrets(call.arguments).isdisjoint(_secrets(source.output)):
+    if not _secrets(call.arguments).isdisjoint(_secrets(output)):
         return True
-    hidden_argument, hidden_result = cause_within(call.arguments), cause_within(source.output)
-    comparing(call)
+    hidden_argument, hidden_result = cause_within(call.arguments), cause_within(output)
     if hidden_argument is not None and (results or hidden_result is not None):
+        comparing(call)
         return cannot_tell(hidden_argument, "an argument") == 1.0
     if hidden_result is not None and arguments:
-        return cannot_tell(hidden_result, f"the result of {source.name} in an argument") == 1.0
+        comparing(source)
+        return cannot_tell(hidden_result, "output") == 1.0
     return False
 
 

@@ -10,6 +10,7 @@ from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
+from agenttrace.expectations.reading import in_both_readings
 from agenttrace.matching.known_tools import known_names
 from agenttrace.matching.selection import actual_calls
 from agenttrace.scorers.call_scorer import CallOptions, CallScorer
@@ -20,8 +21,9 @@ class ToolPermissionScorer(CallScorer):
 
     `allow` and `deny` are names and globs (``read_*``). A call is permitted where nothing in `deny` matches
     its name, and, if `allow` is given, something in it does. Deny goes before allow; aliases are resolved in
-    both. Failed attempts count: they were made. A `deny` that matches no tool, where the tools are known, is
-    reported as *vacuous* and changes nothing.
+    both. Failed attempts count: they were made. So do calls that a model asked for and that were not
+    executed. A `deny` that matches no tool, where the tools are known, is reported as *vacuous* and changes
+    nothing.
     """
 
     def __init__(
@@ -39,6 +41,7 @@ class ToolPermissionScorer(CallScorer):
         self.allow = None if allow is None else self._globs("allow", allow)
         self.deny = self._globs("deny", deny)
 
+    @in_both_readings
     def score(self, example: Example, trace: Trace | None = None) -> Score:
         """Check the tool of each call.
 
@@ -52,7 +55,7 @@ class ToolPermissionScorer(CallScorer):
         value = permitted / len(calls) if calls else 1.0
         reason = f"{permitted} of {len(calls)} calls permitted"
         if refused:
-            reason += f"; not: {', '.join(f'{call.name} (call {call.index + 1})' for call in refused[:10])}"
+            reason += f"; not: {', '.join(call.label for call in refused[:10])}"
         details: dict[str, Any] = {
             "permitted": permitted,
             "calls": len(calls),

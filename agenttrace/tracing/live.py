@@ -212,6 +212,12 @@ class LiveTrace:
             raise ConfigError(f"metadata is a mapping, got {type(metadata).__name__} {metadata!r}")
         self._attributes().setdefault(semconv.METADATA, {}).update(plain_mapping(metadata) or {})
 
+    def begin_turn(self, number: int | None) -> int:
+        """Count one more turn, or go on from the number given; returns the turn's number, from 1."""
+        attributes = self._attributes()
+        attributes[semconv.TURNS] = number or attributes.get(semconv.TURNS, 0) + 1
+        return int(attributes[semconv.TURNS])
+
     def _attributes(self) -> dict[str, Any]:
         scope = self._scope
         if scope is None:

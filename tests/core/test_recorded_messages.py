@@ -206,6 +206,59 @@ def test_a_result_marked_as_error_fails_its_call() -> None:
         assert (call.failed, str(call.error), call.output) == (True, "ToolError: no", "no")
 
 
+@pytest.mark.parametrize(
+    ("messages", "status", "failed"),
+    [
+        (OPENAI, "answered", None),
+        (RESPONSES, "answered", None),
+        (ANTHROPIC, "ok", False),
+        (LANGCHAIN, "ok", False),
+    ],
+    ids=["openai", "responses", "anthropic", "langchain"],
+)
+def test_whether_a_call_failed_is_known_where_the_messages_can_say_it(
+    messages: list[dict[str, Any]], status: str, failed: bool | None
+) -> None:
+    calls = Trace.from_messages(messages).tool_calls
+    assert [(call.status, call.failed, call.from_answer) for call in calls] == [(status, failed, True)] * 2
+    assert [call.remark for call in calls] == ["", ""]
+
+
+def test_a_mark_of_the_programs_own_says_it_too() -> None:
+    for mark, status in (({"is_error": False}, "ok"), ({"is_error": True}, "error")):
+        marked = [{**message, **mark} if message["role"] == "tool" else message for message in OPENAI]
+        assert [call.status for call in Trace.from_messages(marked).tool_calls] == [status] * 2
+
+
+def test_a_call_that_nothing_answers_was_requested_and_unreadable_arguments_were_attempted() -> None:
+    for messages in (OPENAI[:3], ANTHROPIC[:2], RESPONSES[:4], LANGCHAIN[:2]):
+        calls = Trace.from_messages(messages).tool_calls
+        assert [(call.status, call.failed, call.output) for call in calls] == [("requested", None, None)] * 2
+    broken = [
+        {"role": "assistant", "tool_calls": [_openai_call("a", '{"x": ', "1")]},
+        {"role": "tool", "tool_call_id": "1", "content": "not JSON"},
+    ]
+    (call,) = Trace.from_messages(broken).tool_calls
+    assert (call.status, call.failed, call.output) == ("attempted", True, "not JSON")
+
+
+def test_calls_read_back_as_the_same_calls() -> None:
+    for messages in (OPENAI, OPENAI[:3], ANTHROPIC):
+        calls = Trace.from_messages(messages).tool_calls
+        again = Trace.from_calls(calls).tool_calls
+        for one, other in zip(calls, again, strict=True):
+            assert (one.status, one.failed, one.output, one.from_answer, one.metadata) == (
+                other.status, other.failed, other.output, other.from_answer, other.metadata,
+            )  # fmt: skip
+
+
+def test_a_status_of_the_callers_own_is_kept_beside_the_call() -> None:
+    (call,) = Trace.from_calls([{"name": "a", "status": "completed"}]).tool_calls
+    assert (call.status, call.metadata) == ("ok", {"status": "completed"})
+    (call,) = Trace.from_calls([{"name": "a", "status": ["x"]}]).tool_calls
+    assert call.metadata == {"status": ["x"]}
+
+
 def test_a_run_that_ends_with_a_call_has_no_output() -> None:
     assert Trace.from_messages(ANTHROPIC[:2]).output is None
     assert Trace.from_messages(RESPONSES[:4]).output is None

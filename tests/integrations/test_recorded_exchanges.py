@@ -14,7 +14,15 @@ from pathlib import Path
 
 import pytest
 
+from agenttrace import Example, Trace
 from agenttrace.integrations.wrap import wrap
+from agenttrace.scorers import (
+    LoopScorer,
+    ToolCallArgsScorer,
+    ToolOrderScorer,
+    ToolPermissionScorer,
+    TrajectoryScorer,
+)
 from agenttrace.tracing.capture import capture
 
 openai = pytest.importorskip("openai")
@@ -247,6 +255,8 @@ def check(player, exchange):
             continue
         (span,) = captured.trace.spans
         check_span(span, exchange, seen, how)
+        if span.status == "ok" and len(exchange["expected"]["choices"]) == 1:
+            check_same_calls(captured.trace, Trace.from_messages([answered(exchange)]), how.__name__)
         told["played"] += 1
     assert told["played"] >= 5
     return told
@@ -304,6 +314,105 @@ def check_usage(span, usage):
     if "reasoning_tokens" in details:
         assert span.usage["reasoning_tokens"] == details["reasoning_tokens"]
     assert span.attributes["gen_ai.usage.input_tokens"] == span.usage["input_tokens"]
+
+
+# The calls of a run are the same live and from its messages.
+
+
+def answered(exchange):
+    """The message that an exchange's answer is."""
+    (choice,) = exchange["expected"]["choices"]
+    return {"role": "assistant", "content": choice["text"], "tool_calls": choice["tool_calls"]}
+
+
+def messages_of(exchange):
+    messages = exchange["request"].get("messages", exchange["request"].get("input"))
+    return [{"role": "user", "content": messages}] if isinstance(messages, str) else messages
+
+
+def check_same_calls(live, chat, name):
+    """The same calls; of what became of them, live tells no less than the messages, and nothing else."""
+    assert [(c.name, c.arguments) for c in live.tool_calls] == [
+        (c.name, c.arguments) for c in chat.tool_calls
+    ], name
+    for call, again in zip(live.tool_calls, chat.tool_calls, strict=True):
+        assert (call.output, call.failed) == (again.output, again.failed) or call.status == "attempted", name
+        assert call.status == again.status or call.status == "attempted", name
+
+
+def conversations(exchanges):
+    """The runs among the exchanges: each request goes on from the messages of the one before."""
+    runs = []
+    for exchange in exchanges:
+        is_answered = why_not(exchange) is None and exchange["status"] < 400
+        if not is_answered or len(exchange["expected"]["choices"]) != 1:
+            continue
+        last = runs[-1][-1] if runs and runs[-1][-1]["cassette"] == exchange["cassette"] else None
+        before = messages_of(last) if last is not None else []
+        if (
+            before
+            and len(messages_of(exchange)) > len(before)
+            and messages_of(exchange)[: len(before)] == before
+        ):
+            runs[-1].append(exchange)
+        else:
+            runs.append([exchange])
+    return runs
+
+
+LEAST = {"answered": 10, "requested": 20, "ok": 2}
+SCORERS = [
+    ToolOrderScorer(),
+    ToolOrderScorer(exact_match=True),
+    ToolOrderScorer(attempts="collapse", exact_match=True),
+    ToolOrderScorer(attempts="successes"),
+    ToolCallArgsScorer(),
+    ToolPermissionScorer(deny="*weather*"),
+    LoopScorer(),
+    TrajectoryScorer(metric="f1", threshold=0.6),
+]
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("number", range(10))
+def test_a_recorded_conversation_is_one_run_live_stored_and_from_its_messages(player, tracer, number):
+    runs = conversations(recorded())
+    if not runs:
+        pytest.skip("the recorded exchanges are not beside the project")
+    for run in runs[number::10]:
+        name = run[0]["name"]
+        with tracer.capture() as captured:
+            for exchange in run:
+                reply = player.served.answers(
+                    exchange["response_body"], exchange["status"], exchange.get("content_type") or None
+                )
+                player.play(player.wrapped, exchange, iterate if exchange["stream"] else create, reply)
+        assert tracer.flush()
+        stored = tracer.store.trace(captured.trace.trace_id)
+        begun = len(messages_of(run[0]))  # what was asked for before is not part of the run
+        chat = Trace.from_messages([*messages_of(run[-1])[begun:], answered(run[-1])])
+        check_same_calls(captured.trace, chat, name)
+        check_same_calls(stored, chat, name)
+        expected = [{"tool_name": c.name, "parameters": dict(c.arguments)} for c in chat.tool_calls]
+        for example in (Example(expected_tools=expected), Example(expected_tools=expected[::-1])):
+            for scorer in SCORERS:
+                outcomes = {scorer.score(example, t).outcome for t in (captured.trace, stored, chat)}
+                assert not outcomes >= {"passed", "failed"}, (name, scorer.name, outcomes)
+
+
+@pytest.mark.shared
+def test_the_recorded_conversations_hold_calls_of_every_kind():
+    runs = conversations(recorded())
+    if not runs:
+        pytest.skip("the recorded exchanges are not beside the project")
+    statuses = Counter()
+    for run in runs:
+        begun = len(messages_of(run[0]))
+        chat = Trace.from_messages([*messages_of(run[-1])[begun:], answered(run[-1])])
+        statuses.update(call.status for call in chat.tool_calls)
+    assert len(runs) >= 60
+    assert max(map(len, runs)) >= 4
+    assert all(statuses[status] >= least for status, least in LEAST.items()), statuses
 
 
 @pytest.mark.parametrize("exchange", MADE_UP, ids=lambda exchange: exchange["name"])

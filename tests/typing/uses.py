@@ -119,10 +119,13 @@ async def decorated_coroutines_keep_their_types() -> None:
 def blocks_and_captures_are_typed() -> None:
     with tracer.span("plan", span_type="chain") as span:
         span.output = {"steps": 3}
-    with tracer.capture() as captured:
+    with tracer.turn() as turn:
+        turn.output = "done"
+    with tracer.capture() as captured, tracer.turn(2):
         lookup(7)
     assert_type(captured.trace, Trace)
     assert_type(captured.trace.tool_calls, tuple[ToolCall, ...])
+    assert_type(captured.trace.tool_calls[0].failed, bool | None)
 
 
 def expectations_are_typed() -> None:

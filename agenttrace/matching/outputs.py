@@ -1,0 +1,47 @@
+"""Agreement of an expected output with what a call gave, or with the answer that a model was given for it.
+
+An answer is text as a rule, where the tool may have given data (`possible_outputs`). What agrees
+with the text and not with the value that it spells, or the other way round, cannot be told; only `re_` and
+`semantic` are always asked about the text. An expected text also stands for the data that it spells.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agenttrace.core.json_reader import json_or_literal
+from agenttrace.core.possible_outputs import possible_outputs
+from agenttrace.core.tool_call import ToolCall
+from agenttrace.expectations.matcher import Context, Matcher
+from agenttrace.expectations.reading import cannot_tell
+from agenttrace.expectations.values import Difference, agree, prepare
+
+_OF_TEXT = frozenset({"$re", "$semantic"})
+
+
+def agree_with_output(
+    expected: Any, call: ToolCall, context: Context, into: list[Difference] | None = None
+) -> float:
+    """Agreement of a prepared expected output with that of a call; the differences go to `into`, if given."""
+    outputs = possible_outputs(call)
+    if isinstance(expected, Matcher) and expected.operator in _OF_TEXT:
+        outputs = outputs[:1]
+    readings: list[tuple[float, list[Difference]]] = []
+    for output in outputs:
+        differences: list[Difference] = []
+        readings.append((agree(_for(output, expected), output, context, "output", differences), differences))
+    readings.sort(key=lambda reading: reading[0])
+    agreement, differences = readings[-1]
+    if readings[0][0] < agreement and cannot_tell("not recorded", "the value of the output") == 0.0:
+        agreement, differences = readings[0]
+    if into is not None:
+        into.extend(differences)
+    return agreement
+
+
+def _for(output: Any, expected: Any) -> Any:
+    """The expected output, or where that is text and the output is not, the data that it spells."""
+    if type(expected) is not str or type(output) is str:
+        return expected
+    value = json_or_literal(expected)
+    return expected if isinstance(value, str) else prepare(value)
