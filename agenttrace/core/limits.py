@@ -59,9 +59,9 @@ CAPTURED = Limits(value=16 * _MB, span=64 * _MB, items=_ANY_SIZE, depth=DEEPEST,
 """What is kept inside a capture."""
 
 WHOLE = Limits(
-    value=_ANY_SIZE, span=_ANY_SIZE, trace=_ANY_SIZE, items=_ANY_SIZE, depth=DEEPEST, bytes=_ANY_SIZE
+    value=256 * _MB, span=_ANY_SIZE, trace=_ANY_SIZE, items=_ANY_SIZE, depth=DEEPEST, bytes=_ANY_SIZE
 )
-"""What is kept of data that is given, not recorded: all but what lies too deep."""
+"""What is kept of data that is given, not recorded: all but what lies too deep, or would never end."""
 
 
 def checked_limits(name: str, limits: Limits) -> Limits:

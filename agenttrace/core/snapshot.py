@@ -19,14 +19,14 @@ from agenttrace.core.handlers import handler_of, note_trouble, register_snapshot
 from agenttrace.core.interruptions import thrown_in
 from agenttrace.core.library_values import BoundedHandler
 from agenttrace.core.limits import RECORDED, Limits
-from agenttrace.core.marks import TRUNCATED, bytes_data, cut, inside_itself, left_out, not_opened
+from agenttrace.core.marks import TRUNCATED, bytes_data, cause_of, cut, inside_itself, left_out, not_opened
 from agenttrace.core.reading_types import (
     bases_of,
     inherits,
     record_fields,
     type_name,
 )
-from agenttrace.core.tagged import escaped, int_data, int_text
+from agenttrace.core.tagged import escaped, int_data, int_text, may_be_ours, untagged
 
 Digest = Callable[[str | bytes], str | None]
 """The digest of a text, or of bytes, that is going to be cut; None for none."""
@@ -40,8 +40,10 @@ _READ_AS_BUILTIN = frozenset(
 )
 """Builtin types whose subclasses are read by the builtin's own methods."""
 
-_BRACKETS_SIZE = 2
+_BRACKETS_SIZE = 8
 _ITEM_SIZE = 8
+_READ_SIZE = 32
+_MOST_SORTED = 20_000
 _MARK_SIZE = 16
 
 
@@ -128,6 +130,7 @@ class _Budget:
                 return self._unread(kind, f"raised {type_name(type(error))}")
             if content is value:
                 return self._unread(kind, "returned the value itself")
+            self.remaining -= _READ_SIZE
             return self._content(content, depth + 1)
         return self._other(value, kind, depth)
 
@@ -161,9 +164,16 @@ class _Budget:
 
     def _container(self, value: Any, kind: type, depth: int) -> Any:
         if kind is dict:
+            if len(value) <= 2 and self._is_mark(value):
+                self.remaining -= _MARK_SIZE + sum(len(part) for part in value.values() if type(part) is str)
+                return value.copy()
             return self._leaf_dict(value) or self._nested(value, depth, self._pairs)
         items = self._list_items if kind is list else self._tuple_items
         return self._leaf_list(value) or self._nested(value, depth, items)
+
+    def _is_mark(self, value: dict[Any, Any]) -> bool:
+        """Whether a mapping is a mark, or a tagged value, which is copied as a whole."""
+        return may_be_ours(value) and (cause_of(value) is not None or untagged(value) is not value)
 
     def _leaf_dict(self, value: dict[Any, Any]) -> dict[str, Any] | None:
         """Copy a dict of scalars under text keys; None where it is not one, or too large for what is left."""
@@ -227,73 +237,84 @@ class _Budget:
             self.open.discard(id(value))
 
     def _pairs(self, value: dict[Any, Any], depth: int) -> dict[str, Any]:
-        size = dict.__len__(value)
-        if size <= self.limits.items and type(value) is dict:
+        most, size = self.limits.items, dict.__len__(value)
+        left = self._left_out_of(dict.get(value, TRUNCATED)) if size > 1 else 0
+        if size <= most and type(value) is dict:
             pairs = list(value.copy().items())
         else:
-            pairs = list(islice(dict.items(value), self.limits.items))
+            pairs = list(islice(dict.items(value), most + 1))
+        if left:
+            pairs = [pair for pair in pairs if type(pair[0]) is not str or pair[0] != TRUNCATED]
         copy: dict[str, Any] = {}
-        for key, item in pairs:
-            if self.remaining <= 0 or (type(key) is str and len(key) > self.remaining):
+        for key, item in pairs[:most]:
+            text = self._key(key, copy, depth)
+            if self.remaining <= 0 or len(text) > self.remaining:
                 break  # a key that was cut would be another
-            copy[self._key(key, copy, depth)] = self.walk(item, depth)
-        if not copy and size:
-            return left_out("span")
-        if len(copy) < size:
-            last = next(reversed(dict.items(value))) if size > self.limits.items else None
-            return self._own(copy) | left_out(size - len(copy) + _left_out_before(last))
-        return self._own(copy)
+            self.remaining -= len(text) + 2
+            copy[text] = self.walk(item, depth)
+        missing = size - bool(left) - len(copy) + left
+        if not missing:
+            return self._own(copy)
+        return self._own(copy) | left_out(missing) if copy else left_out("span")
 
     def _key(self, key: Any, entries: dict[str, Any], depth: int) -> str:
+        """A key as text, which no other entry has yet."""
         if type(key) is str:
-            text = self._text(key)
+            text = key
         elif type(key) is int:
-            text = self._text(int_text(key))
+            text = int_text(key)
         elif type(key) is float:
-            text = self._text(int_text(int(key)) if abs(key) < EXACT_INT and key.is_integer() else str(key))
+            text = int_text(int(key)) if abs(key) < EXACT_INT and key.is_integer() else str(key)
         elif key is None or type(key) is bool:
-            text = self._text({None: "null", True: "true", False: "false"}[key])
+            text = {None: "null", True: "true", False: "false"}[key]
         else:
             kind = key.kind if type(key) is StandIn else type_name(type(key))
             content = self.walk(key, depth)
             if kind.startswith("numpy.") and type(content) in (int, float, bool):
                 return self._key(content, entries, depth)
-            text = self._text(f"{kind} {content!r}")
+            text = f"{kind} {content!r}"
         while text in entries:
             text += f" ({type_name(type(key))})"
         return text
 
     def _list_items(self, value: Any, depth: int) -> list[Any]:
         size = list.__len__(value)
-        copy = self._take(list.__iter__(value), size, depth)
-        if size > self.limits.items:
-            last = list.__getitem__(value, -1)
-            if type(last) is dict and len(last) == 1:
-                copy[-1][TRUNCATED] += _left_out_before(*last.items())
-        return copy
+        last = list.__getitem__(value, -1) if size else None
+        left = self._left_out_of(last.get(TRUNCATED)) if type(last) is dict and len(last) == 1 else 0
+        if not left:
+            return self._take(list.__iter__(value), size, depth)
+        return self._take(list.__iter__(value), size - 1, depth, left)
+
+    def _left_out_of(self, count: Any) -> int:
+        """How many items a mark at the end of a container that was cut before stands for."""
+        return count if type(count) is int and count > 0 else 0
 
     def _tuple_items(self, value: Any, depth: int) -> list[Any]:
         return self._take(tuple.__iter__(value), tuple.__len__(value), depth)
 
-    def _members(self, value: Any, depth: int) -> list[Any]:
+    def _members(self, value: Any, depth: int) -> Any:
         base: Any = set if inherits(bases_of(type(value)), set) else frozenset
-        size = base.__len__(value)
-        scalars, others = _split_scalars(islice(base.__iter__(value), self.limits.items))
-        copy = [self.walk(item, depth) for item in scalars if self.remaining > 0]
+        size, most = base.__len__(value), self.limits.items
+        if size > max(most, _MOST_SORTED):
+            return left_out("span")  # which of them come first in order would take too long to find out
+        scalars, others = _split_scalars(base.__iter__(value))
+        copy = self._take(iter(scalars), len(scalars), depth) if scalars else []
+        if len(scalars) < size and (size > most or (copy and len(copy) > len(scalars))):
+            return left_out("span")
         # Sorted by their text: objects have no order that is the same in every process.
-        copy += sorted((self.walk(item, depth) for item in others if self.remaining > 0), key=repr)
-        if len(copy) < size:
-            copy.append(left_out(size - len(copy)))
-        return copy
+        before = self.remaining
+        copy += sorted((self.walk(item, depth) for item in others), key=repr)
+        return left_out("span") if others and self.remaining < 0 < before else copy
 
-    def _take(self, items: Iterator[Any], size: int, depth: int) -> list[Any]:
+    def _take(self, items: Iterator[Any], size: int, depth: int, left: int = 0) -> list[Any]:
+        """The first of `size` items, with a mark for the rest; `left` more were left out before."""
         copy: list[Any] = []
-        for item in islice(items, self.limits.items):
+        for item in islice(items, min(size, self.limits.items)):
             if self.remaining <= 0:
                 break
             copy.append(self.walk(item, depth))
-        if len(copy) < size:
-            copy.append(left_out(size - len(copy)))
+        if len(copy) < size or left:
+            copy.append(left_out(size - len(copy) + left))
         return copy
 
     def _other(self, value: Any, kind: type, depth: int) -> Any:
@@ -345,6 +366,12 @@ class _FirstBudget(_Budget):
     def _own(self, copy: dict[str, Any]) -> dict[str, Any]:
         return escaped(copy) if copy and min(copy) < "%" else copy  # "$" comes before it
 
+    def _left_out_of(self, count: Any) -> int:
+        return 0
+
+    def _is_mark(self, value: dict[Any, Any]) -> bool:
+        return False
+
     def _content(self, content: Any, depth: int) -> Any:
         if type(content) in LEAVES:
             return self.walk(content, depth)
@@ -353,13 +380,6 @@ class _FirstBudget(_Budget):
         data = rest.walk(content, depth)
         self.remaining = rest.remaining
         return data
-
-
-def _left_out_before(last: tuple[Any, Any] | None) -> int:
-    """How many items the mark at the end of an already truncated container stands for, minus the mark."""
-    if last is None or type(last[0]) is not str or last[0] != TRUNCATED or type(last[1]) is not int:
-        return 0
-    return last[1] - 1
 
 
 def is_leaf(value: Any) -> bool:

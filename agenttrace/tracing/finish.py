@@ -88,7 +88,7 @@ def _inputs(
     if observed.rebinding is not None:
         arguments = observed.rebinding.bind([thaw(value, limits, redaction.digest) for value in values])
         if arguments is not None:
-            return {name: _value(name, value, redaction, limits) for name, value in arguments.items()}
+            return {name: _value(name, _thawed(v), redaction, limits) for name, v in arguments.items()}
     pairs = zip(rules[4], values, strict=False)
     if rules[1]:
         return {name: _value(name, value, redaction, limits) for name, value in pairs}

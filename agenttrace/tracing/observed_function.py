@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from agenttrace.core.jsonable import clean_text, jsonable
-from agenttrace.core.marks import cause_of
+from agenttrace.core.marks import cause_of, known_part, left_out
 from agenttrace.core.tool import REQUIRED, TOOL, Parameter, ParameterKind, ToolDefinition
 from agenttrace.tracing.record import OnEnd, Recorder
 from agenttrace.tracing.redaction import Redaction
@@ -166,34 +166,57 @@ class Rebinding:
     def bind(self, values: Sequence[Any]) -> dict[str, Any] | None:
         """The values of the callable's own parameters, bound to those of its signature.
 
-        Returns None if they do not fit: the decorator adds or removes arguments, or a call had too many to be
-        recorded.
+        Returns None if they do not fit: the decorator adds or removes arguments. Where some were not
+        recorded, each parameter to which they may belong gets the mark of a value that was not recorded.
         """
         positional: list[Any] = []
         keywords: dict[str, Any] = {}
+        left, complete = 0, True
         for parameter, value in zip(self._own, values, strict=False):
-            if parameter.kind is parameter.VAR_POSITIONAL:
-                if not isinstance(value, list):
-                    return None
-                positional += value
-            elif parameter.kind is parameter.VAR_KEYWORD:
-                if not isinstance(value, dict) or cause_of(value) is not None:
-                    return None
-                keywords |= value
+            if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+                known = known_part(value)
+                part, total = (value, len(value)) if cause_of(value) is None else ((), None)
+                if known is not None and known.total is not None:
+                    part, total = known.part, known.total
+                if parameter.kind is parameter.VAR_KEYWORD:
+                    keywords |= part or {}
+                    complete = complete and total == len(part)
+                else:
+                    positional += part
+                    left = 0 if total is None else total - len(part)
+                    complete = complete and total is not None
             elif parameter.kind is parameter.KEYWORD_ONLY:
                 keywords[parameter.name] = value
             else:
                 positional.append(value)
+        unknown = [left_out("span")] * min(left, len(self._signature.parameters))
+        bind = self._signature.bind if complete else self._signature.bind_partial
         try:
-            arguments = self._signature.bind(*positional, **keywords).arguments
+            arguments = bind(*positional, *unknown, **keywords).arguments
         except TypeError:
             return None
-        return {name: self._value_of(arguments, p) for name, p in self._signature.parameters.items()}
+        if left:
+            _put_one_mark(arguments, self._signature, left)
+        return {
+            name: self._value_of(arguments, p, complete=complete)
+            for name, p in self._signature.parameters.items()
+        }
 
-    def _value_of(self, arguments: dict[str, Any], parameter: inspect.Parameter) -> Any:
+    def _value_of(self, arguments: dict[str, Any], parameter: inspect.Parameter, *, complete: bool) -> Any:
         if parameter.name in arguments:
             value = arguments[parameter.name]
             return list(value) if parameter.kind is parameter.VAR_POSITIONAL else value
+        if not complete:
+            return left_out("span")
         if parameter.kind is parameter.VAR_POSITIONAL:
             return []
         return {} if parameter.kind is parameter.VAR_KEYWORD else self._defaults.get(parameter.name)
+
+
+def _put_one_mark(arguments: dict[str, Any], signature: inspect.Signature, left: int) -> None:
+    """Put one mark for all that are left in the place of the marks at the end of ``*args``."""
+    for name, parameter in signature.parameters.items():
+        if parameter.kind is parameter.VAR_POSITIONAL and name in arguments:
+            known = [value for value in arguments[name] if value != left_out("span")]
+            elsewhere = sum(value == left_out("span") for other, value in arguments.items() if other != name)
+            arguments[name] = [*known, left_out(max(left - elsewhere, 1))]

@@ -1,11 +1,15 @@
 """How much of a value is kept: whole inside a capture, bounded in production, with digests of what is cut."""
 
+import decimal
+import functools
+
 import pytest
 from stored import stored
 
 from agenttrace.core.errors import ConfigError
 from agenttrace.core.limits import CAPTURED, Limits
 from agenttrace.core.marks import Redacted, cause_within, known_part
+from agenttrace.core.snapshot import StandIn, first_snapshot, snapshot
 from agenttrace.tracer import Tracer
 
 LONG = "x" * 200_000 + "the end"
@@ -163,3 +167,101 @@ class TestLimits:
 
     def test_of_captures_are_sixteen_megabytes_a_value_and_sixty_four_a_trace(self):
         assert (CAPTURED.value, CAPTURED.trace) == (16 << 20, 64 << 20)
+
+
+def retrying(function):
+    @functools.wraps(function)
+    def inner(*args, **kwargs):
+        return function(*args, **kwargs)
+
+    return inner
+
+
+class TestBelowADecoratorOfTheUsers:
+    @pytest.fixture
+    def recorded(self):
+        tracer = Tracer("test", store="memory")
+
+        @tracer.observe(span_type="tool")
+        @retrying
+        def delete(reason, path, *, force=False, **more):
+            return None
+
+        def run(*args, **kwargs):
+            delete(*args, **kwargs)
+            return stored(tracer)[-1].input
+
+        return run
+
+    def test_what_was_cut_is_no_default_and_no_other_argument(self, recorded):
+        arguments = recorded("x" * 200_000, "/tmp/a", force=True)
+        assert cause_within(arguments["reason"]) == "cut"
+        assert cause_within(arguments["path"]) == "not recorded"
+        assert arguments["force"] is True
+
+    def test_keywords_that_were_cut_are_no_defaults(self, recorded):
+        arguments = recorded("why", path="y" * 200_000, force=True)
+        assert arguments["reason"] == "why"
+        assert cause_within(arguments["path"]) == "cut"
+        assert cause_within(arguments["force"]) == "not recorded"
+        assert cause_within(arguments["more"]) == "not recorded"
+
+    def test_marks_and_tagged_values_are_what_they_are(self, recorded):
+        arguments = recorded(decimal.Decimal("1.50"), b"abc", more=object())
+        assert arguments["reason"] == {"$decimal": "1.50"}
+        assert arguments["path"] == {"$bytes": "YWJj", "size": 3}
+        assert cause_within(arguments["more"]) == "not opened"
+
+
+class TestWhatIsCutAgain:
+    """A value that was cut keeps the true number of what is missing, however often it is cut."""
+
+    @pytest.mark.parametrize("limit", [60, 100, 300, 1_000])
+    def test_a_list_and_a_mapping(self, limit):
+        for whole in ([*range(500)], {f"key{n:03}": n for n in range(500)}):
+            once = snapshot(whole, 2_000)[0]
+            for again in (
+                snapshot(once, limit)[0],
+                first_snapshot([StandIn("Thing", once)], limit + 40)[0][0],
+            ):
+                known = known_part(again)
+                assert known is None or known.total == 500
+                assert known is not None or cause_within(again) == "not recorded"
+                if known is not None and isinstance(whole, dict):
+                    assert known.part.items() <= whole.items()
+
+    @pytest.mark.parametrize(
+        "mark",
+        [{"$truncated": "depth"}, {"$type": "a.B"}, {"$bytes": "YWJj", "size": 9}, {"$decimal": "1.5"}],
+    )
+    def test_a_mark_is_copied_as_a_whole_at_any_depth_and_size(self, mark):
+        assert snapshot([mark], 5)[0] in ([mark], [{"$truncated": 1}])
+        deep = mark
+        for _ in range(20):
+            deep = [deep]
+        assert str(mark) in str(snapshot(deep)[0]) or "depth" in str(snapshot(deep)[0])
+
+    def test_keys_are_never_cut(self):
+        whole = {f"key{n:03}": n for n in range(40)}
+        for limit in range(10, 400, 7):
+            copy = snapshot(whole, limit)[0]
+            assert {key for key in copy if not key.startswith("$")} <= set(whole)
+
+    def test_a_mapping_without_room_is_no_mark_of_the_list_around_it(self):
+        copy = snapshot([["p" * 93], {"aaaaaaaaaa": 1, "bbbbbbbbbbb": 2}], 118)[0]
+        assert known_part(copy) is None
+        assert cause_within(copy) == "not recorded"
+
+    def test_a_set_keeps_the_first_members_of_its_order_or_none(self):
+        whole = {f"item{n:04}" for n in range(300)}
+        assert snapshot(whole, limits=Limits(items=100))[0] == [*sorted(whole)[:100], {"$truncated": 200}]
+        assert snapshot(whole, 500)[0][:10] == sorted(whole)[:10]
+        many = set(range(30_000))
+        assert snapshot(many)[0] == {"$truncated": "span"}
+
+    def test_shared_references_do_not_make_a_copy_without_end(self):
+        value = []
+        for _ in range(60):
+            value = [value, value]
+        _, size = snapshot(value, limits=Limits(value=1_000_000, depth=100))
+        assert size <= 1_000_100
