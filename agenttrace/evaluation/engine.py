@@ -15,6 +15,7 @@ from agenttrace.core.report import ScoringResult, outcome_of
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
 from agenttrace.evaluation.agent_run import CaptureScope, Run, Target, run_example
+from agenttrace.process.loop_thread import LoopKeeper
 from agenttrace.scoring.apply import apply_scorer, users_traceback
 from agenttrace.scoring.isolation import Interrupted, Isolation
 
@@ -34,7 +35,11 @@ Control-C does.
 
 @dataclass
 class Engine:
-    """One running evaluation: its examples and settings, and its results so far by their place."""
+    """One running evaluation: its examples and settings, and its results so far by their place.
+
+    Coroutines of the user's run on the loop that runs the engine where `on_callers_loop` says so, else on
+    the loop of `keeper`. `advice` is what to do where an agent does not return in time.
+    """
 
     examples: tuple[Example, ...]
     scorers: tuple[Scorer, ...]
@@ -46,6 +51,9 @@ class Engine:
     executor: Executor | None
     progress: Progress | None
     recording: bool = True
+    on_callers_loop: bool = False
+    keeper: LoopKeeper | None = None
+    advice: str = ""
     results: list[ScoringResult | None] = field(default_factory=list)
     done: int = 0
 
@@ -55,7 +63,7 @@ class Engine:
         self.results = [None] * len(places)
         pending = iter(enumerate(places))
         agents = asyncio.Semaphore(self.concurrency)
-        isolation = Isolation(self.executor)
+        isolation = Isolation(self.executor, on_this_loop=self.on_callers_loop, keeper=self.keeper)
 
         async def work() -> None:
             for place, (position, trial) in pending:
@@ -94,7 +102,7 @@ class Engine:
         if self.target is None:
             return _recorded_run(example)
         async with agents:
-            run = await run_example(self.target, example, self.capture, isolation, self.timeout)
+            run = await run_example(self.target, example, self.capture, isolation, self.timeout, self.advice)
         if self.recording or run.trace is None or run.trace.spans:
             return run
         return replace(run, trace=None)  # an empty trace would say that nothing was called
