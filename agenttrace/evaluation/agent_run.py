@@ -36,7 +36,8 @@ class Run:
 
     In `example`, the actual output and the names of the called tools are filled in. `failure` says why the
     agent failed (it raised, or did not return in time), `why_not_comparable` why its run cannot be compared
-    (it could not be called). `duration` is in seconds.
+    (it could not be called). `duration` is in seconds. `ran` says that it was recorded just now, outside of the
+    engine.
     """
 
     example: Example
@@ -44,6 +45,7 @@ class Run:
     failure: str | None = None
     why_not_comparable: str | None = None
     duration: float = 0.0
+    ran: bool = False
 
 
 async def run_example(

@@ -33,12 +33,21 @@ Control-C does.
 """
 
 
+def _recorded_run(example: Example) -> Run:
+    """Return the run that an example itself holds; without `tools_called` its trace is None."""
+    try:
+        trace = None if example.tools_called is None else Trace.from_calls(example.tools_called)
+        return Run(example, trace)
+    except AgentTraceError as error:
+        return Run(example, None, why_not_comparable=f"tools_called cannot be read: {error}")
+
+
 @dataclass
 class Engine:
     """One running evaluation: its examples and settings, and its results so far by their place.
 
-    Coroutines of the user's run on the loop that runs the engine where `on_callers_loop` says so, else on
-    the loop of `keeper`. `advice` is what to do where an agent does not return in time.
+    Coroutines of the user's run on the loop that runs the engine where `on_callers_loop` says so, else on the loop of `keeper`. `advice` is what to do where an agent does not return in time. Without a `target`,
+    `run_of` gives the run of an example: by default the one that the example holds.
     """
 
     examples: tuple[Example, ...]
@@ -54,6 +63,7 @@ class Engine:
     on_callers_loop: bool = False
     keeper: LoopKeeper | None = None
     advice: str = ""
+    run_of: Callable[[Example], Run] = _recorded_run
     results: list[ScoringResult | None] = field(default_factory=list)
     done: int = 0
 
@@ -100,7 +110,7 @@ class Engine:
 
     async def _agent(self, example: Example, isolation: Isolation, agents: asyncio.Semaphore) -> Run:
         if self.target is None:
-            return _recorded_run(example)
+            return self.run_of(example)
         async with agents:
             run = await run_example(self.target, example, self.capture, isolation, self.timeout, self.advice)
         if self.recording or run.trace is None or run.trace.spans:
@@ -109,8 +119,9 @@ class Engine:
 
     async def _result(self, run: Run, position: int, trial: int, isolation: Isolation) -> ScoringResult:
         why_not = run.why_not_comparable
-        if self.target is not None and run.failure is None and why_not is None:
-            why_not = why_not_comparable(run.example, run.trace, self.target.name)
+        name = "the test" if self.target is None else self.target.name
+        if (self.target or run.ran) and run.failure is None and why_not is None:
+            why_not = why_not_comparable(run.example, run.trace, name)
         scores: list[Score] = []
         if run.failure is None and why_not is None:
             scores = [
@@ -149,15 +160,6 @@ def _is_being_cancelled() -> bool:
     """Return True if the engine cancelled this task; the user's values may raise CancelledError, too."""
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
-
-
-def _recorded_run(example: Example) -> Run:
-    """Return the run that an example itself holds; without `tools_called` its trace is None."""
-    try:
-        trace = None if example.tools_called is None else Trace.from_calls(example.tools_called)
-        return Run(example, trace)
-    except AgentTraceError as error:
-        return Run(example, None, why_not_comparable=f"tools_called cannot be read: {error}")
 
 
 def why_not_comparable(example: Example, trace: Trace | None, function_name: str) -> str | None:
