@@ -36,8 +36,8 @@ class Run:
 
     In `example`, the actual output and the names of the called tools are filled in. `failure` says why the
     agent failed (it raised, or did not return in time), `why_not_comparable` why its run cannot be compared
-    (it could not be called). `duration` is in seconds. `ran` says that it was recorded just now, outside of the
-    engine.
+    (it could not be called). `duration` is in seconds. `ran` says that it was recorded just now, outside
+    of the engine.
     """
 
     example: Example

@@ -46,7 +46,8 @@ def _recorded_run(example: Example) -> Run:
 class Engine:
     """One running evaluation: its examples and settings, and its results so far by their place.
 
-    Coroutines of the user's run on the loop that runs the engine where `on_callers_loop` says so, else on the loop of `keeper`. `advice` is what to do where an agent does not return in time. Without a `target`,
+    Coroutines of the user's run on the loop that runs the engine where `on_callers_loop` says so, else on the
+    loop of `keeper`. `advice` is what to do where an agent does not return in time. Without a `target`,
     `run_of` gives the run of an example: by default the one that the example holds.
     """
 

@@ -1,4 +1,4 @@
-"""The pytest plugin: one test per example, the fixture `agenttrace`, scores in JUnit and at the end of the run.
+"""The pytest plugin: one test per example, the fixture `agenttrace`, scores in JUnit and at the end.
 
 Only pytest is imported here: a run that uses none of it pays next to nothing.
 """
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 MARKER = "agenttrace"
 _HELP = (
-    "agenttrace(examples, scorers, tracer=None, model=None, trials=1, require=None): one test per example; the "
-    "function is the agent and takes the example's input, or takes `example`"
+    "agenttrace(examples, scorers, tracer=None, model=None, trials=1, require=None): one test per example; "
+    "the function is the agent and takes the example's input, or takes `example`"
 )
 
 
@@ -95,10 +95,9 @@ def agenttrace(request: pytest.FixtureRequest) -> Iterator[Checks]:
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say at the end what was scored, over all workers."""
-    reports = [
-        one for some in terminalreporter.stats.values() for one in some if hasattr(one, "user_properties")
-    ]
-    if any(key.startswith("agenttrace:") for one in reports for key, _ in one.user_properties):
+    everything = [one for some in terminalreporter.stats.values() for one in some]
+    reports = [one for one in everything if getattr(one, "when", None) == "call"]
+    if any(key.startswith("agenttrace:score:") for one in reports for key, _ in one.user_properties):
         from agenttrace.pytest_plugin.summary import write_summary
 
         write_summary(terminalreporter, reports)

@@ -1,4 +1,4 @@
-"""Which tests a marked function becomes: its examples, their names as ids, what is skipped or in quarantine."""
+"""Which tests a marked function becomes: its examples, their names as ids, what is skipped, in quarantine."""
 
 from __future__ import annotations
 
@@ -79,12 +79,12 @@ def parametrize(metafunc: pytest.Metafunc) -> None:
     """Make one test of each example. What is wrong is an error of the collection, with its place."""
     definition = metafunc.definition
     where = f"{definition.path.name}::{definition.name}"
-    if not any(marker.name == MARKER for marker in definition.own_markers) or (
-        metafunc.cls is not None
-        and any(marker.name == MARKER for marker in getattr(metafunc.cls, "pytestmark", ()))
-    ):
+    on_class = metafunc.cls is not None and any(
+        marker.name == MARKER for marker in getattr(metafunc.cls, "pytestmark", ())
+    )
+    if on_class or not any(marker.name == MARKER for marker in definition.own_markers):
         raise pytest.UsageError(
-            f"{where}: @pytest.mark.agenttrace marks a function, which it makes tests of, not a class or a module"
+            f"{where}: @pytest.mark.agenttrace marks a function, to make tests of it, no class or module"
         )
     try:
         options = options_of(definition)

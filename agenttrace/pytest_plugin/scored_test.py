@@ -25,8 +25,8 @@ from agenttrace.tracing.capture import Capture, capture
 def scored(item: pytest.Function, test: Callable[..., Any], example: Example) -> Callable[..., Any]:
     """The test's function, called once for each trial; each call is recorded, and all are scored together.
 
-    What the function raises is raised, as in any test. An async function stays one: pytest-asyncio or anyio run
-    it on the loop, and with the fixtures, that they run it with anyway.
+    What the function raises is raised, as in any test. An async function stays one: pytest-asyncio or anyio
+    run it on the loop, and with the fixtures, that they run it with anyway.
     """
     marked = _Marked(item, example)
 
@@ -107,18 +107,19 @@ class _Marked:
         try:
             require_passed(report, None if require is None else Requirement.parse(require))
         except EvaluationFailed as failure:
-            if self.quarantine is None or over:
-                raise
-            said = (
-                f"in quarantine until {self.quarantine.day}, {self.quarantine.owner}: {self.quarantine.why}"
-            )
-            pytest.xfail(f"{said} | {str(failure).partition(chr(10))[0]}")
-        if over and self.quarantine is not None:
-            pytest.fail(
-                f"the quarantine ended on {self.quarantine.day} ({self.quarantine.owner}: {self.quarantine.why}); "
-                "the example passes: remove its quarantine",
-                pytrace=False,
-            )
+            text = str(failure)
+        else:
+            text = ""
+        if self.quarantine is None:
+            if text:
+                pytest.fail(text, pytrace=False)
+            return
+        accepted = f"{self.quarantine.day} ({self.quarantine.owner}: {self.quarantine.why})"
+        if over:
+            remedy = text or "the example passes: remove its quarantine"
+            pytest.fail(f"the quarantine ended on {accepted}; {remedy}", pytrace=False)
+        if text:
+            pytest.xfail(f"in quarantine until {accepted}; {text.partition(chr(10))[0]}")
 
 
 def _run_of(example: Example, run: _Recorded) -> Run:
