@@ -135,18 +135,18 @@ def _arguments(metafunc: pytest.Metafunc, examples: tuple[Example, ...]) -> tupl
     names = [name for name in parameters if name not in fixtures]
     rows = []
     for position, example in enumerate(examples, 1):
-        given = example.input
-        if isinstance(given, str) and len(names) == 1:
-            given = {names[0]: given}
-        if given is None:
-            given = {}
-        if not isinstance(given, Mapping) or set(given) != set(names):
-            got = sorted(given) if isinstance(given, Mapping) else "a text"
+        fields = example.input
+        if isinstance(fields, str) and len(names) == 1:
+            fields = {names[0]: fields}
+        if fields is None:
+            fields = {}
+        if not isinstance(fields, Mapping) or set(fields) != set(names):
+            got = sorted(fields) if isinstance(fields, Mapping) else "a text"
             raise ConfigError(
                 f"the function takes {names or 'nothing'} beside its fixtures, and the input of example "
                 f"{position} ({example.name!r}) is {got}; or take `example`"
             )
-        rows.append([given[name] for name in names])
+        rows.append([fields[name] for name in names])
     return names, rows
 
 
