@@ -34,7 +34,12 @@ if TYPE_CHECKING:
     from agenttrace.core.trace import Trace
     from agenttrace.datasets import EvalDataset, get_examples_from_yaml
     from agenttrace.defaults import default_tracer, observe, wrap
-    from agenttrace.evaluation import assert_test, run_evaluation
+    from agenttrace.evaluation import (
+        assert_test,
+        assert_test_async,
+        run_evaluation,
+        run_evaluation_async,
+    )
     from agenttrace.expectations import (
         ABSENT,
         any_of,
@@ -119,7 +124,7 @@ _HOMES = {
     "agenttrace.core.trace": "Trace",
     "agenttrace.datasets": "EvalDataset get_examples_from_yaml",
     "agenttrace.defaults": "default_tracer observe wrap",
-    "agenttrace.evaluation": "assert_test run_evaluation",
+    "agenttrace.evaluation": "assert_test assert_test_async run_evaluation run_evaluation_async",
     "agenttrace.expectations": (
         "ABSENT any_of approx call expect gt gte has length lt lte many not_ one_of opt par re_ ref"
         " semantic seq type_"
@@ -209,6 +214,7 @@ __all__ = [
     "any_of",
     "approx",
     "assert_test",
+    "assert_test_async",
     "call",
     "default_tracer",
     "expect",
@@ -231,6 +237,7 @@ __all__ = [
     "ref",
     "register_snapshot",
     "run_evaluation",
+    "run_evaluation_async",
     "scorer",
     "semantic",
     "seq",

@@ -12,7 +12,7 @@ from agenttrace.core.protocols import Scorer, Store
 from agenttrace.core.report import EvaluationReport
 from agenttrace.datasets.dataset import EvalDataset, row_of
 from agenttrace.evaluation import assert_test, run_evaluation
-from agenttrace.evaluation.evaluate import EvaluationOptions
+from agenttrace.evaluation.run import EvaluationOptions
 from agenttrace.store import open_store
 
 PROJECT = "default"

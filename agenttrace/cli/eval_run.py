@@ -14,7 +14,8 @@ from agenttrace.cli.store_option import store_option
 from agenttrace.core.report import EvaluationFailed, ScoringResult
 from agenttrace.evaluation.assertion import Requirement, examples_in, require_passed
 from agenttrace.evaluation.engine import Progress
-from agenttrace.evaluation.evaluate import TIMEOUT, run_evaluation
+from agenttrace.evaluation.evaluate import run_evaluation
+from agenttrace.evaluation.run import TIMEOUT
 from agenttrace.reports.terminal import report_lines
 from agenttrace.reports.text import show
 from agenttrace.tracer import Tracer

@@ -23,6 +23,9 @@ _FIELD_VALUES = {
     "retrieval_context": _STRINGS,
     "tools_called": "a list of tool names or of mappings with 'name'",
     "additional_metadata": "a mapping with text keys",
+    "skip": "a reason, or true",
+    "xfail": "a reason, or true",
+    "quarantine": "a string 'OWNER until YYYY-MM-DD: WHY'",
     "name": "a string",
     "example_id": "a string",
     "created_at": "a string with a date in ISO format",
@@ -46,6 +49,8 @@ class Example(BaseModel):
     `actual_output`. `expected_output` and `actual_output` are any value. `expected_tools` is a list of
     names, of mappings with ``tool_name`` and ``parameters``, of ``call(…)``, or any expectation.
     `tools_called` takes a trace's `tool_calls`, too, and keeps them as mappings.
+    `skip` and `xfail` (a reason, or true) and `quarantine` (``"OWNER until 2027-01-15: WHY"``) say what
+    pytest makes of the example's test.
     `created_at` is ISO text, now (UTC) by default; None for it or for `example_id` means the default.
 
     Fields are checked when they are given and when they are assigned; values are never converted
@@ -70,6 +75,9 @@ class Example(BaseModel):
         tools_called: list[Any] | None = None
         expected_tools: Any = None
     additional_metadata: dict[str, Any] | None = None
+    skip: str | bool | None = None
+    xfail: str | bool | None = None
+    quarantine: str | None = None
     name: str | None = None
     example_id: str = Field(default_factory=_new_id)
     created_at: str = Field(default_factory=_now)

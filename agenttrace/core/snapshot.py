@@ -382,12 +382,6 @@ class _FirstBudget(_Budget):
         return data
 
 
-def is_leaf(value: Any) -> bool:
-    """Whether a value's type is exactly str, int, float, bool or None."""
-    kind = type(value)
-    return kind is str or kind is int or kind is float or kind is bool or value is None
-
-
 def in_stable_order(members: Iterable[Any]) -> list[Any]:
     """The members of a set in an order that does not depend on the hash seed."""
     scalars, others = _split_scalars(iter(members))
@@ -399,5 +393,5 @@ def _split_scalars(items: Iterator[Any]) -> tuple[list[Any], list[Any]]:
     scalars: list[Any] = []
     others: list[Any] = []
     for item in items:
-        (scalars if is_leaf(item) and item == item else others).append(item)
+        (scalars if type(item) in LEAVES and item == item else others).append(item)
     return sorted(scalars, key=lambda item: (type_name(type(item)), item if item is not None else 0)), others

@@ -15,6 +15,7 @@ from agenttrace.core.jsonable import jsonable
 from agenttrace.core.trace import Trace
 from agenttrace.scoring.apply import copied_input, users_traceback
 from agenttrace.scoring.isolation import Call, Isolation, Outcome, Refused
+from agenttrace.tracing.context import open_calls_in
 
 
 class Captured(Protocol):
@@ -35,7 +36,8 @@ class Run:
 
     In `example`, the actual output and the names of the called tools are filled in. `failure` says why the
     agent failed (it raised, or did not return in time), `why_not_comparable` why its run cannot be compared
-    (it could not be called). `duration` is in seconds.
+    (it could not be called). `duration` is in seconds. `ran` says that it was recorded just now, outside
+    of the engine.
     """
 
     example: Example
@@ -43,14 +45,21 @@ class Run:
     failure: str | None = None
     why_not_comparable: str | None = None
     duration: float = 0.0
+    ran: bool = False
 
 
 async def run_example(
-    target: Target, example: Example, capture: CaptureScope, isolation: Isolation, timeout: float | None
+    target: Target,
+    example: Example,
+    capture: CaptureScope,
+    isolation: Isolation,
+    timeout: float | None,
+    advice: str = "",
 ) -> Run:
     """Run the agent on a copy of the input; never raises what the agent raises.
 
-    On a timeout the trace holds the spans that had ended by then. SystemExit fails the example;
+    On a timeout the trace holds the spans that had ended by then; the failure says which were open, where the
+    agent stood, and `advice`. SystemExit fails the example;
     KeyboardInterrupt stops the whole evaluation.
     """
     misfit = target.misfit(example)
@@ -58,11 +67,15 @@ async def run_example(
         return Run(example, None, why_not_comparable=misfit)
     args, kwargs = arguments(copied_input(example.input))
     with capture() as captured:
-        outcome = await isolation.run(Call(target.function, args, kwargs, copy_context()), timeout)
+        call = Call(target.function, args, kwargs, copy_context())
+        outcome = await isolation.run(call, timeout)
+        open_calls = open_calls_in(call.context) if outcome.timed_out else []
     if isinstance(outcome.error, Refused):
         return Run(example, None, why_not_comparable=str(outcome.error))
-    failure = _failure(target, outcome, timeout)
     trace = captured.trace
+    if outcome.timed_out and not open_calls:  # its task was cancelled, and what was open with it
+        open_calls = [span.name for span in trace.spans if span.status == "cancelled"]
+    failure = _failure(target, outcome, timeout, open_calls, advice)
     fields: dict[str, Any] = {
         "tools_called": [call.name for call in trace.tool_calls] if trace.spans else None
     }
@@ -71,9 +84,14 @@ async def run_example(
     return Run(example.model_copy(update=fields), trace, failure=failure, duration=outcome.duration)
 
 
-def _failure(target: Target, outcome: Outcome, timeout: float | None) -> str | None:
+def _failure(
+    target: Target, outcome: Outcome, timeout: float | None, open_calls: list[str], advice: str
+) -> str | None:
     if outcome.timed_out:
-        return f"{target.name} did not return within its timeout of {timeout:g} s"
+        lines = [f"{target.name} did not return within its timeout of {timeout:g} s"]
+        lines += [f"open spans: {' > '.join(open_calls)}"] if open_calls else []
+        lines += [f"it stood here:\n{outcome.place}"] if outcome.place else []
+        return "\n".join([*lines, advice] if advice else lines)
     if outcome.error is None:
         return None
     return users_traceback(outcome.error)

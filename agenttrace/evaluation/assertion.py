@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from agenttrace.core.errors import ConfigError, DatasetError, did_you_mean
 from agenttrace.core.example import Example
@@ -17,7 +17,8 @@ from agenttrace.core.protocols import ChatModel, Scorer, Store
 from agenttrace.core.report import EvaluationFailed, EvaluationReport, ScoringResult
 from agenttrace.datasets.dataset import EvalDataset
 from agenttrace.evaluation.engine import Progress
-from agenttrace.evaluation.evaluate import TIMEOUT, Recording, run_evaluation
+from agenttrace.evaluation.evaluate import run_evaluation, run_evaluation_async
+from agenttrace.evaluation.run import TIMEOUT, EvaluationOptions, Recording
 from agenttrace.reports.terminal import failure_line, report_text
 
 _OPERATORS: dict[str, Callable[[float, float], bool]] = {
@@ -112,15 +113,10 @@ def assert_test(
         ConfigError, DatasetError, ExpectationError, ScorerError: wrong use, before any agent is run.
     """
     __tracebackhide__ = True
-    if (examples is None) == (test_file is None):
-        both = examples is not None
-        raise ConfigError(
-            f"examples and test_file are {'both' if both else 'neither'} given; pass one of them: "
-            "examples=[Example(…)] or test_file='tests.yaml'"
-        )
+    chosen = _examples(examples, test_file)
     requirement = None if require is None else Requirement.parse(require)
     report = run_evaluation(
-        examples_in(test_file) if test_file is not None else examples or (),
+        chosen,
         scorers,
         model=model,
         project_name=project_name,
@@ -133,11 +129,50 @@ def assert_test(
         executor=executor,
         progress=progress,
         store=store,
-        metadata=metadata if require is None else {**(metadata or {}), "require": require},
+        metadata=_with_requirement(metadata, require),
     )
-    for line in report.vacuous_lines:  # a test that passes has no other voice
-        warnings.warn(line.removeprefix("? "), stacklevel=2)
+    _warn_of_vacuous_guards(report)
     return require_passed(report, requirement)
+
+
+async def assert_test_async(
+    examples: Iterable[Example] | None = None,
+    scorers: Iterable[Scorer] = (),
+    *,
+    test_file: str | Path | None = None,
+    require: str | None = None,
+    **options: Unpack[EvaluationOptions],
+) -> EvaluationReport:
+    """Do as `assert_test` does, on the caller's event loop: ``await assert_test_async(…)``.
+
+    See `run_evaluation_async` for what that means. Raises as `assert_test`.
+    """
+    __tracebackhide__ = True
+    chosen = _examples(examples, test_file)
+    requirement = None if require is None else Requirement.parse(require)
+    options["metadata"] = _with_requirement(options.get("metadata"), require)
+    report = await run_evaluation_async(chosen, scorers, **options)
+    _warn_of_vacuous_guards(report)
+    return require_passed(report, requirement)
+
+
+def _examples(examples: Iterable[Example] | None, test_file: str | Path | None) -> Iterable[Example]:
+    if (examples is None) == (test_file is None):
+        both = examples is not None
+        raise ConfigError(
+            f"examples and test_file are {'both' if both else 'neither'} given; pass one of them: "
+            "examples=[Example(…)] or test_file='tests.yaml'"
+        )
+    return examples_in(test_file) if test_file is not None else examples or ()
+
+
+def _with_requirement(metadata: Mapping[str, Any] | None, require: str | None) -> Mapping[str, Any] | None:
+    return metadata if require is None else {**(metadata or {}), "require": require}
+
+
+def _warn_of_vacuous_guards(report: EvaluationReport) -> None:
+    for line in report.vacuous_lines:  # a test that passes has no other voice
+        warnings.warn(line.removeprefix("? "), stacklevel=3)
 
 
 def examples_in(test_file: str | Path) -> EvalDataset:

@@ -15,6 +15,7 @@ from agenttrace.core.report import ScoringResult, outcome_of
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
 from agenttrace.evaluation.agent_run import CaptureScope, Run, Target, run_example
+from agenttrace.process.loop_thread import LoopKeeper
 from agenttrace.scoring.apply import apply_scorer, users_traceback
 from agenttrace.scoring.isolation import Interrupted, Isolation
 
@@ -32,9 +33,23 @@ Control-C does.
 """
 
 
+def _recorded_run(example: Example) -> Run:
+    """Return the run that an example itself holds; without `tools_called` its trace is None."""
+    try:
+        trace = None if example.tools_called is None else Trace.from_calls(example.tools_called)
+        return Run(example, trace)
+    except AgentTraceError as error:
+        return Run(example, None, why_not_comparable=f"tools_called cannot be read: {error}")
+
+
 @dataclass
 class Engine:
-    """One running evaluation: its examples and settings, and its results so far by their place."""
+    """One running evaluation: its examples and settings, and its results so far by their place.
+
+    Coroutines of the user's run on the loop that runs the engine where `on_callers_loop` says so, else on the
+    loop of `keeper`. `advice` is what to do where an agent does not return in time. Without a `target`,
+    `run_of` gives the run of an example: by default the one that the example holds.
+    """
 
     examples: tuple[Example, ...]
     scorers: tuple[Scorer, ...]
@@ -46,6 +61,10 @@ class Engine:
     executor: Executor | None
     progress: Progress | None
     recording: bool = True
+    on_callers_loop: bool = False
+    keeper: LoopKeeper | None = None
+    advice: str = ""
+    run_of: Callable[[Example], Run] = _recorded_run
     results: list[ScoringResult | None] = field(default_factory=list)
     done: int = 0
 
@@ -55,7 +74,7 @@ class Engine:
         self.results = [None] * len(places)
         pending = iter(enumerate(places))
         agents = asyncio.Semaphore(self.concurrency)
-        isolation = Isolation(self.executor)
+        isolation = Isolation(self.executor, on_this_loop=self.on_callers_loop, keeper=self.keeper)
 
         async def work() -> None:
             for place, (position, trial) in pending:
@@ -92,17 +111,18 @@ class Engine:
 
     async def _agent(self, example: Example, isolation: Isolation, agents: asyncio.Semaphore) -> Run:
         if self.target is None:
-            return _recorded_run(example)
+            return self.run_of(example)
         async with agents:
-            run = await run_example(self.target, example, self.capture, isolation, self.timeout)
+            run = await run_example(self.target, example, self.capture, isolation, self.timeout, self.advice)
         if self.recording or run.trace is None or run.trace.spans:
             return run
         return replace(run, trace=None)  # an empty trace would say that nothing was called
 
     async def _result(self, run: Run, position: int, trial: int, isolation: Isolation) -> ScoringResult:
         why_not = run.why_not_comparable
-        if self.target is not None and run.failure is None and why_not is None:
-            why_not = why_not_comparable(run.example, run.trace, self.target.name)
+        name = "the test" if self.target is None else self.target.name
+        if (self.target or run.ran) and run.failure is None and why_not is None:
+            why_not = why_not_comparable(run.example, run.trace, name)
         scores: list[Score] = []
         if run.failure is None and why_not is None:
             scores = [
@@ -141,15 +161,6 @@ def _is_being_cancelled() -> bool:
     """Return True if the engine cancelled this task; the user's values may raise CancelledError, too."""
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
-
-
-def _recorded_run(example: Example) -> Run:
-    """Return the run that an example itself holds; without `tools_called` its trace is None."""
-    try:
-        trace = None if example.tools_called is None else Trace.from_calls(example.tools_called)
-        return Run(example, trace)
-    except AgentTraceError as error:
-        return Run(example, None, why_not_comparable=f"tools_called cannot be read: {error}")
 
 
 def why_not_comparable(example: Example, trace: Trace | None, function_name: str) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextvars import Context, copy_context
@@ -73,6 +74,10 @@ class LoopThread:
         """Cancel a task that `start` began. May be called on any thread; does not wait."""
         self._loop.call_soon_threadsafe(lambda: started.result().cancel())
 
+    def task_of(self, started: Future[asyncio.Task[Any]]) -> asyncio.Task[Any] | None:
+        """The task that `start` began, None where it has not begun yet."""
+        return started.result() if started.done() else None
+
     def runs(self, started: Future[asyncio.Task[Any]]) -> bool:
         """Returns True if the loop executes this task at the moment. May be called on any thread."""
         return started.done() and asyncio.current_task(self._loop) is started.result()
@@ -104,6 +109,40 @@ class LoopThread:
         finally:
             self._closing = True
             self._loop.stop()
+
+
+class LoopKeeper:
+    """Keeps one loop for the coroutines of a thread's plain code, until that thread ends.
+
+    What is bound to a loop, such as a client that keeps connections, so goes on working in the next
+    evaluation of the thread. A loop that does not answer, or that a fork left behind, is replaced.
+    """
+
+    def __init__(self) -> None:
+        self._loop: LoopThread | None = None
+
+    def loop(self) -> LoopThread:
+        """The loop; its thread is started when it is first asked for."""
+        if self._loop is None or self._loop.blocked or not self._loop.alive:
+            self._loop = LoopThread("async")
+        return self._loop
+
+    def __del__(self) -> None:
+        if self._loop is not None:
+            self._loop.close(within=0)
+
+
+class _OfThread(threading.local):
+    def __init__(self) -> None:
+        self.keeper = LoopKeeper()
+
+
+_of_thread = _OfThread()
+
+
+def loop_keeper() -> LoopKeeper:
+    """The keeper of the calling thread's loop."""
+    return _of_thread.keeper
 
 
 def wait_for(make: Callable[[], Coroutine[Any, Any, T]]) -> T:

@@ -23,6 +23,7 @@ SHOWN_FAILURES = 50
 ERROR_LINES = 16
 DIFF_LINES = 120
 _SHOWN_NAMES = 3
+FAILURE_WIDTH = 300
 
 _WORDS = {
     "passed": ("✓", "PASSED", "green"),
@@ -42,15 +43,32 @@ def failure_line(report: EvaluationReport) -> str:
     bad = [result for result in report.results if not result.success]
     if not bad:
         return safe_line(f"required: {report.metadata.get('requirement', '')}")
+    if len(report) == 1:
+        return safe_line(f"{_label(bad[0])}: {_why(bad[0])}", FAILURE_WIDTH)
     counts = " and ".join(
         f"{report.counts[word]} {word}" for word in ("failed", "errored") if report.counts[word]
     )
-    names = ", ".join(result.name or f"test {result.position + 1}" for result in bad[:_SHOWN_NAMES])
+    names = ", ".join(map(_label, bad[:_SHOWN_NAMES]))
     more = f", … {len(bad) - _SHOWN_NAMES} more" if len(bad) > _SHOWN_NAMES else ""
-    reasons = [score.reason for score in bad[0].scores if not score.passed and score.reason]
-    ends = (bad[0].error or "").strip().splitlines()[-1:] + reasons  # of a traceback, what was raised
-    reason = f": {' '.join(ends[0].split())}" if ends else ""
-    return safe_line(f"{counts} of {len(report)}: {names}{more}{reason}")
+    return safe_line(f"{counts} of {len(report)}: {names}{more}: {_why(bad[0])}", FAILURE_WIDTH)
+
+
+def _label(result: ScoringResult) -> str:
+    return result.name or f"test {result.position + 1}"
+
+
+def _why(result: ScoringResult) -> str:
+    """Why a result is no pass: what was raised, or the first reason with the first place that differs."""
+    ends = (result.error or "").strip().splitlines()[-1:]  # of a traceback, what was raised
+    bad = [score for score in result.scores if not score.passed]
+    reason = next((score.reason for score in bad if score.reason), "")
+    places = [line.strip() for score in bad for line in (score.diff or "").splitlines()]
+    place = next(filter(_names_a_difference, places), "")
+    return " ".join("; ".join(filter(None, (ends[0] if ends else reason, place))).split())
+
+
+def _names_a_difference(line: str) -> bool:
+    return ": expected " in line or line.startswith(("- ", "+ "))
 
 
 def report_lines(report: EvaluationReport) -> Iterator[Line]:

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import copy
 import math
-import os
 import traceback
 from contextvars import copy_context
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from agenttrace.core.errors import AgentTraceError, ExpectationError, with_article
@@ -23,6 +21,7 @@ from agenttrace.core.score import Score
 from agenttrace.core.text import described
 from agenttrace.core.trace import Trace
 from agenttrace.scoring.checks import unfit_field
+from agenttrace.scoring.hanging import is_ours
 from agenttrace.scoring.isolation import Call, Isolation, Outcome
 
 OUTCOMES = ("passed", "failed", "skipped", "errored")
@@ -104,10 +103,6 @@ def why_not_a_score(value: Any) -> str | None:
     return None
 
 
-_ROOMS = ("tracing", "scoring", "evaluation", "online", "process")
-_OURS = tuple(str(Path(__file__).parents[1] / room) + os.sep for room in _ROOMS)
-
-
 def users_traceback(error: BaseException) -> str:
     """Return the traceback without frames of agenttrace, in causes, contexts and groups, too."""
     outermost = traceback.TracebackException.from_exception(error)
@@ -119,14 +114,10 @@ def users_traceback(error: BaseException) -> str:
             continue
         part_ids.add(id(part))
         part.stack = traceback.StackSummary.from_list(
-            [(f.filename, f.lineno or 0, f.name, f.line) for f in part.stack if not _is_ours(f.filename)]
+            [(f.filename, f.lineno or 0, f.name, f.line) for f in part.stack if not is_ours(f.filename)]
         )
         pending += [p for p in (part.__cause__, part.__context__, *(part.exceptions or ())) if p is not None]
     return "".join(outermost.format()).rstrip("\n")
-
-
-def _is_ours(filename: str) -> bool:
-    return filename.startswith(("<agenttrace", *_OURS))
 
 
 def last_line(error: BaseException) -> str:

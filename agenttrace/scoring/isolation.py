@@ -15,12 +15,14 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor
 from contextvars import Context
 from dataclasses import dataclass, replace
+from threading import get_ident
 from types import FunctionType, MethodType
 from typing import Any, Final
 
 from agenttrace.core.errors import ConfigError
-from agenttrace.process.loop_thread import LoopThread
+from agenttrace.process.loop_thread import LoopKeeper, LoopThread
 from agenttrace.process.threads import DaemonExecutor, set_once, settle
+from agenttrace.scoring.hanging import place_of_task, place_of_thread
 
 ANSWER_WITHIN = 1.0
 """Seconds in which the loop of the user's coroutines must answer after a timeout; else it is blocked."""
@@ -30,7 +32,8 @@ ANSWER_WITHIN = 1.0
 class Outcome:
     """How a call ended: with a value, with an error, or not in time. `duration` is in seconds.
 
-    `blocked_by_other`: not in time because another call blocked the event loop.
+    `blocked_by_other`: not in time because another call blocked the event loop. `place`: where a call that
+    is late stood at that moment, as the lines of a traceback.
     """
 
     value: Any = None
@@ -38,6 +41,7 @@ class Outcome:
     timed_out: bool = False
     blocked_by_other: bool = False
     duration: float = 0.0
+    place: str = ""
 
 
 LATE: Final = Outcome(timed_out=True)
@@ -67,17 +71,26 @@ class Refused(ConfigError):
 class Isolation:
     """The threads and the loop of one evaluation. Used from the engine's loop only.
 
-    Plain functions run on `executor`, or on new daemon threads; `of_loop` is the default executor of the loop
-    that coroutines run on.
+    Plain functions run on `executor`, or on new daemon threads. Coroutines run on the loop of the engine
+    itself where `on_this_loop` says so: then nothing can be done about one that blocks it. Else they run on
+    the loop that `keeper` keeps beyond this evaluation, or on a new one whose default executor is `of_loop`.
     """
 
     def __init__(
-        self, executor: Executor | None = None, *, of_loop: ThreadPoolExecutor | None = None
+        self,
+        executor: Executor | None = None,
+        *,
+        of_loop: ThreadPoolExecutor | None = None,
+        on_this_loop: bool = False,
+        keeper: LoopKeeper | None = None,
     ) -> None:
         self._executor_is_ours = executor is None
         self._executor = DaemonExecutor(math.inf, name="eval") if executor is None else executor
         self._of_loop = of_loop
+        self._on_this_loop = on_this_loop
+        self._keeper = keeper
         self._loop: LoopThread | None = None
+        self._running: set[Future[asyncio.Task[None]]] = set()
 
     async def run(self, call: Call, timeout: float | None) -> Outcome:
         """Run a plain or async callable and return its outcome, also where it raises.
@@ -112,33 +125,56 @@ class Isolation:
             outcome = await _in_time(job.future, timeout)
         finally:
             job.abandoned = outcome is LATE
-        return outcome
+        return replace(LATE, place=place_of_thread(job.thread_id)) if outcome is LATE else outcome
+
+    async def _here(self, call: Call, timeout: float | None) -> Outcome:
+        """Run a coroutine on the running loop."""
+        task = asyncio.get_running_loop().create_task(_consume(call), context=call.context)
+        try:
+            await asyncio.wait((task,), timeout=timeout)
+            if task.done():
+                return task.result()
+            return replace(LATE, place=place_of_task(task))
+        finally:
+            task.cancel()
 
     async def _on_loop(self, call: Call, timeout: float | None) -> Outcome:
+        if self._on_this_loop:
+            return await self._here(call, timeout)
         if self._loop is None or not self._loop.alive:
-            self._loop = LoopThread("async", self._of_loop)
+            keeper = self._keeper
+            self._loop = LoopThread("async", self._of_loop) if keeper is None else keeper.loop()
         loop = self._loop
         future: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
         task = loop.start(lambda: _consume(call), call.context, lambda outcome: settle(future, outcome))
+        self._running.add(task)
         outcome = LATE
+        place = ""
         try:
             outcome = await _in_time(future, timeout)
         finally:
+            self._running.discard(task)
             if outcome is LATE:
+                place = place_of_task(loop.task_of(task))
                 loop.cancel(task)
         if outcome is LATE and (loop.blocked or not await loop.answers(ANSWER_WITHIN)):
             loop.blocked = True
             if self._loop is loop:
                 self._loop = None  # something blocks it: later calls get a fresh one
-            return replace(LATE, blocked_by_other=not loop.runs(task))
-        return outcome
+            return replace(LATE, blocked_by_other=not loop.runs(task), place=place)
+        return replace(LATE, place=place) if outcome is LATE else outcome
 
     def close(self) -> None:
         """End each thread as soon as it is idle, and cancel the calls that still run on the loop."""
         if self._executor_is_ours:
             self._executor.shutdown()
-        if self._loop is not None:
+        if self._loop is None:
+            return
+        if self._keeper is None:
             self._loop.close()
+        elif self._loop.alive:
+            for task in tuple(self._running):
+                self._loop.cancel(task)
 
 
 class _Job:
@@ -148,9 +184,11 @@ class _Job:
         self.call = call
         self.future: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
         self.abandoned = False
+        self.thread_id: int | None = None
 
     def run(self) -> Outcome:
         """Make the call. Never raises."""
+        self.thread_id = get_ident()
         try:
             return Outcome(self.call.context.run(self._value))
         except BaseException as error:  # choke-point: whatever the user's code raises is the outcome

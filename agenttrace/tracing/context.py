@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextvars import ContextVar
+from contextvars import Context, ContextVar
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
@@ -37,6 +37,16 @@ def runs_inside(record: Record) -> bool:
             return True
         ancestor = ancestor[PARENT]
     return False
+
+
+def open_calls_in(context: Context) -> list[str]:
+    """The names of the calls that run in a context, the outermost first. May be called on any thread."""
+    names: list[str] = []
+    record = context.get(current)
+    while record is not None and record[OBSERVED] is not None:
+        names.append(str(record[OBSERVED].name))
+        record = record[PARENT]
+    return names[::-1]
 
 
 class Entered:

@@ -161,5 +161,5 @@ def test_the_first_line_ends_with_what_the_agent_raised_on_one_safe_line():
             scorers=[ExactMatchScorer()],
         )
     first = str(caught.value).splitlines()[0]
-    assert first.startswith("1 failed of 1: route")
+    assert first.startswith("route: route")
     assert "\x1b" not in first

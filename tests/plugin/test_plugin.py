@@ -1,0 +1,369 @@
+"""The pytest plugin in projects of its own, run as subprocesses: what users, JUnit and summaries see."""
+
+import os
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+EXAMPLES = """
+examples:
+- name: right
+  input: {order: 7, amount: 12}
+  expected_tools: [{refund: {order: 7, amount: 12}}]
+- name: wrong
+  input: {order: 8, amount: 12.5}
+  expected_tools: [{refund: {order: 8, amount: 12}}]
+"""
+
+SHOP = """
+import pytest
+from agenttrace import Example, Tracer, call
+from agenttrace.scorers import ToolOrderScorer
+
+tracer = Tracer("shop", store="memory")
+
+@tracer.observe(span_type="tool")
+def refund(order, amount):
+    return "ok"
+"""
+
+MARKED = """
+@pytest.mark.agenttrace(examples="refunds.yaml", scorers=[ToolOrderScorer()])
+def test_refund(order, amount):
+    return refund(order, amount)
+"""
+
+
+class Project:
+    """A directory with tests, and what a run of pytest there gave."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def write(self, name, text):
+        (self.path / name).write_text(dedent(text))
+
+    def run(self, *options, **environment):
+        env = {key: value for key, value in os.environ.items() if not key.startswith(("PYTEST_", "GITHUB_"))}
+        ran = subprocess.run(
+            [sys.executable, "-m", "pytest", "-p", "no:randomly", "-p", "no:cacheprovider", *options],
+            cwd=self.path,
+            env={**env, "COLUMNS": "200", **environment},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        self.code, self.out = ran.returncode, ran.stdout + ran.stderr
+        return ran.stdout.splitlines()
+
+    def cases(self):
+        """The cases of the JUnit file, by name."""
+        root = ElementTree.parse(self.path / "junit.xml").getroot()
+        return {case.get("name"): case for case in root.iter("testcase")}
+
+
+@pytest.fixture
+def project(tmp_path):
+    project = Project(tmp_path)
+    project.write("refunds.yaml", EXAMPLES)
+    project.write("pytest.ini", "[pytest]\naddopts = -q\nasyncio_default_fixture_loop_scope = function\n")
+    return project
+
+
+def properties(case):
+    return {one.get("name"): one.get("value") for one in case.iter("property")}
+
+
+class TestOneTestPerExample:
+    def test_has_its_name_and_says_first_what_is_wrong(self, project):
+        project.write("test_shop.py", SHOP + MARKED)
+        lines = project.run("--junit-xml=junit.xml")
+        assert project.code == 1
+        (failed,) = [line for line in lines if line.startswith("FAILED")]
+        assert failed == (
+            "FAILED test_shop.py::test_refund[wrong] - Failed: wrong: 0 of 1 expected calls aligned "
+            "(in_order); amount: expected 12, got 12.5"
+        )
+        assert "1 failed, 1 passed" in lines[-1]
+        cases = project.cases()
+        assert properties(cases["test_refund[right]"])["agenttrace:score:Tool Order"] == "1 passed"
+        assert properties(cases["test_refund[wrong]"])["agenttrace:score:Tool Order"] == "0 failed"
+        assert "Tool Order  0.50 over 2 of 2  1 passed, 1 failed" in lines
+
+    def test_is_chosen_by_its_name(self, project):
+        project.write("test_shop.py", SHOP + MARKED)
+        assert "1 passed, 1 deselected" in project.run("-k", "right")[-1]
+        assert project.code == 0
+
+    def test_takes_the_example_itself_a_text_or_examples_in_python(self, project):
+        project.write(
+            "test_shop.py",
+            SHOP
+            + """
+@pytest.mark.agenttrace([Example(name="text", input="7", expected_tools=["refund"])], [ToolOrderScorer()])
+def test_text(question):
+    refund(question, 1)
+
+@pytest.mark.agenttrace([Example(expected_tools=["refund"])], [ToolOrderScorer()], tracer=tracer)
+def test_example(example, tmp_path):
+    assert example.expected_tools == ["refund"] and tmp_path.exists()
+    refund(1, 1)
+""",
+        )
+        lines = project.run("-vv")
+        assert "2 passed" in lines[-1]
+        assert any("test_text[text] PASSED" in line for line in lines)
+        assert any("test_example[example 1] PASSED" in line for line in lines)
+
+    def test_raises_what_the_function_raises(self, project):
+        project.write(
+            "test_shop.py", SHOP + MARKED.replace("return refund", "assert order == 7\n    return refund")
+        )
+        lines = project.run()
+        assert any("test_refund[wrong] - assert 8 == 7" in line for line in lines)
+
+    def test_is_one_section_over_all_workers(self, project):
+        project.write("test_shop.py", SHOP + MARKED)
+        lines = project.run("-n", "2", "--junit-xml=junit.xml")
+        assert "Tool Order  0.50 over 2 of 2  1 passed, 1 failed" in lines
+        heads = [line for line in lines if line.strip("= ") == "agenttrace"]
+        assert len(heads) == 1
+        assert {"test_refund[right]", "test_refund[wrong]"} == set(project.cases())
+
+    def test_writes_the_step_summary_where_the_ci_names_one(self, project):
+        project.write("test_shop.py", SHOP + MARKED)
+        project.run(GITHUB_STEP_SUMMARY=str(project.path / "summary.md"))
+        assert (
+            "| Tool Order | 0.50 over 2 of 2 | 1 passed, 1 failed |"
+            in (project.path / "summary.md").read_text()
+        )
+
+    def test_runs_as_often_as_the_marker_or_the_option_says(self, project):
+        project.write(
+            "test_shop.py",
+            SHOP
+            + """
+turns = iter(range(100))
+
+@pytest.mark.agenttrace([Example(name="one", expected_tools=["refund"])], [ToolOrderScorer()], trials=3,
+                        require="pass_rate >= 0.3")
+def test_flaky(example):
+    if next(turns) % 2 == 0:
+        refund(1, 1)
+    else:
+        with tracer.span("nothing"):
+            pass
+""",
+        )
+        assert "1 passed" in project.run()[-1]
+        assert "over 3 of 3" in project.out
+        assert "1 passed" in project.run("--agenttrace-trials=5")[-1]
+        assert "over 5 of 5" in project.out
+
+    def test_is_stored_where_the_option_says(self, project):
+        project.write("test_shop.py", SHOP + MARKED)
+        project.run("--agenttrace-store=results.db")
+        from agenttrace.store import open_store
+
+        runs = open_store(str(project.path / "results.db")).runs()
+        assert {run.name for run in runs} == {
+            "test_shop.py::test_refund[right]",
+            "test_shop.py::test_refund[wrong]",
+        }
+
+
+ASYNC = """
+import asyncio
+import pytest_asyncio
+
+@pytest_asyncio.fixture(loop_scope="{scope}", scope="{scope}")
+async def client():
+    loop = asyncio.get_running_loop()
+    queue = asyncio.Queue()
+
+    async def serve():
+        while True:
+            future, value = await queue.get()
+            future.set_result(value)
+
+    task = loop.create_task(serve())
+
+    async def ask(value):
+        assert asyncio.get_running_loop() is loop
+        future = loop.create_future()
+        await queue.put((future, value))
+        return await future
+
+    yield ask
+    task.cancel()
+
+@pytest.mark.asyncio(loop_scope="{scope}")
+@pytest.mark.agenttrace("refunds.yaml", [ToolOrderScorer()])
+async def test_refund(order, amount, client):
+    return refund(order, await client(amount))
+"""
+
+
+def test_the_examples_of_the_page_are_tests(project):
+    page = (Path(__file__).parents[2] / "docs" / "testing.md").read_text()
+    for name, text in re.findall(r"^```\w+ file=(\S+)\n(.*?)^```", page, re.M | re.S):
+        project.write(name, text)
+    assert "1 passed, 1 xfailed" in project.run()[-1]
+
+
+class TestAsync:
+    @pytest.mark.parametrize("scope", ["function", "module"])
+    def test_functions_run_on_the_loop_of_pytest_asyncio_with_its_fixtures(self, project, scope):
+        project.write("test_shop.py", SHOP + ASYNC.replace("{scope}", scope))
+        lines = project.run()
+        assert "1 failed, 1 passed" in lines[-1]
+        assert any("wrong: 0 of 1 expected calls aligned" in line for line in lines)
+
+    def test_functions_run_under_anyio(self, project):
+        project.write(
+            "test_shop.py",
+            SHOP
+            + """
+import asyncio
+
+@pytest.fixture
+def anyio_backend():
+    return "asyncio"
+
+@pytest.fixture
+async def loop(anyio_backend):
+    return asyncio.get_running_loop()
+
+@pytest.mark.anyio
+@pytest.mark.agenttrace("refunds.yaml", [ToolOrderScorer()])
+async def test_refund(order, amount, loop):
+    assert asyncio.get_running_loop() is loop
+    return refund(order, amount)
+""",
+        )
+        assert "1 failed, 1 passed" in project.run("-p", "no:asyncio")[-1]
+
+    def test_one_client_of_the_module_serves_fifty_tests(self, project):
+        project.write(
+            "test_shop.py",
+            SHOP
+            + ASYNC.replace("{scope}", "module").replace(
+                '"refunds.yaml"',
+                '[Example(name=str(n), input={"order": n, "amount": n}, expected_tools=["refund"]) '
+                "for n in range(50)]",
+            ),
+        )
+        assert "50 passed" in project.run()[-1]
+
+
+class TestWhatTheExampleSays:
+    def test_skip_xfail_and_quarantine(self, project):
+        project.write(
+            "refunds.yaml",
+            """
+            examples:
+            - {name: skipped, skip: not yet, input: {order: 1, amount: 1}}
+            - {name: known, xfail: ticket 7, input: {order: 1, amount: 1}, expected_tools: [other]}
+            - name: quarantined
+              quarantine: "Ada until 2999-01-15: the tool rounds"
+              input: {order: 1, amount: 1}
+              expected_tools: [other]
+            - name: healed
+              quarantine: "Ada until 2999-01-15: the tool rounds"
+              input: {order: 1, amount: 1}
+              expected_tools: [refund]
+            - name: over
+              quarantine: "Ada until 2001-01-15: the tool rounds"
+              input: {order: 1, amount: 1}
+              expected_tools: [refund]
+            """,
+        )
+        project.write("test_shop.py", SHOP + MARKED)
+        lines = project.run("-rfsxX")
+        assert "1 failed, 1 passed, 1 skipped, 2 xfailed" in lines[-1]
+        (failed,) = [line for line in lines if line.startswith("FAILED")]
+        assert "the quarantine ended on 2001-01-15 (Ada: the tool rounds); the example passes" in failed
+        assert any("in quarantine until 2999-01-15 (Ada: the tool rounds); quar" in x for x in lines)
+
+    @pytest.mark.parametrize(
+        "text", ["Ada: why", "until 2999-01-15: why", "Ada until soon: why", "Ada until 2999-01-15"]
+    )
+    def test_a_quarantine_without_owner_day_or_reason_is_an_error_of_the_collection(self, project, text):
+        project.write(
+            "refunds.yaml", f"examples:\n- {{input: {{order: 1, amount: 1}}, quarantine: '{text}'}}\n"
+        )
+        project.write("test_shop.py", SHOP + MARKED)
+        project.run()
+        assert project.code not in (0, 1)
+        assert "refunds.yaml:2: quarantine is written 'OWNER until YYYY-MM-DD: WHY'" in project.out
+
+
+class TestWrongUse:
+    @pytest.mark.parametrize(
+        ("marked", "message"),
+        [
+            (
+                MARKED.replace("refunds.yaml", "none.yaml"),
+                "none.yaml; a path is relative to the test's own directory",
+            ),
+            (MARKED.replace("scorers=", "scorer="), "no option 'scorer'; did you mean 'scorers'"),
+            (MARKED.replace("scorers=", "require='pas_rate >= 1', scorers="), "no measure 'pas_rate'"),
+            (MARKED.replace("(order, amount)", "(order, sum)", 1), "['order', 'sum'] beside its fixtures"),
+            (MARKED.replace("[ToolOrderScorer()]", "[]"), "scorers"),
+            (
+                "@pytest.mark.agenttrace('refunds.yaml', [ToolOrderScorer()])\nclass TestAll:\n"
+                "    def test_one(self, order, amount):\n        pass\n",
+                "marks a function",
+            ),
+            (
+                MARKED.replace('examples="refunds.yaml"', "examples=[Example(name='a'), Example(name='a')]"),
+                "2 examples are called 'a'",
+            ),
+        ],
+    )
+    def test_is_an_error_of_the_collection(self, project, marked, message):
+        project.write("test_shop.py", SHOP + marked)
+        project.run()
+        assert project.code not in (0, 1)
+        assert message in project.out
+
+
+class TestTheFixture:
+    def test_checks_what_was_recorded_and_attaches_it(self, project):
+        project.write(
+            "test_shop.py",
+            SHOP
+            + """
+def test_check(agenttrace):
+    refund(1, 2)
+    agenttrace.check(["refund"])
+    with agenttrace.capture() as captured:
+        refund(3, 4)
+    agenttrace.check([call("refund", order=3, amount=4)])
+    assert captured.trace is agenttrace.trace
+    agenttrace.attach()
+    agenttrace.check([call("refund", order=3, amount=5)])
+""",
+        )
+        lines = project.run("--junit-xml=junit.xml")
+        assert any(
+            line.endswith("test_check: 0 of 1 expected calls aligned (in_order); amount: expected 5, got 4")
+            for line in lines
+        )
+        assert any("refund" in line and "tool" in line for line in lines)
+
+
+def test_a_run_that_uses_nothing_of_it_imports_nothing_of_it(project):
+    project.write(
+        "test_plain.py",
+        "import sys\ndef test_plain():\n"
+        "    ours = sorted(name for name in sys.modules if name.startswith('agenttrace'))\n"
+        "    assert ours == ['agenttrace', 'agenttrace.pytest_plugin', 'agenttrace.version'], ours\n",
+    )
+    assert "1 passed" in project.run()[-1]
