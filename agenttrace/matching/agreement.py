@@ -86,6 +86,7 @@ class CallAgreement:
         self._flat: dict[str, FlatIndex] = {}
         self._prepared: dict[tuple[int, int], _Prepared] = {}
         self._agreements: dict[tuple[int, int], float] = {}
+        self._all_agreements: dict[int, tuple[Call, Mapping[int, float]]] = {}  # kept with the call, as above
 
     # Made on first use: a run that goes just as expected needs none of it.
 
@@ -159,6 +160,12 @@ class CallAgreement:
 
     def agreements(self, expected: Call) -> Mapping[int, float]:
         """Agreement with each of its candidates, by position."""
+        kept = self._all_agreements.get(id(expected))
+        if kept is None:
+            kept = self._all_agreements[id(expected)] = (expected, self._compare_all(expected))
+        return kept[1]
+
+    def _compare_all(self, expected: Call) -> Mapping[int, float]:
         positions = self.candidates(expected)
         if len(positions) < _INDEX_FROM:
             return {position: self.agreement(expected, position) for position in positions}

@@ -13,13 +13,14 @@ from agenttrace.core.trace import Trace
 from agenttrace.expectations.expectation import Expectation, Mode, check_options
 from agenttrace.expectations.matcher import Answerer
 from agenttrace.expectations.parse import parse_expectation
-from agenttrace.expectations.plans import EMPTY, Expansion, Group
+from agenttrace.expectations.plans import Group, Planner
 from agenttrace.matching.agreement import CallAgreement, Comparators
-from agenttrace.matching.align import Alignment, Credit, align, unordered
+from agenttrace.matching.align import align
 from agenttrace.matching.checks import Subject, check_constraints
-from agenttrace.matching.comparison import UNORDERED_MODES, Comparison
+from agenttrace.matching.comparison import Comparison
 from agenttrace.matching.known_tools import check_tools, known_names
 from agenttrace.matching.selection import EVERYTHING, Selection
+from agenttrace.matching.weights import Credit
 
 
 def compare(
@@ -43,7 +44,7 @@ def compare(
 
     Raises:
         ExpectationError: the expectation cannot be understood, names an unknown tool or parameter, or
-            expands to too many ways.
+            can be aligned in too many ways to search them all.
         ScorerError: it needs a judge and there is none, or bounds what the trace does not tell; a pattern
             (`re_`) takes too long; an unknown `mode` or `match`; `actual` is something else, perhaps the
             expectation.
@@ -69,16 +70,14 @@ def compare(
         expected_calls=expected,
     )
     how: Mode = parsed.mode or mode
-    plans = _plans(parsed, how, call_agreement, all_calls, known_tools)
-    plan, alignment = _best(plans, how, credit, call_agreement)
+    plan = _plan(parsed, how, call_agreement, all_calls, known_tools)
     return Comparison(
         expectation=parsed,
         mode=how,
         credit=credit,
         calls=calls,
         attempts=attempt_counts,
-        plan=plan,
-        alignment=alignment,
+        alignment=align(plan, call_agreement, how, credit),
         expects_calls=any(scope.expects(call.name, all_calls, known_tools) for call in expected),
         untagged=scope.untagged(expected, all_calls, known_tools),
         checks=()
@@ -110,43 +109,20 @@ def _scoped(selection: Selection, expectation: Expectation) -> Selection:
     )
 
 
-def _plans(
+def _plan(
     expectation: Expectation,
     mode: Mode,
     call_agreement: CallAgreement,
     all_calls: Sequence[ToolCall],
     known_tools: Mapping[str, ToolDefinition],
-) -> list[Group]:
-    if expectation.path is None:
-        return [EMPTY]
-    if call_agreement.selection.tools is None and expectation.fixed_plans is not None:
-        return expectation.fixed_plans
+) -> Group:
+    plan = expectation.plan
+    if expectation.path is None or (
+        call_agreement.selection.tools is None and (plan.is_fixed or mode != "only")
+    ):
+        return plan
 
     def in_scope(name: str) -> bool:
         return call_agreement.selection.expects(name, all_calls, known_tools)
 
-    expansion = Expansion(
-        call_agreement.candidates, in_scope, ordered=mode not in UNORDERED_MODES, whole=mode != "only"
-    )
-    return expansion.plans(expectation.path)
-
-
-def _best(
-    plans: Sequence[Group], mode: Mode, credit: Credit, call_agreement: CallAgreement
-) -> tuple[Group, Alignment]:
-    """The plan that fits best: by coverage, then by the number of calls it explains, then as written."""
-    best: tuple[tuple[float, float], Group, Alignment] | None = None
-    for plan in plans:
-        alignment = align(unordered(plan) if mode in UNORDERED_MODES else plan, call_agreement, credit)
-        if len(plans) == 1:
-            return plan, alignment
-        if not alignment.fits:
-            continue
-        required = alignment.required
-        coverage = alignment.total_agreement(credit) / required if required else 1.0
-        full = float(alignment.full)
-        rank = (full, coverage) if mode == "only" else (coverage, full)
-        if best is None or rank > best[0]:
-            best = (rank, plan, alignment)
-    assert best is not None  # leaving every optional group out always fits
-    return best[1], best[2]
+    return Planner(in_scope, whole=mode != "only", calls=len(call_agreement.calls)).plan(expectation.path)

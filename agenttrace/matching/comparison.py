@@ -10,22 +10,19 @@ from typing import Any
 
 from agenttrace.core.tool_call import ToolCall
 from agenttrace.expectations.expectation import Expectation, Mode
-from agenttrace.expectations.plans import Group
 from agenttrace.matching.agreement import CallAgreement
-from agenttrace.matching.align import Alignment, Credit, Pair, align, by_name
+from agenttrace.matching.align import UNORDERED_MODES, Alignment, Pair, align, required_names
 from agenttrace.matching.checks import Check
 from agenttrace.matching.rows import Row, rows_of
-
-UNORDERED_MODES: frozenset[Mode] = frozenset({"any_order", "contains", "only"})
-
+from agenttrace.matching.weights import Credit
 
 @dataclass(eq=False)  # frozen would cost more than comparing a short run does
 class Comparison:
     """The result of comparing an expectation with a run.
 
     `calls` are the actual calls that count; `attempts` is the number of attempts of those that had several
-    (by `ToolCall.index`). `plan` is the way to fulfil the path that fits best, `alignment` the optimal
-    pairing with it. `expects_calls` is false where the path is empty, or names no tool that is compared.
+    (by `ToolCall.index`). `alignment` is the optimal pairing, with the way to fulfil the path that fits best
+    (`alignment.plan`). `expects_calls` is false where the path is empty, or names no tool that is compared.
     `untagged` are expected tools that are compared because nothing says which tags they have.
     """
 
@@ -34,7 +31,6 @@ class Comparison:
     credit: Credit
     calls: Sequence[ToolCall]
     attempts: Mapping[int, int]
-    plan: Group
     alignment: Alignment
     expects_calls: bool
     untagged: tuple[str, ...]
@@ -79,7 +75,7 @@ class Comparison:
     @property
     def coverage(self) -> float:
         """The mean agreement over the needed calls (recall); 1 where none is needed."""
-        return self.alignment.total_agreement(self.credit) / self.required if self.required else 1.0
+        return self.alignment.coverage(self.credit)
 
     @property
     def precision(self) -> float:
@@ -100,10 +96,10 @@ class Comparison:
     @cached_property
     def order(self) -> float:
         """The share of the needed calls that were made in order, by name alone; 1 where none is needed."""
-        if not self.required:
-            return 1.0
+        if self.mode not in UNORDERED_MODES and not self.missing:
+            return 1.0  # the alignment is in order
         bare = CallAgreement(self.calls, mode="ignore", selection=self.call_agreement.selection)
-        return align(by_name(self.plan), bare).total_agreement("full") / self.required
+        return align(required_names(self.alignment.plan), bare).coverage("full")
 
     @property
     def arguments(self) -> float:
