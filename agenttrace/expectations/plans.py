@@ -60,6 +60,7 @@ class Choice:
     """One of several plans."""
 
     branches: tuple[Plan, ...]
+    pattern: Pattern | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,12 +105,12 @@ class Planner:
         calls = _single_calls(pattern)
         if calls is None:
             branches = tuple(self._plan(part, role) for part in pattern.parts)
-            return Choice(branches) if len(branches) > 1 else branches[0]
+            return Choice(branches, pattern) if len(branches) > 1 else branches[0]
         options = tuple(call for call in calls if self.in_scope(call.name))
         if not options:
             return EMPTY
         place = Place(options, role)
-        return place if len(options) == len(calls) else Choice((place, EMPTY))
+        return place if len(options) == len(calls) else Choice((place, EMPTY), pattern)
 
     def _repeated(self, pattern: Many, role: Role) -> Plan:
         parts: list[Plan] = [self._plan(pattern.part, role)] * pattern.least
@@ -196,6 +197,17 @@ def least_required(plan: Plan) -> float:
     if isinstance(plan, Choice):
         return min(map(least_required, plan.branches))
     return sum(map(least_required, plan.parts))
+
+
+def most_remainders(plan: Plan) -> int:
+    """In how many states its calls could leave a plan, at most, in each of which others remain."""
+    if isinstance(plan, Place):
+        return 2
+    if isinstance(plan, Rounds):
+        return most_remainders(plan.part)
+    if isinstance(plan, Group) and not plan.ordered:
+        return math.prod(map(most_remainders, plan.parts))
+    return 1 + sum(most_remainders(part) - 1 for part in (plan.parts if isinstance(plan, Group) else plan.branches))
 
 
 def _flatten(parts: Iterable[Plan], ordered: bool) -> Iterator[Plan]:

@@ -11,7 +11,7 @@ from agenttrace.expectations.pattern import Call
 from agenttrace.expectations.plans import Group, Place, Plan, Settled, chosen_calls
 from agenttrace.matching.agreement import CallAgreement
 from agenttrace.matching.chain import Chain
-from agenttrace.matching.frontier import Frontier, Link, pairs_of
+from agenttrace.matching.frontier import Link, pairs_of
 from agenttrace.matching.lcs import earliest_lcs_pairs
 from agenttrace.matching.weights import Credit, Weights
 
@@ -92,12 +92,7 @@ def align(
             return Alignment(plan, pairs)
     weights = Weights(call_agreement, start, credit, only=mode == "only")
     chain = Chain(weights, ordered=ordered)
-    ways = {start: Frontier.starting_after(start - 1)}
-    if ordered:
-        for number, part in enumerate(plan.parts[start:], start):
-            ways = chain.extend(ways, part, (number,))
-    else:
-        ways = chain.extend(ways, plan, ())
+    ways = chain.align(plan, start)
     links = [frontier.links[-1] for frontier in ways.values() if frontier.links]
     alignments = [_settled(plan, start, link, weights, chain.steps) for link in links]
     return min(alignments, key=lambda pair: (_rank(pair[0], mode, credit), pair[1]))[0]

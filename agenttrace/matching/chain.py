@@ -16,18 +16,18 @@ from typing import TypeAlias
 from agenttrace.core.errors import ExpectationError
 from agenttrace.core.text import shorten
 from agenttrace.expectations.assign import Assignment
-from agenttrace.expectations.plans import Address, Choice, Group, Place, Plan, Rounds
+from agenttrace.expectations.plans import Address, Choice, Group, Place, Plan, Rounds, most_remainders
 from agenttrace.matching.columns import Columns, column_ways
-from agenttrace.matching.frontier import ROUND, Frontier
-from agenttrace.matching.interleave import Interleaving, TooManySteps
+from agenttrace.matching.frontier import ROUND, Frontier, Link
+from agenttrace.matching.interleave import MAX_STATES, MAX_STEPS, Interleaving, TooManySteps
 from agenttrace.matching.weights import Weights, after
 
 Ways: TypeAlias = dict[int, Frontier]
 """Partial alignments by the number of required places so far: alternatives may differ in it."""
 
-MAX_STEPS = 1_000_000
 MAX_WAYS = 256
 _FEW_WAYS = 16
+_FEW_REMAINDERS = 200
 _SHOWN = 120
 
 
@@ -36,17 +36,29 @@ class Chain:
 
     def __init__(self, weights: Weights, *, ordered: bool) -> None:
         self.steps = 0
+        self._steps_in_choices = 0
+        self._counted = 0
         self._weights = weights
         self._ordered = ordered
         self._searches: dict[Plan, Interleaving] = {}
         self._columns: dict[Plan, Sequence[Columns] | None] = {}
 
-    def extend(self, ways: Ways, plan: Plan, address: Address) -> Ways:
-        """The alignments with one more part. Those before it are used up.
+    def align(self, plan: Group, start: int) -> Ways:
+        """The best alignments of a plan, whose first `start` parts are aligned with as many calls.
 
         Raises:
             ExpectationError: a part takes more than `MAX_STEPS`, and stands for more than `MAX_WAYS` ways.
         """
+        ways = {start: Frontier.starting_after(start - 1)}
+        if not self._ordered:
+            return self._unordered(ways, plan, ())
+        for number, part in enumerate(plan.parts[start:], start):
+            is_last = number == len(plan.parts) - 1
+            ways = self._extend(ways, part, (number,), is_last=is_last)
+        return ways
+
+    def _extend(self, ways: Ways, plan: Plan, address: Address, *, is_last: bool = False) -> Ways:
+        """The alignments with one more part. Those before it are used up."""
         if isinstance(plan, Place):
             return self._place(ways, plan, address)
         if isinstance(plan, Choice):
@@ -55,9 +67,9 @@ class Chain:
             single = isinstance(plan.part, Place)
             return (self._single_rounds if single else self._rounds)(ways, plan, address)
         if not (plan.ordered and self._ordered):
-            return self._unordered(ways, plan, address)
+            return self._unordered(ways, plan, address, is_last=is_last)
         for number, part in enumerate(plan.parts):
-            ways = self.extend(ways, part, (*address, number))
+            ways = self._extend(ways, part, (*address, number))
         return ways
 
     def _place(self, ways: Ways, place: Place, address: Address) -> Ways:
@@ -82,9 +94,11 @@ class Chain:
 
     def _choice(self, ways: Ways, plan: Choice, address: Address) -> Ways:
         merged: Ways = {}
+        before = self.steps
         for number, branch in enumerate(plan.branches):
             copies = {required: frontier.copy() for required, frontier in ways.items()}
-            _merge(self.extend(copies, branch, (*address, number)), merged)
+            _merge(self._extend(copies, branch, (*address, number)), merged)
+        self._count(before, plan)
         return merged
 
     def _single_rounds(self, ways: Ways, plan: Rounds, address: Address) -> Ways:
@@ -103,10 +117,17 @@ class Chain:
         return ways
 
     def _rounds(self, ways: Ways, plan: Rounds, address: Address) -> Ways:
-        steps, count = self.steps, 0
+        if most_remainders(plan) <= _FEW_REMAINDERS:
+            try:
+                return self._search(ways, plan, address)
+            except TooManySteps:
+                pass
+        count = 0
         last: Ways = {required: frontier.copy() for required, frontier in ways.items()}
         while any(frontier.ends for frontier in last.values()) and count != plan.most:
-            longer = self.extend(last, plan.part, (*address, ROUND))
+            before = self.steps
+            longer = self._extend(last, plan.part, (*address, ROUND))
+            self._count(before, plan)
             last = {}
             for required, frontier in longer.items():
                 last[required] = better = Frontier()
@@ -115,11 +136,16 @@ class Chain:
                     if ways[required].insert(end, total, ended):
                         better.insert(end, total, ended)
             count += 1
-            if self.steps - steps > MAX_STEPS:
-                raise _too_much(plan)
         return ways
 
-    def _unordered(self, ways: Ways, plan: Group, address: Address) -> Ways:
+    def _count(self, before: int, plan: Choice | Rounds) -> None:
+        """Count steps in alternatives and rounds: without these, the work is bounded by the path and the run."""
+        self._steps_in_choices += self.steps - max(before, self._counted)
+        self._counted = self.steps
+        if self._steps_in_choices > MAX_STEPS:
+            raise _too_much(plan)
+
+    def _unordered(self, ways: Ways, plan: Group, address: Address, *, is_last: bool = False) -> Ways:
         if plan not in self._columns:
             self._columns[plan] = column_ways(plan, self._weights, _FEW_WAYS, ordered=self._ordered)
         few = self._columns[plan]
@@ -134,36 +160,56 @@ class Chain:
         merged: Ways = {}
         for columns in few:
             for required, frontier in ways.items():
-                extended = {required + columns.required: self._assign(frontier, columns, address)}
-                _merge(extended, merged)
+                starts = self._best_start(frontier, columns) if is_last else frontier
+                _merge({required + columns.required: self._assign(starts, columns, address)}, merged)
         return merged
+
+    def _best_start(self, frontier: Frontier, columns: Columns) -> Frontier:
+        """The alignment that the last group extends best: one assignment, backwards, instead of one for each."""
+        assignment = Assignment(len(columns.places), columns.room)
+        calls = list(columns.calls)
+        best, best_total = Frontier(), -1
+        for end, total, link in reversed(frontier.entries()):
+            while calls and calls[-1] > end:
+                call = calls.pop()
+                assignment.add(call, columns.at_call[call])
+            if columns.fit(assignment) and total + assignment.total >= best_total:
+                best, best_total = Frontier.starting_after(end, total, link), total + assignment.total
+        self.steps += assignment.steps * len(columns.places)
+        return best
 
     def _assign(self, frontier: Frontier, columns: Columns, address: Address) -> Frontier:
         """Assign calls to places in any order, from each alignment on, call by call."""
         target = Frontier() if columns.must_fit else frontier.copy()
         for end, total, link in frontier.entries():
             assignment = Assignment(len(columns.places), columns.room)
-            calls = after(columns.calls, end)
-            for call in calls:
+            for call in after(columns.calls, end):
                 better = assignment.add(call, columns.at_call[call]) > 0
-                if (better if self._ordered else call == calls[-1]) and columns.fit(assignment):
-                    sum_ = total + assignment.total - columns.surplus
-                    if target.accepts(call, sum_):
-                        pairs = partial(columns.pairs, assignment.pairs())
-                        target.insert(call, sum_, (link, address, pairs))
+                if better and self._ordered:
+                    self._keep(target, call, total, link, columns, assignment, address)
                 if self._ordered and columns.are_best(assignment):
                     break
-            self.steps += assignment.steps
+            if not self._ordered:
+                self._keep(target, end, total, link, columns, assignment, address)
+            self.steps += assignment.steps * len(columns.places)
         return target
 
-    def _search(self, ways: Ways, plan: Group, address: Address) -> Ways:
+    def _keep(
+        self, target: Frontier, end: int, total: int, link: Link | None,
+        columns: Columns, assignment: Assignment, address: Address,
+    ) -> None:  # fmt: skip
+        total += assignment.total - columns.surplus
+        if columns.fit(assignment) and target.accepts(end, total):
+            target.insert(end, total, (link, address, partial(columns.pairs, assignment.pairs())))
+
+    def _search(self, ways: Ways, plan: Group | Rounds, address: Address) -> Ways:
         search = self._searches.get(plan)
         if search is None:
             search = self._searches[plan] = Interleaving(plan, self._weights, ordered=self._ordered)
         extended: Ways = {}
         before = search.steps
         for required, frontier in ways.items():
-            for end, total, inside, link, pairs in search.alignments(frontier.entries(), MAX_STEPS):
+            for end, total, inside, link, pairs in search.alignments(frontier.entries()):
                 target = extended.setdefault(required + inside, Frontier())
                 target.insert(end, total, (link, address, pairs))
         self.steps += search.steps - before
@@ -180,8 +226,8 @@ def _merge(ways: Ways, into: Ways) -> None:
                 target.insert(end, total, link)
 
 
-def _too_much(plan: Group | Rounds) -> ExpectationError:
+def _too_much(plan: Group | Choice | Rounds) -> ExpectationError:
     return ExpectationError(
-        f"{shorten(repr(plan.pattern), _SHOWN)} can be aligned with this run in too many ways: a search takes "
-        f"more than {MAX_STEPS:,} steps; say less at once, or split the expectation"
+        f"{shorten(repr(plan.pattern), _SHOWN)} can be aligned with this run in too many ways: a search would "
+        f"take more than {MAX_STEPS:,} steps or {MAX_STATES:,} states; say less at once, or split the expectation"
     )

@@ -34,10 +34,10 @@ class Frontier:
         self.links: list[Link | None] = []
 
     @classmethod
-    def starting_after(cls, end: int) -> Frontier:
-        """The empty alignment, for the calls after a position."""
+    def starting_after(cls, end: int, total: int = 0, link: Link | None = None) -> Frontier:
+        """One alignment, by default the empty one, for the calls after a position."""
         frontier = cls()
-        frontier.insert(end, 0, None)
+        frontier.insert(end, total, link)
         return frontier
 
     def copy(self) -> Frontier:

@@ -12,10 +12,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TypeAlias
 
-from agenttrace.expectations.plans import Address, Group, Place
+from agenttrace.expectations.plans import Address, Place, Plan, places_of
 from agenttrace.matching.frontier import Link
 from agenttrace.matching.remainders import Remainders
 from agenttrace.matching.weights import Weights
+
+MAX_STEPS = 1_000_000
+MAX_STATES = 50_000
 
 _Path: TypeAlias = tuple["_Path | None", int, int, tuple[int, int], int]
 """What came before, the class of a place, its call, what remained and was missing, the calls visited before."""
@@ -31,13 +34,13 @@ _States: TypeAlias = dict[tuple[int, int], tuple[int, Link | None, "_Path | None
 
 
 class TooManySteps(Exception):
-    """The search is longer than it may be."""
+    """The searches of a group take more than `MAX_STEPS`, or meet more than `MAX_STATES`."""
 
 
 class Interleaving:
     """Searches one group. `steps` counts the moves that were tried."""
 
-    def __init__(self, plan: Group, weights: Weights, *, ordered: bool) -> None:
+    def __init__(self, plan: Plan, weights: Weights, *, ordered: bool) -> None:
         self.steps = 0
         self._plan = plan
         self._ordered = ordered
@@ -45,7 +48,7 @@ class Interleaving:
         self._class_of: dict[Place, int] = {}
         self._is_required: list[int] = []
         self._weights: list[Mapping[int, int]] = []
-        for place in plan.places:
+        for place in places_of(plan):
             is_required = place.role == "required"
             key = (is_required, frozenset(weights.of(place).items()))
             leaf = self._class_of[place] = self._classes.setdefault(key, len(self._classes))
@@ -80,11 +83,11 @@ class Interleaving:
             used_up.append(used_up[-1] | ending[visit] if visit in ending else used_up[-1])
         return used_up
 
-    def alignments(self, entries: Sequence[Entry], most_steps: int) -> Iterator[Found]:
+    def alignments(self, entries: Sequence[Entry]) -> Iterator[Found]:
         """Every alignment that is better than those before, from the alignments of what stands before.
 
         Raises:
-            TooManySteps: all searches of this group together try more than so many moves.
+            TooManySteps: this search, with those before it, is longer than it may be.
         """
         start = self._remainders.of(self._plan, None)
         missing = self._remainders.missing(start)
@@ -101,15 +104,15 @@ class Interleaving:
             # Of like calls in any order the first ones are taken: none after one that was left out.
             like = not self._ordered and visit and self._kind(call) == self._kind(self._calls[visit - 1])
             reached = self._visit(better if like else states, visit, call)
-            if self.steps > most_steps:
-                raise TooManySteps
             used_up = self._used_up[visit + 1]
-            if used_up != self._used_up[visit]:
+            if used_up is not self._used_up[visit]:
                 earlier, states = states, {}
                 self._keep_better(states, earlier, used_up)
             better = self._keep_better(states, reached, used_up)
-            if self._ordered or visit == len(self._calls) - 1:
-                yield from self._ended(better if self._ordered else states, call)
+            if self._ordered:
+                yield from self._ended(better, call)
+        if not self._ordered:
+            yield from self._ended(states, entries[0][0])
 
     def _visit(self, states: _States, visit: int, call: int) -> _States:
         """The states that this call leads to."""
@@ -117,6 +120,8 @@ class Interleaving:
         moves = self._remainders.moves
         options = [(leaf, self._weights[leaf][call], self._is_required[leaf]) for leaf in self._leaves_of[call]]
         for (remainder, required), (total, link, path) in states.items():
+            if self.steps > MAX_STEPS or len(self._remainders) > MAX_STATES:
+                raise TooManySteps
             for leaf, weight, is_required in options:
                 for after, missing, _ in moves(remainder, leaf):
                     self.steps += 1
@@ -126,11 +131,11 @@ class Interleaving:
                         reached[key] = (total + weight, link, (path, leaf, call, (after, missing), visit))
         return reached
 
-    def _ended(self, states: _States, call: int) -> Iterator[Found]:
+    def _ended(self, states: _States, end: int) -> Iterator[Found]:
         for (remainder, required), (total, link, path) in states.items():
             missing = self._remainders.missing(remainder)
             if missing is not None:
-                yield call, total, required + missing, link, partial(self._pairs, path)
+                yield end, total, required + missing, link, partial(self._pairs, path)
 
     def _keep_better(self, states: _States, others: _States, used_up: frozenset[int]) -> _States:
         """Add those that are better than what is there, without the places that no further call fits."""

@@ -39,6 +39,9 @@ class Remainders:
         self._plain: dict[int, int] = {}
         self._leaves: dict[Rounds, frozenset[int]] = {}
 
+    def __len__(self) -> int:
+        return len(self._terms)
+
     def of(self, plan: Plan, address: Address | None) -> int:
         """All of a plan; with addresses that begin so, or without any."""
 
