@@ -322,7 +322,7 @@ def least_calls(pattern: Pattern | None) -> LeastCalls:
         return LeastCalls(min(part.least for part in parts), common, names)
     total: Counter[str] = Counter()
     for part in parts:
-        total += part.least_of
+        total.update(part.least_of)
     return LeastCalls(sum(part.least for part in parts), total, names)
 
 
