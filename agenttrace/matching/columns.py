@@ -6,7 +6,7 @@ is one column with room for many.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -58,11 +58,11 @@ class Columns:
     @cached_property
     def at_call(self) -> Mapping[int, Mapping[int, int]]:
         """The weight of each call at each column that it fits, by the position of the call."""
-        at_call: dict[int, dict[int, int]] = {}
+        at_call: defaultdict[int, dict[int, int]] = defaultdict(dict)
         for number, place in enumerate(self.places):
             surplus = OPTIONAL if place.role == "all_or_nothing" else 0
             for call, weight in self.weights.of(place).items():
-                at_call.setdefault(call, {})[number] = weight + surplus
+                at_call[call][number] = weight + surplus
         return at_call
 
     @cached_property
