@@ -16,7 +16,7 @@ from agenttrace.core.tool_call import ANY, ARGUMENT_MODES, ArgumentMode, ToolCal
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.matcher import write_value
 from agenttrace.expectations.pattern import AnyOf, Call, Item, Many, Par, Pattern, Seq, seq
-from agenttrace.expectations.plans import EMPTY, Group, fixed_plans
+from agenttrace.expectations.plans import EMPTY, Group, Planner
 
 Mode = Literal["exact", "in_order", "any_order", "contains", "only", "lcs"]
 """*exact*: nothing but the path; *in_order*: the path, other calls free; *any_order*: the same calls, nothing
@@ -89,9 +89,9 @@ class Expectation:
         return () if self.path is None else tuple(self.path.calls())
 
     @cached_property
-    def fixed_plans(self) -> list[Group] | None:
-        """The ways to fulfil the path, or None where they depend on the run."""
-        return [EMPTY] if self.path is None else fixed_plans(self.path)
+    def plan(self) -> Group:
+        """The plan of the path where every tool is compared, and optional groups count as a whole."""
+        return EMPTY if self.path is None else Planner().plan(self.path)
 
     @cached_property
     def is_path_only(self) -> bool:
@@ -323,7 +323,7 @@ def least_calls(pattern: Pattern | None) -> LeastCalls:
         return LeastCalls(min(part.least for part in parts), common, names)
     total: Counter[str] = Counter()
     for part in parts:
-        total += part.least_of
+        total.update(part.least_of)
     return LeastCalls(sum(part.least for part in parts), total, names)
 
 

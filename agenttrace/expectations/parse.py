@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import marshal
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Generic, TypeVar
 
@@ -15,7 +15,18 @@ from agenttrace.core.errors import ExpectationError, did_you_mean
 from agenttrace.core.tool_call import ACTUAL_CALL_HINT, ExpectedToolCall, ToolCall
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.expectation import Expectation, expect
-from agenttrace.expectations.pattern import Many, Pattern, any_of, as_call, many, opt, par, seq
+from agenttrace.expectations.pattern import (
+    MAX_NESTING,
+    Many,
+    Pattern,
+    any_of,
+    as_call,
+    many,
+    opt,
+    par,
+    seq,
+    too_deep,
+)
 
 T = TypeVar("T")
 
@@ -84,6 +95,7 @@ def parse_expectation(raw: Any, source: str | None = None) -> Expectation:
     if cached is not None:
         return cached
     try:
+        _check_nesting(raw)
         parsed = replace(_parse(raw), source=source) if source is not None else _parse(raw)
     except ExpectationError as error:
         if source is None or str(error).startswith(source):
@@ -111,6 +123,25 @@ def parse_pattern(raw: Any) -> Pattern:
         f"an expected call is a tool's name, a mapping or a pattern, got {type(raw).__name__} {raw!r:.200}"
         + (ACTUAL_CALL_HINT if isinstance(raw, ToolCall | Trace) else "")
     )
+
+
+def _check_nesting(raw: Any) -> None:
+    """Refuse data in which patterns nest too deeply, before reading them does."""
+    level = [raw]
+    for _ in range(2 * MAX_NESTING):  # each may stand in a list of its own
+        level = [inner for item in level for inner in _patterns_in(item)]
+        if not level:
+            return
+    words = {word for item in level if isinstance(item, Mapping) for word in item}
+    raise too_deep(f"{min(words, key=str)!r}" if words else "a list in lists")
+
+
+def _patterns_in(raw: Any) -> Iterable[Any]:
+    if isinstance(raw, list | tuple):
+        return raw
+    if isinstance(raw, Mapping):
+        return [raw[word] for word in ("path", *_GROUPS) if word in raw]
+    return ()
 
 
 def _parse(raw: Any) -> Expectation:

@@ -14,11 +14,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from agenttrace.core.errors import ExpectationError
 from agenttrace.core.numbers import is_whole
+from agenttrace.core.text import shorten
 from agenttrace.core.tool_call import ANY, ARGUMENT_MODES, FIELD_OF, ArgumentMode, ExpectedToolCall
 from agenttrace.expectations.matcher import read_value, write_value
 from agenttrace.expectations.values import prepare
@@ -81,10 +82,18 @@ class Call(ExpectedToolCall, Pattern):
         return f"call({', '.join(parts)})"
 
 
+MAX_NESTING = 64
+"""Levels of patterns inside each other. A list inside a list is no level: they are one sequence."""
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class _Composite(Pattern):
     word: ClassVar[str]
     parts: tuple[Pattern, ...]
+    nesting: int = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "nesting", _nesting(self.parts))
 
     def calls(self) -> Iterator[Call]:
         for part in self.parts:
@@ -128,6 +137,10 @@ class Many(Pattern):
     part: Pattern
     least: int
     most: int | None
+    nesting: int = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "nesting", _nesting((self.part,)))
 
     def calls(self) -> Iterator[Call]:
         yield from self.part.calls()
@@ -141,6 +154,21 @@ class Many(Pattern):
         if (self.least, self.most) == (0, 1):
             return f"opt({self.part!r})"
         return f"many({self.part!r}, {self.least}, {self.most})"
+
+
+def _nesting(parts: Sequence[Pattern]) -> int:
+    nesting = 1 + max((part.nesting for part in parts if isinstance(part, _Composite | Many)), default=0)
+    if nesting > MAX_NESTING:
+        raise too_deep(shorten(repr(parts[0]), 60))
+    return nesting
+
+
+def too_deep(inside: str) -> ExpectationError:
+    """The error for patterns that are nested too deeply."""
+    return ExpectationError(
+        f"patterns nest at most {MAX_NESTING} levels deep, the path being the first, and there are more at "
+        f"{inside}; say it flatter"
+    )
 
 
 def call(
@@ -215,8 +243,16 @@ def as_pattern(item: Item) -> Pattern:
 def seq(*items: Item) -> Seq:
     """One after the other; other calls may stand between, if the mode allows it."""
     parts: list[Pattern] = []
-    for part in map(as_pattern, items):
-        parts.extend(part.parts if isinstance(part, Seq) else (part,))
+    open_lists: list[Iterator[Item]] = [iter(items)]  # lists in lists are one sequence, however deep
+    while open_lists:
+        for item in open_lists[-1]:
+            if isinstance(item, list | tuple):
+                open_lists.append(iter(item))
+                break
+            part = as_pattern(item)
+            parts.extend(part.parts if isinstance(part, Seq) else (part,))
+        else:
+            open_lists.pop()
     return Seq(tuple(parts))
 
 

@@ -1,28 +1,24 @@
-"""Plans: every way in which a pattern can be fulfilled, each as places for calls.
+"""Plans: a pattern as places for calls, with the choices and rounds that are left to the run.
 
-Options, repetitions and alternatives are written out. A place may be *required*; *optional* (a repetition
-that may be left out); or *all_or_nothing*: it belongs to an optional group that this plan includes, which
-counts only where all of the group fits. Alternatives of single calls share one place; all others multiply the
-plans.
+A place may be *required*; *optional* (a call that may be left out); or *all_or_nothing*: it belongs to an
+optional group, which counts only where all of it fits. Alternatives of single calls share one place. The part
+of a repetition stands once for each round that must be, and once for all the others, as `Rounds`.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeAlias
 
-from agenttrace.core.errors import ExpectationError
 from agenttrace.expectations.pattern import AnyOf, Call, Many, Par, Pattern, Seq
 
-_T = TypeVar("_T")
-
-MAX_PLANS = 256
-
 Role = Literal["required", "optional", "all_or_nothing"]
+
+Address = tuple[int, ...]
+"""Where a place stands in a plan: the number of the part, alternative or round, from the outermost on."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,144 +31,205 @@ class Place:
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """Places and groups, one after the other (`ordered`) or in any order."""
+    """Parts one after the other (`ordered`) or in any order; `pattern` is what it was made of, if known."""
 
     ordered: bool
     parts: tuple[Plan, ...]
+    pattern: Pattern | None = None
 
     @cached_property
     def places(self) -> tuple[Place, ...]:
-        """Every place, in the order written."""
-        places: list[Place] = []
-        for part in self.parts:
-            places.extend((part,) if isinstance(part, Place) else part.places)
-        return tuple(places)
+        """Every place, in the order written; each of a repetition once."""
+        return tuple(places_of(self))
 
     @cached_property
     def required(self) -> int:
-        """How many places are required."""
+        """How many of the places are required."""
         return sum(place.role == "required" for place in self.places)
 
+    @cached_property
+    def is_fixed(self) -> bool:
+        """Whether nothing is left to the run."""
+        return all(
+            isinstance(part, Place) or (isinstance(part, Group) and part.is_fixed) for part in self.parts
+        )
 
-Plan = Place | Group
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Choice:
+    """One of several plans."""
+
+    branches: tuple[Plan, ...]
+    pattern: Pattern | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Expansion:
-    """Makes the plans of a pattern.
+@dataclass(frozen=True, slots=True, eq=False)
+class Rounds:
+    """A plan as often as it fits in full, at most `most` times (None: without limit)."""
 
-    `candidates` returns the positions of the actual calls that could be an expected call, ascending;
-    `in_scope` whether a tool is compared at all. `ordered`: sequences are compared as such. `whole`: an
-    optional group counts only where all of it fits; else each of its calls counts for itself.
-    """
+    part: Plan
+    most: int | None
+    pattern: Pattern | None = None
 
-    candidates: Callable[[Call], Sequence[int]]
-    in_scope: Callable[[str], bool]
-    ordered: bool = True
-    whole: bool = True
 
-    def plans(self, pattern: Pattern) -> list[Group]:
-        """Every plan, in the order written; a group inside a group of the same kind is merged into it.
-
-        Raises:
-            ExpectationError: more than `MAX_PLANS` ways.
-        """
-        return [
-            Group(True, tuple(_flatten(plan, ordered=True))) for plan in self._expand(pattern, "required")
-        ]
-
-    def _expand(self, pattern: Pattern, role: Role) -> list[Plan]:
-        if isinstance(pattern, Call):
-            return [Place((pattern,), role) if self.in_scope(pattern.name) else EMPTY]
-        if isinstance(pattern, Seq | Par):
-            return self._product(
-                isinstance(pattern, Seq), [self._expand(part, role) for part in pattern.parts]
-            )
-        if isinstance(pattern, Many):
-            return self._repeat(pattern, role)
-        assert isinstance(pattern, AnyOf)
-        calls = _single_calls(pattern)
-        if calls is not None:
-            options = tuple(call for call in calls if self.in_scope(call.name))
-            left_out: list[Plan] = [EMPTY] if len(options) < len(calls) else []
-            return ([Place(options, role)] if options else []) + left_out
-        return _check_count([plan for part in pattern.parts for plan in self._expand(part, role)])
-
-    def _repeat(self, pattern: Many, role: Role) -> list[Plan]:
-        calls = _single_calls(pattern.part)
-        if calls is not None and all(self.in_scope(call.name) for call in calls):
-            available = sum(len(self.candidates(call)) for call in calls)
-            spare = available if pattern.most is None else min(available, pattern.most - pattern.least)
-            places = [Place(calls, role) for _ in range(pattern.least)]
-            places += [Place(calls, "optional") for _ in range(spare)]
-            return [Group(True, tuple(places))]
-        must = [self._expand(pattern.part, role) for _ in range(pattern.least)]
-        return self._product(True, [*must, self._more_rounds(pattern)])
-
-    def _more_rounds(self, pattern: Many) -> list[Plan]:
-        """The rounds beyond the least number: none, one, two …, as long as the run has calls for them."""
-        most = self._most_rounds(pattern.part)
-        if pattern.most is not None:
-            most = min(most, pattern.most - pattern.least)
-        ways: list[Plan] = [EMPTY]
-        last: list[tuple[int, Group]] = [(0, EMPTY)]  # each with the number of its last round's plan
-        for _ in range(most):
-            plans = self._expand(pattern.part, "all_or_nothing" if self.whole else "optional")
-            longer = (
-                (number, Group(True, (*way.parts, plan)))
-                for before, way in last
-                for number, plan in enumerate(plans)
-                if self.ordered or number >= before  # in any order, the order of the rounds says nothing
-            )
-            last = _check_count([(number, way) for number, way in longer if self._may_fit(way)])
-            if not last:
-                break
-            if all(place.role == "optional" for _, way in last for place in way.places):
-                ways = []  # whatever fits fewer rounds fits these, too
-            ways = _check_count([*ways, *(way for _, way in last)])
-        return ways
-
-    def _most_rounds(self, pattern: Pattern) -> int:
-        """A limit on the rounds of a pattern of which each has a call of its own."""
-        if isinstance(pattern, Call):
-            return len(self.candidates(pattern)) if self.in_scope(pattern.name) else 0
-        if isinstance(pattern, Many):
-            return self._most_rounds(pattern.part)
-        assert isinstance(pattern, Seq | Par | AnyOf)
-        numbers = [self._most_rounds(part) for part in pattern.parts]
-        together = not self.whole and not isinstance(pattern, AnyOf)
-        return max(numbers, default=0) if together else sum(numbers)
-
-    def _may_fit(self, way: Group) -> bool:
-        """Whether, going by names, the run has a call for each place that must not stay empty."""
-        needed = [self._positions(place) for place in way.places if place.role == "all_or_nothing"]
-        if not (self.ordered and _is_sequence(way)):
-            return all(count <= len(positions) for positions, count in Counter(needed).items())
-        after = -1
-        for positions in needed:
-            at = bisect_right(positions, after)
-            if at == len(positions):
-                return False
-            after = positions[at]
-        return True
-
-    def _positions(self, place: Place) -> tuple[int, ...]:
-        return tuple(sorted({at for option in place.options for at in self.candidates(option)}))
-
-    def _product(self, ordered: bool, choices: list[list[Plan]]) -> list[Plan]:
-        ways: list[tuple[Plan, ...]] = [()]
-        for plans in choices:
-            ways = _check_count([(*way, plan) for way in ways for plan in plans])
-        return [Group(ordered, way) for way in ways]
-
+Plan: TypeAlias = Place | Group | Choice | Rounds
 
 EMPTY = Group(True, ())
 
 
-def _is_sequence(plan: Plan) -> bool:
+@dataclass(frozen=True, slots=True)
+class Planner:
+    """Makes the plan of a pattern.
+
+    `in_scope` says whether a tool is compared at all. `whole`: an optional group counts only where all of it
+    fits; else each of its calls counts for itself, and then there are never more rounds than `calls`.
+    """
+
+    in_scope: Callable[[str], bool] = lambda _: True
+    whole: bool = True
+    calls: int = 0
+
+    def plan(self, pattern: Pattern) -> Group:
+        """The plan; a group inside a group of the same kind is merged into it."""
+        return self._group(True, [self._plan(pattern, "required")], pattern)
+
+    def _plan(self, pattern: Pattern, role: Role) -> Plan:
+        if isinstance(pattern, Call):
+            return Place((pattern,), role) if self.in_scope(pattern.name) else EMPTY
+        if isinstance(pattern, Seq | Par):
+            parts = [self._plan(part, role) for part in pattern.parts]
+            return self._group(isinstance(pattern, Seq), parts, pattern)
+        if isinstance(pattern, Many):
+            return self._repeated(pattern, role)
+        assert isinstance(pattern, AnyOf)
+        calls = _single_calls(pattern)
+        if calls is None:
+            branches = tuple(self._plan(part, role) for part in pattern.parts)
+            return Choice(branches, pattern) if len(branches) > 1 else branches[0]
+        options = tuple(call for call in calls if self.in_scope(call.name))
+        if not options:
+            return EMPTY
+        place = Place(options, role)
+        return place if len(options) == len(calls) else Choice((place, EMPTY), pattern)
+
+    def _repeated(self, pattern: Many, role: Role) -> Plan:
+        parts: list[Plan] = [self._plan(pattern.part, role)] * pattern.least
+        more = None if pattern.most is None else pattern.most - pattern.least
+        if more != 0:
+            parts.append(self._more_rounds(pattern, more))
+        return self._group(True, parts, pattern)
+
+    def _more_rounds(self, pattern: Many, most: int | None) -> Plan:
+        """The rounds beyond the least number."""
+        is_single = _single_calls(pattern.part) is not None
+        part = self._plan(pattern.part, "all_or_nothing" if self.whole and not is_single else "optional")
+        options = tuple(option for place in places_of(part) for option in place.options)
+        if not options:
+            return EMPTY
+        if is_single:
+            return Rounds(Place(options, "optional"), most)
+        if self.whole:
+            endless = isinstance(part, Rounds) and part.most is None
+            return part if endless else Rounds(part, most, pattern)
+        if most is None or most >= self.calls:
+            return Rounds(Place(options, "optional"), None)
+        return Group(False, (part,) * most)
+
+    def _group(self, ordered: bool, parts: Iterable[Plan], pattern: Pattern) -> Group:
+        return Group(ordered, tuple(_flatten(parts, ordered)), pattern)
+
+
+Chosen = Mapping[int, "Chosen | int"]
+"""Positions of calls by the addresses of their places, one step at a time."""
+
+
+def chosen_calls(pairs: Iterable[tuple[Address, int]]) -> Chosen:
+    """Addresses with the position of the call there, one step at a time."""
+    chosen: dict[int, Any] = {}
+    for address, call in pairs:
+        inner = chosen
+        for step in address[:-1]:
+            inner = inner.setdefault(step, {})
+        inner[address[-1]] = call
+    return chosen
+
+
+@dataclass(slots=True)
+class Settled:
+    """What the calls that were chosen make of a plan.
+
+    `calls` has the position of the call at each of its places, None for one without; `branches` the number of
+    each alternative that was taken, and how many rounds there were, both in the order written.
+    """
+
+    calls: list[int | None] = field(default_factory=list)
+    branches: list[int] = field(default_factory=list)
+
+    def plan(self, plan: Plan, chosen: Chosen | int | None) -> Place | Group:
+        """The plan with its choices made and its rounds written out.
+
+        Of alternatives without any call the one is taken that requires the fewest, the first among equals.
+        """
+        if isinstance(plan, Place):
+            self.calls.append(chosen if isinstance(chosen, int) else None)
+            return plan
+        inner: Chosen = chosen if isinstance(chosen, Mapping) else {}
+        if isinstance(plan, Choice):
+            numbers = range(len(plan.branches))
+            number = next(iter(inner), None)
+            if number is None:
+                number = min(numbers, key=lambda n: least_required(plan.branches[n]))
+            self.branches.append(number)
+            return self.plan(plan.branches[number], inner.get(number))
+        if isinstance(plan, Rounds):
+            self.branches.append(len(inner))
+            return Group(True, tuple(self.plan(plan.part, inner[number]) for number in sorted(inner)))
+        parts = [self.plan(part, inner.get(number)) for number, part in enumerate(plan.parts)]
+        return Group(plan.ordered, tuple(_flatten(parts, plan.ordered)))
+
+
+def least_required(plan: Plan) -> float:
+    """The least number of required places; infinite where an optional group would be left unfinished."""
     if isinstance(plan, Place):
-        return True
-    return (plan.ordered or len(plan.parts) < 2) and all(map(_is_sequence, plan.parts))
+        return {"required": 1, "optional": 0, "all_or_nothing": math.inf}[plan.role]
+    if isinstance(plan, Rounds):
+        return 0
+    if isinstance(plan, Choice):
+        return min(map(least_required, plan.branches))
+    return sum(map(least_required, plan.parts))
+
+
+def most_remainders(plan: Plan) -> int:
+    """In how many states its calls could leave a plan, at most, in each of which others remain."""
+    if isinstance(plan, Place):
+        return 2
+    if isinstance(plan, Rounds):
+        return most_remainders(plan.part)
+    if isinstance(plan, Group) and not plan.ordered:
+        return math.prod(map(most_remainders, plan.parts))
+    return 1 + sum(
+        most_remainders(part) - 1 for part in (plan.parts if isinstance(plan, Group) else plan.branches)
+    )
+
+
+def _flatten(parts: Iterable[Plan], ordered: bool) -> Iterator[Plan]:
+    """The parts for a group of this kind, opening inner groups of the same kind or of one part."""
+    for part in parts:
+        if isinstance(part, Group) and (part.ordered == ordered or len(part.parts) < 2):
+            yield from _flatten(part.parts, ordered)
+        else:
+            yield part
+
+
+def places_of(plan: Plan) -> Iterator[Place]:
+    """Every place, in the order written; each of a repetition once."""
+    if isinstance(plan, Place):
+        yield plan
+    elif isinstance(plan, Rounds):
+        yield from places_of(plan.part)
+    else:
+        for part in plan.parts if isinstance(plan, Group) else plan.branches:
+            yield from places_of(part)
 
 
 def _single_calls(pattern: Pattern) -> tuple[Call, ...] | None:
@@ -186,40 +243,3 @@ def _single_calls(pattern: Pattern) -> tuple[Call, ...] | None:
         if all(calls is not None for calls in branches):
             return tuple(call for calls in branches if calls is not None for call in calls)
     return None
-
-
-def _check_count(ways: list[_T]) -> list[_T]:
-    if len(ways) > MAX_PLANS:
-        raise ExpectationError(
-            f"the alternatives and optional groups multiply to more than {MAX_PLANS} ways; "
-            "say less at once, or split the expectation"
-        )
-    return ways
-
-
-def _flatten(plan: Plan, *, ordered: bool) -> Iterator[Plan]:
-    """A plan's parts for a group of this kind, opening inner groups of the same kind or of one part."""
-    if isinstance(plan, Place):
-        yield plan
-        return
-    inner = [part for sub in plan.parts for part in _flatten(sub, ordered=plan.ordered)]
-    if plan.ordered == ordered:
-        yield from inner
-    elif len(inner) <= 1:
-        yield from (part for one in inner for part in _flatten(one, ordered=ordered))
-    else:
-        yield Group(plan.ordered, tuple(inner))
-
-
-def fixed_plans(pattern: Pattern) -> list[Group] | None:
-    """The plans of a pattern, or None where they depend on the run (repetitions do)."""
-    if any(isinstance(part, Many) for part in _terms(pattern)):
-        return None
-    return Expansion(candidates=lambda _: (), in_scope=lambda _: True).plans(pattern)
-
-
-def _terms(pattern: Pattern) -> Iterator[Pattern]:
-    yield pattern
-    if isinstance(pattern, Seq | Par | AnyOf):
-        for part in pattern.parts:
-            yield from _terms(part)

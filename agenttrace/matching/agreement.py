@@ -23,7 +23,7 @@ from agenttrace.expectations.matcher import Answerer, Context, Matcher
 from agenttrace.expectations.pattern import Call
 from agenttrace.expectations.reading import comparing
 from agenttrace.expectations.values import Difference, agree, prepare
-from agenttrace.matching.flat_arguments import FlatIndex, flat_arguments
+from agenttrace.matching.argument_index import ArgumentIndex, is_plain
 from agenttrace.matching.outputs import agree_with_output
 from agenttrace.matching.selection import Selection, agent_matches
 
@@ -84,9 +84,11 @@ class CallAgreement:
         self._comparators = comparators or {}
         self._answers = answers
         self._expected_calls = expected_calls
-        self._flat: dict[str, FlatIndex] = {}
+        self._definitions_of: dict[tuple[str, str], Sequence[ToolDefinition]] = {}
+        self._indexes: dict[str, ArgumentIndex] = {}
         self._prepared: dict[tuple[int, int], _Prepared] = {}
         self._agreements: dict[tuple[int, int], float] = {}
+        self._all_agreements: dict[int, tuple[Call, Mapping[int, float]]] = {}  # kept with the call, as above
 
     # Made on first use: a run that goes just as expected needs none of it.
 
@@ -101,11 +103,15 @@ class CallAgreement:
     def _definitions(self, expected: Call) -> Sequence[ToolDefinition]:
         """The definitions of the tool: those of the calls (several may share a name), then the known one."""
         name = self.name(expected)
+        known = self._definitions_of.get((name, expected.name))
+        if known is not None:
+            return known
         called_tools = [self.calls[position].tool for position in self._positions.get(name, ())]
         definitions: list[ToolDefinition] = []
         for tool in (*called_tools, self._tools.get(name), self._tools.get(expected.name)):
             if tool is not None and not any(tool is other or tool == other for other in definitions):
                 definitions.append(tool)
+        self._definitions_of[name, expected.name] = definitions
         return definitions
 
     @cached_property
@@ -160,21 +166,27 @@ class CallAgreement:
 
     def agreements(self, expected: Call) -> Mapping[int, float]:
         """Agreement with each of its candidates, by position."""
+        entry = self._all_agreements.get(id(expected))
+        if entry is None:
+            entry = self._all_agreements[id(expected)] = (expected, self._compare_all(expected))
+        return entry[1]
+
+    def _compare_all(self, expected: Call) -> Mapping[int, float]:
         positions = self.candidates(expected)
         if len(positions) < _INDEX_FROM:
             return {position: self.agreement(expected, position) for position in positions}
         definitions = self._definitions(expected)
         _, _, arguments, output, mode = self._prepare(expected, definitions[0] if definitions else None)
-        flat = None
-        if output is ANY and type(arguments) is dict and not expected.ignore and len(definitions) < 2:
-            flat = flat_arguments(arguments)
-        if flat is None:
+        is_indexed = (
+            output is ANY and type(arguments) is dict and not expected.ignore and len(definitions) < 2
+        )
+        if not is_indexed or not is_plain(arguments):
             return {position: self.agreement(expected, position) for position in positions}
         name = self.name(expected)
-        index = self._flat.get(name)
+        index = self._indexes.get(name)
         if index is None:
-            index = self._flat[name] = FlatIndex(self.calls, self._positions[name])
-        agreements = index.agreements(flat, set(arguments), listed=mode == "listed")
+            index = self._indexes[name] = ArgumentIndex(self.calls, self._positions[name])
+        agreements = index.agreements(arguments, listed=mode == "listed")
         for position in index.rest:
             agreements[position] = self.agreement(expected, position)
         if len(agreements) > len(positions):

@@ -1,78 +1,234 @@
-"""`Chain`: the best alignment of a sequence of places and unordered groups, by dynamic programming.
+"""`Chain`: the best alignments of a plan, part by part, by dynamic programming.
 
-A partial alignment is kept only while none that ends earlier has as much weight (after Jacobson and Vo,
-1992): a place extends them in O(matches · log n), a group by an optimal assignment that grows call by call
-from each of them. Nothing is ever chosen greedily.
+Each part extends the partial alignments of what stands before it, all at once. Alternatives extend the same
+ones and are merged; a round extends those that the last round made better. So neither multiplies the work,
+and nothing is ever chosen greedily. The parts of an unordered group are assigned; where one of them has an
+order or a choice of its own, what remains of the group is searched.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from functools import partial
+from typing import TypeAlias
 
+from agenttrace.core.errors import ExpectationError
+from agenttrace.core.text import shorten
 from agenttrace.expectations.assign import Assignment
+from agenttrace.expectations.plans import Address, Choice, Group, Place, Plan, Rounds, most_remainders
+from agenttrace.matching.columns import Columns, column_ways
+from agenttrace.matching.frontier import ROUND, Frontier, Link
+from agenttrace.matching.interleave import MAX_STATES, MAX_STEPS, Interleaving, TooManySteps
+from agenttrace.matching.weights import Weights, after
 
-Weights = Mapping[int, int]
-"""For one place, the weight of each call there, by position."""
+Ways: TypeAlias = dict[int, Frontier]
+"""Partial alignments by the number of required places so far: alternatives may differ in it."""
 
-Link = tuple["Link | None", Sequence[int], tuple[int, ...]]
-"""What came before, some places, and the call at each of them (-1: none)."""
+MAX_WAYS = 256
+_FEW_WAYS = 16
+_FEW_REMAINDERS = 200
+_SHOWN = 120
 
 
 class Chain:
-    """The undominated partial alignments of a growing sequence: ends and totals both ascend."""
+    """Aligns a plan with calls; `steps` counts the partial alignments that were tried."""
 
-    def __init__(self) -> None:
-        self._ends = [-1]
-        self._totals = [0]
-        self._links: list[Link | None] = [None]
+    def __init__(self, weights: Weights, *, ordered: bool) -> None:
+        self.steps = 0
+        self._steps_in_choices = 0
+        self._counted = 0
+        self._weights = weights
+        self._ordered = ordered
+        self._searches: dict[Plan, Interleaving] = {}
+        self._columns: dict[Plan, Sequence[Columns] | None] = {}
 
-    @property
-    def total(self) -> int:
-        """The weight of the best alignment."""
-        return self._totals[-1]
+    def align(self, plan: Group, start: int) -> Ways:
+        """The best alignments of a plan, whose first `start` parts are aligned with as many calls.
 
-    def pairs(self) -> list[tuple[int, int]]:
-        """(place, call) of the best alignment; among equals the one that ends earliest."""
-        pairs: list[tuple[int, int]] = []
-        link = self._links[-1]
-        while link is not None:
-            before, places, calls = link
-            pairs.extend((place, call) for place, call in zip(places, calls, strict=True) if call >= 0)
-            link = before
-        return sorted(pairs)
+        Raises:
+            ExpectationError: a part takes more than `MAX_STEPS`, and stands for more than `MAX_WAYS` ways.
+        """
+        ways = {start: Frontier.starting_after(start - 1)}
+        if not self._ordered:
+            return self._unordered(ways, plan, ())
+        for number, part in enumerate(plan.parts[start:], start):
+            is_last = number == len(plan.parts) - 1
+            ways = self._extend(ways, part, (number,), is_last=is_last)
+        return ways
 
-    def append_place(self, place: int, weights: Weights) -> None:
-        """Append one place."""
-        ends, totals, links = self._ends, self._totals, self._links
-        # From the last call to the first: what is inserted is never seen by a call before it.
-        for call in sorted(weights, reverse=True):
+    def _extend(self, ways: Ways, plan: Plan, address: Address, *, is_last: bool = False) -> Ways:
+        """The alignments with one more part. Those before it are used up."""
+        if isinstance(plan, Place):
+            return self._place(ways, plan, address)
+        if isinstance(plan, Choice):
+            return self._choice(ways, plan, address)
+        if isinstance(plan, Rounds):
+            single = isinstance(plan.part, Place)
+            return (self._single_rounds if single else self._rounds)(ways, plan, address)
+        if not (plan.ordered and self._ordered):
+            return self._unordered(ways, plan, address, is_last=is_last)
+        for number, part in enumerate(plan.parts):
+            ways = self._extend(ways, part, (*address, number))
+        return ways
+
+    def _place(self, ways: Ways, place: Place, address: Address) -> Ways:
+        must_fit = place.role == "all_or_nothing"
+        extended: Ways = {}
+        for required, frontier in ways.items():
+            target = Frontier() if must_fit else frontier
+            self._pair_once(frontier, target, place, address)
+            extended[required + (place.role == "required")] = target
+        return extended
+
+    def _pair_once(self, frontier: Frontier, target: Frontier, place: Place, address: Address) -> bool:
+        """Pair a place with each call after an alignment; whether any was worth it."""
+        ends, totals, links = frontier.ends, frontier.totals, frontier.links
+        weights, better = self._weights.of(place), False
+        calls = after(self._weights.calls(place), ends[0]) if ends else ()
+        self.steps += len(calls)
+        for call in reversed(calls):  # what is inserted is never seen by a call before it
             before = bisect_left(ends, call) - 1
-            self._insert(call, totals[before] + weights[call], (links[before], (place,), (call,)))
+            better |= target.insert(call, totals[before] + weights[call], (links[before], address, call))
+        return better
 
-    def append_group(self, places: Sequence[int], weights: Sequence[Weights]) -> None:
-        """Append places that stand in any order."""
-        at_call: dict[int, dict[int, int]] = {}
-        for slot, weight_at in enumerate(weights):
-            for call, value in weight_at.items():
-                at_call.setdefault(call, {})[slot] = value
-        relevant = sorted(at_call)
-        for end, total, link in list(zip(self._ends, self._totals, self._links, strict=True)):
-            assignment = Assignment(len(places))
-            for call in relevant[bisect_left(relevant, end + 1) :]:
-                if assignment.add(call, at_call[call]) > 0:
-                    self._insert(call, total + assignment.total, (link, places, assignment.calls()))
+    def _choice(self, ways: Ways, plan: Choice, address: Address) -> Ways:
+        merged: Ways = {}
+        before = self.steps
+        for number, branch in enumerate(plan.branches):
+            copies = {required: frontier.copy() for required, frontier in ways.items()}
+            _merge(self._extend(copies, branch, (*address, number)), merged)
+        self._count(before, plan)
+        return merged
 
-    def _insert(self, end: int, total: int, link: Link) -> None:
-        ends, totals, links = self._ends, self._totals, self._links
-        at = bisect_left(ends, end)
-        if (at > 0 and totals[at - 1] >= total) or (
-            at < len(ends) and ends[at] == end and totals[at] >= total
-        ):
-            return
-        stop = at
-        while stop < len(ends) and totals[stop] <= total:
-            stop += 1
-        ends[at:stop] = [end]
-        totals[at:stop] = [total]
-        links[at:stop] = [link]
+    def _single_rounds(self, ways: Ways, plan: Rounds, address: Address) -> Ways:
+        assert isinstance(plan.part, Place)
+        place, address = plan.part, (*address, ROUND)
+        weights, calls = self._weights.of(place), self._weights.calls(place)
+        for frontier in ways.values():
+            ends, totals, links = frontier.ends, frontier.totals, frontier.links
+            if plan.most is None or plan.most >= len(calls):
+                self.steps += len(calls)
+                for call in after(calls, ends[0]) if ends else ():  # each may follow the one before
+                    before = bisect_left(ends, call) - 1
+                    frontier.insert(call, totals[before] + weights[call], (links[before], address, call))
+            else:
+                any(not self._pair_once(frontier, frontier, place, address) for _ in range(plan.most))
+        return ways
+
+    def _rounds(self, ways: Ways, plan: Rounds, address: Address) -> Ways:
+        if most_remainders(plan) <= _FEW_REMAINDERS:
+            try:
+                return self._search(ways, plan, address)
+            except TooManySteps:
+                pass
+        count = 0
+        last: Ways = {required: frontier.copy() for required, frontier in ways.items()}
+        while any(frontier.ends for frontier in last.values()) and count != plan.most:
+            before = self.steps
+            longer = self._extend(last, plan.part, (*address, ROUND))
+            self._count(before, plan)
+            last = {}
+            for required, frontier in longer.items():
+                last[required] = better = Frontier()
+                for end, total, link in frontier.entries():
+                    ended = (link, address, None)
+                    if ways[required].insert(end, total, ended):
+                        better.insert(end, total, ended)
+            count += 1
+        return ways
+
+    def _count(self, before: int, plan: Choice | Rounds) -> None:
+        """Count steps in alternatives and rounds: without these, path and run bound the work."""
+        self._steps_in_choices += self.steps - max(before, self._counted)
+        self._counted = self.steps
+        if self._steps_in_choices > MAX_STEPS:
+            raise _too_much(plan)
+
+    def _unordered(self, ways: Ways, plan: Group, address: Address, *, is_last: bool = False) -> Ways:
+        if plan not in self._columns:
+            self._columns[plan] = column_ways(plan, self._weights, _FEW_WAYS, ordered=self._ordered)
+        few = self._columns[plan]
+        if few is None:
+            try:
+                return self._search(ways, plan, address)
+            except TooManySteps:
+                few = column_ways(plan, self._weights, MAX_WAYS, ordered=self._ordered)
+                if few is None:
+                    raise _too_much(plan) from None
+                self._columns[plan] = few
+        merged: Ways = {}
+        for columns in few:
+            for required, frontier in ways.items():
+                starts = self._best_start(frontier, columns) if is_last else frontier
+                _merge({required + columns.required: self._assign(starts, columns, address)}, merged)
+        return merged
+
+    def _best_start(self, frontier: Frontier, columns: Columns) -> Frontier:
+        """The alignment that the last group extends best: one assignment, backwards, not one for each."""
+        assignment = Assignment(len(columns.places), columns.room)
+        calls = list(columns.calls)
+        best, best_total = Frontier(), -1
+        for end, total, link in reversed(frontier.entries()):
+            while calls and calls[-1] > end:
+                call = calls.pop()
+                assignment.add(call, columns.at_call[call])
+            if columns.fit(assignment) and total + assignment.total >= best_total:
+                best, best_total = Frontier.starting_after(end, total, link), total + assignment.total
+        self.steps += assignment.steps * len(columns.places)
+        return best
+
+    def _assign(self, frontier: Frontier, columns: Columns, address: Address) -> Frontier:
+        """Assign calls to places in any order, from each alignment on, call by call."""
+        target = Frontier() if columns.must_fit else frontier.copy()
+        for end, total, link in frontier.entries():
+            assignment = Assignment(len(columns.places), columns.room)
+            for call in after(columns.calls, end):
+                better = assignment.add(call, columns.at_call[call]) > 0
+                if better and self._ordered:
+                    self._keep(target, call, total, link, columns, assignment, address)
+                if self._ordered and columns.are_best(assignment):
+                    break
+            if not self._ordered:
+                self._keep(target, end, total, link, columns, assignment, address)
+            self.steps += assignment.steps * len(columns.places)
+        return target
+
+    def _keep(
+        self, target: Frontier, end: int, total: int, link: Link | None,
+        columns: Columns, assignment: Assignment, address: Address,
+    ) -> None:  # fmt: skip
+        total += assignment.total - columns.surplus
+        if columns.fit(assignment) and target.accepts(end, total):
+            target.insert(end, total, (link, address, partial(columns.pairs, assignment.pairs())))
+
+    def _search(self, ways: Ways, plan: Group | Rounds, address: Address) -> Ways:
+        search = self._searches.get(plan)
+        if search is None:
+            search = self._searches[plan] = Interleaving(plan, self._weights, ordered=self._ordered)
+        extended: Ways = {}
+        before = search.steps
+        for required, frontier in ways.items():
+            for end, total, inside, link, pairs in search.alignments(frontier.entries()):
+                target = extended.setdefault(required + inside, Frontier())
+                target.insert(end, total, (link, address, pairs))
+        self.steps += search.steps - before
+        return extended
+
+
+def _merge(ways: Ways, into: Ways) -> None:
+    for required, frontier in ways.items():
+        target = into.get(required)
+        if target is None:
+            into[required] = frontier
+        else:
+            for end, total, link in frontier.entries():
+                target.insert(end, total, link)
+
+
+def _too_much(plan: Group | Choice | Rounds) -> ExpectationError:
+    return ExpectationError(
+        f"{shorten(repr(plan.pattern), _SHOWN)} can be aligned with this run in too many ways: a search "
+        f"would take more than {MAX_STEPS:,} steps or {MAX_STATES:,} states; say less at once, or split the "
+        "expectation"
+    )

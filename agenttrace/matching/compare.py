@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from agenttrace.core.errors import ExpectationError, ScorerError
+from agenttrace.core.errors import ScorerError
 from agenttrace.core.tool import ToolDefinition
 from agenttrace.core.tool_call import ArgumentMode, ToolCall
 from agenttrace.core.trace import Trace
@@ -16,19 +16,17 @@ from agenttrace.expectations.expectation import Expectation, Mode, check_options
 from agenttrace.expectations.matcher import Answerer
 from agenttrace.expectations.parse import parse_expectation
 from agenttrace.expectations.pattern import Call, Many, Par, Pattern, Seq
-from agenttrace.expectations.plans import EMPTY, Expansion, Group
+from agenttrace.expectations.plans import Group, Planner
 from agenttrace.expectations.reading import reversed_reading
 from agenttrace.matching.agreement import CallAgreement, Comparators
-from agenttrace.matching.align import Alignment, Credit, align, unordered
+from agenttrace.matching.align import UNORDERED_MODES, Alignment, align
 from agenttrace.matching.checks import Check, Subject, check_constraints
-from agenttrace.matching.comparison import UNORDERED_MODES, Comparison
-from agenttrace.matching.fitting_order import fitting_orders, possible_positions
+from agenttrace.matching.comparison import Comparison
+from agenttrace.matching.fitting_order import fitting_orders
 from agenttrace.matching.known_tools import check_tags, check_tools, known_names
 from agenttrace.matching.parallel import has_unordered
 from agenttrace.matching.selection import EVERYTHING, Selection, check_turns
-
-Candidates = Callable[[Call], Sequence[int]]
-"""The positions at which an expected call may have been made."""
+from agenttrace.matching.weights import Credit
 
 
 def compare(
@@ -52,7 +50,7 @@ def compare(
 
     Raises:
         ExpectationError: the expectation cannot be understood, names an unknown tool or parameter, or
-            expands to too many ways.
+            can be aligned in too many ways to search them all.
         ScorerError: it needs a judge and there is none, or bounds what the trace does not tell; it is about a
             turn and the trace has none; a pattern (`re_`) takes too long; an unknown `mode` or `match`;
             `actual` is something else, perhaps the expectation.
@@ -79,15 +77,14 @@ def compare(
         selection=scope,
         expected_calls=expected,
     )
-    plans_with = partial(_plans, parsed, how, scope, all_calls, known_tools)
-    plan, alignment, call_agreement = _aligned(parsed, how, credit, calls, agreement_with, plans_with)
+    plan = _plan(parsed, how, scope, all_calls, known_tools, len(calls))
+    alignment, call_agreement = _aligned(plan, how, credit, calls, agreement_with)
     return Comparison(
         expectation=parsed,
         mode=how,
         credit=credit,
         calls=call_agreement.calls,
         attempts=attempt_counts,
-        plan=plan,
         alignment=alignment,
         expects_calls=_expects_calls(parsed, call_agreement, all_calls, known_tools),
         checks=_checks(parsed, attempts, calls, trace, known_names(known_tools, attempts, trace, scope)),
@@ -161,87 +158,52 @@ def _required_calls(pattern: Pattern) -> Iterator[Call]:
         yield from _required_calls(pattern.part)
 
 
-def _plans(
+def _plan(
     expectation: Expectation,
     mode: Mode,
     selection: Selection,
     all_calls: Sequence[ToolCall],
     known_tools: Mapping[str, ToolDefinition],
-    candidates: Candidates,
-) -> list[Group]:
-    if expectation.path is None:
-        return [EMPTY]
-    if selection.tools is None and expectation.fixed_plans is not None:
-        return expectation.fixed_plans
+    calls: int,
+) -> Group:
+    plan = expectation.plan
+    if expectation.path is None or (selection.tools is None and (plan.is_fixed or mode != "only")):
+        return plan
 
     def in_scope(name: str) -> bool:
         return selection.expects(name, all_calls, known_tools)
 
-    expansion = Expansion(candidates, in_scope, ordered=mode not in UNORDERED_MODES, whole=mode != "only")
-    return expansion.plans(expectation.path)
+    return Planner(in_scope, whole=mode != "only", calls=calls).plan(expectation.path)
 
 
 def _aligned(
-    expectation: Expectation,
+    plan: Group,
     mode: Mode,
     credit: Credit,
     calls: Sequence[ToolCall],
     agreement_with: Callable[[Sequence[ToolCall]], CallAgreement],
-    plans_with: Callable[[Candidates], list[Group]],
-) -> tuple[Group, Alignment, CallAgreement]:
-    """The plan that fits best, in the order of the list or in another one that overlapping calls admit."""
+) -> tuple[Alignment, CallAgreement]:
+    """The best alignment, in the order of the list or in another one that overlapping calls admit."""
     call_agreement = agreement_with(calls)
-    plans = plans_with(call_agreement.candidates)
-    plan, alignment = _best(plans, mode, credit, call_agreement)
-    is_only_plan = plans == expectation.fixed_plans and len(plans) == 1
-    if (
-        mode in UNORDERED_MODES
-        or not has_unordered(calls)
-        or _is_perfect(alignment, calls, is_only_plan=is_only_plan)
-    ):
-        return plan, alignment, call_agreement
-
-    try:
-        plans = plans_with(possible_positions(call_agreement))
-    except ExpectationError:  # more ways than can be written out: those of the list's order have to do
-        pass
-    best_agreement = call_agreement
-    for other_plan in plans:
-        for order in fitting_orders(other_plan, call_agreement, credit):
+    alignment = align(plan, call_agreement, mode, credit)
+    if mode in UNORDERED_MODES or not has_unordered(calls) or _is_perfect(alignment, calls, plan):
+        return alignment, call_agreement
+    best, best_agreement = alignment, call_agreement
+    for fixed in (alignment.plan, align(plan, call_agreement, "contains", credit).plan):
+        for order in fitting_orders(fixed, call_agreement, credit):
             other_agreement = agreement_with([calls[position] for position in order])
-            other = align(other_plan, other_agreement, credit)
-            if other.fits and _rank(other, credit) > _rank(alignment, credit):
-                plan, alignment, best_agreement = other_plan, other, other_agreement
-    return plan, alignment, best_agreement
-
-
-def _best(
-    plans: Sequence[Group], mode: Mode, credit: Credit, call_agreement: CallAgreement
-) -> tuple[Group, Alignment]:
-    """The plan that fits best: by coverage, then by the number of calls it explains, then as written."""
-    best: tuple[tuple[float, float], Group, Alignment] | None = None
-    for plan in plans:
-        alignment = align(unordered(plan) if mode in UNORDERED_MODES else plan, call_agreement, credit)
-        if len(plans) == 1:
-            return plan, alignment
-        if not alignment.fits:
-            continue
-        coverage, full = _rank(alignment, credit)
-        rank = (full, coverage) if mode == "only" else (coverage, full)
-        if best is None or rank > best[0]:
-            best = (rank, plan, alignment)
-    assert best is not None  # leaving every optional group out always fits
-    return best[1], best[2]
+            other = align(plan, other_agreement, mode, credit)
+            if _rank(other, credit) > _rank(best, credit):
+                best, best_agreement = other, other_agreement
+    return best, best_agreement
 
 
 def _rank(alignment: Alignment, credit: Credit) -> tuple[float, float]:
-    required = alignment.required
-    coverage = alignment.total_agreement(credit) / required if required else 1.0
-    return coverage, float(alignment.full)
+    return alignment.coverage(credit), float(alignment.full)
 
 
-def _is_perfect(alignment: Alignment, calls: Sequence[ToolCall], *, is_only_plan: bool) -> bool:
+def _is_perfect(alignment: Alignment, calls: Sequence[ToolCall], plan: Group) -> bool:
     """Whether no order of the calls could fit better."""
     if alignment.matched < alignment.required:
         return False
-    return alignment.full == len(calls) or (is_only_plan and alignment.full == len(alignment.places))
+    return alignment.full == len(calls) or (plan.is_fixed and alignment.full == len(alignment.places))

@@ -10,16 +10,14 @@ from typing import Any
 
 from agenttrace.core.tool_call import UNRECORDED_STATUSES, ToolCall
 from agenttrace.expectations.expectation import Expectation, Mode
-from agenttrace.expectations.plans import Group
 from agenttrace.matching.agreement import CallAgreement
-from agenttrace.matching.align import Alignment, Credit, Pair, align, by_name
+from agenttrace.matching.align import UNORDERED_MODES, Alignment, Pair, align, required_names
 from agenttrace.matching.checks import Check
 from agenttrace.matching.fitting_order import fitting_orders
 from agenttrace.matching.parallel import has_unordered, parallel_facts
 from agenttrace.matching.rows import Row, rows_of
 from agenttrace.matching.selection import indexes_of
-
-UNORDERED_MODES: frozenset[Mode] = frozenset({"any_order", "contains", "only"})
+from agenttrace.matching.weights import Credit
 
 
 @dataclass(eq=False)  # frozen would cost more than comparing a short run does
@@ -27,8 +25,8 @@ class Comparison:
     """The result of comparing an expectation with a run.
 
     `calls` are the actual calls that count; `attempts` is the number of attempts of those that had several
-    (by `ToolCall.index`). `plan` is the way to fulfil the path that fits best, `alignment` the optimal
-    pairing with it. `expects_calls` is false where the path is empty, or names no tool that is compared.
+    (by `ToolCall.index`). `alignment` is the optimal pairing, with the way to fulfil the path that fits best
+    (`alignment.plan`). `expects_calls` is false where the path is empty, or names no tool that is compared.
     """
 
     expectation: Expectation
@@ -36,7 +34,6 @@ class Comparison:
     credit: Credit
     calls: Sequence[ToolCall]
     attempts: Mapping[int, int]
-    plan: Group
     alignment: Alignment
     expects_calls: bool
     checks: tuple[Check, ...]
@@ -80,7 +77,7 @@ class Comparison:
     @property
     def coverage(self) -> float:
         """The mean agreement over the needed calls (recall); 1 where none is needed."""
-        return self.alignment.total_agreement(self.credit) / self.required if self.required else 1.0
+        return self.alignment.coverage(self.credit)
 
     @property
     def precision(self) -> float:
@@ -101,17 +98,17 @@ class Comparison:
     @cached_property
     def order(self) -> float:
         """The share of the needed calls that were made in order, by name alone; 1 where none is needed."""
-        if not self.required:
-            return 1.0
-        plan, selection = by_name(self.plan), self.call_agreement.selection
+        if not self.required or (self.mode not in UNORDERED_MODES and not self.missing):
+            return 1.0  # the alignment is in order
+        plan, selection = required_names(self.alignment.plan), self.call_agreement.selection
         bare = CallAgreement(self.calls, mode="ignore", selection=selection)
-        in_order = align(plan, bare).total_agreement("full")
-        if in_order < self.required and has_unordered(calls := sorted(self.calls, key=_index)):
+        in_order = align(plan, bare).coverage("full")
+        if in_order < 1 and has_unordered(calls := sorted(self.calls, key=_index)):
             listed = CallAgreement(calls, mode="ignore", selection=selection)
             for order in fitting_orders(plan, listed, "full"):
                 bare = CallAgreement([calls[at] for at in order], mode="ignore", selection=selection)
-                in_order = max(in_order, align(plan, bare).total_agreement("full"))
-        return in_order / self.required
+                in_order = max(in_order, align(plan, bare).coverage("full"))
+        return in_order
 
     @property
     def arguments(self) -> float:

@@ -10,13 +10,13 @@ admissible: where it wholly is, no order is better. Else the orders are searched
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from agenttrace.core.tool_call import ToolCall
 from agenttrace.expectations.assign import Assignment
 from agenttrace.expectations.pattern import Call
-from agenttrace.expectations.plans import Group, Place, Role
+from agenttrace.expectations.plans import Group, Place, Plan, Role
 from agenttrace.matching.agreement import CallAgreement
 from agenttrace.matching.lcs import lcs_length
 from agenttrace.matching.order_search import OrderSearch, Weights
@@ -38,16 +38,6 @@ def fitting_orders(plan: Group, call_agreement: CallAgreement, credit: Credit) -
     if not has_unordered(call_agreement.calls):
         return []
     return _Search(plan, call_agreement, credit).orders()
-
-
-def possible_positions(call_agreement: CallAgreement) -> Callable[[Call], Sequence[int]]:
-    """For an expected call the positions at which it may stand in some admissible order, and a few more."""
-    group_of = {position: group for group in groups_of(call_agreement.calls) for position in group}
-
-    def possible(expected: Call) -> Sequence[int]:
-        return sorted({at for position in call_agreement.candidates(expected) for at in group_of[position]})
-
-    return possible
 
 
 def in_fitting_order(expected_names: Sequence[str], calls: Sequence[ToolCall]) -> Sequence[ToolCall]:
@@ -101,9 +91,8 @@ class _Search:
             assignment.add(position, dict(places))
         # Of calls that are alike, the one that has to have its turn first gets the first place.
         alike: dict[tuple[tuple[int, int], ...], list[tuple[int, int]]] = {}
-        for place, position in enumerate(assignment.calls()):
-            if position >= 0:
-                alike.setdefault(tuple(weights[position]), []).append((place, position))
+        for place, position in assignment.pairs():
+            alike.setdefault(tuple(weights[position]), []).append((place, position))
         assigned: dict[int, int] = {}
         for pairs in alike.values():
             by_end = sorted((position for _, position in pairs), key=self._end_of)
@@ -161,9 +150,7 @@ class _Search:
             at += len(relevant)
         return order, len(groups), at
 
-    def _placed_exactly(
-        self, group: range, relevant: Sequence[int], parts: Sequence[Place | Group]
-    ) -> list[int]:
+    def _placed_exactly(self, group: range, relevant: Sequence[int], parts: Sequence[Plan]) -> list[int]:
         """The calls of a group that are one after the other just what these parts expect, as far as they are.
 
         Of several that agree, the one that has to have its turn first goes first.
@@ -232,12 +219,13 @@ def _closings(plan: Group) -> list[int]:
     """For each place the places that are closed once it has a call, as bits: itself, and those before it."""
     closings: list[int] = []
 
-    def close(part: Place | Group, before: int) -> int:
+    def close(part: Plan, before: int) -> int:
         """Add the part's places, of which `before` are the ones before it; return all of them."""
         if isinstance(part, Place):
             own = 1 << len(closings)
             closings.append(before | own)
             return own
+        assert isinstance(part, Group)  # the plan has its choices made
         inside = 0
         for sub in part.parts:
             inside |= close(sub, before | inside if part.ordered else before)

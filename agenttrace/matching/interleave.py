@@ -1,70 +1,171 @@
-"""The best alignment of nested sequences and unordered groups, by a search over sets of closed places.
+"""`Interleaving`: the best alignments of an unordered group whose parts have an order or a choice of their own.
 
-A place is closed once it has a call, or once a later place of its sequence has one. Calls are visited in
-order; each may go to any open place or to none. Of the states with the same closed places only the best is
-kept: the result is optimal, but the number of states is exponential in the worst case, hence the limit.
+A search over what may remain of the group. Calls are visited one by one; each may fill a place of any
+remainder, or none. Of the ways to the same remainder only the best is kept, so the result is optimal, and the
+work is that of counting: it does not grow with the number of ways. It may still be exponential in the number of
+parts, hence the limit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import TypeAlias
 
-from agenttrace.core.errors import ExpectationError
-from agenttrace.expectations.plans import Group, Place, Plan
+from agenttrace.expectations.plans import Address, Place, Plan, places_of
+from agenttrace.matching.frontier import Link
+from agenttrace.matching.remainders import Remainders
+from agenttrace.matching.weights import Weights
 
+MAX_STEPS = 1_000_000
 MAX_STATES = 50_000
 
-Link = tuple["Link | None", int, int]
+_Path: TypeAlias = tuple["_Path | None", int, int, tuple[int, int], int]
+"""What came before, the class of a place, its call, what remained and was missing, the calls visited before."""
+
+Entry: TypeAlias = tuple[int, int, "Link | None"]
+"""An alignment of what stands before: its end, its total, its link."""
+
+Way: TypeAlias = tuple[int, int, int, "Link | None", Callable[[], Iterator[tuple[Address, int]]]]
+"""An alignment: its end, its total, how many required places are in the group, where it began, its pairs."""
+
+_States: TypeAlias = dict[tuple[int, int], tuple[int, Link | None, "_Path | None"]]
+"""By the remainder and the number of required places so far: the best total, where it began, the way there."""
 
 
-def best_interleaving(plan: Group, weights: Sequence[Mapping[int, int]]) -> list[tuple[int, int]]:
-    """The pairs (place, call) of the greatest total weight; places are numbered in the order written.
+class TooManySteps(Exception):
+    """The searches of a group take more than `MAX_STEPS`, or meet more than `MAX_STATES`."""
 
-    Raises:
-        ExpectationError: more than `MAX_STATES` states at once.
-    """
-    closes = _closings(plan)
-    at_call: dict[int, list[tuple[int, int]]] = {}
-    for place, weight_at in enumerate(weights):
-        for call, value in weight_at.items():
-            at_call.setdefault(call, []).append((place, value))
-    states: dict[int, tuple[int, Link | None]] = {0: (0, None)}
-    for call in sorted(at_call):
-        for closed, (total, link) in list(states.items()):
-            for place, value in at_call[call]:
-                if closed >> place & 1:
-                    continue
-                after = closed | closes[place]
-                rival = states.get(after)
-                if rival is None or rival[0] < total + value:
-                    states[after] = (total + value, (link, place, call))
-        if len(states) > MAX_STATES:
-            raise ExpectationError(
-                f"sequences inside par can interleave in more than {MAX_STATES} ways here; "
-                "say less at once, or split the expectation"
+
+class Interleaving:
+    """Searches one group. `steps` counts the moves that were tried."""
+
+    def __init__(self, plan: Plan, weights: Weights, *, ordered: bool) -> None:
+        self.steps = 0
+        self._plan = plan
+        self._ordered = ordered
+        self._classes: dict[object, int] = {}
+        self._class_of: dict[Place, int] = {}
+        self._is_required: list[int] = []
+        self._weights: list[Mapping[int, int]] = []
+        for place in places_of(plan):
+            is_required = place.role == "required"
+            key = (is_required, frozenset(weights.of(place).items()))
+            leaf = self._class_of[place] = self._classes.setdefault(key, len(self._classes))
+            if leaf == len(self._weights):
+                self._weights.append(weights.of(place))
+                self._is_required.append(is_required)
+        self._remainders = Remainders(self._class_of.__getitem__, ordered=ordered)
+        self._calls = self._in_order()
+        self._used_up = self._used_up_before()
+
+    def _in_order(self) -> Sequence[int]:
+        """The calls in the order in which they are visited: like calls together, where the order is free."""
+        leaves: dict[int, list[int]] = {}
+        for leaf, weights in enumerate(self._weights):
+            for call in weights:
+                leaves.setdefault(call, []).append(leaf)
+        self._leaves_of = leaves
+        return sorted(leaves) if self._ordered else sorted(leaves, key=lambda call: (self._kind(call), call))
+
+    def _kind(self, call: int) -> Sequence[tuple[int, int]]:
+        """Equal for calls that differ in their position alone."""
+        return [(leaf, self._weights[leaf][call] + call) for leaf in self._leaves_of[call]]
+
+    def _used_up_before(self) -> Sequence[frozenset[int]]:
+        """Before each visit, and at the end, the classes of places that no further call fits."""
+        last = {leaf: visit for visit, call in enumerate(self._calls) for leaf in self._leaves_of[call]}
+        used_up = [frozenset(range(len(self._weights))) - frozenset(last)]
+        ending: dict[int, set[int]] = {}
+        for leaf, visit in last.items():
+            ending.setdefault(visit, set()).add(leaf)
+        for visit in range(len(self._calls)):
+            used_up.append(used_up[-1] | ending[visit] if visit in ending else used_up[-1])
+        return used_up
+
+    def alignments(self, entries: Sequence[Entry]) -> Iterator[Way]:
+        """Every alignment that is better than those before, from the alignments of what stands before.
+
+        Raises:
+            TooManySteps: this search, with those before it, is longer than it may be.
+        """
+        start = self._remainders.of(self._plan, None)
+        missing = self._remainders.missing(start)
+        if missing is not None:
+            for end, total, link in entries:
+                yield end, total, missing, link, partial(self._pairs, None)
+        waiting = list(reversed(entries))
+        states: _States = {}
+        better: _States = {}
+        for visit, call in enumerate(self._calls):
+            while waiting and (waiting[-1][0] < call or not self._ordered):
+                _, total, link = waiting.pop()
+                self._keep_better(states, {(start, 0): (total, link, None)}, self._used_up[visit])
+            # Of like calls in any order the first ones are taken: none after one that was left out.
+            like = not self._ordered and visit and self._kind(call) == self._kind(self._calls[visit - 1])
+            reached = self._visit(better if like else states, visit, call)
+            used_up = self._used_up[visit + 1]
+            if used_up is not self._used_up[visit]:
+                earlier, states = states, {}
+                self._keep_better(states, earlier, used_up)
+            better = self._keep_better(states, reached, used_up)
+            if self._ordered:
+                yield from self._ended(better, call)
+        if not self._ordered:
+            yield from self._ended(states, entries[0][0])
+
+    def _visit(self, states: _States, visit: int, call: int) -> _States:
+        """The states that this call leads to."""
+        reached: _States = {}
+        moves = self._remainders.moves
+        options = [
+            (leaf, self._weights[leaf][call], self._is_required[leaf]) for leaf in self._leaves_of[call]
+        ]
+        for (remainder, required), (total, link, path) in states.items():
+            if self.steps > MAX_STEPS or len(self._remainders) > MAX_STATES:
+                raise TooManySteps
+            for leaf, weight, is_required in options:
+                for after, missing, _ in moves(remainder, leaf):
+                    self.steps += 1
+                    key = (after, required + missing + is_required)
+                    rival = reached.get(key)
+                    if rival is None or rival[0] < total + weight:
+                        reached[key] = (total + weight, link, (path, leaf, call, (after, missing), visit))
+        return reached
+
+    def _ended(self, states: _States, end: int) -> Iterator[Way]:
+        for (remainder, required), (total, link, path) in states.items():
+            missing = self._remainders.missing(remainder)
+            if missing is not None:
+                yield end, total, required + missing, link, partial(self._pairs, path)
+
+    def _keep_better(self, states: _States, others: _States, used_up: frozenset[int]) -> _States:
+        """Add those that are better than what is there, without the places that no further call fits."""
+        changed: _States = {}
+        for (remainder, required), state in others.items():
+            left = self._remainders.without(remainder, used_up) if used_up else (remainder, 0)
+            if left is None:
+                continue
+            key = (left[0], required + left[1])
+            rival = states.get(key)
+            if rival is None or rival[0] < state[0]:
+                states[key] = changed[key] = state
+        return changed
+
+    def _pairs(self, path: _Path | None) -> Iterator[tuple[Address, int]]:
+        """The pairs on the way to a state: the same moves again, with addresses."""
+        events: list[_Path] = []
+        while path is not None:
+            events.append(path)
+            path = path[0]
+        remainders = self._remainders
+        left = remainders.of(self._plan, ())
+        for _, leaf, call, wanted, visit in reversed(events):
+            reduced = remainders.without(left, self._used_up[visit])
+            assert reduced is not None
+            left, address = next(
+                (after, address)
+                for after, missing, address in remainders.each_move(reduced[0], leaf)
+                if (remainders.plain(after), missing) == wanted and address is not None
             )
-    _, best = max(states.values(), key=lambda state: state[0])
-    pairs: list[tuple[int, int]] = []
-    while best is not None:
-        best, place, call = best
-        pairs.append((place, call))
-    return sorted(pairs)
-
-
-def _closings(plan: Group) -> list[int]:
-    """For each place, the places that a call there closes: itself, and all before it in a sequence."""
-    closes: list[int] = []
-
-    def visit(part: Plan, before: int) -> int:
-        """Number the places of a part; return the set of them."""
-        if isinstance(part, Place):
-            own = 1 << len(closes)
-            closes.append(own | before)
-            return own
-        inside = 0
-        for sub in part.parts:
-            inside |= visit(sub, before | inside if part.ordered else before)
-        return inside
-
-    visit(plan, 0)
-    return closes
+            yield address, call

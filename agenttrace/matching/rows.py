@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, Literal
@@ -14,6 +14,8 @@ from agenttrace.expectations.values import Difference
 from agenttrace.matching.agreement import CallAgreement
 from agenttrace.matching.align import Alignment
 from agenttrace.matching.checks import Check
+
+_MOST_NAMES_COMPARED = 20_000  # in one diff
 
 RowKind = Literal["matched", "differs", "missing", "extra", "forbidden"]
 
@@ -59,8 +61,7 @@ def rows_of(
     """Rows in the order of the run; a missing call stands after the one that was expected before it."""
     notes = _notes(checks)
     pair_of = {pair.place: pair for pair in alignment.pairs}
-    paired_positions = {pair.position for pair in alignment.pairs}
-    free_positions = [position for position in range(len(calls)) if position not in paired_positions]
+    free = _FreeCalls(calls, {pair.position for pair in alignment.pairs}, call_agreement)
     rows: list[tuple[int, int, Row]] = []
     after = -1
     for number, place in enumerate(alignment.places):
@@ -75,14 +76,14 @@ def rows_of(
             note = _note(actual, notes, attempts, paired=True)
             nearest = None
             if kind == "differs":
-                nearest = _call_out_of_order(place, free_positions, calls, call_agreement)
+                nearest = free.out_of_order(place)
                 hint = f"the right one is call {nearest.index + 1}, out of order" if nearest else ""
                 note = "; ".join(filter(None, (hint, note)))
             row = Row(kind, number + 1, pair.expected, actual, pair.agreement, differences, nearest, note)
             rows.append((pair.position, 0, row))
         elif place.role == "required":
-            rows.append((after, 1, _missing(number, place, free_positions, calls, call_agreement)))
-    for position in free_positions:
+            rows.append((after, 1, free.missing(number, place)))
+    for position in free.positions:
         actual = calls[position]
         forbids = any(
             check.fails and check.name in ("never", "only") and actual.index in check.broken_by
@@ -128,45 +129,60 @@ def _note(
     return "; ".join(parts)
 
 
-def _call_out_of_order(
-    place: Place, free_positions: Sequence[int], calls: Sequence[ToolCall], call_agreement: CallAgreement
-) -> ToolCall | None:
-    """The first unpaired call that agrees fully: the order did not allow pairing it. None without one."""
-    agreeing = [
-        position
-        for option in place.options
-        for position in call_agreement.candidates(option)
-        if position in free_positions and call_agreement.agreement(option, position) == 1.0
-    ]
-    return calls[min(agreeing)] if agreeing else None
+class _FreeCalls:
+    """The calls that no place has, and which of them a place might have meant."""
 
+    def __init__(self, calls: Sequence[ToolCall], paired: Set[int], call_agreement: CallAgreement) -> None:
+        self.positions = [position for position in range(len(calls)) if position not in paired]
+        self._calls = calls
+        self._call_agreement = call_agreement
+        self._by_name: dict[str, list[int]] = {}
+        for position in self.positions:
+            self._by_name.setdefault(calls[position].name, []).append(position)
+        self._names_compared = 0
 
-def _missing(
-    number: int,
-    place: Place,
-    free_positions: Sequence[int],
-    calls: Sequence[ToolCall],
-    call_agreement: CallAgreement,
-) -> Row:
-    expected = place.options[0]
-    same = [
-        (call_agreement.agreement(option, position), -position, option)
-        for option in place.options
-        for position in call_agreement.candidates(option)
-        if position in free_positions
-    ]
-    if same:
-        agreement, position, expected = max(same, key=lambda item: item[:2])
-        nearest = calls[-position]
-        differences = tuple(call_agreement.differences(expected, -position))
-        note = f"out of order: it is call {nearest.index + 1}"
-        return Row("missing", number + 1, expected, None, agreement, differences, nearest, note)
-    names = {calls[position].name: position for position in reversed(free_positions)}
-    close = get_close_matches(expected.name, names, n=1, cutoff=0.8)
-    if close:
-        nearest = calls[names[close[0]]]
-        return Row("missing", number + 1, expected, None, nearest=nearest, note=f"nearest is {nearest.name}")
-    return Row("missing", number + 1, expected)
+    def out_of_order(self, place: Place) -> ToolCall | None:
+        """The first call that agrees fully: the order did not allow pairing it. None without one."""
+        agreeing = [position for agreement, position, _ in self._fitting(place) if agreement == 1.0]
+        return self._calls[min(agreeing)] if agreeing else None
+
+    def missing(self, number: int, place: Place) -> Row:
+        """The row of a place without a call, with the call that is nearest to it."""
+        best = max(self._fitting(place), key=lambda one: (one[0], -one[1]), default=None)
+        if best is not None:
+            agreement, position, expected = best
+            nearest = self._calls[position]
+            differences = tuple(self._call_agreement.differences(expected, position))
+            note = f"out of order: it is call {nearest.index + 1}"
+            return Row("missing", number + 1, expected, None, agreement, differences, nearest, note)
+        expected = place.options[0]
+        name = self._nearest_name(expected.name)
+        if name is None:
+            return Row("missing", number + 1, expected)
+        nearest = self._calls[self._by_name[name][0]]
+        return Row("missing", number + 1, expected, nearest=nearest, note=f"nearest is {name}")
+
+    def _fitting(self, place: Place) -> Iterator[tuple[float, int, Call]]:
+        """How far each call agrees that fits; of those whose names alone are compared only the first."""
+        for option in place.options:
+            positions = self._by_name.get(self._call_agreement.name(option))
+            if positions is None:
+                continue
+            if self._call_agreement.is_plain(option):
+                yield 1.0, positions[0], option
+                continue
+            agreements = self._call_agreement.agreements(option)
+            for position in positions:
+                if position in agreements:
+                    yield agreements[position], position, option
+
+    def _nearest_name(self, name: str) -> str | None:
+        """A name that is nearly this one. None without one, and once very many were compared."""
+        self._names_compared += len(self._by_name)
+        if self._names_compared > _MOST_NAMES_COMPARED:
+            return None
+        close = get_close_matches(name, self._by_name, n=1, cutoff=0.8)
+        return close[0] if close else None
 
 
 def _expected_data(expected: Call) -> Any:

@@ -19,11 +19,11 @@ from agenttrace.expectations.expectation import Expectation, Mode, check_options
 from agenttrace.expectations.parse import parse_expectation
 from agenttrace.expectations.reading import in_both_readings
 from agenttrace.matching.agreement import Comparators
-from agenttrace.matching.align import Credit
 from agenttrace.matching.answers import Answers, Ask, judged
 from agenttrace.matching.compare import compare
 from agenttrace.matching.comparison import Comparison
 from agenttrace.matching.selection import actual_calls, check_scored
+from agenttrace.matching.weights import Credit
 from agenttrace.scorers.call_scorer import CallOptions, CallScorer
 
 if TYPE_CHECKING:

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agenttrace.core.errors import ExpectationError
 from agenttrace.core.trace import Trace
 from agenttrace.expectations import any_of, call, expect, many, opt, par, seq
 from agenttrace.expectations.pattern import Pattern
@@ -217,16 +216,14 @@ def test_a_repeated_group_is_taken_as_often_as_it_fits() -> None:
     assert not compare(path, trace_of("ababa")).holds
 
 
-def test_more_alternatives_than_the_cap_are_an_error() -> None:
+def test_any_number_of_alternatives_is_answered() -> None:
     path = seq(*(any_of(f"a{n}", seq(f"b{n}", f"c{n}")) for n in range(9)))
-    with pytest.raises(ExpectationError, match="256 ways"):
-        compare(path, trace_of(["a0"]))
+    assert compare(path, trace_of(["a0"])).coverage == 1 / 9
 
 
-def test_more_interleavings_than_the_limit_are_an_error() -> None:
+def test_sequences_that_interleave_are_answered() -> None:
     path = par(*(seq("a", "b", f"c{n}") for n in range(12)))
-    with pytest.raises(ExpectationError, match="interleave"):
-        compare(path, trace_of("abababababababababab"))
+    assert compare(path, trace_of("abababababababababab")).matched == 20
 
 
 @pytest.mark.parametrize(
