@@ -21,7 +21,8 @@ from agenttrace.expectations.reading import cannot_tell
 
 def agree_in_part(expected: Any, actual: Any, cause: Cause, context: Context, path: str) -> float | None:
     """Agreement where either value is not known whole; None where their parts are compared one by one."""
-    if cause_of(actual) is None:  # the expectation was taken from a record
+    if cause_of(actual) is None or (type(expected) is str and cause_of(expected) is not None):
+        # The expectation was taken from a record.
         return cannot_tell(cause, path)
     known = known_part(actual)
     if isinstance(expected, Matcher):
