@@ -149,10 +149,12 @@ def cause_of(value: Any) -> Cause | None:
 
 
 def cause_within(value: Any) -> Cause | None:
-    """Why a recorded value, or a part of it, is not known whole; None where all of it is."""
+    """Why a recorded value, a part of it or a key in it is not known whole; None where all of it is."""
     cause = cause_of(value)
     if cause is not None or not isinstance(value, Mapping | list | tuple):
         return cause
+    if isinstance(value, Mapping) and (hidden := hidden_keys(value)):
+        return _cause_of_text(hidden[0])
     for part in value.values() if isinstance(value, Mapping) else value:
         cause = cause_within(part)
         if cause is not None:
@@ -194,6 +196,20 @@ def known_pieces(text: str) -> tuple[str, ...]:
         if pieces[at - 1].endswith('"') and pieces[at].startswith('"'):
             pieces[at - 1], pieces[at] = pieces[at - 1][:-1], pieces[at][1:]
     return tuple(pieces) if mark is None else (*pieces, "")
+
+
+def hidden_keys(value: Mapping[Any, Any]) -> list[str]:
+    """The keys of a recorded mapping that are not known whole: redacted, or cut."""
+    return [key for key in value if type(key) is str and _cause_of_text(key) is not None]
+
+
+def may_be_key(hidden: str, key: str) -> bool:
+    """Whether a key that is not known whole may have been this one."""
+    mark = _CUT.search(hidden)
+    if mark is not None and len(key) != mark.start() + int(mark[1]) and REDACTED not in hidden:
+        return False
+    pieces = known_pieces(hidden.rstrip("'"))  # which tell keys apart that are redacted alike
+    return key.startswith(pieces[0]) and (key.endswith(pieces[-1]) or hidden.endswith("'"))
 
 
 def without_digests(value: Any) -> Any:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from agenttrace.core.marks import cause_of
+from agenttrace.core.marks import cause_of, hidden_keys
 from agenttrace.core.moments import moment_of
 from agenttrace.core.snapshot import EXACT_INT
 from agenttrace.core.tool_call import ToolCall
@@ -29,7 +29,11 @@ class FlatIndex:
         shapes: dict[frozenset[str], frozenset[str]] = {}
         for position in positions:
             call = calls[position]
-            unknown = call.arguments_error is not None or cause_of(call.arguments) is not None
+            unknown = (
+                call.arguments_error is not None
+                or cause_of(call.arguments) is not None
+                or hidden_keys(call.arguments)
+            )
             items = None if unknown else flat_arguments(call.arguments)
             if items is None:
                 self.rest.append(position)

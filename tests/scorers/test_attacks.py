@@ -5,12 +5,14 @@ import pickle
 
 import pytest
 
-from agenttrace import Example, Limits, Tracer, call, has, not_
+from agenttrace import ABSENT, Example, Limits, Tracer, call, has, length, not_, ref
 from agenttrace.scorers import (
     ContainsScorer,
     ExactMatchScorer,
     JSONSimilarityScorer,
+    LoopScorer,
     RegexScorer,
+    ToolCallArgsScorer,
     ToolOrderScorer,
 )
 
@@ -124,3 +126,60 @@ class TestATextThatWasRedacted:
         assert of_order(stored, call("t", x=text)) == "errored"
         assert of_order(stored, call("t", x=not_(text))) == "errored"
         assert of_order(stored, call("t", x='{"key": 12345678, "a": 1}')) == "failed"
+
+
+class TestAKeyThatIsNotKnownWhole:
+    @pytest.mark.parametrize("hidden", [SECRET, "ke…[+4 chars]", "ke…[+4 chars #" + "0" * 32 + "]"])
+    def test_may_be_the_one_that_is_expected(self, hidden):
+        expected = SECRET if hidden == SECRET else "key-01"
+        for trace in one_call({hidden: 1, "b": 2}):
+            for told in (
+                {expected: 1, "b": 2},
+                not_({expected: 1, "b": 2}),
+                has(expected),
+                not_(has(expected)),
+                has({expected: 1}),
+                has({expected: ABSENT}),
+                {expected: ABSENT, "b": 2, hidden: 1} if hidden != SECRET else has({expected: ABSENT}),
+            ):
+                assert of_order(trace, call("t", x=told)) == "errored", told
+
+    @pytest.mark.parametrize("hidden", [SECRET, "ke…[+4 chars]"])
+    def test_decides_where_it_makes_no_difference(self, hidden):
+        expected = SECRET if hidden == SECRET else "key-01"
+        for trace in one_call({hidden: 1, "b": 2}):
+            assert of_order(trace, call("t", x={expected: 7, "b": 2})) == "failed"
+            assert of_order(trace, call("t", x={expected: 1, "c": 2})) == "failed"
+            assert of_order(trace, call("t", x={"b": 2})) == "failed"
+            assert of_order(trace, call("t", x=has("b"))) == "passed"
+            assert of_order(trace, call("t", {"x": {"b": 2}}, match="listed")) == "passed"
+            assert of_order(trace, call("t", x=length(2))) == "passed"
+
+    def test_may_be_the_one_that_is_referred_to(self):
+        def go(tracer):
+            tracer.observe(lambda: {SECRET: 1}, name="find", span_type="tool")()
+            tracer.observe(lambda x: None, name="use", span_type="tool")(1)
+
+        for trace in run(go):
+            assert of_order(trace, call("find"), call("use", x=ref(f"find.output['{SECRET}']"))) == "errored"
+            assert of_order(trace, call("find"), call("use", x=ref("find.output[*]"))) == "passed"
+
+    def test_is_the_same_in_two_calls_or_not(self):
+        def go(tracer):
+            tool = tracer.observe(lambda x: None, name="t", span_type="tool")
+            tool({SECRET: 1})
+            tool({SECRET + "other": 1})
+
+        for trace in run(go):
+            assert LoopScorer().score(Example(), trace).outcome == "errored"
+
+
+def test_an_argument_that_was_cut_off_is_none_by_the_name_of_its_mark():
+    def go(tracer):
+        for _ in range(20):
+            with tracer.span("t", span_type="tool") as span:
+                span.input = {f"k{number:03d}": number for number in range(40)}
+
+    for trace in run(go, **CUTTING):
+        scorer = ToolCallArgsScorer([{"name": "t", "args": {"k039": 39}}], mode="listed")
+        assert scorer.score(Example(), trace).outcome == "errored"
