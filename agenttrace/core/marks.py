@@ -126,8 +126,8 @@ class KnownPart:
     """What is still known of a value that was not recorded whole.
 
     `part` is the beginning of a text or of bytes, the first items of a list, some entries of a mapping; of a
-    redacted text, the pieces around what was taken out. `total` is the length of the whole, None if unknown.
-    `digest` is that of the whole text, or of the bytes, None if there is none.
+    redacted text, its `known_pieces`. `total` is the length of the whole, None if unknown. `digest` is that
+    of the whole text, or of the bytes, None if there is none.
     """
 
     part: Any
@@ -149,10 +149,12 @@ def cause_of(value: Any) -> Cause | None:
 
 
 def cause_within(value: Any) -> Cause | None:
-    """Why a recorded value, or a part of it, is not known whole; None where all of it is."""
+    """Why a recorded value, a part of it or a key in it is not known whole; None where all of it is."""
     cause = cause_of(value)
     if cause is not None or not isinstance(value, Mapping | list | tuple):
         return cause
+    if isinstance(value, Mapping) and (hidden := hidden_keys(value)):
+        return _cause_of_text(hidden[0])
     for part in value.values() if isinstance(value, Mapping) else value:
         cause = cause_within(part)
         if cause is not None:
@@ -164,7 +166,7 @@ def known_part(value: Any) -> KnownPart | None:
     """What is known of a recorded value whose cause is *cut*, or of a redacted text; None for all others."""
     cause = cause_of(value)
     if cause == "redacted" and isinstance(value, str):
-        return KnownPart(tuple(value.split(REDACTED)), None)
+        return KnownPart(known_pieces(value), None)
     if cause != "cut":
         return None
     if type(value) is str:
@@ -180,6 +182,34 @@ def known_part(value: Any) -> KnownPart | None:
     return (
         None if head is None else KnownPart(head, value["size"], _digest(value["$bytes"].partition(" #")[2]))
     )
+
+
+def known_pieces(text: str) -> tuple[str, ...]:
+    """The pieces that are known of a recorded text, with an unknown one between any two of them.
+
+    A text that is known whole is one piece; one that is cut has an empty last piece. Quotes around what was
+    redacted are no part of a piece: redaction writes them around a number.
+    """
+    mark = _CUT.search(text) if text.endswith("]") else None
+    pieces = (text if mark is None else text[: mark.start()]).split(REDACTED)
+    for at in range(1, len(pieces)):
+        if pieces[at - 1].endswith('"') and pieces[at].startswith('"'):
+            pieces[at - 1], pieces[at] = pieces[at - 1][:-1], pieces[at][1:]
+    return tuple(pieces) if mark is None else (*pieces, "")
+
+
+def hidden_keys(value: Mapping[Any, Any]) -> list[str]:
+    """The keys of a recorded mapping that are not known whole: redacted, or cut."""
+    return [key for key in value if type(key) is str and _cause_of_text(key) is not None]
+
+
+def may_be_key(hidden: str, key: str) -> bool:
+    """Whether a key that is not known whole may have been this one."""
+    mark = _CUT.search(hidden)
+    if mark is not None and len(key) != mark.start() + int(mark[1]) and REDACTED not in hidden:
+        return False
+    pieces = known_pieces(hidden.rstrip("'"))  # which tell keys apart that are redacted alike
+    return key.startswith(pieces[0]) and (key.endswith(pieces[-1]) or hidden.endswith("'"))
 
 
 def without_digests(value: Any) -> Any:

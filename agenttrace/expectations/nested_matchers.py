@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from agenttrace.core.errors import ExpectationError
-from agenttrace.core.marks import KnownPart
+from agenttrace.core.marks import KnownPart, cause_of, hidden_keys, may_be_key
 from agenttrace.core.numbers import is_number
 from agenttrace.expectations.matcher import Context, Matcher, read_value, write_value
-from agenttrace.expectations.reading import reversed_reading
+from agenttrace.expectations.reading import cannot_tell, reversed_reading
 from agenttrace.expectations.values import PREDICATE_RAISED, Difference, agree, prepare
 
 
@@ -83,7 +83,10 @@ class _Has(_Several):
             return isinstance(item, str) and item in actual
         if isinstance(actual, Mapping):
             if isinstance(item, str):
-                return item in actual
+                return item in actual or any(
+                    may_be_key(key, item) and cannot_tell(cause_of(key) or "redacted") == 1.0
+                    for key in hidden_keys(actual)
+                )
             return isinstance(item, Mapping) and agree(item, actual, replace(context, mode="listed")) == 1.0
         if isinstance(actual, list | tuple | set | frozenset):
             return any(agree(item, member, context) == 1.0 for member in actual)

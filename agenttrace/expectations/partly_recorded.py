@@ -13,7 +13,16 @@ from typing import Any
 from agenttrace.core.digests import digest_of, secret_digest
 from agenttrace.core.errors import ExpectationError, with_article
 from agenttrace.core.handlers import trouble_of
-from agenttrace.core.marks import TYPE, Cause, KnownPart, Redacted, cause_of, known_part
+from agenttrace.core.marks import (
+    TYPE,
+    Cause,
+    KnownPart,
+    Redacted,
+    cause_of,
+    cause_within,
+    hidden_keys,
+    known_part,
+)
 from agenttrace.core.tool_call import ANY
 from agenttrace.expectations.matcher import Context, Matcher, Unordered
 from agenttrace.expectations.reading import cannot_tell
@@ -21,7 +30,8 @@ from agenttrace.expectations.reading import cannot_tell
 
 def agree_in_part(expected: Any, actual: Any, cause: Cause, context: Context, path: str) -> float | None:
     """Agreement where either value is not known whole; None where their parts are compared one by one."""
-    if cause_of(actual) is None:  # the expectation was taken from a record
+    if cause_of(actual) is None or (type(expected) is str and cause_of(expected) is not None):
+        # The expectation was taken from a record.
         return cannot_tell(cause, path)
     known = known_part(actual)
     if isinstance(expected, Matcher):
@@ -102,7 +112,7 @@ class _AsRecorded(Matcher):
 
     def agree(self, actual: Any, context: Context) -> float:
         same = _are_the_same(self.recorded, actual)
-        return cannot_tell(cause_of(self.recorded) or "not recorded") if same is None else float(same)
+        return cannot_tell(cause_within(self.recorded) or "not recorded") if same is None else float(same)
 
     def __repr__(self) -> str:
         return f"<{cause_of(self.recorded)}>"
@@ -132,12 +142,12 @@ def _are_the_same(first: Any, second: Any) -> bool | None:
 
 def with_doubts(recorded: Any) -> Any:
     """A recorded value as an expected one: what was not recorded whole in it agrees with nothing for sure."""
-    if isinstance(recorded, Mapping) and not cause_of(recorded):
+    if isinstance(recorded, Mapping) and not cause_of(recorded) and not hidden_keys(recorded):
         return {key: with_doubts(item) for key, item in recorded.items()}
     if isinstance(recorded, list | tuple) and not cause_of(recorded):
         return [with_doubts(item) for item in recorded]
-    cause = cause_of(recorded)
-    return recorded if cause is None else _AsRecorded(recorded)
+    cause = cause_of(recorded) or (hidden_keys(recorded) if isinstance(recorded, Mapping) else None)
+    return _AsRecorded(recorded) if cause else recorded
 
 
 @dataclass(frozen=True, slots=True, repr=False)

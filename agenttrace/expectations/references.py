@@ -17,7 +17,7 @@ from typing import Any
 
 from agenttrace.core.errors import ExpectationError, did_you_mean
 from agenttrace.core.json_reader import InvalidJSON, lenient_json
-from agenttrace.core.marks import Cause, cause_of, known_part
+from agenttrace.core.marks import Cause, cause_of, hidden_keys, known_part, may_be_key
 from agenttrace.core.possible_outputs import possible_outputs
 from agenttrace.core.tool_call import ToolCall
 from agenttrace.expectations.matcher import PLAIN, Context, Matcher
@@ -141,6 +141,8 @@ def _select(value: Any, steps: tuple[Step, ...]) -> Iterator[Any]:
     selected: list[Any] = []
     if isinstance(value, Mapping):
         selected = [*value.values()] if step is None else [value[str(step)]] if str(step) in value else []
+        if cause is None and not selected and step is not None:
+            cause = next((cause_of(key) for key in hidden_keys(value) if may_be_key(key, str(step))), None)
     elif isinstance(value, list | tuple):
         if step is None:
             selected = [*value]

@@ -15,7 +15,6 @@ In *listed* mode the keys that the expectation does not name are left out, at an
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -23,9 +22,16 @@ from typing import Any, Literal
 from agenttrace.core.errors import ExpectationError
 from agenttrace.core.jsonable import clean_text, jsonable
 from agenttrace.core.limits import DEEPEST
-from agenttrace.core.marks import TRUNCATED, Redacted, cause_of, cause_within, known_part, without_digests
-from agenttrace.core.moments import moment_of
-from agenttrace.core.numbers import is_decimal
+from agenttrace.core.marks import (
+    TRUNCATED,
+    Redacted,
+    cause_of,
+    cause_within,
+    hidden_keys,
+    known_part,
+    may_be_key,
+    without_digests,
+)
 from agenttrace.core.snapshot import LEAVES, in_stable_order
 from agenttrace.core.tagged import int_data, opened, opened_throughout, untagged
 from agenttrace.core.tool_call import ANY, ArgumentMode
@@ -33,6 +39,7 @@ from agenttrace.expectations.assign import best_pairs
 from agenttrace.expectations.matcher import All, Context, Matcher, Unordered, write_value
 from agenttrace.expectations.partly_recorded import agree_in_part, with_doubts, with_unopened
 from agenttrace.expectations.reading import cannot_tell, inside
+from agenttrace.expectations.scalars import same_scalar, same_text
 
 DifferenceKind = Literal["differs", "missing", "unexpected"]
 _EXACT = frozenset({str, int, bool, type(None)})
@@ -40,8 +47,6 @@ _MAX_REORDERED = 100
 PREDICATE_RAISED = "the predicate raised"
 
 _AS_RECORDED = frozenset({str, int, float, bool, type(None), dict, list, Redacted})
-_CONTAINERS = frozenset({dict, list})
-_NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +188,7 @@ def agree(
         return _agree_list(expected, value, context, path, into)
     elif kind is Unordered:
         return _agree_unordered(expected, value, context, path, into)
-    elif _same_scalar(expected, value):
+    elif same_scalar(expected, value):
         return 1.0
     if into is not None:
         into.append(Difference(path, _printable(expected), _printable(actual)))
@@ -230,34 +235,6 @@ def _for_matcher(matcher: Matcher, actual: Any) -> Any:
     return actual if isinstance(matcher, Predicate) else _readable(actual)
 
 
-def _same_scalar(expected: Any, actual: Any) -> bool:
-    """Whether two scalars are the same value: texts, numbers by their value, bytes."""
-    if expected is None or isinstance(expected, bool) or actual is None or isinstance(actual, bool):
-        return expected is actual
-    if type(expected) is str:
-        if type(actual) is str:
-            return expected == actual or _same_text(expected, actual)
-        return is_decimal(actual) and _spells(expected, actual)
-    if type(actual) is str:
-        return is_decimal(expected) and _spells(actual, expected)
-    if type(actual) in _CONTAINERS:
-        return False
-    return bool(expected == actual or (expected != expected and actual != actual))
-
-
-def _same_text(expected: str, actual: str) -> bool:
-    """Whether two texts that are not equal say the same moment, or have the same lone surrogates."""
-    if not actual.isascii() and clean_text(actual) == expected:
-        return True
-    moment = moment_of(expected)
-    return moment is not None and moment == moment_of(actual)
-
-
-def _spells(text: str, number: Any) -> bool:
-    """Whether a text is a Decimal's number, however many zeros it ends with."""
-    return _NUMBER.fullmatch(text) is not None and type(number)(text) == number
-
-
 def _agree_mapping(
     expected: dict[str, Any],
     actual: Mapping[Any, Any],
@@ -268,7 +245,8 @@ def _agree_mapping(
     if actual.keys() != expected.keys() and not all(type(key) is str for key in actual):
         actual = dict(zip(map(key_text, actual), actual.values(), strict=True))
     left_out = _count_left_out(actual)
-    total = 0.0
+    hidden = hidden_keys(actual) if actual.keys() != expected.keys() else []
+    total, present = 0.0, 0
     for key, item in expected.items():
         if key in actual:
             value = actual[key]
@@ -277,20 +255,41 @@ def _agree_mapping(
                 # The loop of large comparisons: scalars of one type need no more than this.
                 if kind is str and (cause_of(value) or (item != value and cause_of(item))):
                     total += agree(item, value, context, f"{path}.{key}" if path else key, into)
-                elif item == value or (kind is str and _same_text(item, value)):
+                elif item == value or (kind is str and same_text(item, value)):
                     total += 1.0
             else:
                 total += agree(item, value, context, f"{path}.{key}" if path else key, into)
         elif left_out:
             total += cannot_tell("cut", f"{path}.{key}" if path else key)
-        elif isinstance(item, Matcher) and item.accepts_absence:
+        elif hidden and (may_be := [actual[name] for name in hidden if may_be_key(name, key)]):
+            value = _agree_hidden(item, may_be, context, f"{path}.{key}" if path else key, into)
+            total += value
+            present += value > 0 and not _accepts_absence(item)
+        elif _accepts_absence(item):
             total += 1.0
         elif into is not None:
             into.append(Difference(f"{path}.{key}" if path else key, item, None, "missing"))
     count = len(expected)
     if context.mode == "exact" and actual.keys() != expected.keys():
-        count += _count_unexpected(expected, actual, left_out, path, into)
+        count += _count_unexpected(expected, actual, left_out, path, into) - min(present, len(hidden))
     return total / count if count else 1.0
+
+
+def _accepts_absence(expected: Any) -> bool:
+    return isinstance(expected, Matcher) and expected.accepts_absence
+
+
+def _agree_hidden(
+    expected: Any, may_be: Sequence[Any], context: Context, path: str, into: list[Difference] | None
+) -> float:
+    """Agreement of the value of a key that may be among those not known whole, with these values, or not."""
+    absent = float(_accepts_absence(expected))
+    there = max(agree(expected, value, context) for value in may_be)
+    in_favour = there == absent or cannot_tell("redacted", path) == 1.0
+    value = max(there, absent) if in_favour else min(there, absent)
+    if value < 1 and into is not None:
+        into.append(Difference(path, expected, None, "missing", "a key was not recorded whole"))
+    return value
 
 
 def _count_unexpected(

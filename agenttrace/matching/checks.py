@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any
 
 from agenttrace.core.errors import ScorerError
-from agenttrace.core.marks import cause_within
 from agenttrace.core.tool_call import ToolCall, are_unordered
 from agenttrace.core.trace import Trace
-from agenttrace.core.value_key import value_key
 from agenttrace.expectations.expectation import Expectation, Severity
-from agenttrace.expectations.partly_recorded import with_doubts
-from agenttrace.expectations.reading import comparing, has_failed, reversed_reading
-from agenttrace.expectations.values import agreement
+from agenttrace.expectations.reading import has_failed
+from agenttrace.matching.repeats import Repeats
 from agenttrace.matching.spending import spent_cost, spent_seconds, spent_tokens
 
 
@@ -169,46 +165,6 @@ def _no_repeats(expectation: Expectation, subject: Subject) -> Iterator[Check]:
                 repeats.append(call)
             earlier.add(call)
         yield _violation("no_repeats", "no call repeated with the same arguments", repeats)
-
-
-class Repeats:
-    """Counts the earlier calls that were the same: the same tool with the same arguments.
-
-    Arguments that could not be read are the same where their text is. Where arguments were not recorded whole
-    it cannot be told whether they are the same, and being the same is what breaks the verdict.
-    """
-
-    def __init__(self) -> None:
-        self._counts: Counter[tuple[str, str, str | None]] = Counter()
-        self._calls: dict[str, list[ToolCall]] = {}
-        self._partly: dict[str, list[ToolCall]] = {}
-
-    def count(self, call: ToolCall) -> int:
-        """How many of the calls that were added were the same as this one."""
-        if cause_within(call.arguments) is not None:
-            return sum(_are_the_same(other, call) for other in self._calls.get(call.name, ()))
-        partly = sum(_are_the_same(other, call) for other in self._partly.get(call.name, ()))
-        return self._counts[_key(call)] + partly
-
-    def add(self, call: ToolCall) -> None:
-        """Add a call to those that later ones are compared with."""
-        self._calls.setdefault(call.name, []).append(call)
-        if cause_within(call.arguments) is None:
-            self._counts[_key(call)] += 1
-        else:
-            self._partly.setdefault(call.name, []).append(call)
-
-
-def _key(call: ToolCall) -> tuple[str, str, str | None]:
-    return call.name, value_key(call.arguments), call.arguments_error
-
-
-def _are_the_same(first: ToolCall, second: ToolCall) -> bool:
-    if first.arguments_error is not None or second.arguments_error is not None:
-        return first.arguments_error == second.arguments_error
-    comparing(second)
-    with reversed_reading():
-        return agreement(with_doubts(first.arguments), second.arguments) == 1.0
 
 
 def _spending(expectation: Expectation, subject: Subject) -> Iterator[Check]:

@@ -9,10 +9,12 @@ from typing import Any
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
 from agenttrace.core.jsonable import jsonable
-from agenttrace.core.marks import cause_within
+from agenttrace.core.marks import cause_of, cause_within
 from agenttrace.core.numbers import is_number
 from agenttrace.core.score import Score, checked_threshold
 from agenttrace.core.trace import Trace
+from agenttrace.expectations.reading import cannot_tell
+from agenttrace.expectations.values import agreement
 
 
 class AnswerScorer:
@@ -49,6 +51,15 @@ class AnswerScorer:
                 "give the example's actual_output"
             )
         return answer
+
+    def _agreement_unread(self, expected: Any, answer: Any) -> float | None:
+        """Agreement where a text that is changed, or read, before it is compared was not recorded whole; None
+        where both are. Texts that are the same agree; how others read cannot be told."""
+        texts = [text for text in (answer, expected) if isinstance(text, str)]
+        cause = next((cause for text in texts if (cause := cause_of(text)) is not None), None)
+        if cause is None:
+            return None
+        return 1.0 if agreement(expected, answer) == 1.0 else cannot_tell(cause)
 
     def _text(self, value: Any) -> str:
         """A text as it is, a number as Python writes it; ScorerError for anything else."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
-from agenttrace.core.marks import cause_of
+from agenttrace.core.marks import Cause, cause_of, known_pieces
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.reading import cannot_tell, in_both_readings
@@ -48,13 +48,8 @@ class ContainsScorer(AnswerScorer):
         texts = self._expected(example)
         answer = self._actual(example, trace)
         lines = answer if isinstance(answer, list | tuple) else [answer]
-        text = self._plain("\n".join(map(self._text, lines)))
-        cause = cause_of(text)
-        missing = [
-            item
-            for item in texts
-            if self._plain(item) not in text and (cause is None or cannot_tell(cause) == 0.0)
-        ]
+        pieces, cause = _known_pieces(map(self._text, lines))
+        missing = [item for item in texts if not self._is_in(item, list(map(self._plain, pieces)), cause)]
         count = len(texts) - len(missing)
         value = float(count > 0) if self.mode == "any" else count / len(texts)
         reason = f"{count} of {len(texts)} texts found ({self.mode} wanted)"
@@ -69,5 +64,23 @@ class ContainsScorer(AnswerScorer):
             raise ScorerError(f"{self.name}: an empty text is contained in everything, got {raw!r}")
         return texts
 
+    def _is_in(self, item: str, pieces: list[str], cause: Cause | None) -> bool:
+        """Whether the answer contains a text, which may not be known whole either."""
+        cause = cause_of(item) or (cause if all(self._plain(item) not in piece for piece in pieces) else None)
+        if cause is not None:
+            return cannot_tell(cause) == 1.0
+        return any(self._plain(item) in piece for piece in pieces)
+
     def _plain(self, text: str) -> str:
         return text.lower() if self.ignore_case else text
+
+
+def _known_pieces(lines: Iterable[str]) -> tuple[list[str], Cause | None]:
+    """What is known of the text that these lines make, in pieces, and why it is not known whole."""
+    pieces, cause = [""], None
+    for number, line in enumerate(lines):
+        first, *others = known_pieces(line)
+        pieces[-1] += f"\n{first}" if number else first
+        pieces += others
+        cause = cause or cause_of(line)
+    return pieces, cause

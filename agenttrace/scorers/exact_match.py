@@ -37,9 +37,13 @@ class ExactMatchScorer(AnswerScorer):
         Raises:
             ScorerError: a field is missing.
         """
-        expected = self._plain(self._expected(example))
-        actual = self._plain(self._actual(example, trace))
-        equal = agreement(expected, actual) == 1.0
+        expected, actual = self._expected(example), self._actual(example, trace)
+        changes = self.ignore_case or self.strip
+        value = self._agreement_unread(expected, actual) if changes else None
+        if value is None:
+            expected, actual = self._plain(expected), self._plain(actual)
+            value = agreement(expected, actual)
+        equal = value == 1.0
         places = [] if equal else differences(expected, actual)
         reason = (
             "equal"

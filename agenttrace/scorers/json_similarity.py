@@ -6,6 +6,7 @@ from typing import Any
 
 from agenttrace.core.example import Example
 from agenttrace.core.json_reader import InvalidJSON, lenient_json
+from agenttrace.core.marks import cause_of
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.reading import in_both_readings
@@ -31,14 +32,21 @@ class JSONSimilarityScorer(AnswerScorer):
         Raises:
             ScorerError: a field is missing.
         """
-        expected = _read(self._expected(example))
-        actual = _read(self._actual(example, trace))
-        value = agreement(expected, actual)
+        expected, actual = self._expected(example), self._actual(example, trace)
+        value = self._agreement_unread(*map(_unread, (expected, actual)))
+        if value is None:
+            expected, actual = _read(expected), _read(actual)
+            value = agreement(expected, actual)
         places = differences(expected, actual) if value < 1 else []
         reason = f"agreement {value:.6g}"
         if places:
             reason += "; differs in " + ", ".join(d.path or "the whole" for d in places[:10])
         return self.scored(value, reason, {"differences": [place.to_dict() for place in places]})
+
+
+def _unread(value: Any) -> Any:
+    """What is compared of an answer not recorded whole: redacted text is read where it is JSON."""
+    return _read(value) if cause_of(value) == "redacted" else value
 
 
 def _read(value: Any) -> Any:

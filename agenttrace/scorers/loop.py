@@ -12,7 +12,7 @@ from agenttrace.core.score import Score
 from agenttrace.core.tool_call import ToolCall
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.reading import has_failed, in_both_readings
-from agenttrace.matching.checks import Repeats
+from agenttrace.matching.repeats import Repeats
 from agenttrace.matching.selection import actual_calls
 from agenttrace.scorers.call_scorer import CallOptions, CallScorer
 

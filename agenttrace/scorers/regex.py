@@ -6,7 +6,7 @@ import re
 
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
-from agenttrace.core.marks import cause_of
+from agenttrace.core.marks import cause_of, known_pieces
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.reading import cannot_tell, in_both_readings
@@ -51,12 +51,14 @@ class RegexScorer(AnswerScorer):
         """
         pattern = self._expected(example)
         text = self._text(self._actual(example, trace))
+        cause = cause_of(text)
+        if cause is not None:  # only of the first piece is known how it begins
+            text = known_pieces(text)[0]
         try:
             span = bounded_search(pattern, text, "fullmatch" if self.full else "search", self.timeout)
         except ScorerError as error:
             raise ScorerError(f"{self.name}: {error}") from None
-        cause = cause_of(text)
-        if cause is not None and (span is None or LOOKS_AHEAD.search(pattern.pattern)):
+        if cause is not None and (span is None or self.full or LOOKS_AHEAD.search(pattern.pattern)):
             details = {"pattern": pattern.pattern, "match": None}
             return self.scored(cannot_tell(cause), f"/{pattern.pattern}/ on a text that was {cause}", details)
         match = None if span is None else text[slice(*span)]

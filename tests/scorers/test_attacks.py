@@ -1,0 +1,185 @@
+"""Ways in which a score said more than the record knows, each with what it must say instead."""
+
+import json
+import pickle
+
+import pytest
+
+from agenttrace import ABSENT, Example, Limits, Tracer, call, has, length, not_, ref
+from agenttrace.scorers import (
+    ContainsScorer,
+    ExactMatchScorer,
+    JSONSimilarityScorer,
+    LoopScorer,
+    RegexScorer,
+    ToolCallArgsScorer,
+    ToolOrderScorer,
+)
+
+CUTTING = {"capture_limits": Limits(value=300)}
+SECRET = "sk-abcdefghijklmnopqrstuv"
+
+
+def run(go, **options):
+    """The trace of a run that was captured, and what another process reads of it."""
+    tracer = Tracer("attacks", store="memory", **options)
+    with tracer.capture() as captured, tracer.span("root") as root:
+        root.output = go(tracer)
+    return captured.trace, pickle.loads(pickle.dumps(captured.trace))
+
+
+def one_call(x, **options):
+    """The same of a run with one call ``t(x)``."""
+    return run(lambda tracer: tracer.observe(lambda x: x, name="t", span_type="tool")(x), **options)
+
+
+def answer(text, **options):
+    """The captured trace of a run that gave this answer."""
+    return run(lambda tracer: text, **options)[0]
+
+
+def outcome(scorer, trace, expected=None):
+    return scorer.score(Example(expected_output=expected), trace).outcome
+
+
+def of_order(trace, *expected, **options):
+    return ToolOrderScorer(**options).score(Example(expected_tools=list(expected)), trace).outcome
+
+
+class TestAnAnswerThatWasCut:
+    TEXT = "A" * 400 + "\n"
+
+    @pytest.mark.parametrize(
+        ("scorer", "expected"),
+        [
+            (ContainsScorer(["chars"]), None),
+            (ContainsScorer(["+"]), None),
+            (ContainsScorer(["#"], ignore_case=True), None),
+            (RegexScorer(r"\d"), None),
+            (RegexScorer(".*", full=True), None),
+            (ExactMatchScorer(ignore_case=True), "a" * 400 + "\n"),
+            (ExactMatchScorer(strip=True), "A" * 400),
+        ],
+    )
+    def test_is_not_searched_in_its_mark(self, scorer, expected):
+        assert outcome(scorer, answer(self.TEXT, **CUTTING), expected) == "errored"
+
+    @pytest.mark.parametrize(
+        ("scorer", "expected"),
+        [
+            (ContainsScorer(["AAA"]), None),
+            (RegexScorer("A{20}"), None),
+            (ExactMatchScorer(ignore_case=True), TEXT),
+            (ExactMatchScorer(strip=True), TEXT),
+            (JSONSimilarityScorer(), TEXT),
+        ],
+    )
+    def test_passes_where_what_is_known_decides(self, scorer, expected):
+        assert outcome(scorer, answer(self.TEXT, **CUTTING), expected) == "passed"
+
+    def test_may_be_any_json(self):
+        rows = {"rows": [{"id": number} for number in range(50)]}
+        assert outcome(JSONSimilarityScorer(), answer(json.dumps(rows)), rows) == "passed"
+        assert outcome(JSONSimilarityScorer(), answer(json.dumps(rows), **CUTTING), rows) == "errored"
+
+    def test_that_is_expected_too_is_no_value(self):
+        cut = answer(self.TEXT, **CUTTING).output
+        example = Example(expected_output=cut, actual_output=cut)
+        for scorer in (
+            ExactMatchScorer(),
+            ExactMatchScorer(strip=True),
+            ContainsScorer(),
+            JSONSimilarityScorer(),
+        ):
+            assert scorer.score(example).outcome == "errored"
+
+
+class TestAnAnswerThatWasRedacted:
+    def test_is_not_searched_in_its_mark(self):
+        trace = answer(f"use the key {SECRET} for it")
+        assert outcome(ContainsScorer(["redacted"]), trace) == "errored"
+        assert outcome(RegexScorer("redacted"), trace) == "errored"
+        assert outcome(ContainsScorer(["for it", "use the"]), trace) == "passed"
+        assert outcome(RegexScorer("use the"), trace) == "passed"
+
+    def test_may_be_any_json(self):
+        text = '{"pem": "-----BEGIN PRIVATE KEY-----\\nabc", "n": 1}'
+        assert outcome(JSONSimilarityScorer(), answer(text), json.loads(text)) == "errored"
+        assert outcome(JSONSimilarityScorer(), answer(text), text) == "passed"
+
+
+class TestATextThatWasRedacted:
+    def test_and_cut_does_not_end_with_its_mark(self):
+        text = f"key {SECRET} " + "word " * 100
+        for trace in one_call(text, **CUTTING):
+            assert of_order(trace, call("t", x=not_(text))) == "errored"
+            assert of_order(trace, call("t", x=text)) == "errored"
+            assert of_order(trace, call("t", x=has("chars"))) == "errored"
+            assert of_order(trace, call("t", x=has("word word"))) == "passed"
+            assert of_order(trace, call("t", x="another")) == "failed"
+
+    def test_may_have_had_no_quotes_around_the_secret(self):
+        text = '{"token": 12345678, "a": 1}'
+        captured, stored = one_call(text)
+        assert of_order(captured, call("t", x=text)) == "passed"
+        assert of_order(captured, call("t", x=not_(text))) == "failed"
+        assert of_order(stored, call("t", x=text)) == "errored"
+        assert of_order(stored, call("t", x=not_(text))) == "errored"
+        assert of_order(stored, call("t", x='{"key": 12345678, "a": 1}')) == "failed"
+
+
+class TestAKeyThatIsNotKnownWhole:
+    @pytest.mark.parametrize("hidden", [SECRET, "ke…[+4 chars]", "ke…[+4 chars #" + "0" * 32 + "]"])
+    def test_may_be_the_one_that_is_expected(self, hidden):
+        expected = SECRET if hidden == SECRET else "key-01"
+        for trace in one_call({hidden: 1, "b": 2}):
+            for told in (
+                {expected: 1, "b": 2},
+                not_({expected: 1, "b": 2}),
+                has(expected),
+                not_(has(expected)),
+                has({expected: 1}),
+                has({expected: ABSENT}),
+                {expected: ABSENT, "b": 2, hidden: 1} if hidden != SECRET else has({expected: ABSENT}),
+            ):
+                assert of_order(trace, call("t", x=told)) == "errored", told
+
+    @pytest.mark.parametrize("hidden", [SECRET, "ke…[+4 chars]"])
+    def test_decides_where_it_makes_no_difference(self, hidden):
+        expected = SECRET if hidden == SECRET else "key-01"
+        for trace in one_call({hidden: 1, "b": 2}):
+            assert of_order(trace, call("t", x={expected: 7, "b": 2})) == "failed"
+            assert of_order(trace, call("t", x={expected: 1, "c": 2})) == "failed"
+            assert of_order(trace, call("t", x={"b": 2})) == "failed"
+            assert of_order(trace, call("t", x=has("b"))) == "passed"
+            assert of_order(trace, call("t", {"x": {"b": 2}}, match="listed")) == "passed"
+            assert of_order(trace, call("t", x=length(2))) == "passed"
+
+    def test_may_be_the_one_that_is_referred_to(self):
+        def go(tracer):
+            tracer.observe(lambda: {SECRET: 1}, name="find", span_type="tool")()
+            tracer.observe(lambda x: None, name="use", span_type="tool")(1)
+
+        for trace in run(go):
+            assert of_order(trace, call("find"), call("use", x=ref(f"find.output['{SECRET}']"))) == "errored"
+            assert of_order(trace, call("find"), call("use", x=ref("find.output[*]"))) == "passed"
+
+    def test_is_the_same_in_two_calls_or_not(self):
+        def go(tracer):
+            tool = tracer.observe(lambda x: None, name="t", span_type="tool")
+            tool({SECRET: 1})
+            tool({SECRET + "other": 1})
+
+        for trace in run(go):
+            assert LoopScorer().score(Example(), trace).outcome == "errored"
+
+
+def test_an_argument_that_was_cut_off_is_none_by_the_name_of_its_mark():
+    def go(tracer):
+        for _ in range(20):
+            with tracer.span("t", span_type="tool") as span:
+                span.input = {f"k{number:03d}": number for number in range(40)}
+
+    for trace in run(go, **CUTTING):
+        scorer = ToolCallArgsScorer([{"name": "t", "args": {"k039": 39}}], mode="listed")
+        assert scorer.score(Example(), trace).outcome == "errored"
