@@ -53,19 +53,88 @@ def inherits(bases: tuple[type, ...], kind: Any) -> bool:
     return any(base is kind for base in bases)
 
 
+_DATACLASS_FIELDS = ("__dataclass_fields__",)
+_MODEL_FIELDS = ("__pydantic_fields__", "model_fields", "__fields__")
+"""Where a model keeps its fields: the newest pydantic first."""
+
+_EXTRA = "__pydantic_extra__"
+
+
 def record_fields(value: Any, bases: tuple[type, ...]) -> dict[str, Any] | None:
-    """The fields of a dataclass or pydantic model, read from its instance dictionary without its own code."""
+    """The fields of a dataclass or pydantic model, read from its dictionary and slots without its own code.
+
+    What else its dictionary holds (a cached property, say) is no part of it. All of it but what stands under
+    the name of a method or property is read where a property keeps a field under another name, in a subclass
+    that is no dataclass itself, and where pydantic keeps extra fields there.
+    """
     pydantic = sys.modules.get("pydantic.main")
     is_model = pydantic is not None and inherits(bases, getattr(pydantic, "BaseModel", None))
-    if not is_model and not any("__dataclass_fields__" in dict_of(base) for base in bases):
-        return None
-    if not _dict_is_own(bases):
+    names = _declared(bases, _MODEL_FIELDS if is_model else _DATACLASS_FIELDS)
+    if names is None or not _dict_is_own(bases):
         return None
     try:
-        fields = object.__getattribute__(value, "__dict__")
+        attributes = object.__getattribute__(value, "__dict__")
     except AttributeError:
-        return _slot_fields(value, bases)
-    return fields if type(fields) is dict else None
+        attributes = {}
+    if type(attributes) is not dict:
+        return None
+    stored = attributes.copy()
+    fields = {name: item for name, item in stored.items() if type(name) is str and name in names}
+    keeps_more = not is_model and _keeps_more(bases)
+    for name in (*names, _EXTRA) if is_model else names:
+        if name not in fields:
+            attribute = _class_attribute(name, bases)
+            if type(attribute) is _MEMBER:
+                _add_slot(fields, name, attribute, value)
+            elif name == _EXTRA or _has(attribute, "__set__"):
+                keeps_more = True
+    if is_model and _EXTRA in fields:
+        extra = fields.pop(_EXTRA)
+        return fields | extra if type(extra) is dict else fields
+    if keeps_more:
+        fields |= {
+            name: item
+            for name, item in (*_slots(value, bases).items(), *stored.items())
+            if type(name) is str and name[:2] != "__" and not _has(_class_attribute(name, bases), "__get__")
+        }
+    return fields
+
+
+def _keeps_more(bases: tuple[type, ...]) -> bool:
+    """Whether objects of a dataclass keep data beside its declared fields."""
+    return "__dataclass_fields__" not in dict_of(bases[0]) or any(
+        "__pydantic_fields__" in dict_of(base) for base in bases
+    )
+
+
+def _declared(bases: tuple[type, ...], places: tuple[str, ...]) -> dict[str, Any] | None:
+    """The fields that the class declares, its bases' included; None where it declares none."""
+    for base in bases:
+        for place in places:
+            declared = dict_of(base).get(place)
+            if type(declared) is dict:
+                return declared
+    return None
+
+
+def _class_attribute(name: str, bases: tuple[type, ...]) -> Any:
+    for base in bases:
+        if name in dict_of(base):
+            return dict_of(base)[name]
+    return None
+
+
+def _has(attribute: Any, method: str) -> bool:
+    """Whether a class's attribute, no slot, has the method through which it is read or set."""
+    kind = type(attribute)
+    return kind is not _MEMBER and any(method in dict_of(base) for base in bases_of(kind))
+
+
+def _add_slot(fields: dict[str, Any], name: str, member: Any, value: Any) -> None:
+    try:
+        fields[name] = member.__get__(value)
+    except AttributeError:  # a slot that was never set
+        pass
 
 
 def _dict_is_own(bases: tuple[type, ...]) -> bool:
@@ -73,16 +142,13 @@ def _dict_is_own(bases: tuple[type, ...]) -> bool:
     return all(type(dict_of(base).get("__dict__", _OWN)) is _GETSET for base in bases)
 
 
-def _slot_fields(value: Any, bases: tuple[type, ...]) -> dict[str, Any]:
-    fields: dict[str, Any] = {}
+def _slots(value: Any, bases: tuple[type, ...]) -> dict[str, Any]:
+    slots: dict[str, Any] = {}
     for base in reversed(bases):
         for name, member in dict_of(base).items():
             if type(member) is _MEMBER:
-                try:
-                    fields[name] = member.__get__(value)
-                except AttributeError:  # a slot that was never set
-                    continue
-    return fields
+                _add_slot(slots, name, member, value)
+    return slots
 
 
 class _Slotted:
