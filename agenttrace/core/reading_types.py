@@ -179,19 +179,40 @@ def _enum_value(value: Any) -> Any:
     return object.__getattribute__(value, "__dict__").get("_value_")
 
 
-def _moment(value: Any) -> str:
+def _moment(value: Any) -> Any:
     zone = value.tzinfo
     if zone is not None and not _is_library_zone(type(zone)):
-        value = value.replace(tzinfo=None)  # a zone of the user's would run code
-    text: str = value.isoformat()
-    return text
+        return not_opened(type_name(type(value)))  # a zone of the user's would run code; without it, a lie
+    return value.isoformat()
+
+
+_ZONES = (
+    ("datetime", ("timezone",)),
+    ("zoneinfo", ("ZoneInfo",)),
+    ("dateutil.tz.tz", ("tzutc", "tzoffset", "tzlocal", "tzfile", "tzstr")),
+    ("dateutil.tz.win", ("tzwin", "tzwinlocal")),
+    ("pytz", ("_FixedOffset",)),
+)
 
 
 def _is_library_zone(kind: type) -> bool:
     # By identity: types made in C have no module in their dictionary.
-    return any(
-        getattr(sys.modules.get(module), name, None) is kind
-        for module, name in (("datetime", "timezone"), ("zoneinfo", "ZoneInfo"))
+    for module, names in _ZONES:
+        library = sys.modules.get(module)
+        if library is not None and any(getattr(library, name, None) is kind for name in names):
+            return True
+    pytz = sys.modules.get("pytz")
+    return pytz is not None and _is_pytz_zone(kind, pytz)
+
+
+def _is_pytz_zone(kind: type, pytz: Any) -> bool:
+    """Whether this is the type of pytz's UTC, or one of those that it makes, a class for each zone."""
+    if type(getattr(pytz, "utc", None)) is kind:
+        return True
+    module = sys.modules.get("pytz.tzinfo")
+    made_there = type(kind) is type and dict_of(kind).get("__module__") == "pytz.tzfile"
+    return made_there and any(
+        getattr(module, name, None) is bases_of(kind)[1] for name in ("DstTzInfo", "StaticTzInfo")
     )
 
 

@@ -1,6 +1,7 @@
 """What records and moments are read as: different values stay different, and none of their code runs."""
 
 import dataclasses
+import datetime
 import functools
 
 import pydantic
@@ -145,3 +146,50 @@ class TestFields:
     @pytest.mark.parametrize("fields", [None, 1, ("x",)])
     def test_what_only_looks_like_a_dataclass_is_not_opened(self, fields):
         assert list(copy(type("Fake", (), {"__dataclass_fields__": fields})())) == ["$type"]
+
+
+NOON = datetime.datetime(2025, 6, 1, 12)
+
+
+def _dateutil_zones():
+    tz = pytest.importorskip("dateutil.tz")
+    return [tz.gettz("Europe/Paris"), tz.tzoffset(None, 7200), tz.tzstr("CET-1CEST,M3.5.0,M10.5.0/3")]
+
+
+def _pytz_zones():
+    pytz = pytest.importorskip("pytz")
+    paris = pytz.timezone("Europe/Paris").localize(NOON).tzinfo
+    return [paris, pytz.FixedOffset(120), pytz.timezone("Etc/GMT-2")]
+
+
+class TestZones:
+    @pytest.mark.parametrize("zones", [_dateutil_zones, _pytz_zones])
+    def test_a_moment_in_a_zone_of_a_well_known_library_keeps_its_offset(self, zones):
+        for zone in zones():
+            assert copy(NOON.replace(tzinfo=zone)) == "2025-06-01T12:00:00+02:00"
+
+    def test_utc_of_these_libraries_is_utc(self):
+        utc = "2025-06-01T12:00:00+00:00"
+        assert copy(NOON.replace(tzinfo=pytest.importorskip("dateutil.tz").UTC)) == utc
+        assert copy(NOON.replace(tzinfo=pytest.importorskip("pytz").utc)) == utc
+
+    @pytest.mark.parametrize(
+        ("module", "name"),
+        [
+            *[("datetime", "tzinfo"), ("pytz.tzinfo", "DstTzInfo")],
+            *[("dateutil.tz", "tzutc"), ("dateutil.tz", "tzfile")],
+        ],
+    )
+    def test_a_moment_in_a_zone_of_the_users_is_not_opened(self, module, name):
+        library = pytest.importorskip(module)
+        kind = getattr(library, name)
+        zone = datetime.tzinfo.__new__(
+            type("Zone", (kind,), dict.fromkeys(("utcoffset", "dst", "tzname"), _touch))
+        )
+        assert copy(NOON.replace(tzinfo=zone)) == {"$type": "datetime.datetime"}
+        assert copy(NOON.time().replace(tzinfo=zone)) == {"$type": "datetime.time"}
+
+    def test_a_time_of_day_keeps_an_offset_that_does_not_depend_on_the_day(self):
+        tz = pytest.importorskip("dateutil.tz")
+        assert copy(datetime.time(12, tzinfo=tz.tzoffset(None, 7200))) == "12:00:00+02:00"
+        assert copy(datetime.time(12, tzinfo=tz.gettz("Europe/Paris"))) == "12:00:00"
