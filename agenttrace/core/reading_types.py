@@ -53,19 +53,88 @@ def inherits(bases: tuple[type, ...], kind: Any) -> bool:
     return any(base is kind for base in bases)
 
 
+_DATACLASS_FIELDS = ("__dataclass_fields__",)
+_MODEL_FIELDS = ("__pydantic_fields__", "model_fields", "__fields__")
+"""Where a model keeps its fields: the newest pydantic first."""
+
+_EXTRA = "__pydantic_extra__"
+
+
 def record_fields(value: Any, bases: tuple[type, ...]) -> dict[str, Any] | None:
-    """The fields of a dataclass or pydantic model, read from its instance dictionary without its own code."""
+    """The fields of a dataclass or pydantic model, read from its dictionary and slots without its own code.
+
+    What else its dictionary holds (a cached property, say) is no part of it. All of it but what stands under
+    the name of a method or property is read where a property keeps a field under another name, in a subclass
+    that is no dataclass itself, and where pydantic keeps extra fields there.
+    """
     pydantic = sys.modules.get("pydantic.main")
     is_model = pydantic is not None and inherits(bases, getattr(pydantic, "BaseModel", None))
-    if not is_model and not any("__dataclass_fields__" in dict_of(base) for base in bases):
-        return None
-    if not _dict_is_own(bases):
+    names = _declared(bases, _MODEL_FIELDS if is_model else _DATACLASS_FIELDS)
+    if names is None or not _dict_is_own(bases):
         return None
     try:
-        fields = object.__getattribute__(value, "__dict__")
+        attributes = object.__getattribute__(value, "__dict__")
     except AttributeError:
-        return _slot_fields(value, bases)
-    return fields if type(fields) is dict else None
+        attributes = {}
+    if type(attributes) is not dict:
+        return None
+    stored = attributes.copy()
+    fields = {name: item for name, item in stored.items() if type(name) is str and name in names}
+    keeps_more = not is_model and _keeps_more(bases)
+    for name in (*names, _EXTRA) if is_model else names:
+        if name not in fields:
+            attribute = _class_attribute(name, bases)
+            if type(attribute) is _MEMBER:
+                _add_slot(fields, name, attribute, value)
+            elif name == _EXTRA or _has(attribute, "__set__"):
+                keeps_more = True
+    if is_model and _EXTRA in fields:
+        extra = fields.pop(_EXTRA)
+        return fields | extra if type(extra) is dict else fields
+    if keeps_more:
+        fields |= {
+            name: item
+            for name, item in (*_slots(value, bases).items(), *stored.items())
+            if type(name) is str and name[:2] != "__" and not _has(_class_attribute(name, bases), "__get__")
+        }
+    return fields
+
+
+def _keeps_more(bases: tuple[type, ...]) -> bool:
+    """Whether objects of a dataclass keep data beside its declared fields."""
+    return "__dataclass_fields__" not in dict_of(bases[0]) or any(
+        "__pydantic_fields__" in dict_of(base) for base in bases
+    )
+
+
+def _declared(bases: tuple[type, ...], places: tuple[str, ...]) -> dict[str, Any] | None:
+    """The fields that the class declares, its bases' included; None where it declares none."""
+    for base in bases:
+        for place in places:
+            declared = dict_of(base).get(place)
+            if type(declared) is dict:
+                return declared
+    return None
+
+
+def _class_attribute(name: str, bases: tuple[type, ...]) -> Any:
+    for base in bases:
+        if name in dict_of(base):
+            return dict_of(base)[name]
+    return None
+
+
+def _has(attribute: Any, method: str) -> bool:
+    """Whether a class's attribute, no slot, has the method through which it is read or set."""
+    kind = type(attribute)
+    return kind is not _MEMBER and any(method in dict_of(base) for base in bases_of(kind))
+
+
+def _add_slot(fields: dict[str, Any], name: str, member: Any, value: Any) -> None:
+    try:
+        fields[name] = member.__get__(value)
+    except AttributeError:  # a slot that was never set
+        pass
 
 
 def _dict_is_own(bases: tuple[type, ...]) -> bool:
@@ -73,16 +142,13 @@ def _dict_is_own(bases: tuple[type, ...]) -> bool:
     return all(type(dict_of(base).get("__dict__", _OWN)) is _GETSET for base in bases)
 
 
-def _slot_fields(value: Any, bases: tuple[type, ...]) -> dict[str, Any]:
-    fields: dict[str, Any] = {}
+def _slots(value: Any, bases: tuple[type, ...]) -> dict[str, Any]:
+    slots: dict[str, Any] = {}
     for base in reversed(bases):
         for name, member in dict_of(base).items():
             if type(member) is _MEMBER:
-                try:
-                    fields[name] = member.__get__(value)
-                except AttributeError:  # a slot that was never set
-                    continue
-    return fields
+                _add_slot(slots, name, member, value)
+    return slots
 
 
 class _Slotted:
@@ -113,19 +179,40 @@ def _enum_value(value: Any) -> Any:
     return object.__getattribute__(value, "__dict__").get("_value_")
 
 
-def _moment(value: Any) -> str:
+def _moment(value: Any) -> Any:
     zone = value.tzinfo
     if zone is not None and not _is_library_zone(type(zone)):
-        value = value.replace(tzinfo=None)  # a zone of the user's would run code
-    text: str = value.isoformat()
-    return text
+        return not_opened(type_name(type(value)))  # a zone of the user's would run code; without it, a lie
+    return value.isoformat()
+
+
+_ZONES = (
+    ("datetime", ("timezone",)),
+    ("zoneinfo", ("ZoneInfo",)),
+    ("dateutil.tz.tz", ("tzutc", "tzoffset", "tzlocal", "tzfile", "tzstr")),
+    ("dateutil.tz.win", ("tzwin", "tzwinlocal")),
+    ("pytz", ("_FixedOffset",)),
+)
 
 
 def _is_library_zone(kind: type) -> bool:
     # By identity: types made in C have no module in their dictionary.
-    return any(
-        getattr(sys.modules.get(module), name, None) is kind
-        for module, name in (("datetime", "timezone"), ("zoneinfo", "ZoneInfo"))
+    for module, names in _ZONES:
+        library = sys.modules.get(module)
+        if library is not None and any(getattr(library, name, None) is kind for name in names):
+            return True
+    pytz = sys.modules.get("pytz")
+    return pytz is not None and _is_pytz_zone(kind, pytz)
+
+
+def _is_pytz_zone(kind: type, pytz: Any) -> bool:
+    """Whether this is the type of pytz's UTC, or one of those that it makes, a class for each zone."""
+    if type(getattr(pytz, "utc", None)) is kind:
+        return True
+    module = sys.modules.get("pytz.tzinfo")
+    made_there = type(kind) is type and dict_of(kind).get("__module__") == "pytz.tzfile"
+    return made_there and any(
+        getattr(module, name, None) is bases_of(kind)[1] for name in ("DstTzInfo", "StaticTzInfo")
     )
 
 

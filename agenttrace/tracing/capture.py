@@ -18,7 +18,15 @@ from agenttrace.tracing.finish import finish
 from agenttrace.tracing.freeze import Frozen
 from agenttrace.tracing.observed_function import known_tools
 from agenttrace.tracing.pipeline import Pipeline
-from agenttrace.tracing.record import END, Record, Recorder, Scope, weight_of, without_heavy_values
+from agenttrace.tracing.record import (
+    END,
+    Record,
+    Recorder,
+    Scope,
+    weight_of,
+    with_heavy_values,
+    without_heavy_values,
+)
 from agenttrace.tracing.redaction import Redaction
 
 MAX_CAPTURED = 1_000_000
@@ -29,7 +37,8 @@ class _Tee(deque[Any]):
     """Keeps the records of one capture, and passes each on to the pipeline.
 
     Heavy values beyond those that one trace may keep are replaced by a mark in the captured trace, and
-    counted; the store still gets them.
+    counted; the store still gets them. So are, in what the store gets, those beyond what the pipeline lets
+    wait; the captured trace still has them.
     """
 
     def __init__(self, scope: Scope) -> None:
@@ -46,11 +55,12 @@ class _Tee(deque[Any]):
         else:
             self.weight += weight
             deque.append(self, record)
-        entrance = self.scope.pipeline.entrance
-        if len(entrance) < self.scope.pipeline.limit:
-            entrance.append(record)
+        pipeline = self.scope.pipeline
+        entrance = pipeline.entrance
+        if len(entrance) < pipeline.limit:
+            entrance.append(with_heavy_values(record, pipeline.weigh) if weight else record)
         else:
-            self.scope.pipeline.count_queue_full(record)
+            pipeline.count_queue_full(record)
 
 
 class Capture:
@@ -121,7 +131,7 @@ class Capture:
 
 
 def _admitted(value: Frozen) -> Frozen:
-    """A value of a capture, which `_Tee` weighs."""
+    """A value of a capture, which `_Tee` weighs when its call has ended."""
     return value
 
 

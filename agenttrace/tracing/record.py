@@ -213,17 +213,22 @@ def weight_of(record: Record) -> int:
 
 def without_heavy_values(record: Record) -> Record:
     """A copy of an ended record with marks in place of its heavy values."""
-    light = record.copy()
+    return with_heavy_values(record, lambda _: dict(OUT_OF_MEMORY))
+
+
+def with_heavy_values(record: Record, replace: Callable[[Frozen], Any]) -> Record:
+    """A copy of an ended record with what `replace` returns in place of each of its heavy values."""
+
+    def light(value: Any) -> Any:
+        return replace(value) if type(value) is Frozen else value
+
+    copy = record.copy()
     if record[ARGUMENTS] is not None:
-        light[ARGUMENTS] = tuple(map(_mark, record[ARGUMENTS]))
-    light[OUTPUT] = _mark(record[OUTPUT])
+        copy[ARGUMENTS] = tuple(map(light, record[ARGUMENTS]))
+    copy[OUTPUT] = light(record[OUTPUT])
     extra = record[EXTRA]
     if extra is not None:
-        light[EXTRA] = {name: _mark(value) for name, value in extra.copy().items()}
+        copy[EXTRA] = {name: light(value) for name, value in extra.copy().items()}
         attributes = extra.get("attributes", {}).copy()
-        light[EXTRA]["attributes"] = {name: _mark(value) for name, value in attributes.items()}
-    return light
-
-
-def _mark(value: Any) -> Any:
-    return dict(OUT_OF_MEMORY) if type(value) is Frozen else value
+        copy[EXTRA]["attributes"] = {name: light(value) for name, value in attributes.items()}
+    return copy

@@ -365,12 +365,6 @@ class TestWellKnownTypes:
     def test_are_text(self, value, text):
         assert copy(value) == text
 
-    def test_a_time_zone_of_the_users_is_left_out(self):
-        class Zone(datetime.tzinfo):
-            utcoffset = dst = tzname = _touch
-
-        assert copy(datetime.datetime(2026, 1, 2, tzinfo=Zone())) == "2026-01-02T00:00:00"
-
     def test_a_deque_is_a_list(self):
         assert copy(collections.deque([1, 2])) == [1, 2]
 

@@ -9,7 +9,9 @@ from stored import stored, tree
 
 from agenttrace.core.errors import ConfigError
 from agenttrace.core.limits import Limits
+from agenttrace.store.memory import MemoryStore
 from agenttrace.tracer import Tracer
+from agenttrace.tracing import pipeline as pipelines
 from agenttrace.tracing.capture import capture
 from agenttrace.tracing.context import current
 
@@ -183,3 +185,44 @@ def test_keeps_a_bounded_weight_of_values_and_says_what_it_left_out(tracer, monk
     assert [span.attributes["more"] == mark for span in captured.trace.spans] == [False, True, True]
     assert captured.spans_lightened == 2
     assert [span.input["text"] for span in stored(tracer)] == ["x" * 1_000] * 3
+
+
+class WaitingStore(MemoryStore):
+    """Stores nothing until it is let go."""
+
+    def __init__(self):
+        super().__init__()
+        self.may_write = threading.Event()
+
+    def write(self, *args, **kwargs):
+        self.may_write.wait(30)
+        return super().write(*args, **kwargs)
+
+
+def test_what_waits_for_a_slow_store_is_bounded_while_the_captured_trace_is_whole(monkeypatch):
+    monkeypatch.setattr(pipelines, "MAX_WEIGHT", 10_000)
+    store = WaitingStore()
+    tracer = Tracer("test", store=store)
+
+    @tracer.observe
+    def heavy(text, n):
+        tracer.current_span().set_attribute("more", text)
+        return n
+
+    try:
+        with tracer.capture() as captured:
+            for n in range(50):
+                heavy(["x" * 1_000], n)
+            stats = tracer.stats()
+    finally:
+        store.may_write.set()
+    assert stats["queued_bytes"] <= 10_000
+    assert [span.input["text"] for span in captured.trace.spans] == [["x" * 1_000]] * 50
+    assert captured.spans_lightened == 0
+    tracer.flush()
+    spans = sorted(stored(tracer), key=lambda span: span.input["n"])
+    assert [span.input["n"] for span in spans] == [*range(50)]
+    values = [value for span in spans for value in (span.input["text"], span.attributes["more"])]
+    dropped = values.count({"$truncated": "memory"})
+    assert 50 <= dropped == tracer.stats()["values_dropped"]
+    assert values.count(["x" * 1_000]) == 100 - dropped
