@@ -13,6 +13,9 @@ from agenttrace.core.tool_call import ANY, ExpectedToolCall
 from agenttrace.core.trace import Trace
 
 
+OURS = ("skip", "xfail", "quarantine")
+
+
 def test_every_field_of_the_seed_is_taken() -> None:
     example = Example(
         input="Who founded Microsoft?",
@@ -25,7 +28,8 @@ def test_every_field_of_the_seed_is_taken() -> None:
         additional_metadata={"research_source": "Wikipedia"},
         name="founders",
     )
-    assert example.to_dict() == {
+    of_the_seed = {key: value for key, value in example.to_dict().items() if key not in OURS}
+    assert of_the_seed == {
         "input": "Who founded Microsoft?",
         "actual_output": "Bill Gates and Paul Allen.",
         "expected_output": "Bill Gates and Paul Allen founded Microsoft in New Mexico in 1975.",
