@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 from agenttrace.core.errors import ConfigError
@@ -9,6 +10,9 @@ from agenttrace.core.reading_types import Handler, find_handler, is_hashable, ty
 
 MOST_TROUBLES = 1_000
 """Types whose handlers' failures are remembered."""
+
+_READ_AS_THEY_ARE = (str, int, bool, float, type(None), dict, list, tuple)
+"""The types that a snapshot knows without looking for a handler."""
 
 _handlers: dict[type, Handler | None] = {}
 _troubles: dict[str, str] = {}
@@ -22,12 +26,24 @@ def register_snapshot(kind: type, handler: Handler) -> None:
     class has a metaclass with a hash or an equality of its own.
 
     Raises:
-        ConfigError: no class, or no function.
+        ConfigError: no class, or no function; an async function; a builtin type of JSON's values, which are
+            always read as what they are.
     """
     if not isinstance(kind, type) or not callable(handler):
         raise ConfigError(f"register_snapshot takes a class and a function, got {kind!r} and {handler!r}")
+    if any(kind is builtin for builtin in _READ_AS_THEY_ARE):
+        raise ConfigError(
+            f"register_snapshot: values of {kind.__name__} are always read as what they are; "
+            "register a class of your own"
+        )
+    if _is_async(handler) or _is_async(type(handler).__call__):
+        raise ConfigError(f"register_snapshot: the handler cannot be an async function, got {handler!r}")
     _handlers[kind] = handler
     _troubles.pop(type_name(kind), None)
+
+
+def _is_async(handler: Any) -> bool:
+    return inspect.iscoroutinefunction(handler) or inspect.isasyncgenfunction(handler)
 
 
 def trouble_of(name: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, fields
 
 from agenttrace.core.errors import ConfigError
@@ -22,7 +23,7 @@ class Limits:
     of a value is all that bounds it.
 
     Raises:
-        ConfigError: a limit that is no whole number from 1, or a depth of more than 100.
+        ConfigError: a limit that is no whole number from 1 to `sys.maxsize`, or a depth of more than 100.
     """
 
     value: int = 128 * 1024
@@ -48,6 +49,10 @@ class Limits:
             value = getattr(self, field.name)
             if not is_whole(value, 1):
                 raise ConfigError(f"Limits: {field.name} is a whole number from 1, got {value!r}")
+            if value > sys.maxsize:
+                raise ConfigError(
+                    f"Limits: {field.name} is at most sys.maxsize, {sys.maxsize}, got {value!r}"
+                )
         if self.depth > DEEPEST:
             raise ConfigError(f"Limits: depth is a whole number from 1 to {DEEPEST}, got {self.depth!r}")
 

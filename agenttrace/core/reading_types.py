@@ -232,5 +232,9 @@ _WELL_KNOWN: tuple[tuple[str, str, Handler], ...] = (
     ("builtins", "range", str),
     ("builtins", "slice", lambda _: not_opened("slice")),
     ("re", "Pattern", lambda value: value.pattern),
-    ("collections", "deque", BoundedHandler(lambda value, _, items: list(islice(value, items + 1)))),
+    (
+        "collections",
+        "deque",
+        BoundedHandler(lambda value, _, items: list(islice(value, min(items + 1, sys.maxsize)))),
+    ),
 )

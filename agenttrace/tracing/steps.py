@@ -14,6 +14,7 @@ from typing import Any
 from agenttrace.core import semconv
 from agenttrace.core.identity import monotonic_ns
 from agenttrace.core.interruptions import thrown_in
+from agenttrace.core.limits import Limits
 from agenttrace.core.marks import left_out, not_read
 from agenttrace.process.said_once import SaidOnce
 from agenttrace.tracing.failure import describe, status_of
@@ -25,6 +26,12 @@ _warnings = SaidOnce()
 
 LIGHT_SIZE = 32
 """Bytes that a light value counts for."""
+
+_PART_SIZE = 8
+"""Bytes that each item counts for in a small mapping or list that a generator yields."""
+
+_FEWEST_ITEMS = 16
+"""Light items of a generator that are kept in whatever room, as are those of a flat list."""
 
 
 def root(observed: ObservedFunction) -> Record:
@@ -170,15 +177,25 @@ def items() -> Frozen:
     return Frozen([], 0, "items")
 
 
-_NO_ROOM = Frozen(left_out("span"), 0)
+def most_items(limits: Limits) -> int:
+    """How many light items of a generator one span has room for, with the mark after them."""
+    return min(limits.items, max(limits.span // LIGHT_SIZE - 1, _FEWEST_ITEMS))
 
 
-def note_item(record: Record, output: Frozen, item: Any) -> None:
-    """Add an item that is not a light scalar, or a mark where the span has no room for it. Never raises."""
-    limits = record[SCOPE].limits
-    copy = freeze(item, limits) if output.size <= limits.span else _NO_ROOM
-    output.size += copy.size if type(copy) is Frozen else LIGHT_SIZE
+def note_item(record: Record, output: Frozen, item: Any, most: int) -> int:
+    """Add an item that is not a light scalar, if the span has room for it. Never raises.
+
+    Returns how many items are kept at most: no more than `most`, and none further where there was no room.
+    """
+    limits: Limits = record[SCOPE].limits
+    copy = freeze(item, limits)
+    size: int = output.size + (copy.size if type(copy) is Frozen else _PART_SIZE * len(copy))
+    room = (limits.span - size) // LIGHT_SIZE - 1  # for the mark at the end
+    if room <= len(output.content):
+        return 0
+    output.size = size
     output.content.append(copy)
+    return most if most < room else room
 
 
 def end_steps(

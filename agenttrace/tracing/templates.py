@@ -161,7 +161,7 @@ YIELD = (
                 if {light_item}:
                     _at_a(_at_i)
                 else:
-                    _at_note(_at_r, _at_k, _at_i)
+                    _at_m = _at_note(_at_r, _at_k, _at_i, _at_m)
             try:
                 _at_v = yield _at_i
             except _at_GeneratorExit as _at_e:"""

@@ -96,6 +96,7 @@ _NAMESPACE: dict[str, Any] = {
     "_at_first_step": steps.first_step,
     "_at_freeze": steps.freeze_arguments,
     "_at_items": steps.items,
+    "_at_most_items": steps.most_items,
     "_at_note": steps.note_item,
     "_at_reset": current.reset,
     "_at_root": steps.root,
@@ -104,7 +105,7 @@ _NAMESPACE: dict[str, Any] = {
 }
 
 
-_MOST_ITEMS = "0 if _at_r[1] is None else _at_r[1].limits.items"
+_MOST_ITEMS = "0 if _at_r[1] is None else _at_most_items(_at_r[1].limits)"
 """Source of how many items of a generator's output are recorded; all of them are counted."""
 
 _MAX_SHAPES = 1024

@@ -2,6 +2,8 @@
 
 import decimal
 import functools
+import sys
+from collections import deque
 
 import pytest
 from stored import stored
@@ -139,6 +141,16 @@ class TestLimits:
     def test_are_whole_numbers_from_1(self, name, value):
         with pytest.raises(ConfigError, match=f"Limits: {name} is a whole number from 1, got {value!r}"):
             Limits(**{name: value})
+
+    @pytest.mark.parametrize("name", ["value", "span", "trace", "items", "bytes"])
+    def test_are_no_larger_than_any_container_can_be(self, name):
+        with pytest.raises(ConfigError, match=f"Limits: {name} is at most sys.maxsize"):
+            Limits(**{name: 10**30})
+
+    @pytest.mark.parametrize("value", [{1, 2}, deque([1, 2]), [1, 2], {1: 2}, b"12"])
+    def test_of_any_size_open_every_container(self, value):
+        largest = dict.fromkeys(["value", "span", "trace", "items", "bytes"], sys.maxsize)
+        assert snapshot(value, limits=Limits(**largest))[0] == snapshot(value)[0]
 
     def test_are_not_deeper_than_the_stack_allows(self):
         with pytest.raises(ConfigError, match="depth is a whole number from 1 to 100, got 101"):

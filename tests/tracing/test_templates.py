@@ -9,9 +9,11 @@ import warnings
 import pytest
 from stored import stored
 
-from agenttrace.core.limits import Limits
+from agenttrace.core.limits import CAPTURED, Limits
+from agenttrace.core.marks import known_part
 from agenttrace.tracer import Tracer
 from agenttrace.tracing.context import current
+from agenttrace.tracing.steps import LIGHT_SIZE
 
 
 def echo(n=3):
@@ -189,12 +191,47 @@ class TestGenerators:
             list(tracer.observe(echo)(5_000))
         assert captured.trace.spans[0].output == [*range(5_000)]
 
-    def test_leave_a_mark_in_the_place_of_each_item_without_room(self):
+    def test_keep_what_one_span_has_room_for_and_say_how_many_are_left_out(self):
         tracer = Tracer("test", store="memory", limits=Limits(span=1_000))
-        list(tracer.observe(lambda: (item for item in ["a" * 700, "b" * 700, 3, "c" * 700, 5]))())
+        list(tracer.observe(lambda: (item for item in ["a" * 700, 2, "c" * 700, 4]))())
         (span,) = stored(tracer)
-        no_room = {"$truncated": "span"}
-        assert span.output == ["a" * 700, "b" * 700, 3, no_room, 5]
+        assert span.attributes["agenttrace.items"] == 4
+        assert span.output == ["a" * 700, 2, {"$truncated": 2}]
+
+    @pytest.mark.parametrize(
+        ("make", "kept"),
+        [(int, 99), ("a{}".format, 99), (lambda n: {"n": n}, 79), (lambda n: f"{n:01000}", 3)],
+        ids=["number", "text", "mapping", "long text"],
+    )
+    @pytest.mark.parametrize("is_async", [False, True])
+    def test_in_a_capture_keep_what_one_span_has_room_for(self, make, kept, is_async):
+        """Not whatever comes, only to find at the end that the trace has no room for all of it."""
+        room = 100 * LIGHT_SIZE
+        limits = Limits(span=room, trace=room, items=10_000)
+        tracer = Tracer("test", store="memory", capture_limits=limits)
+
+        @tracer.observe
+        def numbers():
+            yield from map(make, range(5_000))
+
+        @tracer.observe
+        async def numbers_later():
+            for n in range(5_000):
+                yield make(n)
+
+        async def consume():
+            return [item async for item in numbers_later()]
+
+        with tracer.capture() as captured:
+            assert len(asyncio.run(consume()) if is_async else list(numbers())) == 5_000
+        assert captured.spans_lightened == 0
+        (span,) = captured.trace.spans
+        assert span.output == [*map(make, range(kept)), {"$truncated": 5_000 - kept}]
+
+    def test_keep_a_few_light_items_in_whatever_room(self):
+        tracer = Tracer("test", store="memory", limits=Limits(span=1))
+        list(tracer.observe(echo)(20))
+        assert stored(tracer)[0].output == [*range(16), {"$truncated": 4}]
 
     def test_of_heavy_items_keep_a_bounded_amount(self, tracer):
         @tracer.observe
@@ -204,7 +241,10 @@ class TestGenerators:
 
         with tracer.capture() as captured:
             assert sum(1 for _ in heavy()) == 1_000
-        assert len(str(captured.trace.spans[0].output)) < 100_000
+        assert captured.spans_lightened == 0
+        output = captured.trace.spans[0].output
+        assert known_part(output).total == 1_000
+        assert len(str(output)) < CAPTURED.value + 1_000
 
     def test_items_are_recorded_as_they_were_when_given(self, tracer):
         @tracer.observe
