@@ -6,6 +6,7 @@ import pickle
 import pytest
 
 from agenttrace import ABSENT, Example, Limits, Tracer, call, has, length, not_, ref
+from agenttrace.expectations import expectation_of
 from agenttrace.scorers import (
     ContainsScorer,
     ExactMatchScorer,
@@ -183,3 +184,38 @@ def test_an_argument_that_was_cut_off_is_none_by_the_name_of_its_mark():
     for trace in run(go, **CUTTING):
         scorer = ToolCallArgsScorer([{"name": "t", "args": {"k039": 39}}], mode="listed")
         assert scorer.score(Example(), trace).outcome == "errored"
+
+
+class TestAnExpectationTakenFromARecord:
+    @pytest.mark.parametrize(
+        ("value", "other"),
+        [
+            ({f"k{n:04d}": n for n in range(2_000)}, {f"k{n:04d}": n % 1_999 for n in range(2_000)}),
+            (list(range(2_000)), [*range(1_999), -1]),
+            ({"rows": list(range(2_000))}, {"rows": [*range(1_999), -1]}),
+            ({SECRET: 1}, {SECRET + "other": 1}),
+            (b"x" * 400, b"x" * 400),
+            ({"a": b"x" * 400}, {"a": b"x" * 400}),
+        ],
+    )
+    def test_is_no_value_where_it_was_cut(self, value, other):
+        limits = Limits(value=1_000_000, bytes=100)
+        taken, another = (
+            one_call(x, capture_limits=limits, redact=lambda name, x: x)[1] for x in (value, other)
+        )
+        output = taken.tool_calls[0].output
+        for actual in (output, another.tool_calls[0].output):
+            for scorer in (ExactMatchScorer(), JSONSimilarityScorer()):
+                assert (
+                    scorer.score(Example(expected_output=output, actual_output=actual)).outcome == "errored"
+                )
+        assert of_order(taken, *expectation_of(taken)) == "passed"
+        assert of_order(another, *expectation_of(taken)) == "passed"  # as any value does
+
+    @pytest.mark.parametrize("value", [{"$type": "x"}, {"$truncated": 3, "a": 1}, 10.5])
+    def test_agrees_with_its_own_record(self, value):
+        for trace in one_call(value):
+            assert of_order(trace, *expectation_of(trace)) == "passed"
+            assert of_order(one_call({"b": 1})[0], *expectation_of(trace)) == "failed"
+        trace = one_call({"$float": "NaN"})[0]
+        assert of_order(trace, *expectation_of(trace)) == "passed"
