@@ -5,7 +5,8 @@ import pickle
 
 import pytest
 
-from agenttrace import ABSENT, Example, Limits, Tracer, call, has, length, not_, ref
+from agenttrace import ABSENT, ANY, Example, Limits, Tracer, call, has, length, not_, ref
+from agenttrace.core.trace import Trace
 from agenttrace.expectations import expectation_of
 from agenttrace.scorers import (
     ContainsScorer,
@@ -219,3 +220,38 @@ class TestAnExpectationTakenFromARecord:
             assert of_order(one_call({"b": 1})[0], *expectation_of(trace)) == "failed"
         trace = one_call({"$float": "NaN"})[0]
         assert of_order(trace, *expectation_of(trace)) == "passed"
+
+
+class TestArgumentsThatWereNotRecorded:
+    @pytest.fixture(params=[0, 1])
+    def trace(self, request):
+        def go(tracer):
+            tool = tracer.observe(lambda x: x, name="t", span_type="tool", capture_input=False)
+            tool(1)
+            tool(2)
+
+        return run(go)[request.param]
+
+    @pytest.mark.parametrize("arguments", [{"x": 1}, {}, {"x": not_(1)}, {"x": ABSENT}, {"x": ANY}])
+    def test_are_not_none(self, trace, arguments):
+        for match in ("exact", "listed"):
+            if arguments or match == "exact":
+                assert of_order(trace, call("t", arguments, match=match)) == "errored"
+
+    def test_make_no_difference_where_none_are_expected(self, trace):
+        assert of_order(trace, "t", "t", exact_match=True) == "passed"
+        assert of_order(trace, call("t", {}, match="ignore")) == "passed"
+        assert of_order(trace, *expectation_of(trace)) == "passed"
+        assert of_order(trace, call("t", output=1), call("t", output=2)) == "passed"
+
+    def test_may_be_the_same_or_not(self, trace):
+        assert LoopScorer().score(Example(), trace).outcome == "errored"
+
+    def test_are_no_arguments_where_a_run_is_written_by_hand(self):
+        trace = Trace.from_calls([{"name": "t"}])
+        assert of_order(trace, call("t", {})) == "passed"
+        assert of_order(trace, call("t", x=1)) == "failed"
+
+    def test_are_none_where_the_tool_takes_none(self):
+        for trace in run(lambda tracer: tracer.observe(lambda: 1, name="t", span_type="tool")()):
+            assert of_order(trace, call("t", {})) == "passed"
