@@ -5,9 +5,9 @@ import pickle
 
 import pytest
 
-from agenttrace import ABSENT, ANY, Example, Limits, Tracer, call, has, length, not_, ref
+from agenttrace import ABSENT, ANY, Example, Limits, Tracer, call, has, length, not_, one_of, ref
 from agenttrace.core.trace import Trace
-from agenttrace.expectations import expectation_of
+from agenttrace.expectations import default, expectation_of
 from agenttrace.scorers import (
     ContainsScorer,
     ExactMatchScorer,
@@ -20,6 +20,7 @@ from agenttrace.scorers import (
 
 CUTTING = {"capture_limits": Limits(value=300)}
 SECRET = "sk-abcdefghijklmnopqrstuv"
+CUT_OFF, NAN, UNOPENED = {"a": 1, "$truncated": 3}, {"$float": "NaN"}, {"$type": "x"}
 
 
 def run(go, **options):
@@ -255,3 +256,38 @@ class TestArgumentsThatWereNotRecorded:
     def test_are_none_where_the_tool_takes_none(self):
         for trace in run(lambda tracer: tracer.observe(lambda: 1, name="t", span_type="tool")()):
             assert of_order(trace, call("t", {})) == "passed"
+
+
+class TestAMappingOfTheUsersThatLooksLikeOurs:
+    @pytest.mark.parametrize("value", [CUT_OFF, UNOPENED, {"a": 1, "$truncated": -5}])
+    def test_is_itself_inside_a_matcher(self, value):
+        for trace in one_call([value]):
+            assert of_order(trace, call("t", x=[one_of(value)])) == "passed"
+            assert of_order(trace, call("t", x=[not_(value)])) == "failed"
+            assert of_order(trace, call("t", x=has(value))) == "passed"
+            assert of_order(trace, call("t", x=one_of([value]))) == "passed"
+            assert of_order(trace, call("t", x=[one_of({"a": 1})])) == "failed"
+
+    def test_is_not_read_twice(self):
+        for trace in one_call(NAN):
+            assert of_order(trace, call("t", x=one_of(float("nan")))) == "failed"
+            assert of_order(trace, call("t", x=not_(float("nan")))) == "passed"
+            assert of_order(trace, call("t", x=default(float("nan")))) == "failed"
+
+    @pytest.mark.parametrize("value", [{"a": 1, "$truncated": -5}, CUT_OFF])
+    def test_is_not_cut(self, value):
+        for trace in one_call(value):
+            assert of_order(trace, call("t", x={"a": 1})) == "failed"
+            assert of_order(trace, call("t", x={"a": 1, "b": 2})) == "failed"
+            assert of_order(trace, call("t", x=has("$truncated"))) == "passed"
+
+    @pytest.mark.parametrize("value", [CUT_OFF, NAN, UNOPENED])
+    def test_is_the_same_where_it_comes_from_an_earlier_call(self, value):
+        def go(tracer):
+            tracer.observe(lambda: value, name="find", span_type="tool")()
+            tracer.observe(lambda x: None, name="use", span_type="tool")(value)
+            tracer.observe(lambda x: None, name="use", span_type="tool")(value)
+
+        for trace in run(go):
+            assert of_order(trace, call("find"), call("use", x=ref("find.output"))) == "passed"
+            assert LoopScorer().score(Example(), trace).outcome == "failed"
