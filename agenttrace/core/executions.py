@@ -14,6 +14,7 @@ from typing import Any
 
 from agenttrace.core import semconv
 from agenttrace.core.errors import ExpectationError
+from agenttrace.core.marks import not_read
 from agenttrace.core.span import Span, SpanError, Status
 from agenttrace.core.tool import TOOL, ToolDefinition
 
@@ -44,14 +45,15 @@ class Execution:
         """The arguments, and the definition of the tool that they were recorded with.
 
         Those of an inner span where they differ from the outer's by defaults alone: what a framework injects
-        into the tool is no argument of the call.
+        into the tool is no argument of the call. Where none were recorded (``capture_input=False``), that is
+        not a call without arguments: a mark stands for them.
         """
         outer = self.span.input
         for span in reversed(self.inner):
             same = outer is None or outer == span.input or _with_defaults(span, outer)
             if span.input is not None and same:
                 return span.input, span.tool
-        return outer or {}, self.span.tool
+        return not_read() if outer is None else outer, self.span.tool
 
     @property
     def output(self) -> Any:

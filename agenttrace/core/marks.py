@@ -252,7 +252,7 @@ def _cause_of_mapping(value: dict[str, Any]) -> Cause | None:
         what = value[TRUNCATED]
         if len(value) == 1 and what in _NO_ROOM:
             return "not recorded"
-        return "cut" if type(what) is int or (what == "depth" and len(value) == 1) else None
+        return "cut" if _is_count(what) or (what == "depth" and len(value) == 1) else None
     if len(value) == 1:
         ((key, content),) = value.items()
         if type(content) is not str:
@@ -276,4 +276,8 @@ def _count_left_out(items: Sequence[Any]) -> int | None:
     """How many items a mark at the end of a list stands for; None where there is none."""
     last = items[-1] if items else None
     count = last.get(TRUNCATED) if type(last) is dict and len(last) == 1 else None
-    return count if type(count) is int else None
+    return count if _is_count(count) else None
+
+
+def _is_count(what: Any) -> bool:
+    return type(what) is int and what > 0

@@ -81,8 +81,9 @@ UNRECORDED_STATUSES: frozenset[CallStatus] = frozenset({"answered", "requested",
 class ToolCall:
     """What happened: one call of a tool.
 
-    `arguments` maps parameter names to JSON-safe values, defaults applied; it is empty where none were
-    recorded, and `arguments_error` says so where what was recorded could not be read. `index` is the
+    `arguments` maps parameter names to JSON-safe values, defaults applied; it is empty where
+    `arguments_error` says that what was recorded could not be read, and a mark (``{"$type": "unreadable"}``)
+    where nothing was recorded (``capture_input=False``). `index` is the
     position among the trace's tool calls. `agent` is the path of the agent spans above it, outermost first,
     joined by ``/`` (empty where there are none). Times are nanoseconds since the epoch. `from_answer`: the
     output is the answer that the model was given, text as a rule, not what the tool returned. For a call

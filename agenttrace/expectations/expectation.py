@@ -10,8 +10,9 @@ from functools import cached_property
 from typing import Any, Literal, get_args
 
 from agenttrace.core.errors import ExpectationError, ScorerError, did_you_mean
-from agenttrace.core.marks import cause_of
+from agenttrace.core.marks import cause_of, hidden_keys
 from agenttrace.core.numbers import is_number, is_whole
+from agenttrace.core.tagged import opened, untagged
 from agenttrace.core.tool_call import ANY, ARGUMENT_MODES, ArgumentMode, ToolCall
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.matcher import write_value
@@ -363,7 +364,14 @@ def _what_is_known(recorded: Any) -> Any:
     if cause_of(recorded) is not None:
         return ANY
     if isinstance(recorded, Mapping):
-        return {key: _what_is_known(item) for key, item in recorded.items()}
+        if hidden_keys(recorded):
+            return ANY
+        entries = opened(dict(recorded))
+        if type(entries) is not dict:  # a tagged value, which reads back as it stands
+            return recorded
+        if untagged(entries) is not entries:  # which would read back as a tagged value
+            return ANY
+        return {key: _what_is_known(item) for key, item in entries.items()}
     if isinstance(recorded, list | tuple):
         return [_what_is_known(item) for item in recorded]
     return recorded

@@ -69,6 +69,9 @@ class Matcher(ABC):
     options: ClassVar[tuple[str, ...]] = ()
     looks_inside: ClassVar[bool] = False
     """It compares the value with expected ones, which see themselves what cannot be told."""
+    takes_recorded: ClassVar[bool] = False
+    """It is given a recorded value as it stands, because it has `agree` read it: read twice, a mapping of the
+    user's that looks like a tag or a mark would be taken for one."""
     is_opaque: ClassVar[bool] = False
     """It may look at any part of the value, so that it cannot be told where a part was not recorded."""
 

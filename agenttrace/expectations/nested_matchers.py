@@ -9,6 +9,7 @@ from typing import Any
 from agenttrace.core.errors import ExpectationError
 from agenttrace.core.marks import KnownPart, cause_of, hidden_keys, may_be_key
 from agenttrace.core.numbers import is_number
+from agenttrace.core.tagged import opened
 from agenttrace.expectations.matcher import Context, Matcher, read_value, write_value
 from agenttrace.expectations.reading import cannot_tell, reversed_reading
 from agenttrace.expectations.values import PREDICATE_RAISED, Difference, agree, prepare
@@ -41,6 +42,7 @@ class _Several(_Nested):
 @dataclass(frozen=True, slots=True, repr=False)
 class _OneOf(_Several):
     looks_inside = True
+    takes_recorded = True
     word = "one_of"
     operator = "$in"
 
@@ -65,6 +67,7 @@ def one_of(*options: Any) -> Matcher:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class _Has(_Several):
+    takes_recorded = True
     word = "has"
     operator = "$has"
 
@@ -81,11 +84,12 @@ class _Has(_Several):
     def _contains(self, actual: Any, item: Any, context: Context) -> bool:
         if isinstance(actual, str):
             return isinstance(item, str) and item in actual
-        if isinstance(actual, Mapping):
+        value = opened(actual) if type(actual) is dict else actual
+        if isinstance(value, Mapping):
             if isinstance(item, str):
-                return item in actual or any(
+                return item in value or any(
                     may_be_key(key, item) and cannot_tell(cause_of(key) or "redacted") == 1.0
-                    for key in hidden_keys(actual)
+                    for key in hidden_keys(value)
                 )
             return isinstance(item, Mapping) and agree(item, actual, replace(context, mode="listed")) == 1.0
         if isinstance(actual, list | tuple | set | frozenset):
@@ -138,6 +142,7 @@ class _Prepared(_Nested):
 class _Not(_Prepared):
     __slots__ = ()
     looks_inside = True
+    takes_recorded = True
     word = "not_"
     operator = "$not"
 
@@ -166,6 +171,7 @@ def not_(value: Any) -> Matcher:
 class _Default(_Prepared):
     __slots__ = ()
     looks_inside = True
+    takes_recorded = True
     word = "default"
     operator = "$default"
 

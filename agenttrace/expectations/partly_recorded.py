@@ -6,13 +6,13 @@ are not, it does not tell how far lists and mappings agree.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from agenttrace.core.digests import digest_of, secret_digest
 from agenttrace.core.errors import ExpectationError, with_article
 from agenttrace.core.handlers import trouble_of
+from agenttrace.core.jsonable import jsonable
 from agenttrace.core.marks import (
     TYPE,
     Cause,
@@ -23,9 +23,13 @@ from agenttrace.core.marks import (
     hidden_keys,
     known_part,
 )
+from agenttrace.core.tagged import opened
 from agenttrace.core.tool_call import ANY
 from agenttrace.expectations.matcher import Context, Matcher, Unordered
 from agenttrace.expectations.reading import cannot_tell
+
+AS_RECORDED = frozenset({str, int, float, bool, type(None), dict, list, Redacted})
+"""The types of recorded values."""
 
 
 def agree_in_part(expected: Any, actual: Any, cause: Cause, context: Context, path: str) -> float | None:
@@ -108,10 +112,12 @@ class _AsRecorded(Matcher):
     """A value of the run that was not recorded whole: its digest tells what equals it, or nothing does."""
 
     looks_inside = True
+    takes_recorded = True
     recorded: Any
 
     def agree(self, actual: Any, context: Context) -> float:
-        same = _are_the_same(self.recorded, actual)
+        whole = type(actual) is dict and cause_of(actual) is None
+        same = _are_the_same(self.recorded, opened(actual) if whole else actual)
         return cannot_tell(cause_within(self.recorded) or "not recorded") if same is None else float(same)
 
     def __repr__(self) -> str:
@@ -141,13 +147,31 @@ def _are_the_same(first: Any, second: Any) -> bool | None:
 
 
 def with_doubts(recorded: Any) -> Any:
-    """A recorded value as an expected one: what was not recorded whole in it agrees with nothing for sure."""
-    if isinstance(recorded, Mapping) and not cause_of(recorded) and not hidden_keys(recorded):
-        return {key: with_doubts(item) for key, item in recorded.items()}
-    if isinstance(recorded, list | tuple) and not cause_of(recorded):
+    """A recorded value as a prepared one: what was not recorded whole in it agrees with nothing for sure."""
+    if type(recorded) not in AS_RECORDED:
+        recorded = jsonable(recorded)
+    if cause_of(recorded) is not None:
+        return _AsRecorded(recorded)
+    if type(recorded) is list:
         return [with_doubts(item) for item in recorded]
-    cause = cause_of(recorded) or (hidden_keys(recorded) if isinstance(recorded, Mapping) else None)
-    return _AsRecorded(recorded) if cause else recorded
+    if type(recorded) is not dict:
+        return recorded
+    if hidden_keys(recorded):
+        return _AsRecorded(recorded)
+    value = opened(recorded)
+    return value if type(value) is not dict else {key: with_doubts(item) for key, item in value.items()}
+
+
+def taken_from_a_record(expected: Any) -> Any:
+    """An expected value that may have been taken from a record: what was cut in it agrees with nothing for
+    sure. Texts, and objects that were not opened, are left to the comparison."""
+    if type(expected) is dict:
+        if cause_of(expected) in ("cut", "redacted", "not recorded") or hidden_keys(expected):
+            return _AsRecorded(expected)
+        return {key: taken_from_a_record(item) for key, item in expected.items()}
+    if type(expected) is not list:
+        return expected
+    return _AsRecorded(expected) if cause_of(expected) else list(map(taken_from_a_record, expected))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -155,6 +179,7 @@ class _Unopened(Matcher):
     """An expected object of a type that recording does not open: it equals no value that was opened."""
 
     looks_inside = True
+    takes_recorded = True
     mark: Any
 
     def agree(self, actual: Any, context: Context) -> float:

@@ -19,11 +19,12 @@ from agenttrace.core.errors import ExpectationError, did_you_mean
 from agenttrace.core.json_reader import InvalidJSON, lenient_json
 from agenttrace.core.marks import Cause, cause_of, hidden_keys, known_part, may_be_key
 from agenttrace.core.possible_outputs import possible_outputs
+from agenttrace.core.tagged import opened
 from agenttrace.core.tool_call import ToolCall
 from agenttrace.expectations.matcher import PLAIN, Context, Matcher
 from agenttrace.expectations.partly_recorded import with_doubts
 from agenttrace.expectations.reading import cannot_tell, has_failed
-from agenttrace.expectations.values import agree, prepare
+from agenttrace.expectations.values import agree
 
 Step = str | int | None
 """A key, an index, or None for every member."""
@@ -40,6 +41,7 @@ class Ref(Matcher):
 
     word = "ref"
     looks_inside = True
+    takes_recorded = True
     operator = "$ref"
     path: str
 
@@ -66,7 +68,7 @@ class Ref(Matcher):
             if type(source_value) is _NotThere:
                 agreement = cannot_tell(source_value.cause, self.path)
             else:
-                agreement = agree(prepare(with_doubts(source_value)), actual, PLAIN)
+                agreement = agree(with_doubts(source_value), actual, PLAIN)
             if agreement == 1.0:
                 return True
         return False
@@ -137,6 +139,8 @@ def _select(value: Any, steps: tuple[Step, ...]) -> Iterator[Any]:
     elif cause is not None:
         known = known_part(value)
         value = None if known is None else known.part
+    elif type(value) is dict:
+        value = opened(value)
     step, rest = steps[0], steps[1:]
     selected: list[Any] = []
     if isinstance(value, Mapping):

@@ -37,7 +37,7 @@ from agenttrace.core.tagged import int_data, opened, opened_throughout, untagged
 from agenttrace.core.tool_call import ANY, ArgumentMode
 from agenttrace.expectations.assign import best_pairs
 from agenttrace.expectations.matcher import All, Context, Matcher, Unordered, write_value
-from agenttrace.expectations.partly_recorded import agree_in_part, with_doubts, with_unopened
+from agenttrace.expectations.partly_recorded import AS_RECORDED, agree_in_part, with_doubts, with_unopened
 from agenttrace.expectations.reading import cannot_tell, inside
 from agenttrace.expectations.scalars import same_scalar, same_text
 
@@ -45,8 +45,6 @@ DifferenceKind = Literal["differs", "missing", "unexpected"]
 _EXACT = frozenset({str, int, bool, type(None)})
 _MAX_REORDERED = 100
 PREDICATE_RAISED = "the predicate raised"
-
-_AS_RECORDED = frozenset({str, int, float, bool, type(None), dict, list, Redacted})
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +167,7 @@ def agree(
     if expected is ANY:
         return 1.0
     kind = type(expected)
-    recorded = actual if type(actual) in _AS_RECORDED else _readable(actual)
+    recorded = actual if type(actual) in AS_RECORDED else _readable(actual)
     cause = cause_of(recorded) or (cause_of(expected) if kind is str and expected != recorded else None)
     if cause is not None:
         part = agree_in_part(expected, recorded, cause, context, path)
@@ -183,7 +181,8 @@ def agree(
     value = actual if type(actual) in LEAVES else _readable(actual)
     if kind is dict:
         if isinstance(value, Mapping):
-            return _agree_mapping(expected, value, context, path, into)
+            left_out = _count_left_out(value) if value is actual else 0
+            return _agree_mapping(expected, value, context, path, into, left_out)
     elif kind is list and isinstance(value, list | tuple | set | frozenset):
         return _agree_list(expected, value, context, path, into)
     elif kind is Unordered:
@@ -228,7 +227,7 @@ def _readable(actual: Any) -> Any:
 def _for_matcher(matcher: Matcher, actual: Any) -> Any:
     """An actual value with all tags read; a predicate gets what is no JSON data as it is."""
     kind = type(actual)
-    if kind in LEAVES:
+    if kind in LEAVES or (matcher.takes_recorded and kind in AS_RECORDED):
         return actual
     if kind is dict or kind is list:
         return opened_throughout(actual)
@@ -241,10 +240,10 @@ def _agree_mapping(
     context: Context,
     path: str,
     into: list[Difference] | None,
+    left_out: int,
 ) -> float:
     if actual.keys() != expected.keys() and not all(type(key) is str for key in actual):
         actual = dict(zip(map(key_text, actual), actual.values(), strict=True))
-    left_out = _count_left_out(actual)
     hidden = hidden_keys(actual) if actual.keys() != expected.keys() else []
     total, present = 0.0, 0
     for key, item in expected.items():
@@ -310,7 +309,7 @@ def _count_unexpected(
 def _count_left_out(actual: Mapping[Any, Any]) -> int:
     """How many entries a recorded mapping lacks because it was cut."""
     count = actual.get(TRUNCATED) if len(actual) > 1 else None
-    return count if type(count) is int else 0
+    return count if type(count) is int and count > 0 else 0
 
 
 def _agree_list(

@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from agenttrace.core.jsonable import jsonable
-from agenttrace.core.marks import without_digests
+from agenttrace.core.marks import cause_of, without_digests
 from agenttrace.core.tagged import int_data
 from agenttrace.core.text import shorten
 from agenttrace.core.tool_call import ANY, ExpectedToolCall, ToolCall
@@ -249,6 +249,8 @@ def expected_text(expected: ExpectedToolCall, most: int) -> str:
 
 def actual_text(call: ToolCall, most: int) -> str:
     """An actual call as ``refund(id=7, amount=12.5)``."""
+    if cause_of(call.arguments) == "not recorded":
+        return shorten(f"{call.name}(…)", most)
     return _call_text(call.name, call.arguments, most)
 
 

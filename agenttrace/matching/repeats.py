@@ -14,9 +14,10 @@ from typing import Any
 from agenttrace.core.marks import Cause, Redacted, cause_of, hidden_keys, known_part
 from agenttrace.core.tool_call import ToolCall
 from agenttrace.core.value_key import value_key
+from agenttrace.expectations.matcher import PLAIN
 from agenttrace.expectations.partly_recorded import with_doubts
 from agenttrace.expectations.reading import cannot_tell, comparing, reversed_reading
-from agenttrace.expectations.values import agreement
+from agenttrace.expectations.values import agree
 
 
 class Repeats:
@@ -125,4 +126,4 @@ def _are_the_same(first: ToolCall, second: ToolCall) -> bool:
         return first.arguments_error == second.arguments_error
     comparing(second)
     with reversed_reading():
-        return agreement(with_doubts(first.arguments), second.arguments) == 1.0
+        return agree(with_doubts(first.arguments), second.arguments, PLAIN) == 1.0

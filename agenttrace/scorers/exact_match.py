@@ -5,6 +5,7 @@ from __future__ import annotations
 from agenttrace.core.example import Example
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
+from agenttrace.expectations.partly_recorded import taken_from_a_record
 from agenttrace.expectations.reading import in_both_readings
 from agenttrace.expectations.values import agreement, differences
 from agenttrace.scorers.answer_scorer import AnswerScorer, shown
@@ -37,7 +38,7 @@ class ExactMatchScorer(AnswerScorer):
         Raises:
             ScorerError: a field is missing.
         """
-        expected, actual = self._expected(example), self._actual(example, trace)
+        expected, actual = taken_from_a_record(self._expected(example)), self._actual(example, trace)
         changes = self.ignore_case or self.strip
         value = self._agreement_unread(expected, actual) if changes else None
         if value is None:

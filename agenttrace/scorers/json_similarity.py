@@ -9,6 +9,7 @@ from agenttrace.core.json_reader import InvalidJSON, lenient_json
 from agenttrace.core.marks import cause_of
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
+from agenttrace.expectations.partly_recorded import taken_from_a_record
 from agenttrace.expectations.reading import in_both_readings
 from agenttrace.expectations.values import agreement, differences
 from agenttrace.scorers.answer_scorer import AnswerScorer
@@ -32,7 +33,7 @@ class JSONSimilarityScorer(AnswerScorer):
         Raises:
             ScorerError: a field is missing.
         """
-        expected, actual = self._expected(example), self._actual(example, trace)
+        expected, actual = taken_from_a_record(self._expected(example)), self._actual(example, trace)
         value = self._agreement_unread(*map(_unread, (expected, actual)))
         if value is None:
             expected, actual = _read(expected), _read(actual)

@@ -63,8 +63,8 @@ def test_a_call_is_counted_as_if_it_were_compared_with_every_earlier_one(argumen
 @pytest.mark.parametrize("parameter", ["token", "database"])
 def test_calls_that_lack_the_same_parts_are_not_compared_one_by_one(parameter, monkeypatch):
     compared = []
-    compare = repeats.agreement
-    monkeypatch.setattr(repeats, "agreement", lambda *pair: compared.append(1) or compare(*pair))
+    compare = repeats.agree
+    monkeypatch.setattr(repeats, "agree", lambda *pair: compared.append(1) or compare(*pair))
     tracer = Tracer("repeats", store="memory")
     with tracer.capture() as captured:
         for number in range(200):

@@ -5,7 +5,9 @@ import pickle
 
 import pytest
 
-from agenttrace import ABSENT, Example, Limits, Tracer, call, has, length, not_, ref
+from agenttrace import ABSENT, ANY, Example, Limits, Tracer, call, has, length, not_, one_of, ref
+from agenttrace.core.trace import Trace
+from agenttrace.expectations import default, expectation_of
 from agenttrace.scorers import (
     ContainsScorer,
     ExactMatchScorer,
@@ -18,6 +20,7 @@ from agenttrace.scorers import (
 
 CUTTING = {"capture_limits": Limits(value=300)}
 SECRET = "sk-abcdefghijklmnopqrstuv"
+CUT_OFF, NAN, UNOPENED = {"a": 1, "$truncated": 3}, {"$float": "NaN"}, {"$type": "x"}
 
 
 def run(go, **options):
@@ -183,3 +186,108 @@ def test_an_argument_that_was_cut_off_is_none_by_the_name_of_its_mark():
     for trace in run(go, **CUTTING):
         scorer = ToolCallArgsScorer([{"name": "t", "args": {"k039": 39}}], mode="listed")
         assert scorer.score(Example(), trace).outcome == "errored"
+
+
+class TestAnExpectationTakenFromARecord:
+    @pytest.mark.parametrize(
+        ("value", "other"),
+        [
+            ({f"k{n:04d}": n for n in range(2_000)}, {f"k{n:04d}": n % 1_999 for n in range(2_000)}),
+            (list(range(2_000)), [*range(1_999), -1]),
+            ({"rows": list(range(2_000))}, {"rows": [*range(1_999), -1]}),
+            ({SECRET: 1}, {SECRET + "other": 1}),
+            (b"x" * 400, b"x" * 400),
+            ({"a": b"x" * 400}, {"a": b"x" * 400}),
+        ],
+    )
+    def test_is_no_value_where_it_was_cut(self, value, other):
+        limits = Limits(value=1_000_000, bytes=100)
+        taken, another = (
+            one_call(x, capture_limits=limits, redact=lambda name, x: x)[1] for x in (value, other)
+        )
+        output = taken.tool_calls[0].output
+        for actual in (output, another.tool_calls[0].output):
+            for scorer in (ExactMatchScorer(), JSONSimilarityScorer()):
+                assert (
+                    scorer.score(Example(expected_output=output, actual_output=actual)).outcome == "errored"
+                )
+        assert of_order(taken, *expectation_of(taken)) == "passed"
+        assert of_order(another, *expectation_of(taken)) == "passed"  # as any value does
+
+    @pytest.mark.parametrize("value", [{"$type": "x"}, {"$truncated": 3, "a": 1}, 10.5])
+    def test_agrees_with_its_own_record(self, value):
+        for trace in one_call(value):
+            assert of_order(trace, *expectation_of(trace)) == "passed"
+            assert of_order(one_call({"b": 1})[0], *expectation_of(trace)) == "failed"
+        trace = one_call({"$float": "NaN"})[0]
+        assert of_order(trace, *expectation_of(trace)) == "passed"
+
+
+class TestArgumentsThatWereNotRecorded:
+    @pytest.fixture(params=[0, 1])
+    def trace(self, request):
+        def go(tracer):
+            tool = tracer.observe(lambda x: x, name="t", span_type="tool", capture_input=False)
+            tool(1)
+            tool(2)
+
+        return run(go)[request.param]
+
+    @pytest.mark.parametrize("arguments", [{"x": 1}, {}, {"x": not_(1)}, {"x": ABSENT}, {"x": ANY}])
+    def test_are_not_none(self, trace, arguments):
+        for match in ("exact", "listed"):
+            if arguments or match == "exact":
+                assert of_order(trace, call("t", arguments, match=match)) == "errored"
+
+    def test_make_no_difference_where_none_are_expected(self, trace):
+        assert of_order(trace, "t", "t", exact_match=True) == "passed"
+        assert of_order(trace, call("t", {}, match="ignore")) == "passed"
+        assert of_order(trace, *expectation_of(trace)) == "passed"
+        assert of_order(trace, call("t", output=1), call("t", output=2)) == "passed"
+
+    def test_may_be_the_same_or_not(self, trace):
+        assert LoopScorer().score(Example(), trace).outcome == "errored"
+
+    def test_are_no_arguments_where_a_run_is_written_by_hand(self):
+        trace = Trace.from_calls([{"name": "t"}])
+        assert of_order(trace, call("t", {})) == "passed"
+        assert of_order(trace, call("t", x=1)) == "failed"
+
+    def test_are_none_where_the_tool_takes_none(self):
+        for trace in run(lambda tracer: tracer.observe(lambda: 1, name="t", span_type="tool")()):
+            assert of_order(trace, call("t", {})) == "passed"
+
+
+class TestAMappingOfTheUsersThatLooksLikeOurs:
+    @pytest.mark.parametrize("value", [CUT_OFF, UNOPENED, {"a": 1, "$truncated": -5}])
+    def test_is_itself_inside_a_matcher(self, value):
+        for trace in one_call([value]):
+            assert of_order(trace, call("t", x=[one_of(value)])) == "passed"
+            assert of_order(trace, call("t", x=[not_(value)])) == "failed"
+            assert of_order(trace, call("t", x=has(value))) == "passed"
+            assert of_order(trace, call("t", x=one_of([value]))) == "passed"
+            assert of_order(trace, call("t", x=[one_of({"a": 1})])) == "failed"
+
+    def test_is_not_read_twice(self):
+        for trace in one_call(NAN):
+            assert of_order(trace, call("t", x=one_of(float("nan")))) == "failed"
+            assert of_order(trace, call("t", x=not_(float("nan")))) == "passed"
+            assert of_order(trace, call("t", x=default(float("nan")))) == "failed"
+
+    @pytest.mark.parametrize("value", [{"a": 1, "$truncated": -5}, CUT_OFF])
+    def test_is_not_cut(self, value):
+        for trace in one_call(value):
+            assert of_order(trace, call("t", x={"a": 1})) == "failed"
+            assert of_order(trace, call("t", x={"a": 1, "b": 2})) == "failed"
+            assert of_order(trace, call("t", x=has("$truncated"))) == "passed"
+
+    @pytest.mark.parametrize("value", [CUT_OFF, NAN, UNOPENED])
+    def test_is_the_same_where_it_comes_from_an_earlier_call(self, value):
+        def go(tracer):
+            tracer.observe(lambda: value, name="find", span_type="tool")()
+            tracer.observe(lambda x: None, name="use", span_type="tool")(value)
+            tracer.observe(lambda x: None, name="use", span_type="tool")(value)
+
+        for trace in run(go):
+            assert of_order(trace, call("find"), call("use", x=ref("find.output"))) == "passed"
+            assert LoopScorer().score(Example(), trace).outcome == "failed"
