@@ -12,7 +12,6 @@ from agenttrace.core.example import Example
 from agenttrace.core.tool_call import ANY, ExpectedToolCall
 from agenttrace.core.trace import Trace
 
-
 OURS = ("skip", "xfail", "quarantine")
 
 
