@@ -21,7 +21,7 @@ from agenttrace.core.tool import ToolDefinition
 from agenttrace.core.tool_call import ANY, ArgumentMode, ToolCall
 from agenttrace.expectations.matcher import Answerer, Context, Matcher
 from agenttrace.expectations.pattern import Call
-from agenttrace.expectations.reading import comparing
+from agenttrace.expectations.reading import comparing, is_favourable
 from agenttrace.expectations.values import Difference, agree, prepare
 from agenttrace.matching.flat_arguments import FlatIndex, flat_arguments
 from agenttrace.matching.outputs import agree_with_output
@@ -86,7 +86,7 @@ class CallAgreement:
         self._expected_calls = expected_calls
         self._flat: dict[str, FlatIndex] = {}
         self._prepared: dict[tuple[int, int], _Prepared] = {}
-        self._agreements: dict[tuple[int, int], float] = {}
+        self._agreements: dict[tuple[int, int, bool], float] = {}
 
     # Made on first use: a run that goes just as expected needs none of it.
 
@@ -183,7 +183,7 @@ class CallAgreement:
 
     def agreement(self, expected: Call, position: int) -> float:
         """Agreement of an expected call with the call at a position, which is one of its candidates."""
-        key = (id(expected), position)
+        key = (id(expected), position, is_favourable())
         agreement = self._agreements.get(key)
         if agreement is None:
             agreement = self._agreements[key] = self._agree(expected, position, None)
