@@ -2,17 +2,22 @@
 
 import json
 import pickle
+from decimal import Decimal
 
 import pytest
 
-from agenttrace import ABSENT, ANY, Example, Limits, Tracer, call, has, length, not_, one_of, ref
+from agenttrace import ABSENT, ANY, Example, Limits, Tracer, call, has, length, not_, one_of, opt, ref
+from agenttrace.core.errors import ScorerError
 from agenttrace.core.trace import Trace
 from agenttrace.expectations import default, expectation_of
 from agenttrace.scorers import (
     ContainsScorer,
     ExactMatchScorer,
+    ExecutionOrderScorer,
+    JSONCorrectnessScorer,
     JSONSimilarityScorer,
     LoopScorer,
+    NumericDifferenceScorer,
     RegexScorer,
     ToolCallArgsScorer,
     ToolOrderScorer,
@@ -291,3 +296,46 @@ class TestAMappingOfTheUsersThatLooksLikeOurs:
         for trace in run(go):
             assert of_order(trace, call("find"), call("use", x=ref("find.output"))) == "passed"
             assert LoopScorer().score(Example(), trace).outcome == "failed"
+
+
+class TestAnAnswerThatWasNotOpened:
+    class Opaque:
+        pass
+
+    def test_is_no_action(self):
+        same = self.Opaque()
+        for example in (
+            Example(actual_output=[same], expected_output=["a"]),
+            Example(actual_output=["a"], expected_output=[same]),
+        ):
+            with pytest.raises(ScorerError, match="actions was not opened when it was recorded"):
+                ExecutionOrderScorer().score(example)
+
+    def test_is_no_object_of_a_schema(self):
+        for answer_given in (self.Opaque(), [self.Opaque()]):
+            with pytest.raises(ScorerError, match="it was not opened when it was recorded"):
+                JSONCorrectnessScorer({}).score(Example(actual_output=answer_given))
+
+    def test_is_not_one_that_looks_so(self):
+        scorer = JSONCorrectnessScorer({"type": "array", "items": {"required": ["$type"]}})
+        assert outcome(scorer, answer([UNOPENED])) == "passed"
+
+
+def test_a_decimal_of_a_trace_is_a_number():
+    assert outcome(NumericDifferenceScorer(), answer(Decimal("1.5")), 1.5) == "passed"
+
+
+def test_whether_a_label_fits_is_asked_anew_where_agreeing_breaks_the_verdict():
+    def go(tracer):
+        tracer.observe(lambda secret: 7, name="find", span_type="tool")("y")
+        tracer.observe(lambda password: None, name="login", span_type="tool")("p")
+        tracer.observe(lambda value: None, name="use", span_type="tool")(7)
+
+    path = [
+        opt(call("find", secret="x", as_="f")),
+        call("login", password="p"),
+        call("use", value=not_(ref("f.output"))),
+    ]
+    captured, stored = run(go)
+    assert of_order(captured, *path) == "passed"
+    assert of_order(stored, *path) == "errored"
