@@ -2,14 +2,30 @@
 
 import json
 import pickle
+import re
 from decimal import Decimal
 
 import pytest
 
-from agenttrace import ABSENT, ANY, Example, Limits, Tracer, call, has, length, not_, one_of, opt, ref
+from agenttrace import (
+    ABSENT,
+    ANY,
+    EvalDataset,
+    Example,
+    Limits,
+    Tracer,
+    call,
+    has,
+    length,
+    not_,
+    one_of,
+    opt,
+    ref,
+)
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.trace import Trace
 from agenttrace.expectations import default, expectation_of
+from agenttrace.judges.evidence import as_text
 from agenttrace.scorers import (
     ContainsScorer,
     ExactMatchScorer,
@@ -20,6 +36,7 @@ from agenttrace.scorers import (
     NumericDifferenceScorer,
     RegexScorer,
     ToolCallArgsScorer,
+    ToolCallOutputScorer,
     ToolOrderScorer,
 )
 
@@ -339,3 +356,40 @@ def test_whether_a_label_fits_is_asked_anew_where_agreeing_breaks_the_verdict():
     captured, stored = run(go)
     assert of_order(captured, *path) == "passed"
     assert of_order(stored, *path) == "errored"
+
+
+class TestDigestsStayInTheProcess:
+    DIGEST = re.compile("[0-9a-f]{32}")
+
+    @pytest.fixture(
+        params=["t" * 400, b"b" * 400, [b"b" * 400], {"a": ["t" * 400]}, f"{SECRET} " + "t" * 400]
+    )
+    def trace(self, request):
+        limits = Limits(value=300, bytes=100)
+        return one_call(request.param, capture_limits=limits)[0]
+
+    def test_in_scores_written_as_data(self, trace):
+        output = trace.tool_calls[0].output
+        scores = [
+            ToolCallArgsScorer([{"name": "t", "args": {"x": "q"}}]).score(Example(), trace),
+            ToolCallOutputScorer([{"name": "t", "output": "q"}]).score(Example(), trace),
+            ExactMatchScorer().score(Example(expected_output="q", actual_output=output)),
+            JSONSimilarityScorer().score(Example(expected_output="q", actual_output=output)),
+            ToolOrderScorer().score(Example(expected_tools=[call("t", x="q")]), trace),
+            LoopScorer().score(Example(), trace),
+        ]
+        if isinstance(output, str):
+            scores += [
+                RegexScorer("t+").score(Example(actual_output=output)),
+                ContainsScorer("#").score(Example(actual_output=output)),
+            ]
+        for score in scores:
+            assert not self.DIGEST.search(str(score.to_dict())), score.name
+            assert not self.DIGEST.search(str((score.diff, score.reason))), score.name
+
+    def test_in_examples_and_what_a_judge_sees(self, trace, tmp_path):
+        example = Example(actual_output=trace.tool_calls[0].output, tools_called=trace.tool_calls)
+        assert not self.DIGEST.search(str(example.to_dict()))
+        saved = EvalDataset([example]).save_as("json", tmp_path)
+        assert not self.DIGEST.search(saved.read_text())
+        assert not self.DIGEST.search(as_text(trace.tool_calls[0].output))
