@@ -393,3 +393,12 @@ class TestDigestsStayInTheProcess:
         saved = EvalDataset([example]).save_as("json", tmp_path)
         assert not self.DIGEST.search(saved.read_text())
         assert not self.DIGEST.search(as_text(trace.tool_calls[0].output))
+
+
+def test_a_key_may_be_cut_where_others_were_left_out():
+    cut = {"a": 1, "ke…[+4 chars]": 2, "$truncated": 2}
+    whole = {"a": 1, "key-01": 2, "b": 3, "c": 4}
+    trace = Trace.from_calls([{"name": "t", "arguments": {"x": cut}}])
+    assert of_order(trace, call("t", x=whole)) == "errored"
+    assert of_order(trace, call("t", x=not_(whole))) == "errored"
+    assert of_order(trace, call("t", x={"a": 1, "b": 3, "c": 4, "d": 5})) == "failed"
