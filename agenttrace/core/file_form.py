@@ -7,12 +7,14 @@ from typing import Any
 
 from agenttrace.core.errors import AgentTraceError, DatasetError, with_article
 from agenttrace.core.jsonable import jsonable
-from agenttrace.core.marks import bytes_data, cause_within
+from agenttrace.core.marks import Redacted, bytes_data, cause_within, without_digests
 from agenttrace.core.tagged import TAGS, escaped, float_data, int_data, opened
 from agenttrace.core.tool_call import ANY
 
 MAX_DEPTH = 64
 """Levels of lists and mappings in one value."""
+
+_WRITTEN_AS_THEY_ARE = frozenset({type(None), bool, str, Redacted})
 
 Fallback = Callable[[Any, str], Any]
 """Takes a value that is not JSON data, and its place; returns what to write for it."""
@@ -49,13 +51,13 @@ def to_file_form(
 
     Objects with a ``to_data()`` (matchers, expectations) are written through it, `ANY` as
     ``{"$any": true}``, what JSON has no word for as a tagged mapping (`core.tagged`), tuples as lists. A
-    mapping that looks like a tagged one gets one more ``$`` before its key. Everything else goes through
-    `fallback`, and so does what lies deeper than `MAX_DEPTH`.
+    mapping that looks like a tagged one gets one more ``$`` before its key. A mark is written without its
+    digest. Everything else goes through `fallback`, and so does what lies deeper than `MAX_DEPTH`.
     """
     if value is ANY:
         return {"$any": True}
-    if value is None or type(value) in (str, bool):
-        return value
+    if type(value) in _WRITTEN_AS_THEY_ARE:
+        return without_digests(value)
     if type(value) is int:
         return int_data(value, value.bit_length())
     if type(value) is float:
@@ -78,7 +80,7 @@ def to_file_form(
             str(key): to_file_form(item, fallback, f"{place}.{key}", depth + 1, tags)
             for key, item in value.items()
         }
-        return escaped(items, tags)
+        return escaped(without_digests(items) if "$bytes" in items else items, tags)
     if isinstance(value, list | tuple):
         return [
             to_file_form(item, fallback, f"{place}[{n}]", depth + 1, tags) for n, item in enumerate(value)

@@ -34,6 +34,7 @@ UNREADABLE = "$unreadable"
 _CUT = re.compile(r"…\[\+(\d+) (?:chars|digits)(?: #([^\]]*))?\]\Z")
 _DIGEST = re.compile(r"[0-9a-f]{32}")
 _DIGEST_WITHIN = re.compile(r"(?<=chars) #[0-9a-f]{32}\]")
+_DIGEST_OF_BYTES = re.compile(r"""(\$bytes\\*["']: ?\\*["'][A-Za-z0-9+/=]*) #[0-9a-f]{32}""")
 _NO_ROOM = ("memory", "span")
 _NOT_READ = "unreadable"
 
@@ -233,7 +234,7 @@ def without_digests(value: Any) -> Any:
 
 def text_without_digests(text: str) -> str:
     """A text, such as a diff, in which marks may stand anywhere, without their digests."""
-    return _DIGEST_WITHIN.sub("]", text) if " #" in text else text
+    return _DIGEST_OF_BYTES.sub(r"\1", _DIGEST_WITHIN.sub("]", text)) if " #" in text else text
 
 
 def _digest(text: Any) -> str | None:

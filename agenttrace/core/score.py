@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
 from agenttrace.core.errors import ScorerError, error_text
+from agenttrace.core.marks import text_without_digests, without_digests
 from agenttrace.core.numbers import is_number
 
 Outcome = Literal["passed", "failed", "skipped", "errored"]
@@ -107,9 +108,14 @@ class Score:
         return replace(self, duration=seconds)
 
     def to_dict(self) -> dict[str, Any]:
-        """Every field under its name."""
+        """Every field under its name, without the digests of values that were not recorded whole."""
         values = {item.name: getattr(self, item.name) for item in fields(self)}
-        return {key: dict(value) if isinstance(value, Mapping) else value for key, value in values.items()}
+        for name, value in values.items():
+            if isinstance(value, Mapping):
+                values[name] = without_digests(dict(value))
+            elif isinstance(value, str):
+                values[name] = text_without_digests(value)
+        return values
 
 
 class Mean(float):

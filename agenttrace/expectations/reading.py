@@ -103,6 +103,11 @@ def cannot_tell(cause: Cause, path: str = "", note: str = "") -> float:
     return 1.0 if _in_favour(Doubt(subject, path or reading.path, cause, note)) else 0.0
 
 
+def is_favourable() -> bool:
+    """Whether it is read in favour where it cannot be told; what is compared holds for this reading only."""
+    return _reading.get().favourable
+
+
 def may_be_left_out(tool: str) -> bool:
     """Whether an expected tool, of which nothing says which tags it has, is not among those compared."""
     return _in_favour(Doubt(f"the expected tool {tool}", "", "not tagged"))

@@ -259,8 +259,10 @@ def _agree_mapping(
             else:
                 total += agree(item, value, context, f"{path}.{key}" if path else key, into)
         elif left_out:
-            total += cannot_tell("cut", f"{path}.{key}" if path else key)
-        elif hidden and (may_be := [actual[name] for name in hidden if may_be_key(name, key)]):
+            value = cannot_tell("cut", f"{path}.{key}" if path else key)
+            total += value
+            present += value > 0 and bool(_values_that_may_be(key, hidden, actual))
+        elif hidden and (may_be := _values_that_may_be(key, hidden, actual)):
             value = _agree_hidden(item, may_be, context, f"{path}.{key}" if path else key, into)
             total += value
             present += value > 0 and not _accepts_absence(item)
@@ -276,6 +278,11 @@ def _agree_mapping(
 
 def _accepts_absence(expected: Any) -> bool:
     return isinstance(expected, Matcher) and expected.accepts_absence
+
+
+def _values_that_may_be(key: str, hidden: Sequence[str], actual: Mapping[Any, Any]) -> list[Any]:
+    """The values of the keys not known whole that may be this key."""
+    return [actual[name] for name in hidden if may_be_key(name, key)]
 
 
 def _agree_hidden(

@@ -8,7 +8,7 @@ from typing import Any
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
 from agenttrace.core.jsonable import jsonable, readable_json, to_json
-from agenttrace.core.marks import TRUNCATED, Cause, cause_of, cause_within, cut, known_part
+from agenttrace.core.marks import TRUNCATED, Cause, cause_of, cause_within, cut, known_part, without_digests
 from agenttrace.core.span import Span
 from agenttrace.core.tool import TOOL
 from agenttrace.core.tool_call import ToolCall
@@ -187,7 +187,7 @@ def _in_words(value: Any) -> Any:
     if isinstance(value, str):
         if cause == "cut" and known is not None and known.total is not None:
             return f"{known.part}… ({known.total - len(known.part):,} more characters were not recorded)"
-        return value
+        return without_digests(value)
     if cause == "cut" and known is not None and isinstance(known.part, list):
         return [*_in_words(known.part), f"({value[-1][TRUNCATED]:,} more items were not recorded)"]
     if cause == "cut" and known is not None and isinstance(known.part, dict):

@@ -21,7 +21,7 @@ from agenttrace.core.tool import ToolDefinition
 from agenttrace.core.tool_call import ANY, ArgumentMode, ToolCall
 from agenttrace.expectations.matcher import Answerer, Context, Matcher
 from agenttrace.expectations.pattern import Call
-from agenttrace.expectations.reading import comparing
+from agenttrace.expectations.reading import comparing, is_favourable
 from agenttrace.expectations.values import Difference, agree, prepare
 from agenttrace.matching.argument_index import ArgumentIndex, is_plain
 from agenttrace.matching.outputs import agree_with_output
@@ -87,8 +87,8 @@ class CallAgreement:
         self._definitions_of: dict[tuple[str, str], Sequence[ToolDefinition]] = {}
         self._indexes: dict[str, ArgumentIndex] = {}
         self._prepared: dict[tuple[int, int], _Prepared] = {}
-        self._agreements: dict[tuple[int, int], float] = {}
-        self._all_agreements: dict[int, tuple[Call, Mapping[int, float]]] = {}  # kept with the call, as above
+        self._agreements: dict[tuple[int, int, bool], float] = {}
+        self._all_agreements: dict[tuple[int, bool], tuple[Call, Mapping[int, float]]] = {}
 
     # Made on first use: a run that goes just as expected needs none of it.
 
@@ -166,9 +166,10 @@ class CallAgreement:
 
     def agreements(self, expected: Call) -> Mapping[int, float]:
         """Agreement with each of its candidates, by position."""
-        entry = self._all_agreements.get(id(expected))
-        if entry is None:
-            entry = self._all_agreements[id(expected)] = (expected, self._compare_all(expected))
+        key = (id(expected), is_favourable())
+        entry = self._all_agreements.get(key)
+        if entry is None:  # kept with the call, so that its id is not reused
+            entry = self._all_agreements[key] = (expected, self._compare_all(expected))
         return entry[1]
 
     def _compare_all(self, expected: Call) -> Mapping[int, float]:
@@ -195,7 +196,7 @@ class CallAgreement:
 
     def agreement(self, expected: Call, position: int) -> float:
         """Agreement of an expected call with the call at a position, which is one of its candidates."""
-        key = (id(expected), position)
+        key = (id(expected), position, is_favourable())
         agreement = self._agreements.get(key)
         if agreement is None:
             agreement = self._agreements[key] = self._agree(expected, position, None)

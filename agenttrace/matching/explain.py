@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from agenttrace.core.jsonable import jsonable
-from agenttrace.core.marks import cause_of, without_digests
+from agenttrace.core.marks import cause_of, text_without_digests, without_digests
 from agenttrace.core.tagged import int_data
 from agenttrace.core.text import shorten
 from agenttrace.core.tool_call import ANY, ExpectedToolCall, ToolCall
@@ -215,12 +215,13 @@ def _text(value: Any) -> str:
         return repr(value)
     if isinstance(value, Matcher):
         try:
-            return _QUOTED.sub(_requote, repr(value))
+            return text_without_digests(_QUOTED.sub(_requote, repr(value)))
         except ValueError:  # Python refuses to print the longest integers
             return _text(value.to_data())
     if isinstance(value, Unordered):
         return "{" + ", ".join(map(_text, value.members)) + "}"
     if isinstance(value, Mapping):
+        value = without_digests(dict(value)) if "$bytes" in value else value
         return "{" + ", ".join(f"{_write(str(k))}: {_text(v)}" for k, v in value.items()) + "}"
     if isinstance(value, list | tuple):
         return "[" + ", ".join(map(_text, value)) + "]"

@@ -9,7 +9,7 @@ from typing import Any
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
 from agenttrace.core.jsonable import jsonable
-from agenttrace.core.marks import cause_of, cause_within
+from agenttrace.core.marks import cause_of, cause_within, without_digests
 from agenttrace.core.numbers import is_number
 from agenttrace.core.score import Score, checked_threshold
 from agenttrace.core.trace import Trace
@@ -76,7 +76,9 @@ class AnswerScorer:
 
 
 def shown(value: Any, most: int) -> str:
-    """The beginning of a value's text; an integer that Python refuses to print stands as it is recorded."""
+    """The beginning of a value's text, without digests; an integer that Python refuses to print stands as it
+    is recorded."""
+    value = without_digests(value)
     try:
         text = repr(value)
     except ValueError:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
+from agenttrace.core.jsonable import jsonable
 from agenttrace.core.marks import cause_within
 from agenttrace.core.score import Score
 from agenttrace.core.tool import TOOL
@@ -82,9 +83,10 @@ class ExecutionOrderScorer(CallScorer):
         check_scored(example, trace)
         expected = self._expected(example)
         actual, facts = self._actual(example, trace, expected)
-        cause = cause_within(actual)
-        if cause is not None:
-            raise ScorerError(f"{self.name}: one of the actions was {cause} when it was recorded")
+        for actions, were in ((actual, "actions"), (expected, "expected actions")):
+            cause = cause_within(jsonable(actions))
+            if cause is not None:
+                raise ScorerError(f"{self.name}: one of the {were} was {cause} when it was recorded")
         value, reason, details = _compare(self.mode, expected, actual)
         if self.strict and value < 1:
             value, reason = 0.0, f"{reason}; strict: 0 unless 1"

@@ -10,6 +10,7 @@ from agenttrace.core.errors import MissingDependency, ScorerError
 from agenttrace.core.example import Example
 from agenttrace.core.jsonable import jsonable
 from agenttrace.core.score import Score
+from agenttrace.core.tagged import opened_throughout
 from agenttrace.core.trace import Trace
 from agenttrace.scorers.answer_scorer import AnswerScorer
 from agenttrace.scorers.schema_patterns import bounded_keywords
@@ -58,6 +59,8 @@ class JSONCorrectnessScorer(AnswerScorer):
         except (ValueError, RecursionError) as error:
             fault = f"not JSON: {error}"
             return self.scored(0.0, fault, {"faults": [fault]})
+        if not isinstance(answer, str):
+            data = opened_throughout(self._whole(data))
         faults = self._faults(data)
         count = f"{len(faults)} fault{'s' if len(faults) > 1 else ''}"
         reason = f"{count}: {'; '.join(faults[:5])}" if faults else "fits the schema"

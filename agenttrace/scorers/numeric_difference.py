@@ -8,6 +8,7 @@ from typing import Any
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
 from agenttrace.core.score import Score
+from agenttrace.core.tagged import opened
 from agenttrace.core.trace import Trace
 from agenttrace.scorers.answer_scorer import AnswerScorer, shown
 
@@ -29,7 +30,8 @@ class NumericDifferenceScorer(AnswerScorer):
             ScorerError: a field is missing, or is not a finite number.
         """
         expected = self._expected(example)
-        actual = self._number("actual_output", self._whole(self._actual(example, trace)))
+        actual = self._whole(self._actual(example, trace))
+        actual = self._number("actual_output", opened(actual) if type(actual) is dict else actual)
         # Halves: the sum of two large numbers is no finite number any more.
         size = abs(actual / 2) + abs(expected / 2)
         value = 1.0 if size == 0 else 1 - abs(actual / 2 - expected / 2) / size

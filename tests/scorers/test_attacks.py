@@ -2,19 +2,41 @@
 
 import json
 import pickle
+import re
+from decimal import Decimal
 
 import pytest
 
-from agenttrace import ABSENT, ANY, Example, Limits, Tracer, call, has, length, not_, one_of, ref
+from agenttrace import (
+    ABSENT,
+    ANY,
+    EvalDataset,
+    Example,
+    Limits,
+    Tracer,
+    call,
+    has,
+    length,
+    not_,
+    one_of,
+    opt,
+    ref,
+)
+from agenttrace.core.errors import ScorerError
 from agenttrace.core.trace import Trace
 from agenttrace.expectations import default, expectation_of
+from agenttrace.judges.evidence import as_text
 from agenttrace.scorers import (
     ContainsScorer,
     ExactMatchScorer,
+    ExecutionOrderScorer,
+    JSONCorrectnessScorer,
     JSONSimilarityScorer,
     LoopScorer,
+    NumericDifferenceScorer,
     RegexScorer,
     ToolCallArgsScorer,
+    ToolCallOutputScorer,
     ToolOrderScorer,
 )
 
@@ -291,3 +313,92 @@ class TestAMappingOfTheUsersThatLooksLikeOurs:
         for trace in run(go):
             assert of_order(trace, call("find"), call("use", x=ref("find.output"))) == "passed"
             assert LoopScorer().score(Example(), trace).outcome == "failed"
+
+
+class TestAnAnswerThatWasNotOpened:
+    class Opaque:
+        pass
+
+    def test_is_no_action(self):
+        same = self.Opaque()
+        for example in (
+            Example(actual_output=[same], expected_output=["a"]),
+            Example(actual_output=["a"], expected_output=[same]),
+        ):
+            with pytest.raises(ScorerError, match="actions was not opened when it was recorded"):
+                ExecutionOrderScorer().score(example)
+
+    def test_is_no_object_of_a_schema(self):
+        for answer_given in (self.Opaque(), [self.Opaque()]):
+            with pytest.raises(ScorerError, match="it was not opened when it was recorded"):
+                JSONCorrectnessScorer({}).score(Example(actual_output=answer_given))
+
+    def test_is_not_one_that_looks_so(self):
+        scorer = JSONCorrectnessScorer({"type": "array", "items": {"required": ["$type"]}})
+        assert outcome(scorer, answer([UNOPENED])) == "passed"
+
+
+def test_a_decimal_of_a_trace_is_a_number():
+    assert outcome(NumericDifferenceScorer(), answer(Decimal("1.5")), 1.5) == "passed"
+
+
+def test_whether_a_label_fits_is_asked_anew_where_agreeing_breaks_the_verdict():
+    def go(tracer):
+        tracer.observe(lambda secret: 7, name="find", span_type="tool")("y")
+        tracer.observe(lambda password: None, name="login", span_type="tool")("p")
+        tracer.observe(lambda value: None, name="use", span_type="tool")(7)
+
+    path = [
+        opt(call("find", secret="x", as_="f")),
+        call("login", password="p"),
+        call("use", value=not_(ref("f.output"))),
+    ]
+    captured, stored = run(go)
+    assert of_order(captured, *path) == "passed"
+    assert of_order(stored, *path) == "errored"
+
+
+class TestDigestsStayInTheProcess:
+    DIGEST = re.compile("[0-9a-f]{32}")
+
+    @pytest.fixture(
+        params=["t" * 400, b"b" * 400, [b"b" * 400], {"a": ["t" * 400]}, f"{SECRET} " + "t" * 400]
+    )
+    def trace(self, request):
+        limits = Limits(value=300, bytes=100)
+        return one_call(request.param, capture_limits=limits)[0]
+
+    def test_in_scores_written_as_data(self, trace):
+        output = trace.tool_calls[0].output
+        scores = [
+            ToolCallArgsScorer([{"name": "t", "args": {"x": "q"}}]).score(Example(), trace),
+            ToolCallOutputScorer([{"name": "t", "output": "q"}]).score(Example(), trace),
+            ExactMatchScorer().score(Example(expected_output="q", actual_output=output)),
+            JSONSimilarityScorer().score(Example(expected_output="q", actual_output=output)),
+            ToolOrderScorer().score(Example(expected_tools=[call("t", x="q")]), trace),
+            LoopScorer().score(Example(), trace),
+        ]
+        if isinstance(output, str):
+            scores += [
+                RegexScorer("t+").score(Example(actual_output=output)),
+                ContainsScorer("#").score(Example(actual_output=output)),
+            ]
+        for score in scores:
+            assert not self.DIGEST.search(str(score.to_dict())), score.name
+            assert not self.DIGEST.search(str((score.diff, score.reason))), score.name
+
+    def test_in_examples_and_what_a_judge_sees(self, trace, tmp_path):
+        example = Example(actual_output=trace.tool_calls[0].output, tools_called=trace.tool_calls)
+        assert not self.DIGEST.search(str(example.to_dict()))
+        saved = EvalDataset([example]).save_as("json", tmp_path)
+        assert not self.DIGEST.search(saved.read_text())
+        assert not self.DIGEST.search(as_text(trace.tool_calls[0].output))
+
+
+def test_a_key_may_be_cut_where_others_were_left_out():
+    cut = {"a": 1, "ke…[+4 chars]": 2, "$truncated": 2}
+    whole = {"a": 1, "key-01": 2, "b": 3, "c": 4}
+    trace = Trace.from_calls([{"name": "t", "arguments": {"x": cut}}])
+    assert of_order(trace, call("t", x=whole)) == "errored"
+    assert of_order(trace, call("t", x=not_(whole))) == "errored"
+    assert of_order(trace, call("t", x={"a": 1, "b": 3, "c": 4, "d": 5})) == "failed"
