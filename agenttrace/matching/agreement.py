@@ -63,7 +63,10 @@ _Prepared = tuple[Call, ToolDefinition | None, Any, Any, ArgumentMode]
 
 
 class CallAgreement:
-    """The agreement of expected calls with the calls of one trace. Each pair is compared once."""
+    """The agreement of expected calls with the calls of one trace. Each pair is compared once.
+
+    `comparisons` counts the pairs that were compared value by value, for an agreement or for its differences.
+    """
 
     def __init__(
         self,
@@ -78,6 +81,7 @@ class CallAgreement:
     ) -> None:
         self.calls = calls
         self.selection = selection or Selection()
+        self.comparisons = 0
         self._mode: ArgumentMode = mode
         self._tools = tools or {}
         self._comparators = comparators or {}
@@ -176,7 +180,9 @@ class CallAgreement:
             return {position: self.agreement(expected, position) for position in positions}
         definitions = self._definitions(expected)
         _, _, arguments, output, mode = self._prepare(expected, definitions[0] if definitions else None)
-        is_indexed = output is ANY and type(arguments) is dict and not expected.ignore and len(definitions) < 2
+        is_indexed = (
+            output is ANY and type(arguments) is dict and not expected.ignore and len(definitions) < 2
+        )
         if not is_indexed or not is_plain(arguments):
             return {position: self.agreement(expected, position) for position in positions}
         name = self.name(expected)
@@ -241,6 +247,7 @@ class CallAgreement:
         return places
 
     def _agree(self, expected: Call, position: int, into: list[Difference] | None) -> float:
+        self.comparisons += 1
         actual = self.calls[position]
         tool = actual.tool
         prepared = self._prepared.get((id(expected), id(tool))) or self._prepare(expected, tool)

@@ -88,7 +88,9 @@ def align(
             return Alignment(plan, pairs)
         name_pairs = _pairs_of_names(plan, start, call_agreement, ordered=ordered)
         if name_pairs is not None:
-            pairs += [Pair(start + e, plan.places[start + e].options[0], start + a, 1.0) for e, a in name_pairs]
+            pairs += [
+                Pair(start + e, plan.places[start + e].options[0], start + a, 1.0) for e, a in name_pairs
+            ]
             return Alignment(plan, pairs)
     weights = Weights(call_agreement, start, credit, only=mode == "only")
     chain = Chain(weights, ordered=ordered)
@@ -162,10 +164,7 @@ def _pairs_of_names(
         return None
     expected = [call_agreement.name(place.options[0]) for place in places]
     actual = [call.name for call in call_agreement.calls[start:]]
-    if (
-        call_agreement.failed.isdisjoint(expected)
-        or len(expected) * len(actual) > _MAX_NAME_PAIRS
-    ):
+    if call_agreement.failed.isdisjoint(expected) or len(expected) * len(actual) > _MAX_NAME_PAIRS:
         return earliest_lcs_pairs(expected, actual) if is_sequence else _earliest_of_names(expected, actual)
     return None
 

@@ -87,8 +87,9 @@ def pairs_of(link: Link | None) -> Iterator[tuple[Address, int]]:
             continue
         for inner, call in what() if callable(what) else (((), what),):
             place = (*address, *inner)
-            yield tuple(
-                rounds.get(place[:at], 0) if step == ROUND else step for at, step in enumerate(place)
-            ), call
+            yield (
+                tuple(rounds.get(place[:at], 0) if step == ROUND else step for at, step in enumerate(place)),
+                call,
+            )
             if place[-1] == ROUND:  # of a single call, each is a round of its own
                 rounds[place[:-1]] = rounds.get(place[:-1], 0) + 1

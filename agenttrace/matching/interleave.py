@@ -8,7 +8,7 @@ parts, hence the limit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TypeAlias
 
@@ -55,9 +55,19 @@ class Interleaving:
             if leaf == len(self._weights):
                 self._weights.append(weights.of(place))
                 self._is_required.append(is_required)
-        self._remainders = Remainders(self._class_of.__getitem__, ordered=ordered)
+        self._remainders = Remainders(self._class_of.__getitem__, self._instead_of(weights), ordered=ordered)
         self._calls = self._in_order()
         self._used_up = self._used_up_before()
+
+    def _instead_of(self, weights: Weights) -> Mapping[int, Collection[int]]:
+        """For each class of required places, the classes of optional ones that want just what agrees fully."""
+        places = {leaf: place for place, leaf in self._class_of.items()}
+        optional = {leaf: self._weights[leaf].keys() for leaf in places if not self._is_required[leaf]}
+        return {
+            leaf: [other for other, calls in optional.items() if calls and calls == weights.full(place)]
+            for leaf, place in places.items()
+            if self._is_required[leaf]
+        }
 
     def _in_order(self) -> Sequence[int]:
         """The calls in the order in which they are visited: like calls together, where the order is free."""
@@ -118,7 +128,9 @@ class Interleaving:
         """The states that this call leads to."""
         reached: _States = {}
         moves = self._remainders.moves
-        options = [(leaf, self._weights[leaf][call], self._is_required[leaf]) for leaf in self._leaves_of[call]]
+        options = [
+            (leaf, self._weights[leaf][call], self._is_required[leaf]) for leaf in self._leaves_of[call]
+        ]
         for (remainder, required), (total, link, path) in states.items():
             if self.steps > MAX_STEPS or len(self._remainders) > MAX_STATES:
                 raise TooManySteps

@@ -17,9 +17,7 @@ SCALARS = st.sampled_from(
 def values(keys: list[str]) -> st.SearchStrategy[object]:
     return st.recursive(
         SCALARS,
-        lambda inner: (
-            st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(keys), inner, max_size=2)
-        ),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(keys), inner, max_size=2),
         max_leaves=4,
     )
 
