@@ -13,7 +13,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
+from agenttrace.core.errors import ExpectationError
+from agenttrace.core.text import shorten
 from agenttrace.expectations.pattern import AnyOf, Call, Many, Par, Pattern, Seq
+
+MAX_PLACES = 100_000
 
 Role = Literal["required", "optional", "all_or_nothing"]
 
@@ -65,11 +69,12 @@ class Choice:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rounds:
-    """A plan as often as it fits in full, at most `most` times (None: without limit)."""
+    """A plan as often as it fits in full, from `least` to `most` times (None: without limit)."""
 
     part: Plan
     most: int | None
     pattern: Pattern | None = None
+    least: int = 0
 
 
 Plan: TypeAlias = Place | Group | Choice | Rounds
@@ -90,7 +95,12 @@ class Planner:
     calls: int = 0
 
     def plan(self, pattern: Pattern) -> Group:
-        """The plan; a group inside a group of the same kind is merged into it."""
+        """The plan; a group inside a group of the same kind is merged into it.
+
+        Raises:
+            ExpectationError: a repetition stands for more than `MAX_PLACES` calls.
+        """
+        self._check_size(pattern, "required")
         return self._group(True, [self._plan(pattern, "required")], pattern)
 
     def _plan(self, pattern: Pattern, role: Role) -> Plan:
@@ -113,27 +123,51 @@ class Planner:
         return place if len(options) == len(calls) else Choice((place, EMPTY), pattern)
 
     def _repeated(self, pattern: Many, role: Role) -> Plan:
-        parts: list[Plan] = [self._plan(pattern.part, role)] * pattern.least
+        is_single = _single_calls(pattern.part) is not None
+        if role == "all_or_nothing" and not is_single:
+            return _rounds(self._plan(pattern.part, role), pattern.least, pattern.most, pattern)
+        if role == "optional" and not is_single:
+            return self._optional_rounds(pattern, pattern.most)
+        parts = [self._plan(pattern.part, role)] * pattern.least if pattern.least else []
         more = None if pattern.most is None else pattern.most - pattern.least
-        if more != 0:
-            parts.append(self._more_rounds(pattern, more))
+        if more != 0 and is_single:
+            place = self._place(pattern.part)
+            parts += [Rounds(place, more)] if place.options else []
+        elif more != 0 and self.whole:
+            parts.append(_rounds(self._plan(pattern.part, "all_or_nothing"), 0, more, pattern))
+        elif more != 0:
+            parts.append(self._optional_rounds(pattern, more))
         return self._group(True, parts, pattern)
 
-    def _more_rounds(self, pattern: Many, most: int | None) -> Plan:
-        """The rounds beyond the least number."""
-        is_single = _single_calls(pattern.part) is not None
-        part = self._plan(pattern.part, "all_or_nothing" if self.whole and not is_single else "optional")
-        options = tuple(option for place in places_of(part) for option in place.options)
-        if not options:
-            return EMPTY
-        if is_single:
-            return Rounds(Place(options, "optional"), most)
-        if self.whole:
-            endless = isinstance(part, Rounds) and part.most is None
-            return part if endless else Rounds(part, most, pattern)
-        if most is None or most >= self.calls:
-            return Rounds(Place(options, "optional"), None)
-        return Group(False, (part,) * most)
+    def _optional_rounds(self, pattern: Many, most: int | None) -> Plan:
+        """Rounds of which each call counts for itself."""
+        if most is not None and most < self.calls:
+            return Group(False, (self._plan(pattern.part, "optional"),) * most)
+        place = self._place(pattern.part)
+        return Rounds(place, None) if place.options else EMPTY
+
+    def _place(self, pattern: Pattern) -> Place:
+        """One optional place for any of the calls of a pattern."""
+        return Place(tuple(call for call in pattern.calls() if self.in_scope(call.name)), "optional")
+
+    def _check_size(self, pattern: Pattern, role: Role) -> int:
+        """How many places a pattern has."""
+        if isinstance(pattern, Call):
+            return 1
+        if isinstance(pattern, Many):
+            size = self._check_size(pattern.part, role) * (pattern.least if role == "required" else 1)
+            if role == "required":
+                size += self._check_size(pattern.part, "all_or_nothing")
+            if not self.whole and pattern.most is not None:
+                size *= min(pattern.most, self.calls) or 1
+        else:
+            assert isinstance(pattern, Seq | Par | AnyOf)
+            size = sum(self._check_size(part, role) for part in pattern.parts)
+        if size > MAX_PLACES:
+            raise ExpectationError(
+                f"{shorten(repr(pattern), 120)} stands for more than {MAX_PLACES:,} calls; say less at once"
+            )
+        return size
 
     def _group(self, ordered: bool, parts: Iterable[Plan], pattern: Pattern) -> Group:
         return Group(ordered, tuple(_flatten(parts, ordered)), pattern)
@@ -193,7 +227,7 @@ def least_required(plan: Plan) -> float:
     if isinstance(plan, Place):
         return {"required": 1, "optional": 0, "all_or_nothing": math.inf}[plan.role]
     if isinstance(plan, Rounds):
-        return 0
+        return least_required(plan.part) if plan.least else 0
     if isinstance(plan, Choice):
         return min(map(least_required, plan.branches))
     return sum(map(least_required, plan.parts))
@@ -230,6 +264,15 @@ def places_of(plan: Plan) -> Iterator[Place]:
     else:
         for part in plan.parts if isinstance(plan, Group) else plan.branches:
             yield from places_of(part)
+
+
+def _rounds(part: Plan, least: int, most: int | None, pattern: Pattern) -> Plan:
+    """Rounds of a part; of rounds without limit there are no rounds, but more of them."""
+    if next(places_of(part), None) is None:
+        return EMPTY
+    if isinstance(part, Rounds) and part.most is None and least <= 1 and part.least <= 1:
+        return Rounds(part.part, None, pattern, least * part.least)
+    return Rounds(part, most, pattern, least)
 
 
 def _single_calls(pattern: Pattern) -> tuple[Call, ...] | None:

@@ -64,7 +64,10 @@ _Prepared = tuple[Call, ToolDefinition | None, Any, Any, ArgumentMode]
 
 
 class CallAgreement:
-    """The agreement of expected calls with the calls of one trace. Each pair is compared once."""
+    """The agreement of expected calls with the calls of one trace. Each pair is compared once.
+
+    `comparisons` counts the pairs that were compared value by value, for an agreement or for its differences.
+    """
 
     def __init__(
         self,
@@ -79,6 +82,7 @@ class CallAgreement:
     ) -> None:
         self.calls = calls
         self.selection = selection or Selection()
+        self.comparisons = 0
         self._mode: ArgumentMode = mode
         self._tools = tools or {}
         self._comparators = comparators or {}
@@ -245,6 +249,7 @@ class CallAgreement:
         return places
 
     def _agree(self, expected: Call, position: int, into: list[Difference] | None) -> float:
+        self.comparisons += 1
         actual = self.calls[position]
         tool = actual.tool
         prepared = self._prepared.get((id(expected), id(tool))) or self._prepare(expected, tool)

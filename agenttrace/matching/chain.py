@@ -122,21 +122,30 @@ class Chain:
                 return self._search(ways, plan, address)
             except TooManySteps:
                 pass
-        count = 0
-        last: Ways = {required: frontier.copy() for required, frontier in ways.items()}
-        while any(frontier.ends for frontier in last.values()) and count != plan.most:
-            before = self.steps
-            longer = self._extend(last, plan.part, (*address, ROUND))
-            self._count(before, plan)
-            last = {}
+        ended = ways
+        for _ in range(plan.least):
+            ended = self._round(ended, plan, address)
+        better = {required: frontier.copy() for required, frontier in ended.items()}
+        count = plan.least
+        while any(frontier.ends for frontier in better.values()) and count != plan.most:
+            longer = self._round(better, plan, address)
+            better = {}
             for required, frontier in longer.items():
-                last[required] = better = Frontier()
+                better[required] = Frontier()
                 for end, total, link in frontier.entries():
-                    ended = (link, address, None)
-                    if ways[required].insert(end, total, ended):
-                        better.insert(end, total, ended)
+                    if ended[required].insert(end, total, link):
+                        better[required].insert(end, total, link)
             count += 1
-        return ways
+        return ended
+
+    def _round(self, ways: Ways, plan: Rounds, address: Address) -> Ways:
+        """The alignments with one more round."""
+        before = self.steps
+        longer = self._extend(ways, plan.part, (*address, ROUND))
+        self._count(before, plan)
+        for frontier in longer.values():
+            frontier.links = [(link, address, None) for link in frontier.links]
+        return longer
 
     def _count(self, before: int, plan: Choice | Rounds) -> None:
         """Count steps in alternatives and rounds: without these, path and run bound the work."""

@@ -98,7 +98,7 @@ class Columns:
 
 def column_ways(plan: Group, weights: Weights, most: int, *, ordered: bool) -> Sequence[Columns] | None:
     """Every way to fulfil an unordered group; None for more than `most`, or where a part has an order."""
-    ways = _ways(plan, (), weights, most, ordered=ordered)
+    ways = _ways(plan, weights, most, ordered=ordered)
     return None if ways is None else [Columns(way, weights) for way in ways]
 
 
@@ -107,25 +107,29 @@ _Way: TypeAlias = tuple[Column, ...]
 _MOST_TRIED = 5_000  # combinations of rounds, most of which the run may have no calls for
 
 
-def _ways(plan: Plan, address: Address, weights: Weights, most: int, *, ordered: bool) -> list[_Way] | None:
+def _ways(plan: Plan, weights: Weights, most: int, *, ordered: bool) -> list[_Way] | None:
     if isinstance(plan, Place):
-        return [((plan, address, 1),)]
+        return [((plan, (), 1),)]
     if isinstance(plan, Rounds):
-        return _rounds(plan, address, weights, most, ordered=ordered)
+        return _rounds(plan, weights, most, ordered=ordered)
     parts = plan.parts if isinstance(plan, Group) else plan.branches
     if isinstance(plan, Group) and plan.ordered and ordered and not _are_alike(parts):
         return None
     inner: list[list[_Way]] = []
     for number, part in enumerate(parts):
-        ways = _ways(part, (*address, number), weights, most, ordered=ordered)
+        ways = _ways(part, weights, most, ordered=ordered)
         if ways is None:
             return None
-        inner.append(ways)
+        inner.append([_at(number, way) for way in ways])
     if isinstance(plan, Choice):
         made = [way for ways in inner for way in ways]
     else:
         made = [sum(way, ()) for way in islice(product(*inner), most + 1)]
     return made if len(made) <= most else None
+
+
+def _at(number: int, way: _Way) -> _Way:
+    return tuple((place, (number, *address), room) for place, address, room in way)
 
 
 def _are_alike(parts: Sequence[Plan]) -> bool:
@@ -136,34 +140,31 @@ def _are_alike(parts: Sequence[Plan]) -> bool:
     )
 
 
-def _rounds(
-    plan: Rounds, address: Address, weights: Weights, most: int, *, ordered: bool
-) -> list[_Way] | None:
+def _rounds(plan: Rounds, weights: Weights, most: int, *, ordered: bool) -> list[_Way] | None:
     if isinstance(plan.part, Place):
         calls = len(weights.calls(plan.part))
         room = calls if plan.most is None else min(calls, plan.most)
-        return [((plan.part, (*address, ROUND), room),) if room else ()]
+        return [((plan.part, (ROUND,), room),) if room else ()]
     if ordered and plan.most != 1:
         return None  # one round after the other
-    made: list[_Way] = [()]
-    rounds: list[list[_Way]] = []
-    while len(rounds) != plan.most and len(made) <= most:
-        ways = _ways(plan.part, (*address, len(rounds)), weights, most, ordered=ordered)
-        if ways is None or not all(
-            any(place.role == "all_or_nothing" for place, _, _ in way) for way in ways
-        ):
-            return None
-        rounds.append(ways)
-        if comb(len(rounds) + len(ways) - 1, len(rounds)) > _MOST_TRIED:
+    ways = _ways(plan.part, weights, most, ordered=ordered)
+    if ways is None or not all(any(place.role == "all_or_nothing" for place, _, _ in way) for way in ways):
+        return None
+    made: list[_Way] = [()] if plan.least == 0 else []
+    count = 0
+    while count != plan.most and len(made) <= most:
+        count += 1
+        if comb(count + len(ways) - 1, count) > _MOST_TRIED:
             return None
         longer = [
-            sum((rounds[n][number] for n, number in enumerate(numbers)), ())
-            for numbers in combinations_with_replacement(range(len(ways)), len(rounds))
+            sum((_at(round_, ways[number]) for round_, number in enumerate(numbers)), ())
+            for numbers in combinations_with_replacement(range(len(ways)), count)
         ]
         longer = [way for way in longer if _may_fit(way, weights)]
         if not longer:
             break
-        made += longer
+        if count >= plan.least:
+            made += longer
     return made if len(made) <= most else None
 
 

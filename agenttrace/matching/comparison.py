@@ -15,7 +15,7 @@ from agenttrace.matching.align import UNORDERED_MODES, Alignment, Pair, align, r
 from agenttrace.matching.checks import Check
 from agenttrace.matching.fitting_order import fitting_orders
 from agenttrace.matching.parallel import has_unordered, parallel_facts
-from agenttrace.matching.rows import Row, rows_of
+from agenttrace.matching.rows import FreeCalls, Row, rows_of
 from agenttrace.matching.selection import indexes_of
 from agenttrace.matching.weights import Credit
 
@@ -166,7 +166,14 @@ class Comparison:
     @cached_property
     def rows(self) -> tuple[Row, ...]:
         """The aligned diff as data, in the order of the run, missing calls where they were expected."""
-        return rows_of(self.alignment, self.calls, self.call_agreement, self.checks, self.attempts)
+        return rows_of(
+            self.alignment, self.calls, self.call_agreement, self.free_calls, self.checks, self.attempts
+        )
+
+    @cached_property
+    def free_calls(self) -> FreeCalls:
+        """The actual calls without a partner, among which the diff looks for what is nearest."""
+        return FreeCalls(self.calls, {pair.position for pair in self.pairs}, self.call_agreement)
 
     def facts(self) -> dict[str, Any]:
         """The pairs, and the constraints, as JSON-safe data.

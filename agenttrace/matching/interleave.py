@@ -1,14 +1,14 @@
-"""`Interleaving`: the best alignments of an unordered group whose parts have an order or a choice of their own.
+"""`Interleaving`: the best alignments of an unordered group whose parts have an order or a choice each.
 
 A search over what may remain of the group. Calls are visited one by one; each may fill a place of any
 remainder, or none. Of the ways to the same remainder only the best is kept, so the result is optimal, and the
-work is that of counting: it does not grow with the number of ways. It may still be exponential in the number of
-parts, hence the limit.
+work is that of counting: it does not grow with the number of ways. It may still be exponential in the number
+of parts, hence the limit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TypeAlias
 
@@ -21,7 +21,7 @@ MAX_STEPS = 1_000_000
 MAX_STATES = 50_000
 
 _Path: TypeAlias = tuple["_Path | None", int, int, tuple[int, int], int]
-"""What came before, the class of a place, its call, what remained and was missing, the calls visited before."""
+"""What came before, the class of a place, its call, what remained and was missing, the calls visited."""
 
 Entry: TypeAlias = tuple[int, int, "Link | None"]
 """An alignment of what stands before: its end, its total, its link."""
@@ -30,7 +30,7 @@ Way: TypeAlias = tuple[int, int, int, "Link | None", Callable[[], Iterator[tuple
 """An alignment: its end, its total, how many required places are in the group, where it began, its pairs."""
 
 _States: TypeAlias = dict[tuple[int, int], tuple[int, Link | None, "_Path | None"]]
-"""By the remainder and the number of required places so far: the best total, where it began, the way there."""
+"""By the remainder and the number of required places so far: the best total, where it began, the way."""
 
 
 class TooManySteps(Exception):
@@ -55,9 +55,19 @@ class Interleaving:
             if leaf == len(self._weights):
                 self._weights.append(weights.of(place))
                 self._is_required.append(is_required)
-        self._remainders = Remainders(self._class_of.__getitem__, ordered=ordered)
+        self._remainders = Remainders(self._class_of.__getitem__, self._instead_of(weights), ordered=ordered)
         self._calls = self._in_order()
         self._used_up = self._used_up_before()
+
+    def _instead_of(self, weights: Weights) -> Mapping[int, Collection[int]]:
+        """For each class of required places, the optional classes that want just what agrees fully."""
+        places = {leaf: place for place, leaf in self._class_of.items()}
+        optional = {leaf: self._weights[leaf].keys() for leaf in places if not self._is_required[leaf]}
+        return {
+            leaf: [other for other, calls in optional.items() if calls and calls == weights.full(place)]
+            for leaf, place in places.items()
+            if self._is_required[leaf]
+        }
 
     def _in_order(self) -> Sequence[int]:
         """The calls in the order in which they are visited: like calls together, where the order is free."""

@@ -2,13 +2,12 @@
 
 The derivatives of the plan (after Brzozowski 1964 and Antimirov 1996), also for parts that interleave. Equal
 remainders have one number: of two equal places it does not matter which has its call, and one round leaves
-what every other leaves. A remainder with addresses tells its places apart, so that a way that was found can be
-gone again.
+what every other leaves. A remainder with addresses tells its places apart, so that a way can be gone again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from agenttrace.expectations.plans import Address, Choice, Place, Plan, Role, Rounds, places_of
@@ -26,10 +25,16 @@ _ENDLESS = -1
 
 
 class Remainders:
-    """The remainders of one plan, as numbers. Its leaves are classes of equal places (`class_of`)."""
+    """The remainders of one plan, as numbers. Its leaves are classes of equal places (`class_of`).
 
-    def __init__(self, class_of: Callable[[Place], int], *, ordered: bool) -> None:
+    `instead_of` are, for a class of required places, those of optional places that the same calls would fill.
+    """
+
+    def __init__(
+        self, class_of: Callable[[Place], int], instead_of: Mapping[int, Collection[int]], *, ordered: bool
+    ) -> None:
         self._class_of = class_of
+        self._instead_of = instead_of
         self._ordered = ordered
         self._terms: list[tuple[Any, ...]] = [()]
         self._numbers: dict[tuple[Any, ...], int] = {}
@@ -51,7 +56,7 @@ class Remainders:
         if isinstance(plan, Place):
             return self._number((_LEAF, self._class_of(plan), plan.role, address))
         if isinstance(plan, Rounds):
-            return self._rounds(plan, _ENDLESS if plan.most is None else plan.most, address, 0)
+            return self._rounds(plan, plan.least, _ENDLESS if plan.most is None else plan.most, address, 0)
         if isinstance(plan, Choice):
             return self._choice([self.of(part, inner(n)) for n, part in enumerate(plan.branches)])
         parts = [self.of(part, inner(n)) for n, part in enumerate(plan.parts)]
@@ -100,8 +105,9 @@ class Remainders:
             missing = _MISSING[term[2]]
             return None if missing is None else (NOTHING, missing)
         if term[0] == _ROUNDS:
-            possible = self.without(self.of(term[1].part, None), leaves) is not None
-            return (remainder, 0) if possible else (NOTHING, 0)
+            if self.without(self.of(term[1].part, None), leaves) is not None:
+                return remainder, 0
+            return (NOTHING, 0) if term[2] == 0 else None
         if term[0] == _CHOICE:
             return self._choice_without(remainder, leaves)
         is_sequence = term[0] == _SEQUENCE
@@ -138,21 +144,11 @@ class Remainders:
             for branch in term[0]:
                 yield from self.moves(branch, leaf)
         elif kind == _PARALLEL:
-            (parts,) = term
-            for part, times in parts:
-                moves = self.moves(part, leaf)
-                if moves and not self._is_needless(part, leaf, parts):
-                    others = dict(parts)
-                    del others[part]
-                    if times > 1:
-                        others[part] = times - 1
-                    for after, missing, address in moves:
-                        counts = others.copy()
-                        self._add(after, 1, counts)
-                        yield self._side_by_side(counts), missing, address
+            yield from self._moves_side_by_side(term[0], leaf)
         elif kind == _ROUNDS:
-            plan, left, address, count = term
-            rest = self._rounds(plan, left if left == _ENDLESS else left - 1, address, count + 1)
+            plan, least, most, address, count = term
+            most = most if most == _ENDLESS else most - 1
+            rest = self._rounds(plan, max(least - 1, 0), most, address, count + 1)
             part = self.of(plan.part, None if address is None else (*address, count))
             for after, missing, place in self.moves(part, leaf):
                 both = (
@@ -162,10 +158,37 @@ class Remainders:
                 )
                 yield both, missing, place
 
+    def _moves_side_by_side(self, parts: Counted, leaf: int) -> Iterator[Move]:
+        awaited = None if self._ordered else self._awaited(parts, leaf)
+        for part, times in parts if awaited is None else awaited:
+            moves = self.moves(part, leaf)
+            if moves and not self._is_needless(part, leaf, parts):
+                others = dict(parts)
+                del others[part]
+                if times > 1:
+                    others[part] = times - 1
+                for after, missing, address in moves:
+                    counts = others.copy()
+                    self._add(after, 1, counts)
+                    yield self._side_by_side(counts), missing, address
+
+    def _awaited(self, parts: Counted, leaf: int) -> Counted | None:
+        """Where a place waits for such a call that would be missed: in any order, it may have this one.
+
+        None where there is no such place; empty where it is a required one, whose own class goes first.
+        """
+        for part, times in parts:
+            kind, *term = self._terms[part]
+            if kind == _LEAF and term[1] == "all_or_nothing" and term[0] == leaf:
+                return ((part, times),)
+            if kind == _LEAF and term[1] == "required" and leaf in self._instead_of.get(term[0], ()):
+                return ()
+        return None
+
     def _is_needless(self, remainder: int, leaf: int, parts: Counted) -> bool:
         """Whether all that a round could take is free in any case, in rounds of single calls beside it."""
         kind, *term = self._terms[remainder]
-        if kind != _ROUNDS or isinstance(term[0].part, Place):
+        if kind != _ROUNDS or term[1] > 0 or isinstance(term[0].part, Place):
             return False
         places = (self._endless_place(part) for part, _ in parts)
         free = {self._class_of(place) for place in places if place is not None}
@@ -174,7 +197,7 @@ class Remainders:
     def _endless_place(self, remainder: int) -> Place | None:
         """The place of a single call that may be made as often as one likes."""
         kind, *term = self._terms[remainder]
-        if kind == _ROUNDS and term[1] == _ENDLESS and isinstance(term[0].part, Place):
+        if kind == _ROUNDS and term[2] == _ENDLESS and isinstance(term[0].part, Place):
             return term[0].part
         return None
 
@@ -191,7 +214,7 @@ class Remainders:
         if kind == _LEAF:
             return _MISSING[term[1]]
         if kind == _ROUNDS:
-            return 0
+            return self.missing(self.of(term[0].part, None)) if term[1] else 0
         if kind == _CHOICE:
             counts = [self.missing(branch) for branch in term[0]]
             return min((count for count in counts if count is not None), default=None)
@@ -226,7 +249,7 @@ class Remainders:
         if kind == _LEAF:
             return self._number((_LEAF, term[0], term[1], None))
         if kind == _ROUNDS:
-            return self._rounds(term[0], term[1], None, 0)
+            return self._rounds(term[0], term[1], term[2], None, 0)
         if kind == _SEQUENCE:
             return self._sequence([self.plain(part) for part in self._in_sequence(remainder)])
         if kind == _CHOICE:
@@ -250,7 +273,7 @@ class Remainders:
 
     def _sequence(self, parts: list[int]) -> int:
         rest = NOTHING
-        for part in reversed([one for part in parts[:-1] for one in self._in_sequence(part)] + parts[-1:]):
+        for part in reversed([one for each in parts[:-1] for one in self._in_sequence(each)] + parts[-1:]):
             if rest == NOTHING:
                 rest = part
             elif part != NOTHING:
@@ -282,16 +305,14 @@ class Remainders:
         distinct = tuple(dict.fromkeys(branches))
         return distinct[0] if len(distinct) == 1 else self._number((_CHOICE, distinct))
 
-    def _rounds(self, plan: Rounds, left: int, address: Address | None, count: int) -> int:
-        return (
-            NOTHING
-            if left == 0
-            else self._number((_ROUNDS, plan, left, address, 0 if address is None else count))
-        )
+    def _rounds(self, plan: Rounds, least: int, most: int, address: Address | None, count: int) -> int:
+        if most == 0:
+            return NOTHING
+        return self._number((_ROUNDS, plan, least, most, address, 0 if address is None else count))
 
     def _is_its_own_double(self, remainder: int) -> bool:
-        """Whether to have it twice is to have it once: rounds without limit that need not wait for each other."""
+        """Whether to have it twice is to have it once: endless rounds that need not wait for each other."""
         kind, *term = self._terms[remainder]
-        if kind != _ROUNDS or term[1] != _ENDLESS:
+        if kind != _ROUNDS or term[1] > 0 or term[2] != _ENDLESS:
             return False
         return not self._ordered or isinstance(term[0].part, Place)

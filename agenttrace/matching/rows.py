@@ -55,13 +55,13 @@ def rows_of(
     alignment: Alignment,
     calls: Sequence[ToolCall],
     call_agreement: CallAgreement,
+    free_calls: FreeCalls,
     checks: Sequence[Check],
     attempts: Mapping[int, int],
 ) -> tuple[Row, ...]:
     """Rows in the order of the run; a missing call stands after the one that was expected before it."""
     notes = _notes(checks)
     pair_of = {pair.place: pair for pair in alignment.pairs}
-    free = _FreeCalls(calls, {pair.position for pair in alignment.pairs}, call_agreement)
     rows: list[tuple[int, int, Row]] = []
     after = -1
     for number, place in enumerate(alignment.places):
@@ -76,14 +76,14 @@ def rows_of(
             note = _note(actual, notes, attempts, paired=True)
             nearest = None
             if kind == "differs":
-                nearest = free.out_of_order(place)
+                nearest = free_calls.out_of_order(place)
                 hint = f"the right one is call {nearest.index + 1}, out of order" if nearest else ""
                 note = "; ".join(filter(None, (hint, note)))
             row = Row(kind, number + 1, pair.expected, actual, pair.agreement, differences, nearest, note)
             rows.append((pair.position, 0, row))
         elif place.role == "required":
-            rows.append((after, 1, free.missing(number, place)))
-    for position in free.positions:
+            rows.append((after, 1, free_calls.missing(number, place)))
+    for position in free_calls.positions:
         actual = calls[position]
         forbids = any(
             check.fails and check.name in ("never", "only") and actual.index in check.broken_by
@@ -129,10 +129,14 @@ def _note(
     return "; ".join(parts)
 
 
-class _FreeCalls:
-    """The calls that no place has, and which of them a place might have meant."""
+class FreeCalls:
+    """The calls that no place has, and which of them a place might have meant.
+
+    `steps` counts the calls and the names that were looked at.
+    """
 
     def __init__(self, calls: Sequence[ToolCall], paired: Set[int], call_agreement: CallAgreement) -> None:
+        self.steps = 0
         self.positions = [position for position in range(len(calls)) if position not in paired]
         self._calls = calls
         self._call_agreement = call_agreement
@@ -169,9 +173,11 @@ class _FreeCalls:
             if positions is None:
                 continue
             if self._call_agreement.is_plain(option):
+                self.steps += 1
                 yield 1.0, positions[0], option
                 continue
             agreements = self._call_agreement.agreements(option)
+            self.steps += len(positions)
             for position in positions:
                 if position in agreements:
                     yield agreements[position], position, option
@@ -181,6 +187,7 @@ class _FreeCalls:
         self._names_compared += len(self._by_name)
         if self._names_compared > _MOST_NAMES_COMPARED:
             return None
+        self.steps += len(self._by_name)
         close = get_close_matches(name, self._by_name, n=1, cutoff=0.8)
         return close[0] if close else None
 

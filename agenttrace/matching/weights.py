@@ -65,6 +65,11 @@ class Weights:
             calls = self._calls[place] = sorted(self.of(place))
         return calls
 
+    def full(self, place: Place) -> set[int]:
+        """The positions of the calls that agree fully with a place."""
+        agreements = self._agreements_of(place)
+        return {at for at in self.of(place) if agreements[at] == 1.0}
+
     def pair(self, place: Place, position: int) -> tuple[Call, float]:
         """The option that agrees best with the call at a position, the first among equals, and how far."""
         agreement = self._agreements_of(place)[position]
