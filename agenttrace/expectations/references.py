@@ -133,7 +133,8 @@ def _select(value: Any, steps: tuple[Step, ...]) -> Iterator[Any]:
     if not steps:
         yield value
         return
-    cause, known = cause_of(value), None
+    cause: Cause | None = cause_of(value)
+    known = None
     if isinstance(value, str):
         value = _read_json(value)
     elif cause is not None:
@@ -146,7 +147,8 @@ def _select(value: Any, steps: tuple[Step, ...]) -> Iterator[Any]:
     if isinstance(value, Mapping):
         selected = [*value.values()] if step is None else [value[str(step)]] if str(step) in value else []
         if cause is None and not selected and step is not None:
-            cause = next((cause_of(key) for key in hidden_keys(value) if may_be_key(key, str(step))), None)
+            hidden = [key for key in hidden_keys(value) if may_be_key(key, str(step))]
+            cause = cause_of(hidden[0]) if hidden else None
     elif isinstance(value, list | tuple):
         if step is None:
             selected = [*value]

@@ -9,7 +9,7 @@ from typing import Any
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
 from agenttrace.core.jsonable import jsonable
-from agenttrace.core.marks import cause_of, cause_within, without_digests
+from agenttrace.core.marks import Cause, cause_of, cause_within, without_digests
 from agenttrace.core.numbers import is_number
 from agenttrace.core.score import Score, checked_threshold
 from agenttrace.core.trace import Trace
@@ -55,8 +55,9 @@ class AnswerScorer:
     def _agreement_unread(self, expected: Any, answer: Any) -> float | None:
         """Agreement where a text that is changed, or read, before it is compared was not recorded whole; None
         where both are. Texts that are the same agree; how others read cannot be told."""
-        texts = [text for text in (answer, expected) if isinstance(text, str)]
-        cause = next((cause for text in texts if (cause := cause_of(text)) is not None), None)
+        cause: Cause | None = cause_of(answer) if isinstance(answer, str) else None
+        if cause is None and isinstance(expected, str):
+            cause = cause_of(expected)
         if cause is None:
             return None
         return 1.0 if agreement(expected, answer) == 1.0 else cannot_tell(cause)
