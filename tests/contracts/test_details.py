@@ -137,6 +137,18 @@ OFFERED = Trace(
         )
     ]
 )
+ASKED = Trace(
+    [
+        Span(
+            trace_key=1,
+            span_key=1,
+            name="chat",
+            span_type="llm",
+            start_ns=0,
+            output={"tool_calls": [{"id": "1", "name": "refund", "arguments": {}}]},
+        )
+    ]
+)
 CUT = "x" * 50 + "…[+7 chars]"
 
 
@@ -195,6 +207,7 @@ def of_expectations(scorer):
     yield of_calls(scorer(), expected_tools=[PIN])
     yield of_calls(scorer(), live_trace(), expected_tools=GUARDED)
     yield of_calls(scorer(), at_once(), expected_tools=["find", "pay"])
+    yield of_calls(scorer(), ASKED, expected_tools=["refund"])
 
 
 def of_lists_of_calls(scorer, word):
@@ -204,6 +217,7 @@ def of_lists_of_calls(scorer, word):
         scorer([{"name": "find", word: {"id": "o-8"}}] * 2, attempts="collapse", tools=["find", "chat"])
     )
     yield of_calls(scorer([{"name": "chat", word: {}}], names={"ask": "chat"}, tools=["chat"]))
+    yield of_calls(scorer([{"name": "refund", word: {"id": 7}}], threshold=0.0), ASKED)
     hidden = Trace.from_calls([{"name": "pay", "arguments": {"pin": "[redacted]"}, "output": "[redacted]"}])
     yield of_calls(scorer([{"name": "pay", word: {"pin": "1234"}}], threshold=0.0), hidden)
     yield of_calls(scorer([{"name": "none", word: {}}]), Trace.from_calls([]))
