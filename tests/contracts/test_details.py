@@ -195,7 +195,7 @@ def of_answer(scorer, actual, expected=None):
 
 
 PIN = call("pay", id=7, order="o-7", pin="1234")
-GUARDED = expect(never=["delete_*"], only=["find"], tool_errors=0, severity={"tool_errors": "warn"})
+GUARDED = expect(never=["obliterate_*"], only=["find"], tool_errors=0, severity={"tool_errors": "warn"})
 
 
 def of_expectations(scorer):
@@ -275,7 +275,7 @@ RULES = {
     "ToolDependencyScorer": of_dependencies,
     "ToolPermissionScorer": lambda: [
         of_calls(scorers.ToolPermissionScorer(deny="pay")),
-        of_calls(scorers.ToolPermissionScorer(deny="delete_*"), live_trace()),
+        of_calls(scorers.ToolPermissionScorer(deny="obliterate_*"), live_trace()),
     ],
     "BudgetScorer": lambda: [
         of_calls(scorers.BudgetScorer(calls=2)),
