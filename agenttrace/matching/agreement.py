@@ -169,10 +169,10 @@ class CallAgreement:
 
     def agreements(self, expected: Call) -> Mapping[int, float]:
         """Agreement with each of its candidates, by position."""
-        kept = self._all_agreements.get(id(expected))
-        if kept is None:
-            kept = self._all_agreements[id(expected)] = (expected, self._compare_all(expected))
-        return kept[1]
+        cached = self._all_agreements.get(id(expected))
+        if cached is None:
+            cached = self._all_agreements[id(expected)] = (expected, self._compare_all(expected))
+        return cached[1]
 
     def _compare_all(self, expected: Call) -> Mapping[int, float]:
         positions = self.candidates(expected)

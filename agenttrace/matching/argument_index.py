@@ -104,14 +104,14 @@ class _Values:
 
 
 def is_plain(value: Any) -> bool:
-    """Whether a value is scalars, mappings and lists that are known whole, and so agrees by its parts alone."""
+    """Whether a value is made of scalars, mappings and lists alone, all of them known whole."""
     kind = type(value)
     if kind is str:
         return cause_of(value) is None and moment_of(value) is None
     if kind is int:
-        return -EXACT_INT < value < EXACT_INT
+        return bool(-EXACT_INT < value < EXACT_INT)
     if kind is float:
-        return -1e15 < value < 1e15
+        return bool(-1e15 < value < 1e15)
     if kind is dict:
         return all(type(key) is str and not key.startswith("$") and is_plain(value[key]) for key in value)
     if kind is list:

@@ -72,7 +72,7 @@ class Columns:
 
     @cached_property
     def _best(self) -> int | None:
-        """The total of the best calls at each column, if there are so many; None where a column takes several."""
+        """The total of the best call at each column; None where one takes several, or has none."""
         if self.room:
             return None
         values = [self.weights.of(place).values() for place in self.places]

@@ -10,7 +10,7 @@ import pytest
 
 from agenttrace.core.errors import ExpectationError
 from agenttrace.core.trace import Trace
-from agenttrace.expectations import any_of, call, expect, many, opt, par, parse_expectation, seq
+from agenttrace.expectations import any_of, call, expect, many, opt, par, seq
 from agenttrace.expectations.assign import Assignment
 from agenttrace.expectations.expectation import Mode
 from agenttrace.expectations.pattern import MAX_NESTING
@@ -60,7 +60,8 @@ NESTED = many(par(many(par(many("a"), many("b"))), many(par(many("c"), many("d")
         (seq(*(any_of(f"a{n}", seq(f"b{n}", f"c{n}")) for n in range(20))),
          [f"{letter}{n}" for n in range(20) for letter in "bc"], "exact", 500),
         (seq(*(call("s", q=n, k=1) for n in range(20)), any_of("x", seq("y", "z"))),
-         ["y", "z", *({"name": "s", "arguments": {"q": 19 - n, "k": 1}} for n in range(20))], "any_order", 2_000),
+         ["y", "z", *({"name": "s", "arguments": {"q": 19 - n, "k": 1}} for n in range(20))],
+         "any_order", 2_000),
     ],
 )  # fmt: skip
 def test_a_long_run_is_answered_in_few_steps(
@@ -199,11 +200,14 @@ def test_deeper_nesting_is_an_error_that_says_the_limit(levels: int) -> None:
         compared(nested(levels), ["a"])
     with pytest.raises(ExpectationError, match="at most 64 levels deep"):
         compared({"path": [[nested(levels)]]}, ["a"])
-    with pytest.raises(ExpectationError, match="at most 64 levels deep"):
-        path: Any = "a"
-        for level in range(levels):
-            path = opt(path) if level % 2 else par(path, "b")
-        compared(path, ["a"])
+
+
+def test_patterns_that_are_built_too_deep_are_an_error_at_once() -> None:
+    path: Any = "a"
+    for level in range(MAX_NESTING):
+        path = opt(path) if level % 2 else par(path, "b")
+    with pytest.raises(ExpectationError, match=r"at most 64 levels deep.* around opt\(par\("):
+        par(path)
 
 
 def test_lists_in_lists_are_one_sequence_however_deep() -> None:
