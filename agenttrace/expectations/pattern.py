@@ -269,7 +269,7 @@ def opt(item: Item) -> Many:
 
 
 def any_of(*items: Item) -> AnyOf:
-    """One of the alternatives: the one that fits best, the first among equals.
+    """One of the alternatives: the one that fits best; among equals that with earlier calls, then the first.
 
     Raises:
         ExpectationError: no alternative, or one that stands twice and so can never be chosen.

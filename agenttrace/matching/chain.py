@@ -2,10 +2,7 @@
 
 Each part extends the partial alignments of what stands before it, all at once. Alternatives extend the same
 ones and are merged; a round extends those that the last round made better. So neither multiplies the work,
-and nothing is ever chosen greedily. The calls of an unordered group are assigned. Where a part of it has an order
-or a choice of its own, and for most rounds, what may remain is searched; where that is too much, few ways are
-written out, or one round follows the other.
-"""
+and XX"""
 
 from __future__ import annotations
 

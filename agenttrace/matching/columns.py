@@ -97,7 +97,7 @@ class Columns:
 
 
 def column_ways(plan: Group, weights: Weights, most: int, *, ordered: bool) -> Sequence[Columns] | None:
-    """Every way to fulfil an unordered group; None for more than `most`, or where a part of it has an order."""
+    """Every way to fulfil an unordered group; None for more than `most`, or if a part of it has an order."""
     ways = _ways(plan, weights, most, ordered=ordered)
     return None if ways is None else [Columns(way, weights) for way in ways]
 
