@@ -31,6 +31,7 @@ OURS = {
     "assert_test": "What evaluating costs",
     "online": "What asking for an evaluation in production costs",
     "scoring": "What comparing costs",
+    "long_runs": "What comparing long runs costs",
 }
 """Scripts that give their figures as JSON."""
 

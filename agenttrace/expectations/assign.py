@@ -130,7 +130,7 @@ class Assignment:
         return next((place for place in equal if not self.is_full(place)), equal[0])
 
     def _flip(self, call: int, end: int | None, losing_call: int, reached_from: Mapping[int, int]) -> None:
-        """Re-pair along the path from the new call to a place with room, or to the call that loses one."""
+        """Re-pair along the path from the call to a place with room, or to the call that loses its place."""
         if end is None and losing_call == call:
             return
         place_of = {row: place for place, calls in enumerate(self._calls_at) for row in calls}

@@ -83,7 +83,7 @@ class Call(ExpectedToolCall, Pattern):
 
 
 MAX_NESTING = 64
-"""Levels of patterns inside each other. A list inside a list is no level: they are one sequence."""
+"""Levels of patterns inside each other. A list in a list is no level of its own: both are one sequence."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -166,8 +166,8 @@ def _nesting(parts: Sequence[Pattern]) -> int:
 def too_deep(inside: str) -> ExpectationError:
     """The error for patterns that are nested too deeply."""
     return ExpectationError(
-        f"patterns nest at most {MAX_NESTING} levels deep, the path being the first, and there are more at "
-        f"{inside}; say it flatter"
+        f"patterns nest at most {MAX_NESTING} levels deep, the path being the first, and there are more "
+        f"around {inside}; say it flatter"
     )
 
 
@@ -269,7 +269,7 @@ def opt(item: Item) -> Many:
 
 
 def any_of(*items: Item) -> AnyOf:
-    """One of the alternatives: the one that fits best, the first among equals.
+    """One of the alternatives: the one that fits best; among equals that with earlier calls, then the first.
 
     Raises:
         ExpectationError: no alternative, or one that stands twice and so can never be chosen.

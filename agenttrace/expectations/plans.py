@@ -22,7 +22,7 @@ MAX_PLACES = 100_000
 Role = Literal["required", "optional", "all_or_nothing"]
 
 Address = tuple[int, ...]
-"""Where a place stands in a plan: the number of the part, alternative or round, from the outermost on."""
+"""Where a place is in a plan: the numbers of parts, alternatives, rounds, from the outermost on."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,7 +35,7 @@ class Place:
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """Parts one after the other (`ordered`) or in any order; `pattern` is what it was made of, if known."""
+    """Parts one after the other (`ordered`) or in any order, as `pattern` has them, if that is known."""
 
     ordered: bool
     parts: tuple[Plan, ...]

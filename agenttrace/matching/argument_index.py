@@ -104,7 +104,7 @@ class _Values:
 
 
 def is_plain(value: Any) -> bool:
-    """Whether a value is scalars, mappings and lists that are known whole, and so agrees by its parts."""
+    """Whether a value is made of scalars, mappings and lists alone, all of them known whole."""
     kind = type(value)
     if kind is str:
         return cause_of(value) is None and moment_of(value) is None

@@ -22,7 +22,7 @@ from agenttrace.matching.frontier import ROUND, Frontier, Link
 from agenttrace.matching.interleave import MAX_STATES, MAX_STEPS, Interleaving, TooManySteps
 from agenttrace.matching.weights import Weights, after
 
-Ways: TypeAlias = dict[int, Frontier]
+Frontiers: TypeAlias = dict[int, Frontier]
 """Partial alignments by the number of required places so far: alternatives may differ in it."""
 
 MAX_WAYS = 256
@@ -43,39 +43,41 @@ class Chain:
         self._searches: dict[Plan, Interleaving] = {}
         self._columns: dict[Plan, Sequence[Columns] | None] = {}
 
-    def align(self, plan: Group, start: int) -> Ways:
+    def align(self, plan: Group, start: int) -> Frontiers:
         """The best alignments of a plan, whose first `start` parts are aligned with as many calls.
 
         Raises:
             ExpectationError: a part takes more than `MAX_STEPS`, and stands for more than `MAX_WAYS` ways.
         """
-        ways = {start: Frontier.starting_after(start - 1)}
+        frontiers = {start: Frontier.starting_after(start - 1)}
         if not self._ordered:
-            return self._unordered(ways, plan, ())
+            return self._unordered(frontiers, plan, ())
         for number, part in enumerate(plan.parts[start:], start):
             is_last = number == len(plan.parts) - 1
-            ways = self._extend(ways, part, (number,), is_last=is_last)
-        return ways
+            frontiers = self._extend(frontiers, part, (number,), is_last=is_last)
+        return frontiers
 
-    def _extend(self, ways: Ways, plan: Plan, address: Address, *, is_last: bool = False) -> Ways:
+    def _extend(
+        self, frontiers: Frontiers, plan: Plan, address: Address, *, is_last: bool = False
+    ) -> Frontiers:
         """The alignments with one more part. Those before it are used up."""
         if isinstance(plan, Place):
-            return self._place(ways, plan, address)
+            return self._place(frontiers, plan, address)
         if isinstance(plan, Choice):
-            return self._choice(ways, plan, address)
+            return self._choice(frontiers, plan, address)
         if isinstance(plan, Rounds):
             single = isinstance(plan.part, Place)
-            return (self._single_rounds if single else self._rounds)(ways, plan, address)
+            return (self._single_rounds if single else self._rounds)(frontiers, plan, address)
         if not (plan.ordered and self._ordered):
-            return self._unordered(ways, plan, address, is_last=is_last)
+            return self._unordered(frontiers, plan, address, is_last=is_last)
         for number, part in enumerate(plan.parts):
-            ways = self._extend(ways, part, (*address, number))
-        return ways
+            frontiers = self._extend(frontiers, part, (*address, number))
+        return frontiers
 
-    def _place(self, ways: Ways, place: Place, address: Address) -> Ways:
+    def _place(self, frontiers: Frontiers, place: Place, address: Address) -> Frontiers:
         must_fit = place.role == "all_or_nothing"
-        extended: Ways = {}
-        for required, frontier in ways.items():
+        extended: Frontiers = {}
+        for required, frontier in frontiers.items():
             target = Frontier() if must_fit else frontier
             self._pair_once(frontier, target, place, address)
             extended[required + (place.role == "required")] = target
@@ -92,20 +94,20 @@ class Chain:
             better |= target.insert(call, totals[before] + weights[call], (links[before], address, call))
         return better
 
-    def _choice(self, ways: Ways, plan: Choice, address: Address) -> Ways:
-        merged: Ways = {}
+    def _choice(self, frontiers: Frontiers, plan: Choice, address: Address) -> Frontiers:
+        merged: Frontiers = {}
         before = self.steps
         for number, branch in enumerate(plan.branches):
-            copies = {required: frontier.copy() for required, frontier in ways.items()}
+            copies = {required: frontier.copy() for required, frontier in frontiers.items()}
             _merge(self._extend(copies, branch, (*address, number)), merged)
         self._count(before, plan)
         return merged
 
-    def _single_rounds(self, ways: Ways, plan: Rounds, address: Address) -> Ways:
+    def _single_rounds(self, frontiers: Frontiers, plan: Rounds, address: Address) -> Frontiers:
         assert isinstance(plan.part, Place)
         place, address = plan.part, (*address, ROUND)
         weights, calls = self._weights.of(place), self._weights.calls(place)
-        for frontier in ways.values():
+        for frontier in frontiers.values():
             ends, totals, links = frontier.ends, frontier.totals, frontier.links
             if plan.most is None or plan.most >= len(calls):
                 self.steps += len(calls)
@@ -114,15 +116,15 @@ class Chain:
                     frontier.insert(call, totals[before] + weights[call], (links[before], address, call))
             else:
                 any(not self._pair_once(frontier, frontier, place, address) for _ in range(plan.most))
-        return ways
+        return frontiers
 
-    def _rounds(self, ways: Ways, plan: Rounds, address: Address) -> Ways:
+    def _rounds(self, frontiers: Frontiers, plan: Rounds, address: Address) -> Frontiers:
         if most_remainders(plan) <= _FEW_REMAINDERS:
             try:
-                return self._search(ways, plan, address)
+                return self._search(frontiers, plan, address)
             except TooManySteps:
                 pass
-        ended = ways
+        ended = frontiers
         for _ in range(plan.least):
             ended = self._round(ended, plan, address)
         better = {required: frontier.copy() for required, frontier in ended.items()}
@@ -138,43 +140,45 @@ class Chain:
             count += 1
         return ended
 
-    def _round(self, ways: Ways, plan: Rounds, address: Address) -> Ways:
+    def _round(self, frontiers: Frontiers, plan: Rounds, address: Address) -> Frontiers:
         """The alignments with one more round."""
         before = self.steps
-        longer = self._extend(ways, plan.part, (*address, ROUND))
+        longer = self._extend(frontiers, plan.part, (*address, ROUND))
         self._count(before, plan)
         for frontier in longer.values():
             frontier.links = [(link, address, None) for link in frontier.links]
         return longer
 
     def _count(self, before: int, plan: Choice | Rounds) -> None:
-        """Count steps in alternatives and rounds: without these, path and run bound the work."""
+        """Count steps in alternatives and rounds; all other work is bounded by the path and the run."""
         self._steps_in_choices += self.steps - max(before, self._counted)
         self._counted = self.steps
         if self._steps_in_choices > MAX_STEPS:
             raise _too_much(plan)
 
-    def _unordered(self, ways: Ways, plan: Group, address: Address, *, is_last: bool = False) -> Ways:
+    def _unordered(
+        self, frontiers: Frontiers, plan: Group, address: Address, *, is_last: bool = False
+    ) -> Frontiers:
         if plan not in self._columns:
             self._columns[plan] = column_ways(plan, self._weights, _FEW_WAYS, ordered=self._ordered)
-        few = self._columns[plan]
-        if few is None:
+        written_out = self._columns[plan]
+        if written_out is None:
             try:
-                return self._search(ways, plan, address)
+                return self._search(frontiers, plan, address)
             except TooManySteps:
-                few = column_ways(plan, self._weights, MAX_WAYS, ordered=self._ordered)
-                if few is None:
+                written_out = column_ways(plan, self._weights, MAX_WAYS, ordered=self._ordered)
+                if written_out is None:
                     raise _too_much(plan) from None
-                self._columns[plan] = few
-        merged: Ways = {}
-        for columns in few:
-            for required, frontier in ways.items():
+                self._columns[plan] = written_out
+        merged: Frontiers = {}
+        for columns in written_out:
+            for required, frontier in frontiers.items():
                 starts = self._best_start(frontier, columns) if is_last else frontier
                 _merge({required + columns.required: self._assign(starts, columns, address)}, merged)
         return merged
 
     def _best_start(self, frontier: Frontier, columns: Columns) -> Frontier:
-        """The alignment that the last group extends best: one assignment, backwards, not one for each."""
+        """The alignment that the last group extends best: by one assignment, from the last call backwards."""
         assignment = Assignment(len(columns.places), columns.room)
         calls = list(columns.calls)
         best, best_total = Frontier(), -1
@@ -211,22 +215,24 @@ class Chain:
         if columns.fit(assignment) and target.accepts(end, total):
             target.insert(end, total, (link, address, partial(columns.pairs, assignment.pairs())))
 
-    def _search(self, ways: Ways, plan: Group | Rounds, address: Address) -> Ways:
+    def _search(self, frontiers: Frontiers, plan: Group | Rounds, address: Address) -> Frontiers:
         search = self._searches.get(plan)
         if search is None:
             search = self._searches[plan] = Interleaving(plan, self._weights, ordered=self._ordered)
-        extended: Ways = {}
+        extended: Frontiers = {}
         before = search.steps
-        for required, frontier in ways.items():
-            for end, total, inside, link, pairs in search.alignments(frontier.entries()):
-                target = extended.setdefault(required + inside, Frontier())
-                target.insert(end, total, (link, address, pairs))
-        self.steps += search.steps - before
+        try:
+            for required, frontier in frontiers.items():
+                for end, total, inside, link, pairs in search.alignments(frontier.entries()):
+                    target = extended.setdefault(required + inside, Frontier())
+                    target.insert(end, total, (link, address, pairs))
+        finally:
+            self.steps += search.steps - before
         return extended
 
 
-def _merge(ways: Ways, into: Ways) -> None:
-    for required, frontier in ways.items():
+def _merge(frontiers: Frontiers, into: Frontiers) -> None:
+    for required, frontier in frontiers.items():
         target = into.get(required)
         if target is None:
             into[required] = frontier
@@ -238,6 +244,5 @@ def _merge(ways: Ways, into: Ways) -> None:
 def _too_much(plan: Group | Choice | Rounds) -> ExpectationError:
     return ExpectationError(
         f"{shorten(repr(plan.pattern), _SHOWN)} can be aligned with this run in too many ways: a search "
-        f"would take more than {MAX_STEPS:,} steps or {MAX_STATES:,} states; say less at once, or split the "
-        "expectation"
+        f"would take more than {MAX_STEPS:,} steps or {MAX_STATES:,} states; say less at once, or split it"
     )

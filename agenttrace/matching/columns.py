@@ -72,7 +72,7 @@ class Columns:
 
     @cached_property
     def _best(self) -> int | None:
-        """The total of the best calls at each column, if there are any; None where a column takes several."""
+        """The total of the best call at each column; None where one takes several, or has none."""
         if self.room:
             return None
         values = [self.weights.of(place).values() for place in self.places]
@@ -97,7 +97,7 @@ class Columns:
 
 
 def column_ways(plan: Group, weights: Weights, most: int, *, ordered: bool) -> Sequence[Columns] | None:
-    """Every way to fulfil an unordered group; None for more than `most`, or where a part has an order."""
+    """Every way to fulfil an unordered group; None for more than `most`, or if a part of it has an order."""
     ways = _ways(plan, weights, most, ordered=ordered)
     return None if ways is None else [Columns(way, weights) for way in ways]
 

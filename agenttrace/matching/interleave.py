@@ -1,16 +1,16 @@
-"""`Interleaving`: the best alignments of an unordered group whose parts have an order or a choice each.
+"""`Interleaving`: the best alignments of a part that leaves open which of its calls comes next.
 
-A search over what may remain of the group. Calls are visited one by one; each may fill a place of any
+A search over what may remain of the part. Calls are visited one by one; each may fill a place of any
 remainder, or none. Of the ways to the same remainder only the best is kept, so the result is optimal, and the
 work is that of counting: it does not grow with the number of ways. It may still be exponential in the number
-of parts, hence the limit.
+of parts that stand side by side, hence the limits.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from agenttrace.expectations.plans import Address, Place, Plan, places_of
 from agenttrace.matching.frontier import Link
@@ -21,62 +21,72 @@ MAX_STEPS = 1_000_000
 MAX_STATES = 50_000
 
 _Path: TypeAlias = tuple["_Path | None", int, int, tuple[int, int], int]
-"""What came before, the class of a place, its call, what remained and was missing, the calls visited."""
-
-Entry: TypeAlias = tuple[int, int, "Link | None"]
-"""An alignment of what stands before: its end, its total, its link."""
-
-Way: TypeAlias = tuple[int, int, int, "Link | None", Callable[[], Iterator[tuple[Address, int]]]]
-"""An alignment: its end, its total, how many required places are in the group, where it began, its pairs."""
+"""What came before, a place's class, its call, what remained and was missing then, how many were visited."""
 
 _States: TypeAlias = dict[tuple[int, int], tuple[int, Link | None, "_Path | None"]]
-"""By the remainder and the number of required places so far: the best total, where it began, the way."""
+"""By the remainder and the number of required places so far: the best total, its beginning, the way there."""
+
+
+class Aligned(NamedTuple):
+    """An alignment that began at `link`, with `required` places that are required in the part itself."""
+
+    end: int
+    total: int
+    required: int
+    link: Link | None
+    pairs: Callable[[], Iterator[tuple[Address, int]]]
 
 
 class TooManySteps(Exception):
-    """The searches of a group take more than `MAX_STEPS`, or meet more than `MAX_STATES`."""
+    """The searches of a part take more than `MAX_STEPS`, or meet more than `MAX_STATES`."""
 
 
 class Interleaving:
-    """Searches one group. `steps` counts the moves that were tried."""
+    """Searches one part. `steps` counts the moves that were tried."""
 
     def __init__(self, plan: Plan, weights: Weights, *, ordered: bool) -> None:
         self.steps = 0
         self._plan = plan
         self._ordered = ordered
-        self._classes: dict[object, int] = {}
         self._class_of: dict[Place, int] = {}
-        self._is_required: list[int] = []
-        self._weights: list[Mapping[int, int]] = []
+        self._weights: list[Mapping[int, int]] = []  # by class
+        self._is_required: list[bool] = []
+        classes: dict[object, int] = {}
         for place in places_of(plan):
             is_required = place.role == "required"
             key = (is_required, frozenset(weights.of(place).items()))
-            leaf = self._class_of[place] = self._classes.setdefault(key, len(self._classes))
-            if leaf == len(self._weights):
+            self._class_of[place] = classes.setdefault(key, len(classes))
+            if len(classes) > len(self._weights):
                 self._weights.append(weights.of(place))
                 self._is_required.append(is_required)
-        self._remainders = Remainders(self._class_of.__getitem__, self._instead_of(weights), ordered=ordered)
+        self._remainders = Remainders(self._class_of, self._instead_of(weights), ordered=ordered)
+        self._leaves_of: dict[int, list[int]] = {}
+        for leaf, of_class in enumerate(self._weights):
+            for call in of_class:
+                self._leaves_of.setdefault(call, []).append(leaf)
         self._calls = self._in_order()
         self._used_up = self._used_up_before()
 
     def _instead_of(self, weights: Weights) -> Mapping[int, Collection[int]]:
-        """For each class of required places, the optional classes that want just what agrees fully."""
-        places = {leaf: place for place, leaf in self._class_of.items()}
-        optional = {leaf: self._weights[leaf].keys() for leaf in places if not self._is_required[leaf]}
+        """For each class of required places, those of optional ones that want just what agrees fully."""
+        if weights.only:  # there, optional places count as much
+            return {}
+        optional = {
+            leaf: of_class.keys()
+            for leaf, of_class in enumerate(self._weights)
+            if of_class and not self._is_required[leaf]
+        }
         return {
-            leaf: [other for other, calls in optional.items() if calls and calls == weights.full(place)]
-            for leaf, place in places.items()
+            leaf: [other for other, calls in optional.items() if calls == weights.full(place)]
+            for place, leaf in self._class_of.items()
             if self._is_required[leaf]
         }
 
     def _in_order(self) -> Sequence[int]:
         """The calls in the order in which they are visited: like calls together, where the order is free."""
-        leaves: dict[int, list[int]] = {}
-        for leaf, weights in enumerate(self._weights):
-            for call in weights:
-                leaves.setdefault(call, []).append(leaf)
-        self._leaves_of = leaves
-        return sorted(leaves) if self._ordered else sorted(leaves, key=lambda call: (self._kind(call), call))
+        if self._ordered:
+            return sorted(self._leaves_of)
+        return sorted(self._leaves_of, key=lambda call: (self._leaves_of[call], self._kind(call), call))
 
     def _kind(self, call: int) -> Sequence[tuple[int, int]]:
         """Equal for calls that differ in their position alone."""
@@ -93,18 +103,16 @@ class Interleaving:
             used_up.append(used_up[-1] | ending[visit] if visit in ending else used_up[-1])
         return used_up
 
-    def alignments(self, entries: Sequence[Entry]) -> Iterator[Way]:
-        """Every alignment that is better than those before, from the alignments of what stands before.
+    def alignments(self, before: Sequence[tuple[int, int, Link | None]]) -> Iterator[Aligned]:
+        """The alignments that are worth looking at, from those of what stands before: (end, total, link).
 
         Raises:
             TooManySteps: this search, with those before it, is longer than it may be.
         """
         start = self._remainders.of(self._plan, None)
-        missing = self._remainders.missing(start)
-        if missing is not None:
-            for end, total, link in entries:
-                yield end, total, missing, link, partial(self._pairs, None)
-        waiting = list(reversed(entries))
+        for end, total, link in before:
+            yield from self._ended({(start, 0): (total, link, None)}, end)
+        waiting = list(reversed(before))
         states: _States = {}
         better: _States = {}
         for visit, call in enumerate(self._calls):
@@ -122,7 +130,7 @@ class Interleaving:
             if self._ordered:
                 yield from self._ended(better, call)
         if not self._ordered:
-            yield from self._ended(states, entries[0][0])
+            yield from self._ended(states, before[0][0])
 
     def _visit(self, states: _States, visit: int, call: int) -> _States:
         """The states that this call leads to."""
@@ -143,11 +151,12 @@ class Interleaving:
                         reached[key] = (total + weight, link, (path, leaf, call, (after, missing), visit))
         return reached
 
-    def _ended(self, states: _States, end: int) -> Iterator[Way]:
+    def _ended(self, states: _States, end: int) -> Iterator[Aligned]:
+        """The alignments in which no optional group is unfinished."""
         for (remainder, required), (total, link, path) in states.items():
             missing = self._remainders.missing(remainder)
             if missing is not None:
-                yield end, total, required + missing, link, partial(self._pairs, path)
+                yield Aligned(end, total, required + missing, link, partial(self._pairs, path))
 
     def _keep_better(self, states: _States, others: _States, used_up: frozenset[int]) -> _States:
         """Add those that are better than what is there, without the places that no further call fits."""

@@ -1,43 +1,91 @@
 """`Remainders`: what remains of a plan once some of its calls were made, in one form for all that is equal.
 
-The derivatives of the plan (after Brzozowski 1964 and Antimirov 1996), also for parts that interleave. Equal
-remainders have one number: of two equal places it does not matter which has its call, and one round leaves
-what every other leaves. A remainder with addresses tells its places apart, so that a way can be gone again.
+These are the derivatives of the plan (after Brzozowski 1964 and Antimirov 1996), also for parts that
+interleave. Equal remainders have one number: of two equal places it does not matter which one has its call,
+and every round leaves the same. With addresses the places are told apart, so that the way to a remainder can
+be walked again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple, TypeAlias
 
 from agenttrace.expectations.plans import Address, Choice, Place, Plan, Role, Rounds, places_of
 
-Counted: TypeAlias = Sequence[tuple[int, int]]
-"""Remainders that stand side by side, each with how often it does."""
-
-Move: TypeAlias = tuple[int, int, Address | None]
-"""The remainder after a call, how many required places before it stay empty, the address of its place."""
-
 NOTHING = 0
-_LEAF, _SEQUENCE, _PARALLEL, _CHOICE, _ROUNDS = "leaf", "sequence", "parallel", "choice", "rounds"
 _MISSING: Mapping[Role, int | None] = {"required": 1, "optional": 0, "all_or_nothing": None}
-_ENDLESS = -1
+
+
+class Move(NamedTuple):
+    """What remains after a call, how many required places before it stay empty, the address of its place."""
+
+    after: int
+    missing: int
+    address: Address | None
+
+
+class _Nothing(NamedTuple):
+    kind: str = "nothing"
+
+
+class _Leaf(NamedTuple):
+    """One place of a class of equal ones."""
+
+    leaf: int
+    role: Role
+    address: Address | None
+    kind: str = "leaf"
+
+
+class _Sequence(NamedTuple):
+    first: int
+    rest: int
+    kind: str = "sequence"
+
+
+class _Parallel(NamedTuple):
+    """Parts side by side, ascending, each with how often it is there."""
+
+    parts: tuple[tuple[int, int], ...]
+    kind: str = "parallel"
+
+
+class _Choice(NamedTuple):
+    branches: tuple[int, ...]
+    kind: str = "choice"
+
+
+class _Rounds(NamedTuple):
+    """From `least` to `most` rounds (None: without limit); with an address, the number of the next one."""
+
+    plan: Rounds
+    least: int
+    most: int | None
+    address: Address | None
+    number: int
+    kind: str = "rounds"
+
+
+_Term: TypeAlias = _Nothing | _Leaf | _Sequence | _Parallel | _Choice | _Rounds
 
 
 class Remainders:
-    """The remainders of one plan, as numbers. Its leaves are classes of equal places (`class_of`).
+    """The remainders of one plan, as numbers.
 
-    `instead_of` are, for a class of required places, those of optional places that the same calls would fill.
+    `class_of` has the class of each place: places of one class are filled by the same calls, equally well.
+    `instead_of` has, for a class of required places, those of optional ones that want just the calls that
+    agree fully.
     """
 
     def __init__(
-        self, class_of: Callable[[Place], int], instead_of: Mapping[int, Collection[int]], *, ordered: bool
+        self, class_of: Mapping[Place, int], instead_of: Mapping[int, Collection[int]], *, ordered: bool
     ) -> None:
         self._class_of = class_of
         self._instead_of = instead_of
         self._ordered = ordered
-        self._terms: list[tuple[Any, ...]] = [()]
-        self._numbers: dict[tuple[Any, ...], int] = {}
+        self._terms: list[_Term] = [_Nothing()]
+        self._numbers: dict[_Term, int] = {}
         self._moves: dict[tuple[int, int], tuple[Move, ...]] = {}
         self._missing: dict[int, int | None] = {}
         self._without: dict[tuple[int, frozenset[int]], tuple[int, int] | None] = {}
@@ -54,15 +102,15 @@ class Remainders:
             return None if address is None else (*address, number)
 
         if isinstance(plan, Place):
-            return self._number((_LEAF, self._class_of(plan), plan.role, address))
+            return self._number(_Leaf(self._class_of[plan], plan.role, address))
         if isinstance(plan, Rounds):
-            return self._rounds(plan, plan.least, _ENDLESS if plan.most is None else plan.most, address, 0)
+            return self._number(_Rounds(plan, plan.least, plan.most, address, 0))
         if isinstance(plan, Choice):
-            return self._choice([self.of(part, inner(n)) for n, part in enumerate(plan.branches)])
-        parts = [self.of(part, inner(n)) for n, part in enumerate(plan.parts)]
-        if plan.ordered and self._ordered:
-            return self._sequence(parts)
-        return self._parallel((part, 1) for part in parts)
+            return self._choice(self.of(part, inner(n)) for n, part in enumerate(plan.branches))
+        parts = [(self.of(part, inner(n)), 1) for n, part in enumerate(plan.parts)]
+        return self._joined(parts, ordered=plan.ordered)
+
+    # What a call can lead to.
 
     def moves(self, remainder: int, leaf: int) -> tuple[Move, ...]:
         """What a call can lead to that fills a place of a class."""
@@ -72,95 +120,45 @@ class Remainders:
             moves = self._moves[key] = tuple(dict.fromkeys(self.each_move(remainder, leaf)))
         return moves
 
-    def missing(self, remainder: int) -> int | None:
-        """The least number of required places that stay empty; None where an optional group is unfinished."""
-        if remainder not in self._missing:
-            self._missing[remainder] = self._count_missing(remainder)
-        return self._missing[remainder]
-
-    def without(self, remainder: int, leaves: frozenset[int]) -> tuple[int, int] | None:
-        """The remainder where places of these classes stay empty, and how many of them are required.
-
-        None where an optional group stays unfinished.
-        """
-        key = (remainder, leaves)
-        if key not in self._without:
-            self._without[key] = self._reduce(remainder, leaves)
-        return self._without[key]
-
-    def plain(self, remainder: int) -> int:
-        """The same remainder without addresses."""
-        plain = self._plain.get(remainder)
-        if plain is None:
-            plain = self._plain[remainder] = self._without_addresses(remainder)
-        return plain
-
-    def _reduce(self, remainder: int, leaves: frozenset[int]) -> tuple[int, int] | None:
-        if remainder == NOTHING:
-            return NOTHING, 0
-        term = self._terms[remainder]
-        if term[0] == _LEAF:
-            if term[1] not in leaves:
-                return remainder, 0
-            missing = _MISSING[term[2]]
-            return None if missing is None else (NOTHING, missing)
-        if term[0] == _ROUNDS:
-            if self.without(self.of(term[1].part, None), leaves) is not None:
-                return remainder, 0
-            return (NOTHING, 0) if term[2] == 0 else None
-        if term[0] == _CHOICE:
-            return self._choice_without(remainder, leaves)
-        is_sequence = term[0] == _SEQUENCE
-        parts = [(part, 1) for part in self._in_sequence(remainder)] if is_sequence else term[1]
-        left = [(self.without(part, leaves), times) for part, times in parts]
-        reduced = [(rest[0], rest[1], times) for rest, times in left if rest is not None]
-        if len(reduced) < len(left):
-            return None
-        missing = sum(count * times for _, count, times in reduced)
-        if is_sequence:
-            return self._sequence([rest for rest, _, _ in reduced]), missing
-        return self._parallel((rest, times) for rest, _, times in reduced), missing
-
     def each_move(self, remainder: int, leaf: int) -> Iterator[Move]:
         """The same one by one, perhaps some of them twice."""
         empty = 0
-        while self._terms[remainder][:1] == (_SEQUENCE,):
-            _, first, rest = self._terms[remainder]
-            for after, missing, address in self.moves(first, leaf):
-                yield self._sequence([after, rest]), empty + missing, address
-            skipped = self.missing(first)
+        while isinstance(term := self._terms[remainder], _Sequence):
+            for after, missing, address in self.moves(term.first, leaf):
+                both = self._joined([(after, 1), (term.rest, 1)], ordered=True)
+                yield Move(both, empty + missing, address)
+            skipped = self.missing(term.first)
             if skipped is None:
                 return
-            empty, remainder = empty + skipped, rest
-        for after, missing, address in self._moves_of_one(remainder, leaf):
-            yield after, empty + missing, address
+            empty, remainder = empty + skipped, term.rest
+        for after, missing, address in self._moves_of(term, leaf):
+            yield Move(after, empty + missing, address)
 
-    def _moves_of_one(self, remainder: int, leaf: int) -> Iterator[Move]:
-        kind, *term = self._terms[remainder] or ("",)
-        if kind == _LEAF:
-            if term[0] == leaf:
-                yield NOTHING, 0, term[2]
-        elif kind == _CHOICE:
-            for branch in term[0]:
+    def _moves_of(self, term: _Term, leaf: int) -> Iterator[Move]:
+        if isinstance(term, _Leaf):
+            if term.leaf == leaf:
+                yield Move(NOTHING, 0, term.address)
+        elif isinstance(term, _Choice):
+            for branch in term.branches:
                 yield from self.moves(branch, leaf)
-        elif kind == _PARALLEL:
-            yield from self._moves_side_by_side(term[0], leaf)
-        elif kind == _ROUNDS:
-            plan, least, most, address, count = term
-            most = most if most == _ENDLESS else most - 1
-            rest = self._rounds(plan, max(least - 1, 0), most, address, count + 1)
-            part = self.of(plan.part, None if address is None else (*address, count))
-            for after, missing, place in self.moves(part, leaf):
-                both = (
-                    self._sequence([after, rest])
-                    if self._ordered
-                    else self._parallel(((after, 1), (rest, 1)))
-                )
-                yield both, missing, place
+        elif isinstance(term, _Parallel):
+            yield from self._moves_side_by_side(term.parts, leaf)
+        elif isinstance(term, _Rounds):
+            part = self.of(term.plan.part, None if term.address is None else (*term.address, term.number))
+            rest = self._fewer_rounds(term)
+            for after, missing, address in self.moves(part, leaf):
+                yield Move(self._joined([(after, 1), (rest, 1)], ordered=True), missing, address)
 
-    def _moves_side_by_side(self, parts: Counted, leaf: int) -> Iterator[Move]:
-        awaited = None if self._ordered else self._awaited(parts, leaf)
-        for part, times in parts if awaited is None else awaited:
+    def _fewer_rounds(self, term: _Rounds) -> int:
+        if term.most == 1:
+            return NOTHING
+        most = None if term.most is None else term.most - 1
+        number = 0 if term.address is None else term.number + 1
+        return self._number(term._replace(least=max(term.least - 1, 0), most=most, number=number))
+
+    def _moves_side_by_side(self, parts: Sequence[tuple[int, int]], leaf: int) -> Iterator[Move]:
+        awaiting = None if self._ordered else self._awaiting(parts, leaf)
+        for part, times in parts if awaiting is None else awaiting:
             moves = self.moves(part, leaf)
             if moves and not self._is_needless(part, leaf, parts):
                 others = dict(parts)
@@ -170,149 +168,184 @@ class Remainders:
                 for after, missing, address in moves:
                     counts = others.copy()
                     self._add(after, 1, counts)
-                    yield self._side_by_side(counts), missing, address
+                    yield Move(self._side_by_side(counts), missing, address)
 
-    def _awaited(self, parts: Counted, leaf: int) -> Counted | None:
-        """Where a place waits for such a call that would be missed: in any order, it may have this one.
+    def _awaiting(self, parts: Sequence[tuple[int, int]], leaf: int) -> Sequence[tuple[int, int]] | None:
+        """The place that must have such a call in any case: where the order is free, it may have this one.
 
-        None where there is no such place; empty where it is a required one, whose own class goes first.
+        None where there is no such place; none at all where a required place should have the call.
         """
         for part, times in parts:
-            kind, *term = self._terms[part]
-            if kind == _LEAF and term[1] == "all_or_nothing" and term[0] == leaf:
-                return ((part, times),)
-            if kind == _LEAF and term[1] == "required" and leaf in self._instead_of.get(term[0], ()):
-                return ()
+            term = self._terms[part]
+            if isinstance(term, _Leaf):
+                if term.role == "all_or_nothing" and term.leaf == leaf:
+                    return ((part, times),)
+                if term.role == "required" and leaf in self._instead_of.get(term.leaf, ()):
+                    return ()
         return None
 
-    def _is_needless(self, remainder: int, leaf: int, parts: Counted) -> bool:
-        """Whether all that a round could take is free in any case, in rounds of single calls beside it."""
-        kind, *term = self._terms[remainder]
-        if kind != _ROUNDS or term[1] > 0 or isinstance(term[0].part, Place):
+    def _is_needless(self, remainder: int, leaf: int, parts: Sequence[tuple[int, int]]) -> bool:
+        """Whether a round would take only calls that rounds of single calls beside it could take as well."""
+        term = self._terms[remainder]
+        if not isinstance(term, _Rounds) or term.least > 0 or isinstance(term.plan.part, Place):
             return False
-        places = (self._endless_place(part) for part, _ in parts)
-        free = {self._class_of(place) for place in places if place is not None}
-        return leaf in free and free.issuperset(self._leaves_in(term[0]))
-
-    def _endless_place(self, remainder: int) -> Place | None:
-        """The place of a single call that may be made as often as one likes."""
-        kind, *term = self._terms[remainder]
-        if kind == _ROUNDS and term[2] == _ENDLESS and isinstance(term[0].part, Place):
-            return term[0].part
-        return None
+        free: set[int] = set()
+        for part, _ in parts:
+            other = self._terms[part]
+            if isinstance(other, _Rounds) and other.most is None and isinstance(other.plan.part, Place):
+                free.add(self._class_of[other.plan.part])
+        return leaf in free and free.issuperset(self._leaves_in(term.plan))
 
     def _leaves_in(self, plan: Rounds) -> frozenset[int]:
         leaves = self._leaves.get(plan)
         if leaves is None:
-            leaves = self._leaves[plan] = frozenset(map(self._class_of, places_of(plan)))
+            leaves = self._leaves[plan] = frozenset(self._class_of[place] for place in places_of(plan))
         return leaves
 
+    # What stays empty.
+
+    def missing(self, remainder: int) -> int | None:
+        """The least number of required places that stay empty; None where an optional group is unfinished."""
+        if remainder not in self._missing:
+            self._missing[remainder] = self._count_missing(remainder)
+        return self._missing[remainder]
+
     def _count_missing(self, remainder: int) -> int | None:
-        if remainder == NOTHING:
-            return 0
-        kind, *term = self._terms[remainder]
-        if kind == _LEAF:
-            return _MISSING[term[1]]
-        if kind == _ROUNDS:
-            return self.missing(self.of(term[0].part, None)) if term[1] else 0
-        if kind == _CHOICE:
-            counts = [self.missing(branch) for branch in term[0]]
-            return min((count for count in counts if count is not None), default=None)
+        term = self._terms[remainder]
+        if isinstance(term, _Leaf):
+            return _MISSING[term.role]
+        if isinstance(term, _Rounds):
+            return self.missing(self.of(term.plan.part, None)) if term.least else 0
+        if isinstance(term, _Choice):
+            branches = [self.missing(branch) for branch in term.branches]
+            return min((count for count in branches if count is not None), default=None)
         total = 0
-        for part, times in (
-            ((part, 1) for part in self._in_sequence(remainder)) if kind == _SEQUENCE else term[0]
-        ):
-            missing = self.missing(part)
-            if missing is None:
+        for part, times in self._parts(remainder):
+            count = self.missing(part)
+            if count is None:
                 return None
-            total += missing * times
+            total += count * times
         return total
 
-    def _choice_without(self, remainder: int, leaves: frozenset[int]) -> tuple[int, int] | None:
-        branches = self._terms[remainder][1]
-        left = {branch: self.without(branch, leaves) for branch in branches}
-        possible = {branch: one for branch, one in left.items() if one is not None}
+    def without(self, remainder: int, leaves: frozenset[int]) -> tuple[int, int] | None:
+        """The remainder where places of these classes stay empty, and how many of them are required.
+
+        None where an optional group stays unfinished.
+        """
+        key = (remainder, leaves)
+        if key not in self._without:
+            self._without[key] = self._reduced(remainder, leaves)
+        return self._without[key]
+
+    def _reduced(self, remainder: int, leaves: frozenset[int]) -> tuple[int, int] | None:
+        term = self._terms[remainder]
+        if isinstance(term, _Nothing) or (isinstance(term, _Leaf) and term.leaf not in leaves):
+            return remainder, 0
+        if isinstance(term, _Leaf):
+            missing = _MISSING[term.role]
+            return None if missing is None else (NOTHING, missing)
+        if isinstance(term, _Rounds):
+            if self.without(self.of(term.plan.part, None), leaves) is not None:
+                return remainder, 0
+            return None if term.least else (NOTHING, 0)
+        if isinstance(term, _Choice):
+            return self._reduced_choice(term, leaves)
+        missing = 0
+        parts: list[tuple[int, int]] = []
+        for part, times in self._parts(remainder):
+            reduced = self.without(part, leaves)
+            if reduced is None:
+                return None
+            parts.append((reduced[0], times))
+            missing += reduced[1] * times
+        return self._joined(parts, ordered=isinstance(term, _Sequence)), missing
+
+    def _reduced_choice(self, term: _Choice, leaves: frozenset[int]) -> tuple[int, int] | None:
+        reduced = {branch: self.without(branch, leaves) for branch in term.branches}
+        possible = {branch: left for branch, left in reduced.items() if left is not None}
         if not possible:
             return None
         if all(rest == NOTHING for rest, _ in possible.values()):
             return NOTHING, min(missing for _, missing in possible.values())
         if len(possible) == 1:
-            (one,) = possible.values()
-            return one
-        # How many stay empty depends on the branch that will be taken: it is counted then.
-        return self._choice(list(possible)), 0
-
-    def _without_addresses(self, remainder: int) -> int:
-        if remainder == NOTHING:
-            return NOTHING
-        kind, *term = self._terms[remainder]
-        if kind == _LEAF:
-            return self._number((_LEAF, term[0], term[1], None))
-        if kind == _ROUNDS:
-            return self._rounds(term[0], term[1], term[2], None, 0)
-        if kind == _SEQUENCE:
-            return self._sequence([self.plain(part) for part in self._in_sequence(remainder)])
-        if kind == _CHOICE:
-            return self._choice([self.plain(part) for part in term[0]])
-        return self._parallel((self.plain(part), times) for part, times in term[0])
+            return next(iter(possible.values()))
+        # How many stay empty depends on the branch that will be taken: they are counted then.
+        return self._choice(possible), 0
 
     # One form for what is equal.
 
-    def _number(self, term: tuple[Any, ...]) -> int:
+    def plain(self, remainder: int) -> int:
+        """The same remainder without addresses."""
+        plain = self._plain.get(remainder)
+        if plain is None:
+            plain = self._plain[remainder] = self._without_addresses(remainder)
+        return plain
+
+    def _without_addresses(self, remainder: int) -> int:
+        term = self._terms[remainder]
+        if isinstance(term, _Leaf):
+            return self._number(term._replace(address=None))
+        if isinstance(term, _Rounds):
+            return self._number(term._replace(address=None, number=0))
+        if isinstance(term, _Choice):
+            return self._choice(map(self.plain, term.branches))
+        parts = [(self.plain(part), times) for part, times in self._parts(remainder)]
+        return self._joined(parts, ordered=isinstance(term, _Sequence))
+
+    def _number(self, term: _Term) -> int:
         number = self._numbers.get(term)
         if number is None:
             number = self._numbers[term] = len(self._terms)
             self._terms.append(term)
         return number
 
+    def _parts(self, remainder: int) -> Iterable[tuple[int, int]]:
+        """The parts of a sequence, or of what stands side by side, each with how often it is there."""
+        term = self._terms[remainder]
+        if isinstance(term, _Parallel):
+            return term.parts
+        return ((part, 1) for part in self._in_sequence(remainder))
+
     def _in_sequence(self, remainder: int) -> Iterator[int]:
-        while self._terms[remainder][:1] == (_SEQUENCE,):
-            _, first, remainder = self._terms[remainder]
-            yield first
-        yield remainder
+        while isinstance(term := self._terms[remainder], _Sequence):
+            yield term.first
+            remainder = term.rest
+        if remainder != NOTHING:
+            yield remainder
 
-    def _sequence(self, parts: list[int]) -> int:
+    def _joined(self, parts: Iterable[tuple[int, int]], *, ordered: bool) -> int:
+        if not (ordered and self._ordered):
+            counts: dict[int, int] = {}
+            for part, times in parts:
+                self._add(part, times, counts)
+            return self._side_by_side(counts)
         rest = NOTHING
-        for part in reversed([one for each in parts[:-1] for one in self._in_sequence(each)] + parts[-1:]):
-            if rest == NOTHING:
-                rest = part
-            elif part != NOTHING:
-                rest = self._number((_SEQUENCE, part, rest))
+        for one in reversed([inner for part, _ in parts for inner in self._in_sequence(part)]):
+            rest = one if rest == NOTHING else self._number(_Sequence(one, rest))
         return rest
-
-    def _parallel(self, parts: Iterable[tuple[int, int]]) -> int:
-        counts: dict[int, int] = {}
-        for part, times in parts:
-            self._add(part, times, counts)
-        return self._side_by_side(counts)
 
     def _add(self, part: int, times: int, counts: dict[int, int]) -> None:
         if part == NOTHING:
             return
         term = self._terms[part]
-        for one, count in term[1] if term[0] == _PARALLEL else ((part, 1),):
+        for one, count in term.parts if isinstance(term, _Parallel) else ((part, 1),):
             total = counts.get(one, 0) + count * times
             counts[one] = 1 if total > 1 and self._is_its_own_double(one) else total
 
-    def _side_by_side(self, counts: dict[int, int]) -> int:
+    def _side_by_side(self, counts: Mapping[int, int]) -> int:
         if len(counts) < 2:
             part, times = next(iter(counts.items()), (NOTHING, 1))
             if times == 1:
                 return part
-        return self._number((_PARALLEL, tuple(sorted(counts.items()))))
-
-    def _choice(self, branches: list[int]) -> int:
-        distinct = tuple(dict.fromkeys(branches))
-        return distinct[0] if len(distinct) == 1 else self._number((_CHOICE, distinct))
-
-    def _rounds(self, plan: Rounds, least: int, most: int, address: Address | None, count: int) -> int:
-        if most == 0:
-            return NOTHING
-        return self._number((_ROUNDS, plan, least, most, address, 0 if address is None else count))
+        return self._number(_Parallel(tuple(sorted(counts.items()))))
 
     def _is_its_own_double(self, remainder: int) -> bool:
-        """Whether to have it twice is to have it once: endless rounds that need not wait for each other."""
-        kind, *term = self._terms[remainder]
-        if kind != _ROUNDS or term[1] > 0 or term[2] != _ENDLESS:
+        """Whether to have it twice is to have it once: rounds without limit, none waiting for another."""
+        term = self._terms[remainder]
+        if not isinstance(term, _Rounds) or term.least > 0 or term.most is not None:
             return False
-        return not self._ordered or isinstance(term[0].part, Place)
+        return not self._ordered or isinstance(term.plan.part, Place)
+
+    def _choice(self, branches: Iterable[int]) -> int:
+        distinct = tuple(dict.fromkeys(branches))
+        return distinct[0] if len(distinct) == 1 else self._number(_Choice(distinct))

@@ -29,13 +29,13 @@ _FULL = 1 << 137
 
 
 class Weights:
-    """The weight of each pair of a place with a call from the position `start` on."""
+    """The weight of each pair of a place with a call from the position `start` on; `only`: in that mode."""
 
     def __init__(self, call_agreement: CallAgreement, start: int, credit: Credit, *, only: bool) -> None:
         self._call_agreement = call_agreement
         self._start = start
         self._credit = credit
-        self._only = only
+        self.only = only
         count = len(call_agreement.calls)
         self._of_call = [
             count - at + (0 if call.failed else _SUCCESS) for at, call in enumerate(call_agreement.calls)
@@ -98,8 +98,8 @@ class Weights:
                 return 0
             return min(int(agreement * _UNIT + 1e-6), _UNIT - 1) * _AGREED + _NAME
         if place.role != "required":
-            return (_UNIT * _AGREED if self._only else OPTIONAL) + _NAME
-        first = _FULL if self._credit == "full" else OPTIONAL if self._only else 0
+            return (_UNIT * _AGREED if self.only else OPTIONAL) + _NAME
+        first = _FULL if self._credit == "full" else OPTIONAL if self.only else 0
         return _UNIT * _AGREED + _NAME + first
 
 

@@ -4,7 +4,7 @@ import json
 import subprocess
 import sys
 
-from benchmarks import assert_test, import_time, online, run
+from benchmarks import assert_test, import_time, long_runs, online, run
 from benchmarks.options import root
 from tests.benchmarks import sample
 
@@ -36,6 +36,16 @@ def test_asking_for_evaluations_is_measured_and_each_is_accounted_for(monkeypatc
     assert all(row["asked"] == row["accounted"] for row in found["microseconds"].values())
     assert found["microseconds"]["full"]["dropped"] > 0
     assert "| judge: 429" in online.report(found)
+
+
+def test_long_runs_are_measured_with_their_steps(monkeypatch):
+    names = ["many(par(a, b)), 200 calls", "refused: 3,000 levels of opt"]
+    monkeypatch.setattr(long_runs, "CASES", {name: long_runs.CASES[name] for name in names})
+    found = long_runs.measure(quick=True)
+    assert found[names[0]]["result"] == "holds"
+    assert found[names[0]]["steps"] > 0
+    assert found[names[1]]["result"] == "refused"
+    assert "| many(par(a, b)), 200 calls" in long_runs.report(found)
 
 
 def test_the_file_of_results_has_the_machine_the_budgets_and_each_script(monkeypatch):

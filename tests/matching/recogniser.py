@@ -133,7 +133,7 @@ def _each_derivative(term: Term, ordered: bool) -> Iterator[tuple[int, Term]]:
                 return
 
 
-# Aligning: calls may stay missing. ("call", n, role), further rounds as ("rounds", part, most)
+# Aligning, where calls may stay missing: ("call", n, role); for further rounds ("rounds", part, most)
 
 
 def _roles(pattern: Pattern, numbers: Iterator[int], role: str, ordered: bool) -> Term:

@@ -207,8 +207,14 @@ def test_deeper_nesting_is_an_error_that_says_the_limit(levels: int) -> None:
         compared(nested(levels), ["a"])
     with pytest.raises(ExpectationError, match="at most 64 levels deep"):
         compared({"path": [[nested(levels)]]}, ["a"])
-    with pytest.raises(ExpectationError, match="at most 64 levels deep"):
-        compared(built(levels), ["a"])
+
+
+def test_patterns_that_are_built_too_deep_are_an_error_at_once() -> None:
+    path: Any = "a"
+    for level in range(MAX_NESTING):
+        path = opt(path) if level % 2 else par(path, "b")
+    with pytest.raises(ExpectationError, match=r"at most 64 levels deep.* around opt\(par\("):
+        par(path)
 
 
 def test_lists_in_lists_are_one_sequence_however_deep() -> None:
