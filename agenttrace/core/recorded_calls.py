@@ -12,7 +12,7 @@ import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
 from agenttrace.core import semconv
 from agenttrace.core.errors import DatasetError, did_you_mean
@@ -155,7 +155,7 @@ def _read_call(entry: Any, place: str, moment: int) -> RecordedCall:
         error=read_error(entry.get("error")),
         agent=agent,
         turn=turn,
-        status=status,
+        status=cast("CallStatus | None", status),
         from_answer=entry.get("from_answer") is True,
         moment=moment,
         metadata={str(key): value for key, value in entry.items() if key not in known},

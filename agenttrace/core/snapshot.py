@@ -120,7 +120,7 @@ class _Budget:
             if depth >= self.limits.depth:
                 return left_out("depth")
             try:
-                if type(handler) is BoundedHandler:
+                if isinstance(handler, BoundedHandler):
                     content = handler.read(value, max(self.remaining // _ITEM_SIZE, 1), self.limits.items)
                 else:
                     content = handler(value)

@@ -115,7 +115,7 @@ class Planner:
         calls = _single_calls(pattern)
         if calls is None:
             branches = tuple(self._plan(part, role) for part in pattern.parts)
-            return Choice(branches, pattern) if len(branches) > 1 else branches[0]
+            return Choice(branches, pattern) if len(branches) != 1 else branches[0]
         options = tuple(call for call in calls if self.in_scope(call.name))
         if not options:
             return EMPTY

@@ -197,7 +197,9 @@ class _Search:
                 for position, agreement in self._agreement.agreements(option).items():
                     if position >= first_call and agreement > best.get(position, 0.0):
                         best[position] = agreement
-            agreements += [(number, position, agreement, place.role) for position, agreement in best.items()]
+            agreements.extend(
+                (number, position, agreement, place.role) for position, agreement in best.items()
+            )
         if len(agreements) > MAX_PAIRS:
             agreements = [pair for pair in agreements if pair[2] == 1.0]
         weights: dict[int, list[tuple[int, int]]] = {}
