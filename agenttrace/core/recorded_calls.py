@@ -12,7 +12,7 @@ import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, cast
+from typing import Any
 
 from agenttrace.core import semconv
 from agenttrace.core.errors import DatasetError, did_you_mean
@@ -145,7 +145,7 @@ def _read_call(entry: Any, place: str, moment: int) -> RecordedCall:
         raise DatasetError(f"got {short_repr(agent)}, wanted the agent's name", field=f"{place}.agent")
     if turn is not None and (isinstance(turn, bool) or not isinstance(turn, int)):
         raise DatasetError(f"got {short_repr(turn)}, wanted the turn's number", field=f"{place}.turn")
-    status = next((word for word in UNRECORDED_STATUSES if word == entry.get("status")), None)
+    status = next((word for word in UNRECORDED_STATUSES if entry.get("status") == word), None)
     known = _KNOWN_KEYS if status is None else _KNOWN_KEYS | {"status"}  # another status is the caller's own
     return RecordedCall(
         name=name,
@@ -155,7 +155,7 @@ def _read_call(entry: Any, place: str, moment: int) -> RecordedCall:
         error=read_error(entry.get("error")),
         agent=agent,
         turn=turn,
-        status=cast("CallStatus | None", status),
+        status=status,
         from_answer=entry.get("from_answer") is True,
         moment=moment,
         metadata={str(key): value for key, value in entry.items() if key not in known},
