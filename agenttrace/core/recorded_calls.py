@@ -145,7 +145,9 @@ def _read_call(entry: Any, place: str, moment: int) -> RecordedCall:
         raise DatasetError(f"got {short_repr(agent)}, wanted the agent's name", field=f"{place}.agent")
     if turn is not None and (isinstance(turn, bool) or not isinstance(turn, int)):
         raise DatasetError(f"got {short_repr(turn)}, wanted the turn's number", field=f"{place}.turn")
-    status = next((word for word in UNRECORDED_STATUSES if entry.get("status") == word), None)
+    status: CallStatus | None = None
+    for one in UNRECORDED_STATUSES:
+        status = one if entry.get("status") == one else status
     known = _KNOWN_KEYS if status is None else _KNOWN_KEYS | {"status"}  # another status is the caller's own
     return RecordedCall(
         name=name,
