@@ -12,9 +12,10 @@ import click
 from agenttrace.cli.loading import load_function, load_scorer
 from agenttrace.cli.store_option import store_option
 from agenttrace.core.report import EvaluationFailed, ScoringResult
-from agenttrace.evaluation.assertion import Requirement, examples_in, require_passed
+from agenttrace.evaluation.assertion import examples_in, require_passed
 from agenttrace.evaluation.engine import Progress
 from agenttrace.evaluation.evaluate import run_evaluation
+from agenttrace.evaluation.requirement import Requirement
 from agenttrace.evaluation.run import TIMEOUT
 from agenttrace.reports.terminal import report_lines
 from agenttrace.reports.text import show

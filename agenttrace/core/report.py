@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, overload
+from uuid import uuid4
 
 from agenttrace.core.score import Mean, Score, mean_data, mean_values
 
@@ -141,9 +142,16 @@ class ScoringResult:
         }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+def _new_run_id() -> str:
+    return uuid4().hex
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class EvaluationReport(Sequence[ScoringResult]):
-    """The results of one evaluation run, in the order of the examples (trials of one example together)."""
+    """The results of one evaluation run, in the order of the examples (trials of one example together).
+
+    `run_id` (32 hex digits) is the run's id in the store that keeps it.
+    """
 
     results: tuple[ScoringResult, ...]
     name: str = ""
@@ -152,6 +160,7 @@ class EvaluationReport(Sequence[ScoringResult]):
     started_ns: int = 0
     duration: float = 0.0
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    run_id: str = field(default_factory=_new_run_id, compare=False)
 
     def __len__(self) -> int:
         return len(self.results)
@@ -159,8 +168,17 @@ class EvaluationReport(Sequence[ScoringResult]):
     def __iter__(self) -> Iterator[ScoringResult]:
         return iter(self.results)
 
-    def __getitem__(self, index: Any) -> Any:
+    @overload
+    def __getitem__(self, index: int) -> ScoringResult: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[ScoringResult, ...]: ...
+    def __getitem__(self, index: int | slice) -> ScoringResult | tuple[ScoringResult, ...]:
         return self.results[index]
+
+    def __repr__(self) -> str:
+        """One line: a notebook shows it for every cell that ends with a report."""
+        counts = ", ".join(f"{count} {word}" for word, count in self.counts.items() if count)
+        return f"<EvaluationReport {self.name!r}: {counts or 'no results'}>"
 
     @property
     def counts(self) -> dict[str, int]:
@@ -226,6 +244,7 @@ class EvaluationReport(Sequence[ScoringResult]):
     def to_dict(self) -> dict[str, Any]:
         """JSON-safe data."""
         return {
+            "run_id": self.run_id,
             "name": self.name,
             "project": self.project,
             "model": self.model,

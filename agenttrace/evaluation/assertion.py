@@ -1,85 +1,24 @@
-"""An evaluation as a test: it raises when examples fail, or fewer pass than ``pass_rate >= 0.8`` says."""
+"""An evaluation as a test: it raises when examples fail, or fewer pass than is required."""
 
 from __future__ import annotations
 
-import operator
-import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack
 
-from agenttrace.core.errors import ConfigError, DatasetError, did_you_mean
+from agenttrace.core.errors import ConfigError, DatasetError
 from agenttrace.core.example import Example
 from agenttrace.core.protocols import ChatModel, Scorer, Store
-from agenttrace.core.report import EvaluationFailed, EvaluationReport, ScoringResult
+from agenttrace.core.report import EvaluationFailed, EvaluationReport
 from agenttrace.datasets.dataset import EvalDataset
 from agenttrace.evaluation.engine import Progress
 from agenttrace.evaluation.evaluate import run_evaluation, run_evaluation_async
+from agenttrace.evaluation.requirement import Requirement
 from agenttrace.evaluation.run import TIMEOUT, EvaluationOptions, Recording
 from agenttrace.reports.terminal import failure_line, report_text
-
-_OPERATORS: dict[str, Callable[[float, float], bool]] = {
-    ">=": operator.ge,
-    ">": operator.gt,
-    "==": operator.eq,
-}
-
-
-def pass_rate(report: EvaluationReport) -> float:
-    """Return the share of all results that passed."""
-    return report.counts["passed"] / len(report)
-
-
-def worst_pass_rate(report: EvaluationReport) -> float:
-    """Return the lowest share of passed trials that any example has."""
-    trials: dict[int, list[ScoringResult]] = {}
-    for result in report.results:
-        trials.setdefault(result.position, []).append(result)
-    return min(sum(r.success for r in results) / len(results) for results in trials.values())
-
-
-MEASURES = {"pass_rate": pass_rate, "worst_pass_rate": worst_pass_rate}
-
-
-@dataclass(frozen=True, slots=True)
-class Requirement:
-    """A measure of a report, a comparison sign, and the bound."""
-
-    text: str
-    measure: str
-    sign: str
-    bound: float
-
-    @classmethod
-    def parse(cls, text: str) -> Requirement:
-        """Read ``MEASURE SIGN NUMBER``: pass_rate or worst_pass_rate, >= or > or ==, 0 to 1.
-
-        Raises:
-            ConfigError: the text cannot be read in this way.
-        """
-        match = re.fullmatch(r"\s*(\w+)\s*(>=|==|>)\s*([\d.]+)\s*", text) if isinstance(text, str) else None
-        try:
-            bound = float(match[3]) if match else -1.0
-        except ValueError:
-            bound = -1.0
-        if match is None or not 0 <= bound <= 1:
-            raise ConfigError(
-                f"require is a line such as 'pass_rate >= 0.8' (a share from 0 to 1), got {text!r}"
-            )
-        if match[1] not in MEASURES:
-            raise ConfigError(f"require has no measure {match[1]!r}{did_you_mean(match[1], MEASURES)}")
-        return cls(text.strip(), match[1], match[2], bound)
-
-    def measured(self, report: EvaluationReport) -> float:
-        """Return the measure's value for a report."""
-        return MEASURES[self.measure](report)
-
-    def holds(self, report: EvaluationReport) -> bool:
-        """Return True if the report meets the requirement. Errored results count as not passed."""
-        return _OPERATORS[self.sign](self.measured(report), self.bound)
 
 
 def assert_test(

@@ -13,7 +13,8 @@ import pytest
 
 from agenttrace.core.errors import AgentTraceError, ConfigError, did_you_mean
 from agenttrace.core.example import Example
-from agenttrace.evaluation.assertion import Requirement, examples_in
+from agenttrace.evaluation.assertion import examples_in
+from agenttrace.evaluation.requirement import Requirement
 from agenttrace.evaluation.run import checked_examples
 from agenttrace.pytest_plugin import EXAMPLE, MARKER
 from agenttrace.scoring.checks import checked_scorers

@@ -13,7 +13,8 @@ import pytest
 from agenttrace.core.example import Example
 from agenttrace.core.report import EvaluationFailed, EvaluationReport
 from agenttrace.evaluation.agent_run import Run
-from agenttrace.evaluation.assertion import Requirement, require_passed
+from agenttrace.evaluation.assertion import require_passed
+from agenttrace.evaluation.requirement import Requirement
 from agenttrace.evaluation.run import Evaluation
 from agenttrace.process.loop_thread import loop_keeper, wait_for
 from agenttrace.pytest_plugin.checks import note

@@ -8,7 +8,6 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from itertools import repeat
 from typing import Any
-from uuid import uuid4
 
 from agenttrace.core.batch import Batch, Destination, Refusal, ScoreRow, Unsent, UnsentCounts
 from agenttrace.core.report import EvaluationReport
@@ -149,9 +148,8 @@ class MemoryStore:
             self._unsent.release(name, holder)
 
     def write_report(self, report: EvaluationReport) -> str:
-        run_id = uuid4().hex
-        self.keep_report(run_id, report)
-        return run_id
+        self.keep_report(report.run_id, report)
+        return report.run_id
 
     def keep_report(self, run_id: str, report: EvaluationReport) -> None:
         """Keep a run under the id that the caller chose."""
@@ -232,7 +230,7 @@ class MemoryStore:
         prefix = id_prefix(run_id)
         with self._lock:
             match = prefix and only_match(prefix, [i for i in self._reports if i.startswith(prefix)])
-            return {"run_id": match, **self._reports[match].to_dict()} if match else None
+            return self._reports[match].to_dict() if match else None
 
     def save_dataset(self, alias: str, project: str, content: Any) -> int:
         text = dataset_text(alias, content)

@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
-from uuid import uuid4
 
 from agenttrace.core.batch import Batch, Destination, Refusal, ScoreRow, Unsent, UnsentCounts
 from agenttrace.core.errors import ExportError, StoreError
@@ -157,7 +156,7 @@ class SQLiteStore:
         self._health.count(spans, self._writer.write(keep, spans))
 
     def write_report(self, report: EvaluationReport) -> str:
-        run_id = uuid4().hex
+        run_id = report.run_id
         self._write_or_keep(
             lambda db, _: insert_report(db, run_id, report),
             lambda: self._fallback.memory.keep_report(run_id, report),

@@ -3,7 +3,7 @@ import pytest
 from agenttrace.core.errors import ConfigError
 from agenttrace.core.example import Example
 from agenttrace.core.report import EvaluationReport, ScoringResult
-from agenttrace.evaluation.assertion import Requirement
+from agenttrace.evaluation.requirement import Requirement
 
 
 def report(*rows):

@@ -1,0 +1,1 @@
+"""Rates, intervals and tests of significance: pure functions of numbers."""
