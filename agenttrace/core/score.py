@@ -11,6 +11,10 @@ from typing import Any, Literal
 from agenttrace.core.errors import ScorerError, error_text
 from agenttrace.core.marks import text_without_digests, without_digests
 from agenttrace.core.numbers import is_number
+from agenttrace.core.text import short_line
+
+_REASON = 300
+"""Characters of a reason in a score's line."""
 
 Outcome = Literal["passed", "failed", "skipped", "errored"]
 """*skipped*: a needed field is absent by design; *errored*: the scorer could not give a value. Both have
@@ -106,6 +110,17 @@ class Score:
     def with_duration(self, seconds: float) -> Score:
         """The same score with the time it took."""
         return replace(self, duration=seconds)
+
+    def __str__(self) -> str:
+        """One line: ``Tool Order: 0.5 (threshold 1) failed: 1 of 2 expected calls aligned``."""
+        value = "" if self.value is None else f" {self.value:.4g} (threshold {self.threshold:g})"
+        reason = f": {short_line(self.reason, _REASON)}" if self.reason else ""
+        return f"{short_line(self.name, _REASON)}:{value} {self.outcome}{reason}"
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Score:
+        """Make the score that `to_dict` wrote. Keys that no field has are ignored."""
+        return cls(**{item.name: data[item.name] for item in fields(cls) if item.name in data})
 
     def to_dict(self) -> dict[str, Any]:
         """Every field under its name, without the digests of values that were not recorded whole."""

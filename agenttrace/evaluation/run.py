@@ -16,7 +16,7 @@ from agenttrace.core.errors import ConfigError, ExpectationError, ScorerError
 from agenttrace.core.example import Example
 from agenttrace.core.numbers import is_number, is_whole
 from agenttrace.core.protocols import ChatModel, ChecksExamples, Scorer, Store, name_of_model, optional
-from agenttrace.core.report import EvaluationReport
+from agenttrace.core.report import EvaluationInterrupted, EvaluationReport
 from agenttrace.evaluation.agent_run import Captured, CaptureScope, Target
 from agenttrace.evaluation.engine import Engine, Progress
 from agenttrace.scoring.checks import checked_scorers
@@ -114,13 +114,15 @@ class Evaluation:
 
     @contextmanager
     def interruptible(self) -> Iterator[None]:
-        """Store the results so far, whatever ends the run."""
+        """Store the results so far, whatever ends the run; an interruption carries them, too."""
         try:
             yield
         except BaseException as error:
-            _store_report(self.header.report(self.engine, interrupted=True), self.store, self.redaction)
-            if isinstance(error, Interrupted):
-                raise KeyboardInterrupt from None
+            not_run = sum(result is None for result in self.engine.results)
+            report = self.header.report(self.engine, interrupted=True, not_run=not_run)
+            _store_report(report, self.store, self.redaction)
+            if isinstance(error, Interrupted | KeyboardInterrupt):
+                raise EvaluationInterrupted(report) from None
             raise
 
     def stored_report(self) -> EvaluationReport:
