@@ -23,19 +23,24 @@ def outcome_of(
 
     The agent's own failure comes first, then the reason why nothing could be compared. A score below its
     threshold fails the example even where another scorer errored. Without a failed score, an errored one
-    makes the result errored; so do scorers that all skipped.
+    makes the result errored; so do scorers that all skipped. Scores that inform (`gate=False`) do not count.
     """
     if failure is not None:
         return "failed", failure
     if why_not_comparable is not None:
         return "errored", why_not_comparable
-    outcomes = {score.outcome for score in scores}
+    outcomes = {score.outcome for score in scores if score.gate}
     if "failed" in outcomes:
         return "failed", None
     if "errored" in outcomes:
         return "errored", None
     if "passed" in outcomes:
         return "passed", None
+    if scores and not outcomes:
+        return (
+            "errored",
+            "every scorer of this example only informs (gate=False), so nothing says that it passes",
+        )
     return "errored", "every scorer skipped this example, so nothing says that it passes"
 
 

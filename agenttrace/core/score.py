@@ -24,7 +24,7 @@ class Score:
     `value` is in 0..1, or None when skipped or errored. `reason` restates the arithmetic so that a reader
     can recompute the value; `details` holds the same facts machine-readably; `diff` is the aligned
     comparison as text, where the scorer makes one. `error` is the traceback of a broken scorer. `duration`
-    is in seconds, `cost` in US dollars.
+    is in seconds, `cost` in US dollars. Without `gate` the score informs: it decides no result's outcome.
     """
 
     name: str
@@ -41,6 +41,7 @@ class Score:
     usage: Mapping[str, Any] | None = None
     duration: float | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    gate: bool = True
 
     @classmethod
     def of(
@@ -106,6 +107,10 @@ class Score:
     def with_duration(self, seconds: float) -> Score:
         """The same score with the time it took."""
         return replace(self, duration=seconds)
+
+    def informing(self) -> Score:
+        """The same score, which decides no outcome."""
+        return replace(self, gate=False)
 
     def to_dict(self) -> dict[str, Any]:
         """Every field under its name, without the digests of values that were not recorded whole."""

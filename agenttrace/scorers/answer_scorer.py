@@ -18,10 +18,14 @@ from agenttrace.expectations.values import agreement
 
 
 class AnswerScorer:
-    """Holds a scorer's name and threshold, reads the two answers, writes the score."""
+    """Holds a scorer's name and threshold, reads the two answers, writes the score.
 
-    def __init__(self, name: str, threshold: float) -> None:
+    With `gate=False` the score informs: it is shown and stored, and fails nothing.
+    """
+
+    def __init__(self, name: str, threshold: float, gate: bool = True) -> None:
         self.name = name
+        self.gate = gate
         self.threshold = checked_threshold(threshold, name)
 
     def check(self, example: Example) -> None:
