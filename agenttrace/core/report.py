@@ -10,6 +10,7 @@ from uuid import uuid4
 from agenttrace.core.score import Mean, Score, mean_data, mean_values
 
 if TYPE_CHECKING:
+    from agenttrace.core.aggregates import ReportSummary
     from agenttrace.core.example import Example
     from agenttrace.core.trace import Trace
 
@@ -206,6 +207,12 @@ class EvaluationReport(Sequence[ScoringResult]):
         has no scores, and a skipped or errored score has no value. A scorer without any value is not there.
         """
         return mean_values((score for result in self.results for score in result.scores), len(self))
+
+    def summary(self) -> ReportSummary:
+        """The results in numbers: by scorer, by example and by tag, with intervals, pass@k and pass^k."""
+        from agenttrace.core.aggregates import ReportSummary  # on use: most reports are never summed up
+
+        return ReportSummary.of(self.results)
 
     @property
     def mean_lines(self) -> list[str]:

@@ -172,3 +172,14 @@ def checked_threshold(threshold: float, scorer: str) -> float:
     if not (is_number(threshold) and 0 <= threshold <= 1):
         raise ScorerError(f"{scorer}: threshold is a number from 0 to 1, got {threshold!r}")
     return threshold
+
+
+def checked_gate(gate: bool, scorer: str) -> bool:
+    """Return whether a scorer decides the outcome of results.
+
+    Raises:
+        ScorerError: it is neither True nor False.
+    """
+    if not isinstance(gate, bool):
+        raise ScorerError(f"{scorer}: gate is True or False, got {gate!r}")
+    return gate

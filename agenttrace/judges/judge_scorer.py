@@ -13,7 +13,7 @@ from agenttrace.core.errors import AgentTraceError, ConfigError, JudgeError, Sco
 from agenttrace.core.example import Example
 from agenttrace.core.numbers import is_whole
 from agenttrace.core.protocols import ChatModel, name_of_model
-from agenttrace.core.score import Score, checked_threshold
+from agenttrace.core.score import Score, checked_gate, checked_threshold
 from agenttrace.core.trace import Trace
 from agenttrace.judges.evidence import Evidence
 from agenttrace.judges.formulas import culprits, facts
@@ -66,7 +66,7 @@ class JudgeScorer(ABC):
         gate: bool = True,
     ) -> None:
         self.name = name or self.name
-        self.gate = gate
+        self.gate = checked_gate(gate, self.name)
         self.threshold = float(checked_threshold(threshold, self.name))
         if not is_whole(votes, 1):
             raise ScorerError(f"{self.name}: votes is a whole number from 1, got {votes!r}")

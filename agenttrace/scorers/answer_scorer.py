@@ -11,7 +11,7 @@ from agenttrace.core.example import Example
 from agenttrace.core.jsonable import jsonable
 from agenttrace.core.marks import Cause, cause_of, cause_within, without_digests
 from agenttrace.core.numbers import is_number
-from agenttrace.core.score import Score, checked_threshold
+from agenttrace.core.score import Score, checked_gate, checked_threshold
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.reading import cannot_tell
 from agenttrace.expectations.values import agreement
@@ -25,7 +25,7 @@ class AnswerScorer:
 
     def __init__(self, name: str, threshold: float, gate: bool = True) -> None:
         self.name = name
-        self.gate = gate
+        self.gate = checked_gate(gate, name)
         self.threshold = checked_threshold(threshold, name)
 
     def check(self, example: Example) -> None:

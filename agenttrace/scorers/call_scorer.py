@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
 from agenttrace.core.errors import ScorerError, did_you_mean
-from agenttrace.core.score import Score, checked_threshold
+from agenttrace.core.score import Score, checked_gate, checked_threshold
 from agenttrace.core.tool_call import ToolCall
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.expectation import Attempts
@@ -51,7 +51,7 @@ class CallScorer:
                 names.remove("options")
                 hint = did_you_mean(option, names)
                 raise TypeError(f"{type(self).__name__}() has no option {option!r}{hint}")
-        self.gate = options.get("gate", True)
+        self.gate = checked_gate(options.get("gate", True), name)
         self.selection = Selection.of(
             agent=options.get("agent"),
             attempts=options.get("attempts", "count"),

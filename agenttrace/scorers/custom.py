@@ -9,7 +9,7 @@ from typing import Any, overload
 
 from agenttrace.core.errors import ScorerError, did_you_mean
 from agenttrace.core.example import Example
-from agenttrace.core.score import Score, checked_threshold
+from agenttrace.core.score import Score, checked_gate, checked_threshold
 from agenttrace.core.trace import Trace
 from agenttrace.matching.selection import actual_calls
 
@@ -44,7 +44,7 @@ class FunctionScorer:
 
     def __init__(self, function: Callable[..., Any], name: str, threshold: float, gate: bool = True) -> None:
         self.name = name
-        self.gate = gate
+        self.gate = checked_gate(gate, name)
         self.threshold = checked_threshold(threshold, name)
         self.function = function
         self._parameters = _parameters(function)

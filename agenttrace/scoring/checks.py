@@ -45,9 +45,6 @@ def _checked_scorer(scorer: Any) -> Scorer:
         raise ScorerError(f"the scorer {described(scorer)} needs a name, a text; got {name!r}")
     if not is_number(threshold) or math.isnan(threshold):
         raise ScorerError(f"the scorer {name!r} needs a threshold, a number; got {threshold!r}")
-    informing = optional(scorer, Gates)
-    if informing is not None and not isinstance(informing.gate, bool):
-        raise ScorerError(f"the scorer {name!r}: gate is True or False, got {informing.gate!r}")
     usable: Scorer = scorer
     return usable
 
@@ -55,7 +52,7 @@ def _checked_scorer(scorer: Any) -> Scorer:
 def gates(scorer: Scorer) -> bool:
     """Return False for a scorer that informs without deciding the outcome."""
     hook = optional(scorer, Gates)
-    return hook is None or hook.gate
+    return hook is None or hook.gate is not False  # a scorer of one's own may call another thing its gate
 
 
 def check_gates(scorers: Sequence[Scorer]) -> None:

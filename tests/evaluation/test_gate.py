@@ -1,6 +1,7 @@
 """Scorers that inform: their scores are shown, stored and counted, and fail nothing."""
 
 import inspect
+from functools import partial
 
 import pytest
 
@@ -92,8 +93,15 @@ def test_scorers_that_all_inform_are_an_error_before_anything_runs():
 
 
 def test_a_gate_that_is_no_truth_value_is_an_error():
-    with pytest.raises(ScorerError, match="gate is True or False, got 'no'"):
-        run_evaluation([EXAMPLE], [ToolOrderScorer(gate="no")])
+    for make in (ToolOrderScorer, ExactMatchScorer, judges.FaithfulnessScorer, partial(scorer, lambda: 1)):
+        with pytest.raises(ScorerError, match="gate is True or False, got 'no'"):
+            make(gate="no")
+
+
+def test_a_scorer_of_one_s_own_may_call_another_thing_its_gate():
+    own = Does(lambda e, t: scored(0.0))
+    own.gate = object()
+    assert not run_evaluation([EXAMPLE], [own]).passed
 
 
 def test_where_no_score_gates_nothing_says_that_it_passes():
