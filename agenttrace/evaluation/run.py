@@ -19,7 +19,7 @@ from agenttrace.core.protocols import ChatModel, ChecksExamples, Scorer, Store, 
 from agenttrace.core.report import EvaluationInterrupted, EvaluationReport
 from agenttrace.evaluation.agent_run import Captured, CaptureScope, Target
 from agenttrace.evaluation.engine import Engine, Progress
-from agenttrace.scoring.checks import checked_scorers
+from agenttrace.scoring.checks import check_gates, checked_scorers
 from agenttrace.scoring.isolation import Interrupted
 from agenttrace.scoring.redacted import redacted_report
 from agenttrace.tracing.capture import capture
@@ -101,6 +101,7 @@ class Evaluation:
         )
         check_limits(engine.concurrency, engine.timeout, engine.trials)
         check_executor(engine.executor)
+        check_gates(engine.scorers)
         check_needs(engine.scorers, engine.examples)
         store = options.get("store")
         header = _RunHeader(
