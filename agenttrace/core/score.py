@@ -24,7 +24,7 @@ class Score:
     `value` is in 0..1, or None when skipped or errored. `reason` restates the arithmetic so that a reader
     can recompute the value; `details` holds the same facts machine-readably; `diff` is the aligned
     comparison as text, where the scorer makes one. `error` is the traceback of a broken scorer. `duration`
-    is in seconds, `cost` in US dollars.
+    is in seconds, `cost` in US dollars. With `lower_is_better` a value up to the threshold passes.
     """
 
     name: str
@@ -41,6 +41,7 @@ class Score:
     usage: Mapping[str, Any] | None = None
     duration: float | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    lower_is_better: bool = False
 
     @classmethod
     def of(
@@ -81,6 +82,7 @@ class Score:
             usage=usage,
             cost=cost,
             metadata=metadata or {},
+            lower_is_better=lower_is_better,
         )
 
     @classmethod
