@@ -18,6 +18,7 @@ from agenttrace.core.protocols import ChatModel, ChecksExamples, Scorer, Store, 
 from agenttrace.core.report import EvaluationReport
 from agenttrace.evaluation.agent_run import Captured, CaptureScope, Target
 from agenttrace.evaluation.engine import Engine, Progress
+from agenttrace.evaluation.run_metadata import run_metadata
 from agenttrace.evaluation.run_storage import keep_run, store_of
 from agenttrace.scoring.checks import checked_scorers
 from agenttrace.scoring.isolation import Interrupted
@@ -107,6 +108,7 @@ class Evaluation:
             project=options.get("project_name") or _project_of(tracer),
             model=_name_of(options.get("model")),
             metadata=options.get("metadata") or {},
+            facts=run_metadata(engine.examples, engine.scorers, function=function, trials=engine.trials),
         )
         return cls(engine, header, store, _redaction_of(tracer), tracer)
 
@@ -128,7 +130,8 @@ class Evaluation:
         return report
 
     def _keep(self, report: EvaluationReport) -> None:
-        keep_run(report, self.store, self.redaction, self.tracer)
+        facts = {name: fact for name, fact in self.header.facts.items() if name not in self.header.metadata}
+        keep_run(report, self.store, self.redaction, self.tracer, facts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,6 +142,7 @@ class _RunHeader:
     project: str
     model: str | None
     metadata: Mapping[str, Any]
+    facts: Mapping[str, Any]
     started_ns: int = field(default_factory=time.time_ns)
     start: float = field(default_factory=time.perf_counter)
 
@@ -151,7 +155,7 @@ class _RunHeader:
             model=self.model,
             started_ns=self.started_ns,
             duration=time.perf_counter() - self.start,
-            metadata={**self.metadata, **more},
+            metadata={**self.facts, **self.metadata, **more},
         )
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 from agenttrace.core.batch import Batch
 from agenttrace.core.errors import error_text
+from agenttrace.core.jsonable import jsonable
 from agenttrace.core.protocols import HasPath, Store, optional
 from agenttrace.core.report import EvaluationReport
 from agenttrace.core.span import Span
@@ -46,16 +49,24 @@ def store_of(store: Store | None, tracer: Any) -> Store | None:
     return default_store() if enabled_by_environment() else None
 
 
-def keep_run(report: EvaluationReport, store: Store | None, redaction: Redaction, tracer: Any) -> None:
+def keep_run(
+    report: EvaluationReport,
+    store: Store | None,
+    redaction: Redaction,
+    tracer: Any,
+    facts: Mapping[str, Any] = MappingProxyType({}),
+) -> None:
     """Store a run with its traces, redacted. A store that fails is a warning once: the results are returned.
 
     What `tracer` (or, without one, the process's first tracer) records into the same store is there already,
-    or on its way.
+    or on its way. `facts` are the metadata that agenttrace itself added: no rule of the user's sees
+    them, which could make two runs look different.
     """
     if store is None:
         return
     with _warning_of(store, report):
         stored = redacted_report(report, redaction)
+        stored = replace(stored, metadata={**stored.metadata, **redaction.inside(jsonable(dict(facts)))})
         spans = list(_spans_to_store(stored, _is_same(store, _recording_store(tracer))))
         if spans:
             with _warning_of(store, report):  # the results are stored in any case
