@@ -29,6 +29,7 @@ class Score:
     can recompute the value; `details` holds the same facts machine-readably; `diff` is the aligned
     comparison as text, where the scorer makes one. `error` is the traceback of a broken scorer. `duration`
     is in seconds, `cost` in US dollars. Without `gate` the score informs: it decides no result's outcome.
+    With `lower_is_better` a value up to the threshold passes.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Score:
     duration: float | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
     gate: bool = True
+    lower_is_better: bool = False
 
     @classmethod
     def of(
@@ -86,6 +88,7 @@ class Score:
             usage=usage,
             cost=cost,
             metadata=metadata or {},
+            lower_is_better=lower_is_better,
         )
 
     @classmethod
