@@ -1,8 +1,8 @@
 """A score's diff laid out anew for a terminal's width.
 
-A score keeps its diff as text, 80 columns wide; what was compared is not kept. On a wider terminal the lines of
-one differing call are joined, as `explain` with that width would print them, where they fit; on a narrower one
-long lines are broken below where the call begins.
+A score keeps its diff as text, 80 columns wide; what was compared is not kept. On a wider terminal the lines
+of one differing call are joined where they fit, as `explain` with that width would print them; on a narrower
+one long lines are broken below where the call begins.
 """
 
 from __future__ import annotations

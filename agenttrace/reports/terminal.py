@@ -58,7 +58,7 @@ def label(result: ScoringResult) -> str:
 
 
 def why(result: ScoringResult) -> str:
-    """Why a result is no pass, on one line: what was raised, or the first reason with the first place that differs."""
+    """Why a result is no pass, on one line: what was raised, or the first reason and place that differs."""
     ends = (result.error or "").strip().splitlines()[-1:]  # of a traceback, what was raised
     bad = [score for score in result.scores if not score.passed]
     reason = next((score.reason for score in bad if score.reason), "")
@@ -145,7 +145,7 @@ def _result(result: ScoringResult, width: int | None) -> Iterator[Line]:
 
 
 def detail_lines(result: ScoringResult, width: int | None = None) -> Iterator[Line]:
-    """What is wrong with a result in full: its error with the calls before it, its scores with their diffs."""
+    """What is wrong with a result in full: its error and the calls before it, its scores with their diffs."""
     if result.error is not None:
         yield from _error(result.error, "  ")
         yield from _calls(result)
@@ -229,6 +229,14 @@ def _calls(result: ScoringResult) -> Iterator[Line]:
         yield Line(f"    … {len(calls) - 20} more calls", "dim")
 
 
+def interruption_line(report: EvaluationReport) -> str:
+    """Of an interrupted run, how many results there are not: ``interrupted: 280 of 400 were not run``."""
+    not_run = report.metadata.get("not_run")
+    known = isinstance(not_run, int)
+    what = f"{not_run} of {not_run + len(report)}" if known else "the examples that are not listed"
+    return f"interrupted: {what} were not run"
+
+
 def _summary(report: EvaluationReport) -> Iterator[Line]:
     """Lines about the whole run: means, vacuous guards, the pass rate, a requirement, an interruption."""
     trials = max((result.trials for result in report.results), default=1)
@@ -242,10 +250,7 @@ def _summary(report: EvaluationReport) -> Iterator[Line]:
     if "requirement" in report.metadata:
         lines.append(f"required: {safe_line(str(report.metadata['requirement']))}")
     if report.metadata.get("interrupted"):
-        count = report.metadata.get("not_run")
-        total = count + len(report) if isinstance(count, int) else None
-        what = "the examples that are not listed" if total is None else f"{count} of {total}"
-        lines.append(f"interrupted: {what} were not run")
+        lines.append(interruption_line(report))
     for line in lines:
         yield Line(line)
     if lines:

@@ -120,7 +120,7 @@ def table_lines(
 ) -> Iterator[Line]:
     """The head and the rows, each column as wide as its widest cell and at most `limit` characters.
 
-    With `width`, the widest columns give way until the table is no wider; none below its head or 8 characters.
+    With `width`, the widest columns give way until the table is no wider; none below its head, or 8.
     """
     cells = [[safe_line(cell) for cell in row] for row in (head, *rows)]
     widths = [min(max(len(row[column]) for row in cells), limit) for column in range(len(head))]
