@@ -232,8 +232,9 @@ def _calls(result: ScoringResult) -> Iterator[Line]:
 def interruption_line(report: EvaluationReport) -> str:
     """Of an interrupted run, how many results there are not: ``interrupted: 280 of 400 were not run``."""
     not_run = report.metadata.get("not_run")
-    known = isinstance(not_run, int)
-    what = f"{not_run} of {not_run + len(report)}" if known else "the examples that are not listed"
+    what = "the examples that are not listed"
+    if isinstance(not_run, int):
+        what = f"{not_run} of {not_run + len(report)}"
     return f"interrupted: {what} were not run"
 
 
