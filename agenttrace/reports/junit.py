@@ -1,8 +1,8 @@
 """An evaluation report as JUnit XML, which CI servers read.
 
-One testcase for each example, its trials and scores as properties. The failure's message is the line that says
-what is wrong, its text the scores with their diffs. An interrupted run has one testcase more, an error: what was
-not run must not look as if all was well.
+One testcase for each example, its trials and scores as properties. The failure's message is the line that
+says what is wrong, its text the scores with their diffs. An interrupted run has one testcase more, an error:
+what was not run must not look as if all was well.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _NO_CHARACTERS = re.compile("[\ufffe\uffff]")
 
 
 def junit_report(report: EvaluationReport) -> str:
-    """The report as the text of a JUnit file. Redact it first, as the store does: it holds what was recorded."""
+    """The report as the text of a JUnit file. Redact it first, as the store does."""
     suite = Element("testsuite", name=_line(report.name or "agenttrace"))
     _add_properties(suite, _about_the_run(report))
     for example in by_example(report):
@@ -42,7 +42,7 @@ def junit_report(report: EvaluationReport) -> str:
     for tag, word in _COUNTED.items():
         counts[word] = str(sum(case.find(tag) is not None for case in cases))
     suite.attrib |= {**counts, "time": f"{report.duration:.3f}", "timestamp": _timestamp(report)}
-    root = Element("testsuites", name=suite.attrib["name"], time=suite.attrib["time"], **counts)
+    root = Element("testsuites", {"name": suite.attrib["name"], "time": suite.attrib["time"], **counts})
     root.append(suite)
     indent(root)
     return f'<?xml version="1.0" encoding="utf-8"?>\n{tostring(root, encoding="unicode")}\n'
@@ -64,7 +64,7 @@ def _kind(result: ScoringResult) -> str:
     """What failed: the first scorer, or the agent."""
     if result.outcome == "not_run":
         return "not run"
-    return next((_line(score.name) for score in result.scores if not score.passed), "agent")
+    return next((_line(score.name) for score in result.scores if not score.passed), "") or "agent"
 
 
 def _about_the_run(report: EvaluationReport) -> Iterator[tuple[str, str]]:

@@ -60,7 +60,7 @@ def markdown_report(report: EvaluationReport, comparison: Sequence[str] = (), *,
 
 
 def scorer_rows(scores: Iterable[tuple[str, float | None, str]], total: int | None = None) -> list[ScorerRow]:
-    """A row for each scorer of `scores` (name, value, outcome). A mean is of `total`, or of its own scores."""
+    """A row for each scorer of `scores` (name, value, outcome); means are of `total`, or of their scores."""
     by_name: dict[str, list[tuple[float | None, str]]] = {}
     for name, value, outcome in scores:
         by_name.setdefault(name, []).append((value, outcome))
