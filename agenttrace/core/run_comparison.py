@@ -1,4 +1,4 @@
-"""What two runs say of the same examples: `RunRecord`, what is needed of each; `RunComparison`, the outcome."""
+"""Two runs of the same examples: `RunRecord`, what is needed of each; `RunComparison`, the outcome."""
 
 from __future__ import annotations
 

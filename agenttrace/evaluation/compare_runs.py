@@ -64,7 +64,7 @@ def compare_runs(before: RunRecord, after: RunRecord) -> RunComparison:
 
 def _pairs(before: Sequence[ExampleRecord], after: Sequence[ExampleRecord]) -> Iterator[Pair]:
     """The examples of the run after, each with its own of the run before; then those that are gone."""
-    left = {index: record for index, record in enumerate(before)}
+    left = dict(enumerate(before))
     partner: dict[int, tuple[ExampleRecord, MatchedBy]] = {}
     keys: tuple[tuple[MatchedBy, Callable[[ExampleRecord], str | None], bool], ...] = (
         ("id", lambda record: record.example_id, True),

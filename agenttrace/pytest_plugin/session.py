@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +15,9 @@ from agenttrace.core.jsonable import to_json
 from agenttrace.core.protocols import HasPath, Store, optional
 from agenttrace.core.report import EvaluationReport, ScoringResult
 from agenttrace.pytest_plugin import RESULTS
+from agenttrace.reports.markdown import scorer_rows
 from agenttrace.reports.terminal import relative_source
+from agenttrace.reports.text import safe_line
 from agenttrace.scoring.redacted import redacted_report
 from agenttrace.store import open_store
 from agenttrace.tracing.redaction import Redaction
@@ -93,25 +94,10 @@ def _keep(report: EvaluationReport, rows: Sequence[Mapping[str, Any]]) -> Iterat
 
 def _scorer_lines(report: EvaluationReport) -> Iterator[str]:
     """For each scorer its name, its mean over how many of how many, how many passed, failed, errored."""
-    rows = list(scorer_rows(report))
+    scores = [
+        (score.name, score.value, score.outcome) for result in report.results for score in result.scores
+    ]
+    rows = scorer_rows(scores)
     width = max((len(name) for name, _, _ in rows), default=0)
     for name, mean, counts in rows:
-        yield f"{name:<{width}}  {mean}  {counts}"
-
-
-def scorer_rows(report: EvaluationReport) -> Iterator[tuple[str, str, str]]:
-    """For each scorer its name, its mean as text, its outcomes as text."""
-    scores: dict[str, list[tuple[float | None, str]]] = {}
-    for result in report.results:
-        for score in result.scores:
-            scores.setdefault(score.name, []).append((score.value, score.outcome))
-    words = ("passed", "failed", "errored", "skipped")
-    for name, some in scores.items():
-        values = [value for value, _ in some if value is not None]
-        mean = (
-            f"{math.fsum(values) / len(values):.2f} over {len(values)} of {len(some)}"
-            if values
-            else "no value"
-        )
-        outcomes = [outcome for _, outcome in some]
-        yield name, mean, ", ".join(f"{outcomes.count(word)} {word}" for word in words if word in outcomes)
+        yield f"{safe_line(name):<{width}}  {mean}  {counts}"
