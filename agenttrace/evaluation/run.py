@@ -18,6 +18,8 @@ from agenttrace.core.numbers import is_number, is_whole
 from agenttrace.core.protocols import ChatModel, ChecksExamples, Scorer, Store, name_of_model, optional
 from agenttrace.core.report import EvaluationReport
 from agenttrace.evaluation.agent_run import Captured, CaptureScope, Target
+from agenttrace.evaluation.analyses import SuiteAnalyses
+from agenttrace.evaluation.coverage import constant
 from agenttrace.evaluation.engine import Engine, Progress
 from agenttrace.scoring.checks import checked_scorers
 from agenttrace.scoring.isolation import Interrupted
@@ -151,6 +153,7 @@ class _RunHeader:
             started_ns=self.started_ns,
             duration=time.perf_counter() - self.start,
             metadata={**self.metadata, **more},
+            analyses=SuiteAnalyses(constant(engine.scorers)),
         )
 
 
