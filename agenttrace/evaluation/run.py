@@ -17,6 +17,8 @@ from agenttrace.core.numbers import is_number, is_whole
 from agenttrace.core.protocols import ChatModel, ChecksExamples, Scorer, Store, name_of_model, optional
 from agenttrace.core.report import EvaluationInterrupted, EvaluationReport
 from agenttrace.evaluation.agent_run import Captured, CaptureScope, Target
+from agenttrace.evaluation.analyses import SuiteAnalyses
+from agenttrace.evaluation.coverage import constant
 from agenttrace.evaluation.engine import Engine, Progress
 from agenttrace.evaluation.run_metadata import run_metadata
 from agenttrace.evaluation.run_storage import keep_run, store_of
@@ -159,6 +161,7 @@ class _RunHeader:
             started_ns=self.started_ns,
             duration=time.perf_counter() - self.start,
             metadata={**self.facts, **self.metadata, **more},
+            analyses=SuiteAnalyses(constant(engine.scorers)),
         )
 
 
