@@ -6,12 +6,15 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import click
 
 from agenttrace.cli.loading import load_function, load_scorer
+from agenttrace.cli.selection_options import selection_options
 from agenttrace.cli.store_option import store_option
 from agenttrace.core.report import EvaluationFailed, ScoringResult
+from agenttrace.datasets.selection import selected
 from agenttrace.evaluation.assertion import examples_in, require_passed
 from agenttrace.evaluation.engine import Progress
 from agenttrace.evaluation.evaluate import run_evaluation
@@ -58,6 +61,7 @@ ERRORED = 2
 @click.option(
     "--require", metavar="'pass_rate >= 0.8'", help="Pass when this holds instead of when all pass."
 )
+@selection_options
 @store_option
 def eval_run(
     file: str,
@@ -70,10 +74,11 @@ def eval_run(
     trials: int,
     require: str | None,
     store: str | None,
+    **selection: Any,
 ) -> int:
     """Evaluate the examples of FILE (YAML, JSON, JSONL, CSV); exit with 0 passed, 1 failed, 2 errored."""
     requirement = None if require is None else Requirement.parse(require)
-    examples = examples_in(file)
+    examples = selected(examples_in(file), **selection)
     scorers = [load_scorer(name) for name in scorer_names]
     function = None if function_name is None else load_function(function_name)
     tracer = Tracer(project_name=project or Path(file).stem, store=store)
