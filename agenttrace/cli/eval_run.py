@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -10,8 +11,10 @@ from agenttrace.cli.loading import load_function, load_scorer
 from agenttrace.cli.main import INTERRUPTED
 from agenttrace.cli.progress import shown_progress
 from agenttrace.cli.report_options import ReportFiles, finish, report_options
+from agenttrace.cli.selection_options import selection_options
 from agenttrace.cli.store_option import store_option
 from agenttrace.core.report import EvaluationFailed, EvaluationInterrupted, EvaluationReport
+from agenttrace.datasets.selection import selected
 from agenttrace.evaluation.assertion import examples_in, require_passed
 from agenttrace.evaluation.evaluate import run_evaluation
 from agenttrace.evaluation.requirement import Requirement
@@ -55,6 +58,7 @@ ERRORED = 2
 @click.option(
     "--require", metavar="'pass_rate >= 0.8'", help="Pass when this holds instead of when all pass."
 )
+@selection_options
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
 @report_options
 @store_option
@@ -71,10 +75,11 @@ def eval_run(
     quiet: bool,
     files: ReportFiles,
     store: str | None,
+    **selection: Any,
 ) -> int:
     """Evaluate the examples of FILE (YAML, JSON, JSONL, CSV); exit with 0 passed, 1 failed, 2 errored."""
     requirement = None if require is None else Requirement.parse(require)
-    examples = examples_in(file)
+    examples = selected(examples_in(file), **selection)
     scorers = [load_scorer(name) for name in scorer_names]
     function = None if function_name is None else load_function(function_name)
     tracer = Tracer(project_name=project or Path(file).stem, store=store)
