@@ -257,7 +257,7 @@ class TellsHealth(Protocol):
         ...
 
 
-class Store(SpanSink, BeginsAnew, Protocol):
+class Store(SpanSink, BeginsAnew, TellsHealth, Protocol):
     """Keeps what is recorded, and can be read back. Reading may happen on any thread.
 
     Raises:

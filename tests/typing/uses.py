@@ -124,6 +124,7 @@ def blocks_and_captures_are_typed() -> None:
     with tracer.capture() as captured, tracer.turn(2):
         lookup(7)
     assert_type(captured.trace, Trace)
+    assert_type(tracer.store.health().waiting, int)
     assert_type(captured.trace.tool_calls, tuple[ToolCall, ...])
     assert_type(captured.trace.tool_calls[0].failed, bool | None)
 
