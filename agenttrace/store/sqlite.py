@@ -133,7 +133,7 @@ class SQLiteStore(Store, KeepsUnsent):
         """Keep spans alone; see `write`."""
         self.write(Batch(spans))
 
-    def write_scores(self, scores: Sequence[tuple[str, str | None, Score]]) -> None:
+    def write_scores(self, scores: Sequence[tuple[str | None, str | None, Score]]) -> None:
         """Keep scores alone, each with its trace id and span id (None: the whole trace); see `write`."""
         self.write(Batch(scores=[ScoreRow(*row) for row in scores]))
 
