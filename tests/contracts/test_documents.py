@@ -24,12 +24,16 @@ def scripts(document: Path) -> list[str]:
     return FENCE.findall(document.read_text())
 
 
-PROGRAMS = {"agenttrace": ["-m", "agenttrace"], "pytest": ["-m", "pytest", "-p", "no:cacheprovider"], "python": []}
+PROGRAMS = {
+    "agenttrace": ["-m", "agenttrace"],
+    "pytest": ["-m", "pytest", "-p", "no:cacheprovider"],
+    "python": [],
+}
 EXIT_CODE = re.compile(r"# exit code (\d+)")
 
 
 def commands(document: Path) -> list[tuple[list[str], int, list[str]]]:
-    """The commands to run: each with its exit code (0, or what a comment says) and the lines shown below it."""
+    """The commands to run: each with its exit code (0, or a comment's) and the lines shown below it."""
     found: list[tuple[list[str], int, list[str]]] = []
     for language, marks, body in scripts(document):
         if language != "console" or "runs" not in marks.split():
