@@ -26,7 +26,7 @@ def scripts(document: Path) -> list[str]:
 
 PROGRAMS = {
     "agenttrace": ["-m", "agenttrace"],
-    "pytest": ["-m", "pytest", "-p", "no:cacheprovider"],
+    "pytest": ["-m", "pytest", *"-p no:cacheprovider -p no:randomly -p no:langsmith_plugin".split()],
     "python": [],
 }
 EXIT_CODE = re.compile(r"# exit code (\d+)")
@@ -69,8 +69,8 @@ def test_the_examples_of_a_document_run(document, tmp_path):
             caught = "except AssertionError as failure:\n    print(failure)\n"
             body = f"try:\n{indented}{caught}else:\n    raise SystemExit('did not fail')\n"
         lines.append(body)
-    environment = {**os.environ, "AGENTTRACE_STORE": str(tmp_path / "traces.db"), "COLUMNS": "160"}
-    environment.pop("GITHUB_STEP_SUMMARY", None)
+    ours = {key: value for key, value in os.environ.items() if not key.startswith(("PYTEST_", "GITHUB_"))}
+    environment = {**ours, "AGENTTRACE_STORE": str(tmp_path / "traces.db"), "COLUMNS": "160"}
 
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, *arguments]
