@@ -14,7 +14,8 @@ from agenttrace.tracing import secrets
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = {path.name: path.read_text() for path in (ROOT / "docs").glob("*.md")}
-EVERYTHING = "\n".join([*DOCS.values(), (ROOT / "README.md").read_text()])
+README = (ROOT / "README.md").read_text()
+EVERYTHING = "\n".join([*DOCS.values(), README])
 
 
 def classes(room):
@@ -93,6 +94,15 @@ def test_the_page_of_commands_has_none_that_does_not_exist():
 def test_the_page_of_commands_has_no_option_that_does_not_exist(command):
     known = {option for param in options(command) for option in (*param.opts, *param.secondary_opts)}
     assert options_on_the_page(command) - known - {"--help", "-h"} == set()
+
+
+def test_every_page_is_in_the_readmes_table():
+    table = README.partition("## Where to find what")[2].partition("\n## ")[0]
+    assert [name for name in sorted(DOCS) if f"](docs/{name})" not in table] == []
+
+
+def test_the_readme_stays_short():
+    assert README.count("\n") <= 220
 
 
 def test_the_commands_are_found():

@@ -26,7 +26,7 @@ def scripts(document: Path) -> list[str]:
 
 PROGRAMS = {
     "agenttrace": ["-m", "agenttrace"],
-    "pytest": ["-m", "pytest", *"-p no:cacheprovider -p no:randomly -p no:langsmith_plugin".split()],
+    "pytest": ["-m", "pytest", "-pno:cacheprovider", "-pno:randomly", "-pno:langsmith_plugin"],
     "python": [],
 }
 EXIT_CODE = re.compile(r"# exit code (\d+)")
@@ -106,6 +106,22 @@ def test_every_relative_link_leads_somewhere():
         for document in DOCUMENTS
         for target in re.findall(r"\]\((?!https?:|#|mailto:)([^)#\s]+)", document.read_text())
         if not (document.parent / target).exists()
+    ]
+    assert broken == []
+
+
+def anchors(document: Path) -> set[str]:
+    """What a link may name after ``#``: the headings, in GitHub's spelling."""
+    headings = re.findall(r"^#+ (.+)$", FENCE.sub("", document.read_text()), re.M)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_every_link_to_a_heading_leads_to_one():
+    broken = [
+        f"{document.name}: {path}#{anchor}"
+        for document in DOCUMENTS
+        for path, anchor in re.findall(r"\]\((?!https?:)([^)#\s]*)#([^)\s]+)", document.read_text())
+        if (target := document.parent / path if path else document).exists() and anchor not in anchors(target)
     ]
     assert broken == []
 
