@@ -110,10 +110,10 @@ class Exporter(Protocol):
 
 
 class TakesScores(Protocol):
-    """Optional hook of an exporter: scores go there, too."""
+    """Optional hook of an exporter, part of every `Store`: scores go there, too."""
 
     def write_scores(self, scores: Sequence[ScoreRow]) -> None:
-        """Send scores, each with its trace id and span id (None: the whole trace)."""
+        """Send, or keep, scores, each with its trace id and span id (None: the whole trace)."""
         ...
 
 
@@ -266,7 +266,7 @@ class TellsHealth(Protocol):
         ...
 
 
-class Store(SpanSink, BeginsAnew, Protocol):
+class Store(SpanSink, TakesScores, BeginsAnew, TellsHealth, Protocol):
     """Keeps what is recorded, and can be read back. Reading may happen on any thread.
 
     Raises:
