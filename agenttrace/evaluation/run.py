@@ -21,7 +21,7 @@ from agenttrace.evaluation.analyses import SuiteAnalyses
 from agenttrace.evaluation.coverage import constant
 from agenttrace.evaluation.engine import Engine, Progress
 from agenttrace.evaluation.run_metadata import run_metadata
-from agenttrace.evaluation.run_storage import keep_run, store_of
+from agenttrace.evaluation.run_storage import keep_run, keep_traces, store_of
 from agenttrace.scoring.checks import check_gates, checked_scorers
 from agenttrace.scoring.isolation import Interrupted
 from agenttrace.tracing.capture import capture
@@ -132,6 +132,12 @@ class Evaluation:
         """The report of all results, which are stored."""
         report = self.header.report(self.engine)
         self._keep(report)
+        return report
+
+    def report(self) -> EvaluationReport:
+        """The report of all results, whose traces are stored: the results become part of a larger run."""
+        report = self.header.report(self.engine)
+        keep_traces(report, self.store, self.redaction, self.tracer)
         return report
 
     def _keep(self, report: EvaluationReport) -> None:

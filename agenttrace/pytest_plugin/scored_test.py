@@ -132,7 +132,7 @@ class _MarkedTest:
     def add(self, evaluation: Evaluation, error: Exception | None) -> None:
         """Add the result of a trial. What the function raised in the only one is raised, as in any test."""
         __tracebackhide__ = True
-        report = evaluation.header.report(evaluation.engine)
+        report = evaluation.report()
         (result,) = report.results
         self.results.append(result)
         trials = len(self.results)
