@@ -16,7 +16,6 @@ from agenttrace.core.trace import Trace
 from agenttrace.evaluation.agent_run import Run
 from agenttrace.evaluation.assertion import require_passed
 from agenttrace.evaluation.run import Evaluation
-from agenttrace.process.loop_thread import loop_keeper, wait_for
 from agenttrace.reports.tree import trace_lines
 from agenttrace.scorers import ToolOrderScorer
 from agenttrace.tracing.capture import Capture, capture
@@ -70,9 +69,7 @@ class Checks:
         evaluation.engine.run_of = lambda one: Run(
             one.model_copy(update={"tools_called": names}), trace, ran=True
         )
-        evaluation.engine.keeper = loop_keeper()
-        wait_for(evaluation.engine.run)
-        report = evaluation.stored_report()
+        report = evaluation.run()
         note(self._item, report)
         return require_passed(report)
 

@@ -17,7 +17,6 @@ from agenttrace.evaluation.agent_run import Run
 from agenttrace.evaluation.assertion import require_passed
 from agenttrace.evaluation.requirement import Requirement
 from agenttrace.evaluation.run import Evaluation
-from agenttrace.process.loop_thread import loop_keeper, wait_for
 from agenttrace.pytest_plugin.checks import note
 from agenttrace.pytest_plugin.examples import Quarantine, options_of
 from agenttrace.scoring.apply import users_traceback
@@ -41,9 +40,7 @@ def scored(item: pytest.Function, test: Callable[..., Any], example: Example) ->
             with marked.trial() as trial:
                 trial.output = await test(**arguments)
             evaluation = marked.evaluation(trial)
-            evaluation.engine.on_callers_loop = True
-            await evaluation.engine.run()
-            marked.add(evaluation)
+            marked.add(await evaluation.run_async())
             trial.raise_the_only_error(marked.trials)
         marked.settle()
 
@@ -54,9 +51,7 @@ def scored(item: pytest.Function, test: Callable[..., Any], example: Example) ->
             with marked.trial() as trial:
                 trial.output = test(**arguments)
             evaluation = marked.evaluation(trial)
-            evaluation.engine.keeper = loop_keeper()
-            wait_for(evaluation.engine.run)
-            marked.add(evaluation)
+            marked.add(evaluation.run())
             trial.raise_the_only_error(marked.trials)
         marked.settle()
 
@@ -137,8 +132,7 @@ class _MarkedTest:
         evaluation.engine.run_of = trial.run_of
         return evaluation
 
-    def add(self, evaluation: Evaluation) -> None:
-        report = evaluation.stored_report()
+    def add(self, report: EvaluationReport) -> None:
         (result,) = report.results
         self.results.append(result)
         trials = len(self.results)
