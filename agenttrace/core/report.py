@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Unpack, overload
 from uuid import uuid4
 
 from agenttrace.core.errors import ConfigError, DatasetError
@@ -12,7 +12,10 @@ from agenttrace.core.score import Mean, Score, mean_data, mean_values
 from agenttrace.core.text import described, short_line
 
 if TYPE_CHECKING:
+    from agenttrace.core.aggregates import ReportSummary
     from agenttrace.core.example import Example
+    from agenttrace.core.mutation_score import MutationOptions, MutationScore
+    from agenttrace.core.suite_coverage import Coverage
     from agenttrace.core.trace import Trace
 
 ResultOutcome = Literal["passed", "failed", "errored", "not_run"]
@@ -25,19 +28,24 @@ def outcome_of(
 
     The agent's own failure comes first, then the reason why nothing could be compared. A score below its
     threshold fails the example even where another scorer errored. Without a failed score, an errored one
-    makes the result errored; so do scorers that all skipped.
+    makes the result errored; so do scorers that all skipped. Scores that inform (`gate=False`) do not count.
     """
     if failure is not None:
         return "failed", failure
     if why_not_comparable is not None:
         return "errored", why_not_comparable
-    outcomes = {score.outcome for score in scores}
+    outcomes = {score.outcome for score in scores if score.gate}
     if "failed" in outcomes:
         return "failed", None
     if "errored" in outcomes:
         return "errored", None
     if "passed" in outcomes:
         return "passed", None
+    if scores and not outcomes:
+        return (
+            "errored",
+            "every scorer of this example only informs (gate=False), so nothing says that it passes",
+        )
     return "errored", "every scorer skipped this example, so nothing says that it passes"
 
 
@@ -173,11 +181,24 @@ def _new_run_id() -> str:
     return uuid4().hex
 
 
+class Analyses(Protocol):
+    """What the evaluation that made a report knows beyond it: the scorers, to be asked again."""
+
+    def coverage(self, report: EvaluationReport, *, tools: Iterable[str] = ()) -> Coverage:
+        """Do as `EvaluationReport.coverage`."""
+        ...
+
+    def mutation_score(self, report: EvaluationReport, **options: Unpack[MutationOptions]) -> MutationScore:
+        """Do as `EvaluationReport.mutation_score`."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class EvaluationReport(Sequence[ScoringResult]):
     """The results of one evaluation run, in the order of the examples (trials of one example together).
 
-    `run_id` (32 hex digits) is the run's id in the store that keeps it.
+    `run_id` (32 hex digits) is the run's id in the store that keeps it. `analyses` is there in the process
+    that made the report; a run that was read back has none.
     """
 
     results: tuple[ScoringResult, ...]
@@ -188,6 +209,7 @@ class EvaluationReport(Sequence[ScoringResult]):
     duration: float = 0.0
     metadata: Mapping[str, Any] = field(default_factory=dict)
     run_id: str = field(default_factory=_new_run_id, compare=False)
+    analyses: Analyses | None = field(default=None, repr=False, compare=False)
 
     def __len__(self) -> int:
         return len(self.results)
@@ -229,6 +251,12 @@ class EvaluationReport(Sequence[ScoringResult]):
         """
         return mean_values((score for result in self.results for score in result.scores), len(self))
 
+    def summary(self) -> ReportSummary:
+        """The results in numbers: by scorer, by example and by tag, with intervals, pass@k and pass^k."""
+        from agenttrace.core.aggregates import ReportSummary  # on use: most reports are never summed up
+
+        return ReportSummary.of(self.results)
+
     @property
     def mean_lines(self) -> list[str]:
         """A line for each scorer: ``Tool Order: mean 0.93 over 9 of 10``."""
@@ -252,6 +280,33 @@ class EvaluationReport(Sequence[ScoringResult]):
             f"? {name}: {guard}: vacuous in {count} of {len(self)}, no known tool has such a name"
             for (name, guard), count in counts.items()
         ]
+
+    def coverage(self, *, tools: Iterable[str] = ()) -> Coverage:
+        """Which tools were offered, called and named by an expectation; which arguments are pinned.
+
+        `tools` are names of tools beyond those on record.
+
+        Raises:
+            ConfigError: the report was not made in this process: `agenttrace.evaluation.coverage` takes it.
+        """
+        return self._analyses("coverage(report)").coverage(self, tools=tools)
+
+    def mutation_score(self, **options: Unpack[MutationOptions]) -> MutationScore:
+        """How much damage to its passing runs the scorers of this report would notice; no model is asked.
+
+        Raises:
+            ConfigError: an option that cannot be used (see `MutationOptions`), or the report was not made in
+                this process: `agenttrace.evaluation.mutation_score` takes it, with scorers.
+        """
+        return self._analyses("mutation_score(report, scorers)").mutation_score(self, **options)
+
+    def _analyses(self, function: str) -> Analyses:
+        if self.analyses is None:
+            raise ConfigError(
+                "this report does not have the scorers that it was scored with: no evaluation in this "
+                f"process made it; use agenttrace.evaluation.{function}"
+            )
+        return self.analyses
 
     def __str__(self) -> str:
         """The counts and a line for each result; `agenttrace.reports.report_text` has the diffs too."""

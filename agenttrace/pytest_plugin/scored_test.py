@@ -40,8 +40,8 @@ def scored(item: pytest.Function, test: Callable[..., Any], example: Example) ->
             with marked.trial() as trial:
                 trial.output = await test(**arguments)
             evaluation = marked.evaluation(trial)
-            marked.add(await evaluation.run_async())
-            trial.raise_the_only_error(marked.trials)
+            await evaluation.engine.run_async()
+            marked.add(evaluation, trial.error)
         marked.settle()
 
     @wraps(test)
@@ -51,8 +51,8 @@ def scored(item: pytest.Function, test: Callable[..., Any], example: Example) ->
             with marked.trial() as trial:
                 trial.output = test(**arguments)
             evaluation = marked.evaluation(trial)
-            marked.add(evaluation.run())
-            trial.raise_the_only_error(marked.trials)
+            evaluation.engine.run()
+            marked.add(evaluation, trial.error)
         marked.settle()
 
     return async_test if inspect.iscoroutinefunction(test) else plain_test
@@ -91,12 +91,6 @@ class _Trial:
         failure = None if self.error is None else users_traceback(self.error)
         return Run(example.model_copy(update=fields), trace, failure=failure, ran=True)
 
-    def raise_the_only_error(self, trials: int) -> None:
-        """Raise what the function raised, where nothing but this call can say how the test went."""
-        __tracebackhide__ = True
-        if self.error is not None and trials == 1:
-            raise self.error
-
 
 class _MarkedTest:
     """One marked test: its options, and the results of its trials so far."""
@@ -132,19 +126,26 @@ class _MarkedTest:
         evaluation.engine.run_of = trial.run_of
         return evaluation
 
-    def add(self, report: EvaluationReport) -> None:
+    def add(self, evaluation: Evaluation, error: Exception | None) -> None:
+        """Add the result of a trial. What the function raised in the only one is raised, as in any test."""
+        __tracebackhide__ = True
+        report = evaluation.header.report(evaluation.engine)
         (result,) = report.results
         self.results.append(result)
         trials = len(self.results)
         self.report = replace(
-            report, results=tuple(replace(one, trial=n, trials=trials) for n, one in enumerate(self.results, 1))
+            report,
+            results=tuple(replace(one, trial=n, trials=trials) for n, one in enumerate(self.results, 1)),
         )
+        if not self.has_another_trial:
+            note(self.item, self.report, evaluation)
+        if error is not None and self.trials == 1:
+            raise error
 
     def settle(self) -> None:
-        """Note the scores, and pass or fail; a failure in quarantine is an expected one."""
+        """Pass or fail; a failure in quarantine is an expected one."""
         __tracebackhide__ = True
         assert self.report is not None
-        note(self.item, self.report)
         text = self._failure(self.report)
         if self.quarantine is None:
             if text:

@@ -20,7 +20,7 @@ from agenttrace.core.protocols import Scorer
 from agenttrace.core.score import Score
 from agenttrace.core.text import described
 from agenttrace.core.trace import Trace
-from agenttrace.scoring.checks import unfit_field
+from agenttrace.scoring.checks import gates, unfit_field
 from agenttrace.scoring.hanging import is_ours
 from agenttrace.scoring.isolation import Call, Isolation, Outcome, Steps
 
@@ -38,7 +38,8 @@ def apply_scorer(
     outcome = yield from _scored(scorer, example, trace, isolation, timeout)
     if outcome.blocked_by_other:  # not this scorer's fault, and scorers are pure: once more
         outcome = yield from _scored(scorer, example, trace, isolation, timeout)
-    return _score_of(scorer, example, outcome, timeout).with_duration(outcome.duration)
+    score = _score_of(scorer, example, outcome, timeout).with_duration(outcome.duration)
+    return score if gates(scorer) else score.informing()
 
 
 def _scored(

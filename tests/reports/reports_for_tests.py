@@ -63,7 +63,7 @@ def hostile_report(text: str = HOSTILE) -> EvaluationReport:
     score = Score.of(text, 0.0, 0.5, reason=text, diff=text, details={"mode": text, text: text})
     broken = Score.errored(text, 0.5, text)
     example = Example(name=text, input={text: text}, actual_output=text, expected_output=text)
-    trace = Trace.from_calls([{"name": text, "arguments": {text: text}, "error": text}])
+    trace = Trace.from_calls([{"name": text or "x", "arguments": {text: text}, "error": text}])
     results = (
         ScoringResult(example=example, outcome="failed", scores=(score, broken), trace=trace, source=text),
         ScoringResult(example=example, outcome="failed", error=text, trace=trace, position=1),
