@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -115,14 +116,25 @@ class Evaluation:
         )
         return cls(engine, header, store, _redaction_of(tracer), tracer)
 
+    def run(self) -> EvaluationReport:
+        """Run it while the calling thread waits, and return the stored report. Raises as `run_evaluation`."""
+        with self._interruptible():
+            self.engine.run()
+        return self.stored_report()
+
+    async def run_async(self) -> EvaluationReport:
+        """Run it on the running event loop, and return the stored report. Raises as `run_evaluation_async`."""
+        with self._interruptible():
+            await self.engine.run_async()
+        return await asyncio.to_thread(self.stored_report)
+
     @contextmanager
-    def interruptible(self) -> Iterator[None]:
+    def _interruptible(self) -> Iterator[None]:
         """Store the results so far, whatever ends the run; an interruption carries them, too."""
         try:
             yield
         except BaseException as error:
-            not_run = sum(result is None for result in self.engine.results)
-            report = self.header.report(self.engine, interrupted=True, not_run=not_run)
+            report = self.header.report(self.engine, interrupted=True, not_run=self.engine.missing)
             self._keep(report)
             if isinstance(error, Interrupted | KeyboardInterrupt):
                 raise EvaluationInterrupted(report) from None
@@ -160,7 +172,7 @@ class _RunHeader:
     def report(self, engine: Engine, **more: Any) -> EvaluationReport:
         """Return a report of the results so far."""
         return EvaluationReport(
-            results=tuple(result for result in engine.results if result is not None),
+            results=engine.results(),
             name=self.name or _run_name(self.started_ns),
             project=self.project,
             model=self.model,

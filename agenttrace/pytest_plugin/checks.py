@@ -15,7 +15,6 @@ from agenttrace.core.trace import Trace
 from agenttrace.evaluation.agent_run import Run
 from agenttrace.evaluation.assertion import require_passed
 from agenttrace.evaluation.run import Evaluation
-from agenttrace.process.loop_thread import loop_keeper, wait_for
 from agenttrace.pytest_plugin.session import hand_over
 from agenttrace.reports.tree import trace_lines
 from agenttrace.scorers import ToolOrderScorer
@@ -70,8 +69,7 @@ class Checks:
         evaluation.engine.run_of = lambda one: Run(
             one.model_copy(update={"tools_called": names}), trace, ran=True
         )
-        evaluation.engine.keeper = loop_keeper()
-        wait_for(evaluation.engine.run)
+        evaluation.engine.run()
         report = evaluation.report()
         note(self._item, report, evaluation)
         return require_passed(report)
