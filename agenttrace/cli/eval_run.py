@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from agenttrace.cli.baseline_option import baseline_before, baseline_options, settle_baseline
 from agenttrace.cli.loading import load_function, load_scorer
 from agenttrace.cli.store_option import store_option
 from agenttrace.core.report import EvaluationFailed, ScoringResult
@@ -58,6 +59,7 @@ ERRORED = 2
 @click.option(
     "--require", metavar="'pass_rate >= 0.8'", help="Pass when this holds instead of when all pass."
 )
+@baseline_options
 @store_option
 def eval_run(
     file: str,
@@ -69,6 +71,8 @@ def eval_run(
     timeout: float,
     trials: int,
     require: str | None,
+    baseline: str | None,
+    save_baseline: str | None,
     store: str | None,
 ) -> int:
     """Evaluate the examples of FILE (YAML, JSON, JSONL, CSV); exit with 0 passed, 1 failed, 2 errored."""
@@ -77,6 +81,7 @@ def eval_run(
     scorers = [load_scorer(name) for name in scorer_names]
     function = None if function_name is None else load_function(function_name)
     tracer = Tracer(project_name=project or Path(file).stem, store=store)
+    before = baseline_before(baseline, examples, tracer)
     with _progress() as progress:
         report = run_evaluation(
             examples,
@@ -91,12 +96,13 @@ def eval_run(
         )
     tracer.flush(timeout=5.0)
     try:
-        report = require_passed(report, requirement)
+        report = require_passed(report, requirement, before)
         code = 0
     except EvaluationFailed as failed:
         report = failed.report
         code = ERRORED if failed.errored else FAILED
     show(report_lines(report))
+    settle_baseline(report, before, save_baseline)
     return code
 
 

@@ -188,7 +188,7 @@ def baseline_of(
     text = str(reference)
     if store is not None:
         prints = {fingerprint_of(example) for example in examples}
-        run = newest_run_on(store, text, prints, project=project, name=name)
+        run = newest_run_on(store, text, prints=prints, project=project, name=name)
         if run is not None:
             return record_of_run(run, f"{text} (run {run['run_id'][:8]})")
         run = find_run(store, text, project=project)

@@ -13,7 +13,7 @@ from agenttrace.evaluation.run_record import prints_of
 
 _LAST = re.compile(r"last(?:~(\d{1,6}))?")
 _MOST_RUNS = 1_000
-"""The newest runs, among which names and branches are looked up."""
+"""The newest runs, among which names and branches are looked for."""
 _SHORTEST_ID = 4
 _BRANCH = "branch"
 
@@ -22,7 +22,7 @@ def find_run(store: Store, reference: str, *, project: str | None = None) -> dic
     """Return the run that a text means, as `Store.run` does, or None.
 
     In this order: ``last`` (the newest), ``last~2`` (the second before it), the only id that begins so, the
-    newest run of that name, the newest run on that branch.
+    newest run of that name.
 
     Raises:
         StoreError: the text begins several ids, or the store cannot be read.
@@ -51,15 +51,20 @@ def find_run(store: Store, reference: str, *, project: str | None = None) -> dic
 
 
 def newest_run_on(
-    store: Store, branch: str, prints: Collection[str], *, project: str, name: str | None
+    store: Store,
+    branch: str,
+    *,
+    prints: Collection[str] | None = None,
+    project: str | None = None,
+    name: str | None = None,
 ) -> dict[str, Any] | None:
-    """Return the newest finished run on a branch with one of these examples, by fingerprint, or None."""
+    """Return the newest finished run on a branch, or None; with `prints`, one with such a fingerprint."""
     for run in store.runs(project=project, limit=_MOST_RUNS):
         if (
             branch_of(run) == branch
             and name in (None, run.name)
             and not run.metadata.get("interrupted")
-            and any(entry["fingerprint"] in prints for entry in prints_of(run.metadata))
+            and (prints is None or any(entry["fingerprint"] in prints for entry in prints_of(run.metadata)))
         ):
             return store.run(run.run_id)
     return None

@@ -45,15 +45,13 @@ def comparison_text(comparison: RunComparison, *, width: int = WIDTH) -> str:
 
 def regression_line(comparison: RunComparison) -> str:
     """What got worse on one line, for lists of failed tests: how many, the worst one, its scorer."""
-    bad = comparison.regressions
+    if not comparison.regressions:
+        return safe_line(f"nothing got worse than {comparison.before.label}")
+    first, label = comparison.regressions[0], comparison.before.label
     counts = _counts(comparison, ("worse", "errored", "not run"))
-    first = bad[0] if bad else None
-    text = f"{_capital(counts)} than {comparison.before.label}" if bad else "nothing got worse"
-    return safe_line(text if first is None else f"{text}: {first.label}: {_what(first, comparison)}", 300)
-
-
-def _capital(counts: str) -> str:
-    return counts if "got worse" in counts.partition(",")[0] else f"{counts}, compared"
+    than = counts.replace("got worse", f"got worse than {label}")
+    than = than if first.kind == "worse" else f"{counts} (compared with {label})"
+    return safe_line(f"{than}: {first.label}: {_what(first, comparison)}", 300)
 
 
 def comparison_lines(comparison: RunComparison, *, width: int = WIDTH) -> Iterator[Line]:
@@ -85,7 +83,7 @@ def _headline(comparison: RunComparison) -> str:
 def _counts(comparison: RunComparison, kinds: Sequence[ChangeKind]) -> str:
     """How many examples there are of some kinds, in words: ``2 of 40 examples got worse, 1 errored``."""
     total = sum(change.after is not None for change in comparison.changes)
-    parts = []
+    parts: list[str] = []
     for kind in kinds:
         count = comparison.counts.get(kind, 0)
         if count:

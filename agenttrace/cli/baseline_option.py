@@ -1,0 +1,55 @@
+"""The options ``--baseline`` and ``--save-baseline`` of `eval run`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+import click
+
+from agenttrace.core.example import Example
+from agenttrace.core.report import EvaluationReport
+from agenttrace.core.run_comparison import RunRecord
+from agenttrace.evaluation.baseline import baseline_of, write_baseline
+from agenttrace.evaluation.compare_runs import compare_runs
+from agenttrace.evaluation.run_record import record_of_report
+from agenttrace.reports.run_comparison import comparison_lines
+from agenttrace.reports.text import show
+from agenttrace.tracer import Tracer
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def baseline_options(command: F) -> F:
+    """Add the two options to a command."""
+    command = click.option(
+        "--save-baseline",
+        metavar="FILE",
+        help="Write names, outcomes and numbers of this run, to be committed.",
+    )(command)
+    return click.option(
+        "--baseline",
+        metavar="BRANCH|FILE|RUN",
+        help="Fail where an example got worse than there, is errored or was not run; not where it failed before.",
+    )(command)
+
+
+def baseline_before(baseline: str | None, examples: Iterable[Example], tracer: Tracer) -> RunRecord | None:
+    """Return the run to compare with, read before any agent runs.
+
+    Raises:
+        ConfigError: there is no such baseline.
+    """
+    if baseline is None:
+        return None
+    return baseline_of(baseline, tracer.store, tuple(examples), project=tracer.project_name)
+
+
+def settle_baseline(report: EvaluationReport, before: RunRecord | None, save_to: str | None) -> None:
+    """Print the comparison, and write the new baseline, where they are asked for."""
+    record = record_of_report(report)
+    if before is not None:
+        show(comparison_lines(compare_runs(before, record)))
+    if save_to is not None:
+        write_baseline(record, save_to)
+        click.echo(f"the baseline is in {save_to}")
