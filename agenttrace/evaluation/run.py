@@ -109,7 +109,7 @@ class Evaluation:
         store = store_of(options.get("store"), tracer)
         header = _RunHeader(
             name=options.get("eval_run_name"),
-            project=options.get("project_name") or _project_of(tracer),
+            project=options.get("project_name") or project_of(tracer),
             model=_name_of(options.get("model")),
             metadata=options.get("metadata") or {},
             facts=run_metadata(engine.examples, engine.scorers, function=function, trials=engine.trials),
@@ -195,7 +195,7 @@ def _capture_of(tracer: Any) -> CaptureScope:
     return scope
 
 
-def _project_of(tracer: Recording | None) -> str:
+def project_of(tracer: Recording | None) -> str:
     """The project of the tracer, or else of the process's first tracer."""
     project = getattr(_recording(tracer), "project_name", None)
     return project if isinstance(project, str) else "default"
