@@ -11,6 +11,7 @@ import click
 
 from agenttrace.cli.loading import load_function, load_scorer
 from agenttrace.cli.store_option import store_option
+from agenttrace.cli.suite_options import SuiteOptions, suite_options
 from agenttrace.core.report import EvaluationFailed, ScoringResult
 from agenttrace.evaluation.assertion import examples_in, require_passed
 from agenttrace.evaluation.engine import Progress
@@ -58,6 +59,7 @@ ERRORED = 2
 @click.option(
     "--require", metavar="'pass_rate >= 0.8'", help="Pass when this holds instead of when all pass."
 )
+@suite_options
 @store_option
 def eval_run(
     file: str,
@@ -70,6 +72,7 @@ def eval_run(
     trials: int,
     require: str | None,
     store: str | None,
+    suite: SuiteOptions,
 ) -> int:
     """Evaluate the examples of FILE (YAML, JSON, JSONL, CSV); exit with 0 passed, 1 failed, 2 errored."""
     requirement = None if require is None else Requirement.parse(require)
@@ -97,7 +100,7 @@ def eval_run(
         report = failed.report
         code = ERRORED if failed.errored else FAILED
     show(report_lines(report))
-    return code
+    return code if suite.show(report) else code or FAILED
 
 
 @contextmanager
