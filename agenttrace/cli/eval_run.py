@@ -19,6 +19,7 @@ from agenttrace.cli.progress import shown_progress
 from agenttrace.cli.report_options import ReportFiles, finish, report_options
 from agenttrace.cli.selection_options import selection_options
 from agenttrace.cli.store_option import store_option
+from agenttrace.cli.suite_options import SuiteOptions, suite_options
 from agenttrace.core.report import EvaluationFailed, EvaluationInterrupted, EvaluationReport
 from agenttrace.core.run_comparison import RunRecord
 from agenttrace.datasets.selection import selected
@@ -68,6 +69,7 @@ ERRORED = 2
 @selection_options
 @baseline_options
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
+@suite_options
 @report_options
 @store_option
 def eval_run(
@@ -85,6 +87,7 @@ def eval_run(
     quiet: bool,
     files: ReportFiles,
     store: str | None,
+    suite: SuiteOptions,
     **selection: Any,
 ) -> int:
     """Evaluate the examples of FILE (YAML, JSON, JSONL, CSV); exit with 0 passed, 1 failed, 2 errored."""
@@ -115,7 +118,7 @@ def eval_run(
     code = finish(report, code, files, tracer.redaction, comparison)
     if save_baseline is not None:
         save_as_baseline(report, save_baseline)
-    return code
+    return code if suite.show(report) else code or FAILED
 
 
 def _verdict(
