@@ -13,6 +13,7 @@ import click
 from agenttrace.cli.loading import load_function, load_scorer
 from agenttrace.cli.selection_options import selection_options
 from agenttrace.cli.store_option import store_option
+from agenttrace.cli.update import update_file, update_options
 from agenttrace.core.report import EvaluationFailed, ScoringResult
 from agenttrace.datasets.selection import selected
 from agenttrace.evaluation.assertion import examples_in, require_passed
@@ -62,6 +63,7 @@ ERRORED = 2
     "--require", metavar="'pass_rate >= 0.8'", help="Pass when this holds instead of when all pass."
 )
 @selection_options
+@update_options
 @store_option
 def eval_run(
     file: str,
@@ -74,6 +76,8 @@ def eval_run(
     trials: int,
     require: str | None,
     store: str | None,
+    update: bool,
+    yes: bool,
     **selection: Any,
 ) -> int:
     """Evaluate the examples of FILE (YAML, JSON, JSONL, CSV); exit with 0 passed, 1 failed, 2 errored."""
@@ -102,6 +106,8 @@ def eval_run(
         report = failed.report
         code = ERRORED if failed.errored else FAILED
     show(report_lines(report))
+    if update:
+        update_file(file, report, scorers, yes=yes)
     return code
 
 

@@ -1,8 +1,8 @@
-"""`rewritten`: a YAML or JSON text with one value in it changed, and everything else left as it was written.
+"""`changes`: what is to be replaced in a YAML or JSON text so that one value in it becomes another.
 
-Only what differs is touched: a number in a call, an item of a list, a key of a mapping. Comments, the order of
-keys, quotes, indentation, anchors and line ends around it stay. A new value is written in the style of its
-place.
+Only what differs is touched: a number in a call, an item of a list, a key of a mapping. Comments, the order
+of keys, quotes, indentation, anchors and line ends around it stay. A new value is written in the style of
+its place.
 """
 
 from __future__ import annotations
@@ -79,6 +79,7 @@ class _Quoted(str):
     """A text that is to be written in quotes, without line breaks."""
 
     __slots__ = ("style",)
+    style: str
 
     def __new__(cls, text: str, style: str) -> _Quoted:
         self = super().__new__(cls, text)

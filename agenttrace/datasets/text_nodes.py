@@ -52,6 +52,8 @@ def yaml_nodes(text: str) -> Node:
 
 
 class _YamlNodes:
+    """Reads the events of a text that was checked before, so that every event is as expected."""
+
     def __init__(self, events: Iterator[Any], text: str) -> None:
         self.events = events
         self.text = text
@@ -59,10 +61,13 @@ class _YamlNodes:
         self.referred: set[str] = set()
 
     def node(self, event: Any) -> Node:
-        start = event.start_mark.index
+        """The node that begins with an event."""
+        start: int = event.start_mark.index
         if isinstance(event, yaml.AliasEvent):
-            self.referred.add(event.anchor)
-            return Node("alias", start, event.end_mark.index, self.anchors[event.anchor].value, flow=True)
+            anchor: str = str(event.anchor)
+            self.referred.add(anchor)
+            end: int = self.text.index(anchor, start) + len(anchor)
+            return Node("alias", start, end, self.anchors[anchor].value, flow=True)
         if isinstance(event, yaml.ScalarEvent):
             node = self._scalar(event)
         elif isinstance(event, yaml.SequenceStartEvent):

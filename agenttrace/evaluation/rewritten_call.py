@@ -20,7 +20,7 @@ from agenttrace.matching.comparison import Comparison
 
 GROUPS = frozenset({"seq", "par", "any_of", "opt", "many"})
 _GUARDS = frozenset({"$ref", "$semantic", "$absent", "$not"})
-"""Operators that say where a value comes from, what it means, what it must not be: no value takes their place."""
+"""Operators of a value's origin, its meaning, of what it must not be: no literal takes their place."""
 
 
 class CannotRewrite(Exception):

@@ -29,9 +29,9 @@ def rewritten(expected: Any, run: Trace, **how: Any) -> Rewritten:
     """Change as little of an expectation as makes its path hold for a run; `how` are options of `compare`.
 
     A value that differs becomes the recorded one, a matcher that agrees stays. A call that was not made goes,
-    with what was made in its place; one that was made elsewhere moves there. Other calls that no expected one
-    was paired with are added where the mode allows none (*exact*, *any_order*, *only*). Whatever stands beside
-    the path is kept.
+    with what was made in its place; one that was made elsewhere moves there. Other calls that no expected
+    one was paired with are added where the mode allows none (*exact*, *any_order*, *only*). Whatever stands
+    beside the path is kept.
 
     Raises:
         CannotRewrite: the path cannot be made to hold so; the text says why.
@@ -51,7 +51,7 @@ def rewritten(expected: Any, run: Trace, **how: Any) -> Rewritten:
     if not holds:
         reasons = "; ".join(work.notes) or "the mode, or an agent or a turn that is expected, does not fit"
         raise CannotRewrite(f"what ran cannot be written in its place: {reasons}")
-    return Rewritten(new, tuple([*work.notes, *notes]))
+    return Rewritten(new, (*work.notes, *notes))
 
 
 def _compared(expected: Any, run: Trace, how: Mapping[str, Any]) -> Comparison:

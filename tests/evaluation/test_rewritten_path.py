@@ -46,7 +46,8 @@ LOOK_AND_REFUND = ["look", {"refund": {"id": 7, "amount": {"$gte": 5}}}, "notify
         (["a", "b", "c"], ["a", "x", "y", "c"], ["a", "x", "y", "c"]),
         (["a", "b"], ["b", "a"], ["b", "a"]),
         (["a", {"r": {"id": 7}}], ["a", call("s", id=1)], ["a", {"s": {"id": 1}}]),
-        ([{"tool_name": "r", "parameters": {}}], [call("s", id=1)], [{"tool_name": "s", "parameters": {"id": 1}}]),
+        ([{"tool_name": "r", "parameters": {}}], [call("s", id=1)],
+         [{"tool_name": "s", "parameters": {"id": 1}}]),
         (["a"], ["b"], ["b"]),
         # around patterns
         (["a", {"par": ["b", {"c": {"x": 1}}]}], ["a", call("c", x=2), "b"],
