@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import click
 
 from agenttrace.cli.loading import load_function, load_scorer
+from agenttrace.cli.main import INTERRUPTED
+from agenttrace.cli.progress import shown_progress
+from agenttrace.cli.report_options import ReportFiles, finish, report_options
 from agenttrace.cli.selection_options import selection_options
 from agenttrace.cli.store_option import store_option
 from agenttrace.cli.update import update_file, update_options
-from agenttrace.core.report import EvaluationFailed, ScoringResult
+from agenttrace.core.report import EvaluationFailed, EvaluationInterrupted, EvaluationReport
 from agenttrace.datasets.selection import selected
 from agenttrace.evaluation.assertion import examples_in, require_passed
-from agenttrace.evaluation.engine import Progress
 from agenttrace.evaluation.evaluate import run_evaluation
 from agenttrace.evaluation.requirement import Requirement
 from agenttrace.evaluation.run import TIMEOUT
-from agenttrace.reports.terminal import report_lines
-from agenttrace.reports.text import show
 from agenttrace.tracer import Tracer
 
 FAILED = 1
@@ -64,6 +61,8 @@ ERRORED = 2
 )
 @selection_options
 @update_options
+@click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
+@report_options
 @store_option
 def eval_run(
     file: str,
@@ -75,6 +74,8 @@ def eval_run(
     timeout: float,
     trials: int,
     require: str | None,
+    quiet: bool,
+    files: ReportFiles,
     store: str | None,
     update: bool,
     yes: bool,
@@ -86,46 +87,32 @@ def eval_run(
     scorers = [load_scorer(name) for name in scorer_names]
     function = None if function_name is None else load_function(function_name)
     tracer = Tracer(project_name=project or Path(file).stem, store=store)
-    with _progress() as progress:
-        report = run_evaluation(
-            examples,
-            scorers,
-            function=function,
-            tracer=tracer,
-            model=model,
-            concurrency=concurrency,
-            timeout=timeout,
-            trials=trials,
-            progress=progress,
-        )
-    tracer.flush(timeout=5.0)
     try:
-        report = require_passed(report, requirement)
-        code = 0
-    except EvaluationFailed as failed:
-        report = failed.report
-        code = ERRORED if failed.errored else FAILED
-    show(report_lines(report))
-    if update:
+        with shown_progress(len(examples) * trials, quiet=quiet) as progress:
+            report = run_evaluation(
+                examples,
+                scorers,
+                function=function,
+                tracer=tracer,
+                model=model,
+                concurrency=concurrency,
+                timeout=timeout,
+                trials=trials,
+                progress=progress,
+            )
+        report, code = _verdict(report, requirement)
+    except EvaluationInterrupted as interruption:
+        report, code = interruption.report, INTERRUPTED
+    tracer.flush(timeout=5.0)
+    code = finish(report, code, files, tracer.redaction)
+    if update and code != INTERRUPTED:
         update_file(file, report, scorers, yes=yes)
     return code
 
 
-@contextmanager
-def _progress() -> Iterator[Progress | None]:
-    """Yield a callback that moves a progress bar; None where stderr is not a terminal."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
-    from rich.progress import Progress as Bar
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Bar(*columns, console=Console(file=sys.stderr), transient=True) as bar:
-        task = bar.add_task("evaluating", total=None)
-
-        def advance(count: int, total: int, _: ScoringResult) -> None:
-            bar.update(task, completed=count, total=total)
-
-        yield advance
+def _verdict(report: EvaluationReport, requirement: Requirement | None) -> tuple[EvaluationReport, int]:
+    """The report with what was required, and the exit code."""
+    try:
+        return require_passed(report, requirement), 0
+    except EvaluationFailed as failed:
+        return failed.report, ERRORED if failed.errored else FAILED

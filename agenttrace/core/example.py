@@ -95,6 +95,13 @@ class Example(BaseModel):
     if not TYPE_CHECKING:
 
         def __init__(self, /, **fields: Any) -> None:
+            """Make an example of its fields, each by name: ``Example(input=…, expected_tools=…)``.
+
+            All are optional; ``help(Example)`` has the whole list, and says what each is for.
+
+            Raises:
+                DatasetError: an unknown field, or a value of the wrong type.
+            """
             for key in fields:
                 if key not in type(self).model_fields:
                     raise DatasetError(

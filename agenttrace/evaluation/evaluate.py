@@ -52,8 +52,9 @@ def run_evaluation(
 
     Raises:
         ConfigError, ExpectationError, ScorerError: wrong use, before any agent is run.
-        KeyboardInterrupt: Control-C, or an agent, a scorer or `progress` raised it. Whatever ends a run
-            early, the results so far are stored, marked as interrupted.
+        EvaluationInterrupted: Control-C, or an agent, a scorer or `progress` raised KeyboardInterrupt, of
+            which it is one; its `report` has the results so far. Whatever ends a run early, they are
+            stored, marked as interrupted.
     """
     evaluation = Evaluation.of(
         examples,
