@@ -20,6 +20,7 @@ from agenttrace.cli.report_options import ReportFiles, finish, report_options
 from agenttrace.cli.selection_options import selection_options
 from agenttrace.cli.store_option import store_option
 from agenttrace.cli.suite_options import SuiteOptions, suite_options
+from agenttrace.cli.update import update_file, update_options
 from agenttrace.core.report import EvaluationFailed, EvaluationInterrupted, EvaluationReport
 from agenttrace.core.run_comparison import RunRecord
 from agenttrace.datasets.selection import selected
@@ -68,6 +69,7 @@ ERRORED = 2
 )
 @selection_options
 @baseline_options
+@update_options
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
 @suite_options
 @report_options
@@ -88,6 +90,8 @@ def eval_run(
     files: ReportFiles,
     store: str | None,
     suite: SuiteOptions,
+    update: bool,
+    yes: bool,
     **selection: Any,
 ) -> int:
     """Evaluate the examples of FILE (YAML, JSON, JSONL, CSV); exit with 0 passed, 1 failed, 2 errored."""
@@ -118,6 +122,8 @@ def eval_run(
     code = finish(report, code, files, tracer.redaction, comparison)
     if save_baseline is not None:
         save_as_baseline(report, save_baseline)
+    if update and code != INTERRUPTED:
+        update_file(file, report, scorers, yes=yes)
     return code if suite.show(report) else code or FAILED
 
 

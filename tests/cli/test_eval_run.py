@@ -202,3 +202,29 @@ def test_two_examples_of_one_name_are_2_with_both_places(agenttrace, examples):
     ran = agenttrace("eval", "run", path, "--scorer", "ToolOrder")
     assert ran.code == 2
     assert "tests.yaml:4: examples[2].name: the name 'looks' is that of the example in line 3, too" in ran.err
+
+
+UPDATABLE = "examples:\n  - {name: a, input: {n: 2}, expected_tools: [look, {pay: {n: 1}}]}  # mine\n"
+
+
+def test_update_shows_the_diff_then_writes(agenttrace, examples):
+    path = examples()
+    path.write_text(UPDATABLE)
+    command = ("eval", "run", path, "--function", "shop:agent", "--scorer", "ToolOrder", "--update")
+    ran = agenttrace(*command)
+    assert ran.code == 1  # the run failed; what it is compared with changes for the next one
+    assert "-  - {name: a, input: {n: 2}, expected_tools: [look, {pay: {n: 1}}]}  # mine" in ran.out
+    assert ran.out.endswith("tests.yaml: 1 example updated\n")
+    assert path.read_text() == UPDATABLE.replace(", {pay: {n: 1}}", "")
+    assert agenttrace(*command).out.endswith("tests.yaml: nothing to update\n")
+
+
+def test_update_of_a_read_only_file_is_2_and_the_diff_was_shown(agenttrace, examples):
+    path = examples()
+    path.write_text(UPDATABLE)
+    path.chmod(0o444)
+    ran = agenttrace("eval", "run", path, "--function", "shop:agent", "--scorer", "ToolOrder", "--update")
+    assert ran.code == 2
+    assert "-  - {name: a" in ran.out
+    assert "the file is read-only; nothing was written" in ran.err
+    assert path.read_text() == UPDATABLE
