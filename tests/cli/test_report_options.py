@@ -148,7 +148,8 @@ def test_an_old_file_is_replaced_in_one_step_and_a_link_stays_one(agenttrace, ex
 def test_what_is_no_regular_file_is_written_to_as_it_is(agenttrace, examples):
     ran = agenttrace("eval", "run", examples(1), *RUN, "--json", os.devnull)
     assert ran.code == 0
-    assert os.path.exists(os.devnull) and not os.path.isfile(os.devnull)
+    assert os.path.exists(os.devnull)
+    assert not os.path.isfile(os.devnull)
 
 
 def test_the_step_summary_of_the_ci_has_the_markdown(agenttrace, examples, tmp_path, monkeypatch):
@@ -165,8 +166,10 @@ def test_the_step_summary_of_the_ci_has_the_markdown(agenttrace, examples, tmp_p
 def test_control_c_prints_writes_and_stores_what_finished(examples, tmp_path):
     examples(1, 0, 2, 7, 3, 4, 5, 6)
     ran = subprocess.run(
-        [sys.executable, "-m", "agenttrace", "eval", "run", "tests.yaml", *RUN]
-        + ["--concurrency", "1", "--junit", "x.xml", "--json", "x.json"],
+        [
+            *(sys.executable, "-m", "agenttrace", "eval", "run", "tests.yaml", *RUN),
+            *("--concurrency", "1", "--junit", "x.xml", "--json", "x.json"),
+        ],
         cwd=tmp_path,
         env={**os.environ, "AGENTTRACE_STORE": str(tmp_path / "traces.db")},
         capture_output=True,
