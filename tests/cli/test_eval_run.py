@@ -162,3 +162,28 @@ def test_what_is_stored_of_a_run_holds_no_secret(agenttrace, tmp_path):
         ((reason, rest),) = db.execute("SELECT reason, rest FROM scores").fetchall()
     assert json.loads(example)["input"] == {"password": "[redacted]"}
     assert "abcdefghijklmnop0123" not in f"{example} {reason} {rest}"
+
+
+def test_coverage_and_mutation_score_are_printed_after_the_report(agenttrace, examples):
+    ran = agenttrace(
+        "eval", "run", examples(0, 1), "--function", "shop:agent", "--scorer", "ToolOrder",
+        "--coverage", "--mutation",
+    )  # fmt: skip
+    assert ran.code == 0
+    report, coverage, mutation = (
+        ran.out.index(t) for t in ("TEST RESULTS", "Tool coverage:", "Mutation score:")
+    )
+    assert report < coverage < mutation
+    assert "nobody notices a second pay: add at_most={'pay': 1}" in ran.out
+
+
+def test_too_little_coverage_is_1(agenttrace, examples, tmp_path):
+    (tmp_path / "tests.yaml").write_text(
+        "examples:\n  - input: {n: 0}\n    expected_tools: {never: [ghost]}\n"
+    )
+    arguments = ("eval", "run", tmp_path / "tests.yaml", "--function", "shop:agent", "--scorer", "ToolOrder")
+    examples_passed = agenttrace(*arguments)
+    assert examples_passed.code == 0
+    ran = agenttrace(*arguments, "--coverage-fail-under", "90")
+    assert ran.code == 1
+    assert "is under the 90 % asked for; no expectation names" in ran.out
