@@ -58,6 +58,15 @@ class ChecksExamples(Protocol):
         ...
 
 
+class Gates(Protocol):
+    """Optional hook of a scorer: whether its scores decide the outcome of a result."""
+
+    @property
+    def gate(self) -> bool:
+        """False for a scorer that informs: its scores are shown and stored, and fail nothing."""
+        ...
+
+
 class TakesModel(Protocol):
     """Optional hook of a scorer that asks a model: takes the one that the evaluation was given."""
 
@@ -389,6 +398,7 @@ class KeepsReplies(Protocol):
 
 OPTIONAL_HOOKS: Mapping[type, str] = {
     ChecksExamples: "check",
+    Gates: "gate",
     TakesModel: "with_model",
     ChecksModel: "check_model",
     TakesScores: "write_scores",
@@ -438,6 +448,7 @@ __all__ = [
     "Destination",
     "Exporter",
     "FencesAlike",
+    "Gates",
     "GetsReady",
     "HasPath",
     "Health",

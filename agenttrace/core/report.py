@@ -12,6 +12,7 @@ from agenttrace.core.score import Mean, Score, mean_data, mean_values
 from agenttrace.core.text import described, short_line
 
 if TYPE_CHECKING:
+    from agenttrace.core.aggregates import ReportSummary
     from agenttrace.core.example import Example
     from agenttrace.core.trace import Trace
 
@@ -25,19 +26,24 @@ def outcome_of(
 
     The agent's own failure comes first, then the reason why nothing could be compared. A score below its
     threshold fails the example even where another scorer errored. Without a failed score, an errored one
-    makes the result errored; so do scorers that all skipped.
+    makes the result errored; so do scorers that all skipped. Scores that inform (`gate=False`) do not count.
     """
     if failure is not None:
         return "failed", failure
     if why_not_comparable is not None:
         return "errored", why_not_comparable
-    outcomes = {score.outcome for score in scores}
+    outcomes = {score.outcome for score in scores if score.gate}
     if "failed" in outcomes:
         return "failed", None
     if "errored" in outcomes:
         return "errored", None
     if "passed" in outcomes:
         return "passed", None
+    if scores and not outcomes:
+        return (
+            "errored",
+            "every scorer of this example only informs (gate=False), so nothing says that it passes",
+        )
     return "errored", "every scorer skipped this example, so nothing says that it passes"
 
 
@@ -228,6 +234,12 @@ class EvaluationReport(Sequence[ScoringResult]):
         has no scores, and a skipped or errored score has no value. A scorer without any value is not there.
         """
         return mean_values((score for result in self.results for score in result.scores), len(self))
+
+    def summary(self) -> ReportSummary:
+        """The results in numbers: by scorer, by example and by tag, with intervals, pass@k and pass^k."""
+        from agenttrace.core.aggregates import ReportSummary  # on use: most reports are never summed up
+
+        return ReportSummary.of(self.results)
 
     @property
     def mean_lines(self) -> list[str]:

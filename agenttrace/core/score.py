@@ -28,7 +28,8 @@ class Score:
     `value` is in 0..1, or None when skipped or errored. `reason` restates the arithmetic so that a reader
     can recompute the value; `details` holds the same facts machine-readably; `diff` is the aligned
     comparison as text, where the scorer makes one. `error` is the traceback of a broken scorer. `duration`
-    is in seconds, `cost` in US dollars.
+    is in seconds, `cost` in US dollars. Without `gate` the score informs: it decides no result's outcome.
+    With `lower_is_better` a value up to the threshold passes.
     """
 
     name: str
@@ -45,6 +46,8 @@ class Score:
     usage: Mapping[str, Any] | None = None
     duration: float | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    gate: bool = True
+    lower_is_better: bool = False
 
     @classmethod
     def of(
@@ -85,6 +88,7 @@ class Score:
             usage=usage,
             cost=cost,
             metadata=metadata or {},
+            lower_is_better=lower_is_better,
         )
 
     @classmethod
@@ -121,6 +125,10 @@ class Score:
     def from_dict(cls, data: Mapping[str, Any]) -> Score:
         """Make the score that `to_dict` wrote. Keys that no field has are ignored."""
         return cls(**{item.name: data[item.name] for item in fields(cls) if item.name in data})
+
+    def informing(self) -> Score:
+        """The same score, which decides no outcome."""
+        return replace(self, gate=False)
 
     def to_dict(self) -> dict[str, Any]:
         """Every field under its name, without the digests of values that were not recorded whole."""
@@ -182,3 +190,14 @@ def checked_threshold(threshold: float, scorer: str) -> float:
     if not (is_number(threshold) and 0 <= threshold <= 1):
         raise ScorerError(f"{scorer}: threshold is a number from 0 to 1, got {threshold!r}")
     return threshold
+
+
+def checked_gate(gate: bool, scorer: str) -> bool:
+    """Return whether a scorer decides the outcome of results.
+
+    Raises:
+        ScorerError: it is neither True nor False.
+    """
+    if not isinstance(gate, bool):
+        raise ScorerError(f"{scorer}: gate is True or False, got {gate!r}")
+    return gate

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -19,14 +18,14 @@ from agenttrace.core.protocols import ChatModel, ChecksExamples, Scorer, Store, 
 from agenttrace.core.report import EvaluationInterrupted, EvaluationReport
 from agenttrace.evaluation.agent_run import Captured, CaptureScope, Target
 from agenttrace.evaluation.engine import Engine, Progress
-from agenttrace.scoring.checks import checked_scorers
+from agenttrace.evaluation.run_metadata import run_metadata
+from agenttrace.evaluation.run_storage import keep_run, store_of
+from agenttrace.scoring.checks import check_gates, checked_scorers
 from agenttrace.scoring.isolation import Interrupted
-from agenttrace.scoring.redacted import redacted_report
 from agenttrace.tracing.capture import capture
 from agenttrace.tracing.decorator import enabled_by_environment
+from agenttrace.tracing.default_recorder import default_recorder
 from agenttrace.tracing.redaction import Redaction
-
-logger = logging.getLogger("agenttrace")
 
 TIMEOUT = 300.0
 """Seconds that one run of the agent, and each scorer, may take by default."""
@@ -80,6 +79,7 @@ class Evaluation:
     header: _RunHeader
     store: Store | None
     redaction: Redaction
+    tracer: Recording | None = None
 
     @classmethod
     def of(
@@ -101,16 +101,17 @@ class Evaluation:
         )
         check_limits(engine.concurrency, engine.timeout, engine.trials)
         check_executor(engine.executor)
+        check_gates(engine.scorers)
         check_needs(engine.scorers, engine.examples)
-        store = options.get("store")
+        store = store_of(options.get("store"), tracer)
         header = _RunHeader(
             name=options.get("eval_run_name"),
-            project=options.get("project_name") or getattr(tracer, "project_name", None) or "default",
+            project=options.get("project_name") or _project_of(tracer),
             model=_name_of(options.get("model")),
             metadata=options.get("metadata") or {},
+            facts=run_metadata(engine.examples, engine.scorers, function=function, trials=engine.trials),
         )
-        store = getattr(tracer, "store", None) if store is None else store
-        return cls(engine, header, store, _redaction_of(tracer))
+        return cls(engine, header, store, _redaction_of(tracer), tracer)
 
     @contextmanager
     def interruptible(self) -> Iterator[None]:
@@ -120,7 +121,7 @@ class Evaluation:
         except BaseException as error:
             not_run = sum(result is None for result in self.engine.results)
             report = self.header.report(self.engine, interrupted=True, not_run=not_run)
-            _store_report(report, self.store, self.redaction)
+            self._keep(report)
             if isinstance(error, Interrupted | KeyboardInterrupt):
                 raise EvaluationInterrupted(report) from None
             raise
@@ -128,8 +129,12 @@ class Evaluation:
     def stored_report(self) -> EvaluationReport:
         """The report of all results, which are stored."""
         report = self.header.report(self.engine)
-        _store_report(report, self.store, self.redaction)
+        self._keep(report)
         return report
+
+    def _keep(self, report: EvaluationReport) -> None:
+        facts = {name: fact for name, fact in self.header.facts.items() if name not in self.header.metadata}
+        keep_run(report, self.store, self.redaction, self.tracer, facts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,6 +145,7 @@ class _RunHeader:
     project: str
     model: str | None
     metadata: Mapping[str, Any]
+    facts: Mapping[str, Any]
     started_ns: int = field(default_factory=time.time_ns)
     start: float = field(default_factory=time.perf_counter)
 
@@ -152,7 +158,7 @@ class _RunHeader:
             model=self.model,
             started_ns=self.started_ns,
             duration=time.perf_counter() - self.start,
-            metadata={**self.metadata, **more},
+            metadata={**self.facts, **self.metadata, **more},
         )
 
 
@@ -168,9 +174,19 @@ def _capture_of(tracer: Any) -> CaptureScope:
     return scope
 
 
+def _project_of(tracer: Recording | None) -> str:
+    """The project of the tracer, or else of the process's first tracer."""
+    project = getattr(_recording(tracer), "project_name", None)
+    return project if isinstance(project, str) else "default"
+
+
+def _recording(tracer: Recording | None) -> Any:
+    return default_recorder().owner if tracer is None else tracer
+
+
 def _redaction_of(tracer: Recording | None) -> Redaction:
-    """Return the tracer's own rules, or the default ones."""
-    redaction = getattr(tracer, "redaction", None)
+    """The rules of the tracer, or else of the process's first tracer, or else the default ones."""
+    redaction = getattr(_recording(tracer), "redaction", None)
     return redaction if isinstance(redaction, Redaction) else Redaction()
 
 
@@ -182,16 +198,6 @@ def _name_of(model: str | ChatModel | None) -> str | None:
 def _run_name(started_ns: int) -> str:
     moment = datetime.fromtimestamp(started_ns / 1e9, tz=UTC)
     return f"eval-{moment:%Y%m%d-%H%M%S}-{started_ns // 1000 % 1_000_000:06d}"
-
-
-def _store_report(report: EvaluationReport, store: Store | None, redaction: Redaction) -> None:
-    """Store the run and its scores, redacted; the caller gets the results even if the store fails."""
-    if store is None:
-        return
-    try:
-        store.write_report(redacted_report(report, redaction))
-    except Exception:  # choke-point: the caller still gets the report
-        logger.warning("the evaluation %s could not be stored", report.name, exc_info=True)
 
 
 _CAUSES = (ConfigError, ExpectationError)

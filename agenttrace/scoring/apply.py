@@ -20,7 +20,7 @@ from agenttrace.core.protocols import Scorer
 from agenttrace.core.score import Score
 from agenttrace.core.text import described
 from agenttrace.core.trace import Trace
-from agenttrace.scoring.checks import unfit_field
+from agenttrace.scoring.checks import gates, unfit_field
 from agenttrace.scoring.hanging import is_ours
 from agenttrace.scoring.isolation import Call, Isolation, Outcome
 
@@ -40,7 +40,8 @@ async def apply_scorer(
     if outcome.blocked_by_other:  # not this scorer's fault, and scorers are pure: once more
         example_copy = copied_example(example)
         outcome = await isolation.run(Call(scorer.score, (example_copy, trace), {}, copy_context()), timeout)
-    return _score_of(scorer, example, outcome, timeout).with_duration(outcome.duration)
+    score = _score_of(scorer, example, outcome, timeout).with_duration(outcome.duration)
+    return score if gates(scorer) else score.informing()
 
 
 def _score_of(scorer: Scorer, example: Example, outcome: Outcome, timeout: float | None) -> Score:

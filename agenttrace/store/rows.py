@@ -242,13 +242,15 @@ def dataset_value(text: str) -> Any:
 
 
 SCORE_COLUMNS = "name, value, threshold, outcome, reason, error, model, cost, duration, rest"
-_RARE = ("details", "diff", "strict", "usage", "metadata")
+_RARE = ("details", "diff", "strict", "usage", "metadata", "lower_is_better")
 
 
 def score_row(score: Score) -> tuple[Any, ...]:
     """A score as values for `SCORE_COLUMNS`."""
     rare = {field: getattr(score, field) for field in _RARE}
     present = {field: value for field, value in rare.items() if value}
+    if not score.gate:
+        present["gate"] = False
     return (
         clean_text(score.name),
         score.value,

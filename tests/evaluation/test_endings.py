@@ -84,7 +84,8 @@ def test_a_display_that_raises_keyboard_interrupt_ends_the_run_as_control_c_does
             lambda: run_evaluation(doubles(50), [Answer()], function=double, tracer=tracer, progress=progress)
         )
     (report,) = tracer.store.reports
-    assert report.metadata == {"interrupted": True, "not_run": 50 - len(report)}
+    assert report.metadata["interrupted"] is True
+    assert report.metadata["not_run"] == 50 - len(report)
     assert 3 <= len(report) < 50
     assert interruption.value.report.run_id == report.run_id
     assert outcomes(interruption.value.report) == ["passed"] * len(report)
@@ -282,6 +283,7 @@ def test_what_was_finished_is_kept_when_a_signal_handler_leaves(tracer):
     finally:
         signal.signal(signal.SIGUSR1, before)
     (report,) = tracer.store.reports
-    assert report.metadata == {"interrupted": True, "not_run": 30 - len(report)}
+    assert report.metadata["interrupted"] is True
+    assert report.metadata["not_run"] == 30 - len(report)
     assert 1 <= len(report) <= 20
     assert all(result.success for result in report)
