@@ -210,10 +210,7 @@ def _keep(report: EvaluationReport, rows: Sequence[Mapping[str, Any]]) -> Iterat
 
 def _scorer_lines(report: EvaluationReport) -> Iterator[str]:
     """For each scorer its name, its mean over how many of how many, how many passed, failed, errored."""
-    scores = [
-        (score.name, score.value, score.outcome) for result in report.results for score in result.scores
-    ]
-    rows = scorer_rows(scores)
+    rows = scorer_rows(report)
     width = max((len(name) for name, _, _ in rows), default=0)
     for name, mean, counts in rows:
         yield f"{safe_line(name):<{width}}  {mean}  {counts}"
