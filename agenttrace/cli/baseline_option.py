@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
@@ -13,7 +14,7 @@ from agenttrace.core.run_comparison import RunRecord
 from agenttrace.evaluation.baseline import baseline_of, write_baseline
 from agenttrace.evaluation.compare_runs import compare_runs
 from agenttrace.evaluation.run_record import record_of_report
-from agenttrace.reports.run_comparison import comparison_lines
+from agenttrace.reports.run_comparison import WIDTH, comparison_lines
 from agenttrace.reports.text import show
 from agenttrace.tracer import Tracer
 
@@ -30,7 +31,7 @@ def baseline_options(command: F) -> F:
     return click.option(
         "--baseline",
         metavar="BRANCH|FILE|RUN",
-        help="Fail where an example got worse than there, is errored or was not run; not where it failed before.",
+        help="Fail only where an example got worse than there, is errored or was not run.",
     )(command)
 
 
@@ -49,7 +50,8 @@ def settle_baseline(report: EvaluationReport, before: RunRecord | None, save_to:
     """Print the comparison, and write the new baseline, where they are asked for."""
     record = record_of_report(report)
     if before is not None:
-        show(comparison_lines(compare_runs(before, record)))
+        columns = shutil.get_terminal_size((WIDTH, 24)).columns
+        show(comparison_lines(compare_runs(before, record), width=columns))
     if save_to is not None:
         write_baseline(record, save_to)
         click.echo(f"the baseline is in {save_to}")

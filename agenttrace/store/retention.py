@@ -1,4 +1,4 @@
-"""Deletes traces: one on demand, the oldest ones when the file has grown too large."""
+"""Deletes a trace or a run on demand, the oldest traces when the file has grown too large."""
 
 from __future__ import annotations
 
@@ -43,6 +43,13 @@ def delete_trace(db: sqlite3.Connection, number: int, trace_id: str, tables: Seq
         db.execute(f"DELETE FROM {table} WHERE trace = ?", (number,))  # noqa: S608 - names of ours
     db.execute("DELETE FROM scores WHERE trace_id = ? AND run_id IS NULL", (trace_id,))
     db.execute("DELETE FROM traces WHERE id = ?", (number,))
+
+
+def delete_run(db: sqlite3.Connection, run_id: str) -> bool:
+    """Delete a run with its results and their scores; returns True if there was one."""
+    for table in ("scores", "results"):
+        db.execute(f"DELETE FROM {table} WHERE run_id = ?", (run_id,))  # noqa: S608 - names of ours
+    return db.execute("DELETE FROM runs WHERE run_id = ?", (run_id,)).rowcount > 0
 
 
 def retire(db: sqlite3.Connection, largest: int) -> int:
