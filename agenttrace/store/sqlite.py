@@ -33,7 +33,7 @@ from agenttrace.store.files import identity
 from agenttrace.store.health import StoreHealth
 from agenttrace.store.lock import ForkLock
 from agenttrace.store.memory_fallback import MemoryFallback
-from agenttrace.store.retention import DEFAULT_BYTES, delete_run, delete_trace, retire
+from agenttrace.store.retention import DEFAULT_BYTES, delete_by_id, delete_run, retire
 from agenttrace.store.rows import dataset_text, dataset_value
 from agenttrace.store.span_writes import FunctionIds, insert_tools, keep_spans
 from agenttrace.store.writer import Action, Unavailable, Writer
@@ -198,14 +198,8 @@ class SQLiteStore:
         return self._must_write(lambda db, _: insert_dataset(db, project, alias, text))
 
     def delete_trace(self, trace_id: str) -> bool:
-        def delete(db: sqlite3.Connection, _: FunctionIds) -> bool:
-            match = queries.find_trace(db, trace_id.lower()) if len(trace_id) == 32 else None
-            if match is not None:
-                delete_trace(db, *match)
-            return match is not None
-
         was_in_memory = self._fallback.memory.delete_trace(trace_id)
-        in_file = os.path.lexists(self.path) and self._must_write(delete)
+        in_file = os.path.lexists(self.path) and self._must_write(lambda db, _: delete_by_id(db, trace_id))
         return in_file or was_in_memory
 
     def delete_run(self, run_id: str) -> bool:
