@@ -15,7 +15,7 @@ from agenttrace.evaluation.baseline import baseline_of, write_baseline
 from agenttrace.evaluation.compare_runs import compare_runs
 from agenttrace.evaluation.run_record import record_of_report
 from agenttrace.reports.run_comparison import WIDTH, comparison_lines
-from agenttrace.reports.text import show
+from agenttrace.reports.text import Line
 from agenttrace.tracer import Tracer
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -31,7 +31,7 @@ def baseline_options(command: F) -> F:
     return click.option(
         "--baseline",
         metavar="BRANCH|FILE|RUN",
-        help="Fail only where an example got worse than there, is errored or was not run.",
+        help="Fail where an example is worse than there, errored or not run; not where it failed before.",
     )(command)
 
 
@@ -46,12 +46,19 @@ def baseline_before(baseline: str | None, examples: Iterable[Example], tracer: T
     return baseline_of(baseline, tracer.store, tuple(examples), project=tracer.project_name)
 
 
-def settle_baseline(report: EvaluationReport, before: RunRecord | None, save_to: str | None) -> None:
-    """Print the comparison, and write the new baseline, where they are asked for."""
-    record = record_of_report(report)
-    if before is not None:
-        columns = shutil.get_terminal_size((WIDTH, 24)).columns
-        show(comparison_lines(compare_runs(before, record), width=columns))
-    if save_to is not None:
-        write_baseline(record, save_to)
-        click.echo(f"the baseline is in {save_to}")
+def comparison_with(before: RunRecord | None, report: EvaluationReport) -> list[Line]:
+    """The lines of the comparison; none without a baseline."""
+    if before is None:
+        return []
+    columns = shutil.get_terminal_size((WIDTH, 24)).columns
+    return list(comparison_lines(compare_runs(before, record_of_report(report)), width=columns))
+
+
+def save_as_baseline(report: EvaluationReport, path: str) -> None:
+    """Write the new baseline, and say so on stderr, where no report goes.
+
+    Raises:
+        ConfigError: the file cannot be written.
+    """
+    write_baseline(record_of_report(report), path)
+    click.echo(f"the baseline is in {path}", err=True)

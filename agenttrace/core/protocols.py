@@ -58,6 +58,15 @@ class ChecksExamples(Protocol):
         ...
 
 
+class Gates(Protocol):
+    """Optional hook of a scorer: whether its scores decide the outcome of a result."""
+
+    @property
+    def gate(self) -> bool:
+        """False for a scorer that informs: its scores are shown and stored, and fail nothing."""
+        ...
+
+
 class TakesModel(Protocol):
     """Optional hook of a scorer that asks a model: takes the one that the evaluation was given."""
 
@@ -101,10 +110,10 @@ class Exporter(Protocol):
 
 
 class TakesScores(Protocol):
-    """Optional hook of an exporter: scores go there, too."""
+    """Optional hook of an exporter, part of every `Store`: scores go there, too."""
 
     def write_scores(self, scores: Sequence[ScoreRow]) -> None:
-        """Send scores, each with its trace id and span id (None: the whole trace)."""
+        """Send, or keep, scores, each with its trace id and span id (None: the whole trace)."""
         ...
 
 
@@ -257,7 +266,7 @@ class TellsHealth(Protocol):
         ...
 
 
-class Store(SpanSink, BeginsAnew, Protocol):
+class Store(SpanSink, TakesScores, BeginsAnew, TellsHealth, Protocol):
     """Keeps what is recorded, and can be read back. Reading may happen on any thread.
 
     Raises:
@@ -393,6 +402,7 @@ class KeepsReplies(Protocol):
 
 OPTIONAL_HOOKS: Mapping[type, str] = {
     ChecksExamples: "check",
+    Gates: "gate",
     TakesModel: "with_model",
     ChecksModel: "check_model",
     TakesScores: "write_scores",
@@ -442,6 +452,7 @@ __all__ = [
     "Destination",
     "Exporter",
     "FencesAlike",
+    "Gates",
     "GetsReady",
     "HasPath",
     "Health",

@@ -15,10 +15,12 @@ from agenttrace.core.protocols import ChatModel, Scorer, Store
 from agenttrace.core.report import EvaluationFailed, EvaluationReport
 from agenttrace.core.run_comparison import RunRecord
 from agenttrace.datasets.dataset import EvalDataset
+from agenttrace.datasets.selection import check_names
 from agenttrace.evaluation.baseline import Baseline, baseline_of
 from agenttrace.evaluation.compare_runs import compare_runs
 from agenttrace.evaluation.engine import Progress
 from agenttrace.evaluation.evaluate import run_evaluation, run_evaluation_async
+from agenttrace.evaluation.example_scorers import check_example_scorers
 from agenttrace.evaluation.requirement import Requirement
 from agenttrace.evaluation.run import (
     TIMEOUT,
@@ -181,16 +183,19 @@ def _warn_of_vacuous_guards(report: EvaluationReport) -> None:
 
 
 def examples_in(test_file: str | Path) -> EvalDataset:
-    """Return the examples of a file; there is at least one.
+    """Return the examples of a file; there is at least one, and no two that are to be run have one name.
 
     Raises:
-        DatasetError: the file cannot be read as examples, or holds none.
+        DatasetError: the file cannot be read as examples, or holds none, or two of one name.
+        ScorerError: an example names a scorer that cannot be made.
     """
     dataset = EvalDataset.from_file(test_file)
     if not dataset:
         raise DatasetError(
             "there are no examples: an evaluation of nothing can neither pass nor fail", path=test_file
         )
+    check_names(dataset)
+    check_example_scorers(dataset)
     return dataset
 
 

@@ -12,7 +12,6 @@ from agenttrace.core.protocols import ChatModel, Scorer, Store
 from agenttrace.core.report import EvaluationReport
 from agenttrace.evaluation.engine import Progress
 from agenttrace.evaluation.run import TIMEOUT, Evaluation, EvaluationOptions, Recording
-from agenttrace.process.loop_thread import loop_keeper, wait_for
 
 
 def run_evaluation(
@@ -52,8 +51,9 @@ def run_evaluation(
 
     Raises:
         ConfigError, ExpectationError, ScorerError: wrong use, before any agent is run.
-        KeyboardInterrupt: Control-C, or an agent, a scorer or `progress` raised it. Whatever ends a run
-            early, the results so far are stored, marked as interrupted.
+        EvaluationInterrupted: Control-C, or an agent, a scorer or `progress` raised KeyboardInterrupt, of
+            which it is one; its `report` has the results so far. Whatever ends a run early, they are
+            stored, marked as interrupted.
     """
     evaluation = Evaluation.of(
         examples,
@@ -71,11 +71,8 @@ def run_evaluation(
         store=store,
         metadata=metadata,
     )
-    evaluation.engine.keeper = loop_keeper()
     evaluation.engine.advice = _LOOP_WAITS if _in_a_loop() else ""
-    with evaluation.interruptible():
-        wait_for(evaluation.engine.run)
-    return evaluation.stored_report()
+    return evaluation.run()
 
 
 async def run_evaluation_async(
@@ -92,11 +89,7 @@ async def run_evaluation_async(
         CancelledError: the task was cancelled. Whatever ends a run early, the results so far are stored,
             marked as interrupted.
     """
-    evaluation = Evaluation.of(examples, scorers, **options)
-    evaluation.engine.on_callers_loop = True
-    with evaluation.interruptible():
-        await evaluation.engine.run()
-    return await asyncio.to_thread(evaluation.stored_report)
+    return await Evaluation.of(examples, scorers, **options).run_async()
 
 
 _LOOP_WAITS = (

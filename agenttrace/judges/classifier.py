@@ -47,10 +47,11 @@ class ClassifierScorer(JudgeScorer):
         threshold: float = 0.5,
         model: str | ChatModel | None = None,
         votes: int = 1,
+        gate: bool = True,
     ) -> None:
         if not name:
             raise ScorerError("a ClassifierScorer needs a name")
-        super().__init__(threshold, model=model, votes=votes, name=name)
+        super().__init__(threshold, model=model, votes=votes, name=name, gate=gate)
         self.slug = slug or "-".join(name.lower().split())
         self.options = _checked_options(name, options)
         self.question = OwnPrompt(name, prompt, conversation)

@@ -29,10 +29,13 @@ class ComparisonScorer(JudgeScorer):
         model: str | ChatModel | None = None,
         votes: int = 1,
         name: str | None = None,
+        gate: bool = True,
     ) -> None:
         if not isinstance(criteria, str) or not criteria.strip():
             raise ScorerError(f"criteria says in which respect to compare, such as 'tone'; got {criteria!r}")
-        super().__init__(threshold, model=model, votes=votes, name=name or f"Comparison: {criteria}")
+        super().__init__(
+            threshold, model=model, votes=votes, name=name or f"Comparison: {criteria}", gate=gate
+        )
         self.criteria = criteria
         self.description = description
 

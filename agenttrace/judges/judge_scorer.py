@@ -13,7 +13,7 @@ from agenttrace.core.errors import AgentTraceError, ConfigError, JudgeError, Sco
 from agenttrace.core.example import Example
 from agenttrace.core.numbers import is_whole
 from agenttrace.core.protocols import ChatModel, name_of_model
-from agenttrace.core.score import Score, checked_threshold
+from agenttrace.core.score import Score, checked_gate, checked_threshold
 from agenttrace.core.trace import Trace
 from agenttrace.judges.evidence import Evidence
 from agenttrace.judges.formulas import culprits, facts
@@ -44,7 +44,8 @@ class JudgeScorer(ABC):
     model raises counts as unreadable.
 
     A judge that gives no readable answer makes an *errored* score with the raw reply in its details; a field
-    that is missing raises `ScorerError` before anything is asked.
+    that is missing raises `ScorerError` before anything is asked. With `gate=False` the score informs: it is
+    shown and stored, and fails nothing.
 
     Raises:
         ScorerError: the threshold is not a number from 0 to 1, or `votes` not a whole number from 1.
@@ -62,8 +63,10 @@ class JudgeScorer(ABC):
         model: str | ChatModel | None = None,
         votes: int = 1,
         name: str | None = None,
+        gate: bool = True,
     ) -> None:
         self.name = name or self.name
+        self.gate = checked_gate(gate, self.name)
         self.threshold = float(checked_threshold(threshold, self.name))
         if not is_whole(votes, 1):
             raise ScorerError(f"{self.name}: votes is a whole number from 1, got {votes!r}")

@@ -33,10 +33,11 @@ class PromptScorer(JudgeScorer):
         threshold: float = 0.5,
         model: str | ChatModel | None = None,
         votes: int = 1,
+        gate: bool = True,
     ) -> None:
         if not name:
             raise ScorerError("a PromptScorer needs a name")
-        super().__init__(threshold, model=model, votes=votes, name=name)
+        super().__init__(threshold, model=model, votes=votes, name=name, gate=gate)
         self.question = OwnPrompt(name, prompt, conversation)
 
     def require(self, evidence: Evidence) -> None:

@@ -34,8 +34,9 @@ class SummarizationScorer(JudgeScorer):
         model: str | ChatModel | None = None,
         votes: int = 1,
         name: str | None = None,
+        gate: bool = True,
     ) -> None:
-        super().__init__(threshold, model=model, votes=votes, name=name)
+        super().__init__(threshold, model=model, votes=votes, name=name, gate=gate)
         if isinstance(questions, str):
             raise ScorerError(f"questions is a list of texts, got the text {questions!r}")
         self.questions = None if questions is None else tuple(questions)

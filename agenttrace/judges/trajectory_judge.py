@@ -31,8 +31,9 @@ class LLMJudgeTrajectoryScorer(JudgeScorer):
         model: str | ChatModel | None = None,
         votes: int = 1,
         name: str | None = None,
+        gate: bool = True,
     ) -> None:
-        super().__init__(threshold, model=model, votes=votes, name=name)
+        super().__init__(threshold, model=model, votes=votes, name=name, gate=gate)
         self.expected_behavior = expected_behavior
 
     async def find(self, judge: Judge, evidence: Evidence) -> Finding:

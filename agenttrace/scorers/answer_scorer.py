@@ -11,17 +11,21 @@ from agenttrace.core.example import Example
 from agenttrace.core.jsonable import jsonable
 from agenttrace.core.marks import Cause, cause_of, cause_within, without_digests
 from agenttrace.core.numbers import is_number
-from agenttrace.core.score import Score, checked_threshold
+from agenttrace.core.score import Score, checked_gate, checked_threshold
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.reading import cannot_tell
 from agenttrace.expectations.values import agreement
 
 
 class AnswerScorer:
-    """Holds a scorer's name and threshold, reads the two answers, writes the score."""
+    """Holds a scorer's name and threshold, reads the two answers, writes the score.
 
-    def __init__(self, name: str, threshold: float) -> None:
+    With `gate=False` the score informs: it is shown and stored, and fails nothing.
+    """
+
+    def __init__(self, name: str, threshold: float, gate: bool = True) -> None:
         self.name = name
+        self.gate = checked_gate(gate, name)
         self.threshold = checked_threshold(threshold, name)
 
     def check(self, example: Example) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
 from agenttrace.core.errors import ScorerError, did_you_mean
-from agenttrace.core.score import Score, checked_threshold
+from agenttrace.core.score import Score, checked_gate, checked_threshold
 from agenttrace.core.tool_call import ToolCall
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.expectation import Attempts
@@ -18,16 +18,18 @@ from agenttrace.matching.selection import Selection
 
 
 class CallOptions(TypedDict, total=False):
-    """The calls that are compared (see `Selection`).
+    """The calls that are compared (see `Selection`), and whether the score decides.
 
     `agent`: those of one agent; `attempts`: what failed calls count for; `names`: aliases, each with the name
-    that it stands for; `tools`: only these, by name, by glob, or as ``tag:write``.
+    that it stands for; `tools`: only these, by name, by glob, or as ``tag:write``. With `gate=False` the
+    score informs: it is shown and stored, and fails nothing.
     """
 
     agent: str | None
     attempts: Attempts
     names: Mapping[str, str] | None
     tools: str | Sequence[str] | None
+    gate: bool
 
 
 class CallScorer:
@@ -49,7 +51,13 @@ class CallScorer:
                 names.remove("options")
                 hint = did_you_mean(option, names)
                 raise TypeError(f"{type(self).__name__}() has no option {option!r}{hint}")
-        self.selection = Selection.of(**options)
+        self.gate = checked_gate(options.get("gate", True), name)
+        self.selection = Selection.of(
+            agent=options.get("agent"),
+            attempts=options.get("attempts", "count"),
+            names=options.get("names"),
+            tools=options.get("tools"),
+        )
 
     def _chosen_calls(self, run: Trace) -> Sequence[ToolCall]:
         """The calls that count, under their normal names.

@@ -30,8 +30,9 @@ class ContainsScorer(AnswerScorer):
         mode: Literal["all", "any"] = "all",
         ignore_case: bool = False,
         name: str = "Contains",
+        gate: bool = True,
     ) -> None:
-        super().__init__(name, threshold)
+        super().__init__(name, threshold, gate)
         if mode not in ("all", "any"):
             raise ScorerError(f"{name}: mode is 'all' or 'any', got {mode!r}")
         self.texts = texts

@@ -9,7 +9,7 @@ from typing import Any, overload
 
 from agenttrace.core.errors import ScorerError, did_you_mean
 from agenttrace.core.example import Example
-from agenttrace.core.score import Score, checked_threshold
+from agenttrace.core.score import Score, checked_gate, checked_threshold
 from agenttrace.core.trace import Trace
 from agenttrace.matching.selection import actual_calls
 
@@ -42,8 +42,9 @@ _VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 class FunctionScorer:
     """A scorer that is one function; made by `scorer`."""
 
-    def __init__(self, function: Callable[..., Any], name: str, threshold: float) -> None:
+    def __init__(self, function: Callable[..., Any], name: str, threshold: float, gate: bool = True) -> None:
         self.name = name
+        self.gate = checked_gate(gate, name)
         self.threshold = checked_threshold(threshold, name)
         self.function = function
         self._parameters = _parameters(function)
@@ -85,16 +86,19 @@ class FunctionScorer:
 def scorer(function: Callable[..., Any]) -> FunctionScorer: ...
 @overload
 def scorer(
-    function: None = None, *, name: str | None = None, threshold: float = 0.5
+    function: None = None, *, name: str | None = None, threshold: float = 0.5, gate: bool = True
 ) -> Callable[[Callable[..., Any]], FunctionScorer]: ...
-def scorer(function: Any = None, *, name: str | None = None, threshold: float = 0.5) -> Any:
+def scorer(
+    function: Any = None, *, name: str | None = None, threshold: float = 0.5, gate: bool = True
+) -> Any:
     """Make a scorer of a function, ``def`` or ``async def``.
 
     Its parameters say what it is called with: `example`, `trace`, `input`, `actual_output` (or `output`),
     `expected_output` (or `expected`), `context`, `retrieval_context`, `expected_tools`, `tool_calls`,
     `metadata`. `trace` and `tool_calls` are made of the example's `tools_called` where nothing was recorded;
     `actual_output` is the trace's output where the example has none. A parameter of another name keeps its
-    default. It returns a number from 0 to 1, a bool, a pair of either with a reason, or a `Score`.
+    default. It returns a number from 0 to 1, a bool, a pair of either with a reason, or a `Score`. With
+    `gate=False` its score informs: it is shown and stored, and fails nothing.
 
     Raises:
         ScorerError: a parameter is none of these and has no default.
@@ -102,7 +106,7 @@ def scorer(function: Any = None, *, name: str | None = None, threshold: float = 
 
     def make(target: Callable[..., Any]) -> FunctionScorer:
         label = name or str(getattr(target, "__name__", type(target).__name__))
-        return FunctionScorer(target, label, threshold)
+        return FunctionScorer(target, label, threshold, gate)
 
     return make if function is None else make(function)
 

@@ -26,8 +26,9 @@ class ExactMatchScorer(AnswerScorer):
         ignore_case: bool = False,
         strip: bool = False,
         name: str = "Exact Match",
+        gate: bool = True,
     ) -> None:
-        super().__init__(name, threshold)
+        super().__init__(name, threshold, gate)
         self.ignore_case = ignore_case
         self.strip = strip
 

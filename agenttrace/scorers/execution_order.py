@@ -57,9 +57,16 @@ class ExecutionOrderScorer(CallScorer):
         attempts: Attempts = "count",
         names: Mapping[str, str] | None = None,
         tools: str | Sequence[str] | None = None,
+        gate: bool = True,
         name: str = "Execution Order",
     ) -> None:
-        options: CallOptions = {"agent": agent, "attempts": attempts, "names": names, "tools": tools}
+        options: CallOptions = {
+            "agent": agent,
+            "attempts": attempts,
+            "names": names,
+            "tools": tools,
+            "gate": gate,
+        }
         super().__init__(name, threshold, options)
         self.threshold = 1.0 if strict_mode else threshold
         self.should_exact_match = should_exact_match

@@ -37,8 +37,9 @@ class JSONCorrectnessScorer(AnswerScorer):
         threshold: float = 1.0,
         *,
         name: str = "JSON Correctness",
+        gate: bool = True,
     ) -> None:
-        super().__init__(name, threshold)
+        super().__init__(name, threshold, gate)
         self.json_schema = json_schema
         self._faults = (
             _faults_by_schema(name, json_schema)

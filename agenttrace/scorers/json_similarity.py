@@ -23,8 +23,8 @@ class JSONSimilarityScorer(AnswerScorer):
     matchers.
     """
 
-    def __init__(self, threshold: float = 1.0, *, name: str = "JSON Similarity") -> None:
-        super().__init__(name, threshold)
+    def __init__(self, threshold: float = 1.0, *, name: str = "JSON Similarity", gate: bool = True) -> None:
+        super().__init__(name, threshold, gate)
 
     @in_both_readings
     def score(self, example: Example, trace: Trace | None = None) -> Score:

@@ -20,8 +20,10 @@ class NumericDifferenceScorer(AnswerScorer):
     NumericDiff.
     """
 
-    def __init__(self, threshold: float = 1.0, *, name: str = "Numeric Difference") -> None:
-        super().__init__(name, threshold)
+    def __init__(
+        self, threshold: float = 1.0, *, name: str = "Numeric Difference", gate: bool = True
+    ) -> None:
+        super().__init__(name, threshold, gate)
 
     def score(self, example: Example, trace: Trace | None = None) -> Score:
         """Compare the two numbers.

@@ -35,8 +35,9 @@ class RegexScorer(AnswerScorer):
         ignore_case: bool = False,
         timeout: float = SECONDS,
         name: str = "Regex",
+        gate: bool = True,
     ) -> None:
-        super().__init__(name, threshold)
+        super().__init__(name, threshold, gate)
         self.full = full
         self.timeout = checked_seconds(timeout, name)
         self.ignore_case = ignore_case

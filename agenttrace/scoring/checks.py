@@ -9,9 +9,10 @@ from typing import Any
 
 from agenttrace.core.errors import ConfigError, ScorerError
 from agenttrace.core.numbers import is_number
-from agenttrace.core.protocols import ChatModel, ChecksModel, Scorer, TakesModel, optional
+from agenttrace.core.protocols import ChatModel, ChecksModel, Gates, Scorer, TakesModel, optional
 from agenttrace.core.score import Score
 from agenttrace.core.text import described
+from agenttrace.scoring.distinct_names import with_distinct_names
 
 
 def checked_scorers(scorers: Any, model: str | ChatModel | None = None) -> tuple[Scorer, ...]:
@@ -19,19 +20,16 @@ def checked_scorers(scorers: Any, model: str | ChatModel | None = None) -> tuple
 
     Raises:
         ConfigError: there are none, or it is one scorer instead of a list.
-        ScorerError: it holds something that is not a scorer, such as its class, or two of one name.
+        ScorerError: it holds something that is not a scorer, such as its class, or two of one name that
+        cannot
+            be told apart (see `with_distinct_names`).
     """
     if isinstance(scorers, str) or not isinstance(scorers, Iterable):
         raise ConfigError(f"scorers is a list, got {described(scorers)}; write scorers=[…]")
     usable = tuple([_checked_scorer(scorer) for scorer in scorers])
     if not usable:
         raise ConfigError("there are no scorers: without one, nothing is compared")
-    for position, scorer in enumerate(usable):
-        if any(scorer.name == other.name for other in usable[:position]):
-            raise ScorerError(
-                f"two scorers are called {scorer.name!r}, and their scores could not be told apart; give one "
-                f"a name of its own, such as {type(scorer).__name__}(…, name={scorer.name + ' 2'!r})"
-            )
+    usable = with_distinct_names(usable)
     return usable if model is None else tuple([_with_model(scorer, model) for scorer in usable])
 
 
@@ -49,6 +47,19 @@ def _checked_scorer(scorer: Any) -> Scorer:
         raise ScorerError(f"the scorer {name!r} needs a threshold, a number; got {threshold!r}")
     usable: Scorer = scorer
     return usable
+
+
+def gates(scorer: Scorer) -> bool:
+    """Return False for a scorer that informs without deciding the outcome."""
+    hook = optional(scorer, Gates)
+    return hook is None or hook.gate is not False  # a scorer of one's own may call another thing its gate
+
+
+def check_gates(scorers: Sequence[Scorer]) -> None:
+    """Raise ConfigError where every scorer only informs, so that nothing could pass or fail."""
+    if scorers and not any(map(gates, scorers)):
+        names = ", ".join(scorer.name for scorer in scorers)
+        raise ConfigError(f"every scorer only informs (gate=False): {names}; one at least says what passes")
 
 
 def _with_model(scorer: Scorer, model: str | ChatModel) -> Scorer:

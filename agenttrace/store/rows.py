@@ -249,6 +249,8 @@ def score_row(score: Score) -> tuple[Any, ...]:
     """A score as values for `SCORE_COLUMNS`."""
     rare = {field: getattr(score, field) for field in _RARE}
     present = {field: value for field, value in rare.items() if value}
+    if not score.gate:
+        present["gate"] = False
     return (
         clean_text(score.name),
         score.value,

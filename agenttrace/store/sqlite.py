@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from agenttrace.core.batch import Batch, Destination, Refusal, ScoreRow, Unsent, UnsentCounts
 from agenttrace.core.errors import ExportError, StoreError
+from agenttrace.core.protocols import KeepsUnsent, Store
 from agenttrace.core.report import EvaluationReport
 from agenttrace.core.score import Score
 from agenttrace.core.span import Span
@@ -48,7 +49,7 @@ _READY_TIMEOUT = 0.2
 """Seconds that opening ahead of time waits for other processes: the first write may wait longer."""
 
 
-class SQLiteStore:
+class SQLiteStore(Store, KeepsUnsent):
     """Keeps everything in one SQLite file, which any number of processes may share.
 
     Making one opens nothing; the file is made at the first write. `export` raises only while other processes
@@ -132,7 +133,7 @@ class SQLiteStore:
         """Keep spans alone; see `write`."""
         self.write(Batch(spans))
 
-    def write_scores(self, scores: Sequence[tuple[str, str | None, Score]]) -> None:
+    def write_scores(self, scores: Sequence[tuple[str | None, str | None, Score]]) -> None:
         """Keep scores alone, each with its trace id and span id (None: the whole trace); see `write`."""
         self.write(Batch(scores=[ScoreRow(*row) for row in scores]))
 

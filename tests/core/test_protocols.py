@@ -29,7 +29,7 @@ from agenttrace.store import MemoryStore, SQLiteStore
 
 PACKAGE = Path(agenttrace.__file__).parent
 OF_A_STORE = ["BeginsAnew", "GetsReady", "HasPath", "KeepsUnsent", "TakesScores", "TellsHealth"]
-OF_A_SCORER = ["ChecksExamples", "ChecksModel", "TakesModel"]
+OF_A_SCORER = ["Gates", "ChecksExamples", "ChecksModel", "TakesModel"]
 OF_A_MODEL = ["FencesAlike", "Identified", "KeepsReplies", "Named"]
 
 

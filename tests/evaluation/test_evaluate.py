@@ -612,13 +612,31 @@ def test_wrong_use_says_what_to_do_before_anything_runs(tracer, arguments, said)
     assert calls == []
 
 
-def test_two_scorers_of_one_name_are_an_error_that_says_how_to_tell_them_apart():
-    same = [ToolOrderScorer(), ToolOrderScorer(exact_match=True)]
-    with pytest.raises(ScorerError, match=r"two scorers are called 'Tool Order'.* name='Tool Order 2'\)"):
-        run_evaluation([Example(expected_tools=[], tools_called=[])], same)
+def test_two_scorers_of_one_name_are_told_apart_by_their_options_or_their_number():
+    same = [ToolOrderScorer(), ToolOrderScorer(exact_match=True), ToolOrderScorer(), ToolOrderScorer(0.5)]
+    report = run_evaluation([Example(expected_tools=["a"], tools_called=["a", "b"])], same)
+    assert report.means == {
+        "Tool Order": 1.0,
+        "Tool Order (mode=exact, strict=True)": 0.0,
+        "Tool Order 2": 1.0,
+        "Tool Order (threshold=0.5)": 1.0,
+    }
+    assert [scorer.name for scorer in same] == ["Tool Order"] * 4
     own = [ToolOrderScorer(), ToolOrderScorer(exact_match=True, name="Exact Tool Order")]
     report = run_evaluation([Example(expected_tools=["a"], tools_called=["a", "b"])], own)
     assert report.means == {"Tool Order": 1.0, "Exact Tool Order": 0.0}
+
+
+def test_two_scorers_of_one_name_that_takes_no_other_are_an_error_that_says_how_to_tell_them_apart():
+    class Fixed:
+        name = property(lambda self: "Fixed")
+        threshold = 0.5
+
+        def score(self, example, trace):
+            return scored(1.0)
+
+    with pytest.raises(ScorerError, match=r"two scorers are called 'Fixed'.* name='Fixed 2'\)"):
+        run_evaluation([Example(actual_output="x")], [Fixed(), Fixed()])
 
 
 def test_scores_go_by_the_names_of_their_scorers_whatever_name_a_score_has():
