@@ -75,6 +75,19 @@ def evaluation() -> None:
     """Evaluate an agent on examples."""
 
 
+@cli.group(
+    cls=LazyGroup,
+    lazy={
+        "from-traces": "agenttrace.cli.dataset_from_traces:dataset_from_traces",
+        "diff": "agenttrace.cli.dataset_diff:dataset_diff",
+        "validate": "agenttrace.cli.dataset_validate:dataset_validate",
+        "convert": "agenttrace.cli.dataset_convert:dataset_convert",
+    },
+)
+def dataset() -> None:
+    """Make, check, compare and convert files of examples."""
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run a command line, then exit the process with the command's exit code."""
     for stream in (sys.stdout, sys.stderr):
