@@ -51,7 +51,7 @@ class LazyGroup(click.Group):
 
 @click.group(
     cls=LazyGroup,
-    lazy={"demo": "agenttrace.cli.demo:demo"},
+    lazy={"demo": "agenttrace.cli.demo:demo", "schema": "agenttrace.cli.schema:schema"},
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.version_option(__version__, prog_name="agenttrace")

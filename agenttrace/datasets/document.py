@@ -28,6 +28,9 @@ PLATFORM_EXAMPLE_KEYS = frozenset(
 OWN_KEYS = ("examples", "scorers")
 """The keys at the top of a file that are ours."""
 
+SCHEMA_KEY = "$schema"
+"""By which editors find the schema of a JSON file. It is kept as the platform's fields are."""
+
 _HOW = "write a mapping with the key 'examples' that holds a list"
 
 
@@ -83,7 +86,7 @@ def load_examples(
             f"there is no key 'examples', but {', '.join(map(repr, data)) or 'nothing'}{hint}"
         )
     for key in data:
-        if key not in OWN_KEYS and key not in PLATFORM_DATASET_KEYS:
+        if key not in OWN_KEYS and key not in PLATFORM_DATASET_KEYS and key != SCHEMA_KEY:
             keys = {*OWN_KEYS, *PLATFORM_DATASET_KEYS}
             raise document.error(f"unknown key {key!r} beside 'examples'{did_you_mean(key, keys)}", (key,))
     entries = data["examples"]

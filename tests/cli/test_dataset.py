@@ -1,5 +1,6 @@
 """The commands of ``agenttrace dataset``."""
 
+import json
 import sys
 
 import pytest
@@ -131,3 +132,10 @@ def test_misspelt_tools_are_errors_where_the_agent_is_named(agenttrace, tmp_path
     assert ran.code == 2
     assert "a.yaml:3: expected_tools: no tool 'chagre_card' is known; did you mean 'charge_card'?" in ran.err
     sys.modules.pop("shop_of_validate")
+
+
+@pytest.mark.parametrize("kind", ["examples", "report"])
+def test_schemas_are_printed_for_editors(agenttrace, kind):
+    printed = json.loads(agenttrace("schema", kind).out)
+    assert printed["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+    assert kind != "examples" or printed == json.loads(agenttrace("schema").out)
