@@ -1,8 +1,8 @@
 """`examples_schema`: the JSON schema of example files, with which editors complete and check them.
 
-Fields come from `Example`, words of expected calls, groups, constraints and operators from the tables that the
-reader uses. What only the reader can tell (regular expressions, paths of `$ref`, numbers that contradict each
-other, misspelt keys of recorded calls) is not in it.
+Fields come from `Example`, words of expected calls, groups, constraints and operators from the tables that
+the reader uses. What only the reader can tell (regular expressions, paths of `$ref`, numbers that contradict
+each other, misspelt keys of recorded calls) is not in it.
 """
 
 from __future__ import annotations

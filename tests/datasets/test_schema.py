@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - tables of short texts
 """The schema of example files: what loads fits, what has the wrong structure does not."""
 
 import json
