@@ -271,7 +271,7 @@ class Store(SpanSink, TakesScores, BeginsAnew, TellsHealth, Protocol):
 
     Raises:
         StoreError: from every reading method, where the store cannot be read; from `save_dataset`,
-            `claim_pending_evaluations` and `delete_trace`, where it cannot be written.
+            `claim_pending_evaluations`, `delete_trace` and `delete_run`, where it cannot be written.
     """
 
     def write_report(self, report: EvaluationReport) -> str:
@@ -345,6 +345,10 @@ class Store(SpanSink, TakesScores, BeginsAnew, TellsHealth, Protocol):
 
     def delete_trace(self, trace_id: str) -> bool:
         """Delete a trace by its whole id, with its scores. Returns True if there was one."""
+        ...
+
+    def delete_run(self, run_id: str) -> bool:
+        """Delete a run by its whole id, its results and scores, not its traces; True if there was one."""
         ...
 
 

@@ -1,16 +1,45 @@
-"""`scorers_of_example`: the scorers of the suite, with what an example says of its own."""
+"""The scorers of each example: those of the suite, with what the example says of its own."""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from agenttrace.core.errors import AgentTraceError, ScorerError
 from agenttrace.core.example import Example
 from agenttrace.core.protocols import ChatModel, Scorer, TakesModel, optional
 from agenttrace.core.score import checked_threshold
+from agenttrace.scoring.checks import check_gates, checked_scorers
 from agenttrace.scoring.written_scorers import name_and_options, written_scorer
+
+ScorersOf = Callable[[Example], tuple[Scorer, ...]]
+"""What gives the scorers of one example."""
+
+
+def suite_scorers(
+    examples: Sequence[Example], scorers: Any, model: str | ChatModel | None
+) -> tuple[tuple[Scorer, ...], ScorersOf]:
+    """Return the scorers of the suite, and the function that gives those of each example.
+
+    The suite may have none where every example has its own.
+
+    Raises:
+        ConfigError: an example has no scorer, or none that decides.
+        ScorerError: something that is no scorer, or an example's own that cannot be made.
+    """
+    if not any(example.scorers for example in examples):
+        suite = checked_scorers(scorers, model)
+        check_gates(suite)
+        return suite, lambda _: suite
+    some = () if isinstance(scorers, Sequence) and not scorers else checked_scorers(scorers, model)
+
+    def scorers_of(example: Example) -> tuple[Scorer, ...]:
+        return scorers_of_example(example, some, model) if example.scorers else some
+
+    for example in examples:
+        check_gates(checked_scorers(scorers_of(example)))
+    return some, scorers_of
 
 
 def scorers_of_example(

@@ -14,10 +14,10 @@ import pytest
 from agenttrace.core.errors import AgentTraceError, ConfigError, did_you_mean
 from agenttrace.core.example import Example
 from agenttrace.evaluation.assertion import examples_in
+from agenttrace.evaluation.example_scorers import suite_scorers
 from agenttrace.evaluation.requirement import Requirement
 from agenttrace.evaluation.run import checked_examples
 from agenttrace.pytest_plugin import EXAMPLE, MARKER
-from agenttrace.scoring.checks import checked_scorers
 
 OPTIONS = ("examples", "scorers", "tracer", "model", "trials", "require")
 _QUARANTINE = re.compile(
@@ -92,7 +92,7 @@ def parametrize(metafunc: pytest.Metafunc) -> None:
         examples = _examples(options, definition.path.parent)
         if options.get("require") is not None:
             Requirement.parse(options["require"])
-        checked_scorers(options.get("scorers") or (), options.get("model"))
+        suite_scorers(examples, options.get("scorers") or (), options.get("model"))
         ids = _ids(examples)
         names, rows = _arguments(metafunc, examples)
     except AgentTraceError as error:

@@ -17,7 +17,6 @@ from agenttrace.evaluation.agent_run import Run
 from agenttrace.evaluation.assertion import require_passed
 from agenttrace.evaluation.requirement import Requirement
 from agenttrace.evaluation.run import Evaluation
-from agenttrace.process.loop_thread import loop_keeper, wait_for
 from agenttrace.pytest_plugin.checks import note
 from agenttrace.pytest_plugin.examples import Quarantine, options_of
 from agenttrace.scoring.apply import users_traceback
@@ -41,8 +40,7 @@ def scored(item: pytest.Function, test: Callable[..., Any], example: Example) ->
             with marked.trial() as trial:
                 trial.output = await test(**arguments)
             evaluation = marked.evaluation(trial)
-            evaluation.engine.on_callers_loop = True
-            await evaluation.engine.run()
+            await evaluation.engine.run_async()
             marked.add(evaluation, trial.error)
         marked.settle()
 
@@ -53,8 +51,7 @@ def scored(item: pytest.Function, test: Callable[..., Any], example: Example) ->
             with marked.trial() as trial:
                 trial.output = test(**arguments)
             evaluation = marked.evaluation(trial)
-            evaluation.engine.keeper = loop_keeper()
-            wait_for(evaluation.engine.run)
+            evaluation.engine.run()
             marked.add(evaluation, trial.error)
         marked.settle()
 
@@ -132,7 +129,7 @@ class _MarkedTest:
     def add(self, evaluation: Evaluation, error: Exception | None) -> None:
         """Add the result of a trial. What the function raised in the only one is raised, as in any test."""
         __tracebackhide__ = True
-        report = evaluation.header.report(evaluation.engine)
+        report = evaluation.report()
         (result,) = report.results
         self.results.append(result)
         trials = len(self.results)

@@ -263,6 +263,10 @@ class MemoryStore(Store, KeepsUnsent):
             self._scores = deque(others, maxlen=_MOST_SCORES)
             return True
 
+    def delete_run(self, run_id: str) -> bool:
+        with self._lock:
+            return self._reports.pop(run_id.lower(), None) is not None
+
     def health(self) -> StoreHealth:
         """The state of this moment."""
         return StoreHealth(mode="memory", written=self._written, dropped=self._dropped)

@@ -25,6 +25,7 @@ from agenttrace.store.connection import read
 from agenttrace.store.evaluation_writes import (
     claim_pending,
     delete_pending,
+    delete_run,
     insert_dataset,
     insert_pending,
     insert_report,
@@ -209,6 +210,12 @@ class SQLiteStore(Store, KeepsUnsent):
         if not os.path.lexists(self.path):
             return was_in_memory
         return self._must_write(delete) or was_in_memory
+
+    def delete_run(self, run_id: str) -> bool:
+        was_in_memory = self._fallback.memory.delete_run(run_id)
+        if not os.path.lexists(self.path):
+            return was_in_memory
+        return self._must_write(lambda db, _: delete_run(db, run_id.lower())) or was_in_memory
 
     def unsent(self, destination: Destination, *, most: int, max_bytes: int) -> Unsent | None:
         waiting = self._fallback.memory.unsent(destination, most=most, max_bytes=max_bytes)

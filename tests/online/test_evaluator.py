@@ -362,10 +362,10 @@ def test_no_new_thread_for_a_callback_is_a_failed_call(tracer, monkeypatch, capl
 
     run = Isolation._on_thread
 
-    async def refuses(self, call, timeout):
+    def refuses(self, call):
         if call.function is called:
             raise RuntimeError("can't start new thread")
-        return await run(self, call, timeout)
+        return (yield from run(self, call))
 
     monkeypatch.setattr(Isolation, "_on_thread", refuses)
     handles = [tracer.async_evaluate([Length()], on_result=called) for _ in range(4)]

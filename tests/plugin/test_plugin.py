@@ -59,6 +59,7 @@ class Project:
         self.path = path
 
     def write(self, name, text):
+        (self.path / name).parent.mkdir(parents=True, exist_ok=True)
         (self.path / name).write_text(dedent(text))
 
     def run(self, *options, **environment):
