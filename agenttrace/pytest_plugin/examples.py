@@ -92,7 +92,7 @@ def parametrize(metafunc: pytest.Metafunc) -> None:
         marker.name == MARKER for marker in getattr(metafunc.cls, "pytestmark", ())
     )
     if on_class or not any(marker.name == MARKER for marker in definition.own_markers):
-        raise pytest.UsageError(
+        raise pytest.Collector.CollectError(
             f"{where}: @pytest.mark.agenttrace marks a function, to make tests of it, no class or module"
         )
     try:
@@ -104,7 +104,7 @@ def parametrize(metafunc: pytest.Metafunc) -> None:
         ids = _ids(examples)
         names, rows = _arguments(metafunc, examples)
     except AgentTraceError as error:
-        raise pytest.UsageError(f"{where}: {error}") from None
+        raise pytest.Collector.CollectError(f"{where}: {error}") from None
     metafunc.fixturenames.append(EXAMPLE)
     metafunc.parametrize(
         (EXAMPLE, *names),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,6 +10,7 @@ from typing import Any
 import pytest
 
 from agenttrace.core.errors import AgentTraceError, error_text
+from agenttrace.core.json_reader import strict_json
 from agenttrace.core.jsonable import to_json
 from agenttrace.core.protocols import HasPath, Store, optional
 from agenttrace.core.report import EvaluationReport, ScoringResult
@@ -43,7 +43,7 @@ def hand_over(item: pytest.Item, report: EvaluationReport, evaluation: Evaluatio
     has_path = None if store is None else optional(store, HasPath)
     if store is not None and has_path is None:
         _MEMORY_STORES[id(store)] = store
-    rows = json.loads(item.stash.get(RESULTS, "[]"))
+    rows = strict_json(item.stash.get(RESULTS, "[]"))
     analyses: dict[str, Any] = {}
     if _wants_coverage(item.config):
         analyses["coverage"] = report.coverage().to_dict()
@@ -80,7 +80,7 @@ class FinishedRun:
 
 def finished(texts: Iterable[str], config: pytest.Config, began: float) -> FinishedRun:
     """Keep what all tests scored as one run in the store of their traces."""
-    rows = [row for text in texts for row in json.loads(text)]
+    rows = [row for text in texts for row in strict_json(text)]
     rows.sort(key=lambda row: (row["result"]["example"]["name"], row["result"]["trial"]))
     report = _report_of(rows, config, began)
     lines = [*_scorer_lines(report), *_keep(report, rows), *_update(rows)]
@@ -90,7 +90,7 @@ def finished(texts: Iterable[str], config: pytest.Config, began: float) -> Finis
     shortfall = None
     if _wants_coverage(config):
         coverage = merged_coverage(row["coverage"] for row in rows if "coverage" in row)
-        lines += coverage.lines
+        lines += map(safe_line, coverage.lines)
         least = config.getoption("agenttrace_coverage_fail_under")
         shortfall = None if least is None else coverage.shortfall(float(least))
         lines += [] if shortfall is None else [shortfall]
@@ -180,7 +180,7 @@ def _metadata_of(rows: Iterable[Mapping[str, Any]], config: pytest.Config) -> di
     """The metadata of one run, from those of its tests; `rows` are in the order of the results."""
     facts = {row["result"]["example"]["name"]: row["facts"] for row in rows}
     examples = [one for fact in facts.values() for one in fact["examples"]]
-    scorers = {json.dumps(one, sort_keys=True): one for fact in facts.values() for one in fact["scorers"]}
+    scorers = {to_json(one): one for fact in facts.values() for one in fact["scorers"]}
     first = next(iter(facts.values()))
     prints = [one["fingerprint"] for one in examples]
     return {

@@ -45,5 +45,5 @@ def test_an_example_without_any_is_an_error_before_any_agent_runs() -> None:
 
 
 def test_a_misspelt_one_is_an_error_with_a_suggestion() -> None:
-    with pytest.raises(ScorerError, match="ToolOrdr.*did you mean"):
+    with pytest.raises(ScorerError, match=r"ToolOrdr.*did you mean"):
         run_evaluation([example(scorers=["ToolOrdr"])], [LoopScorer()])
