@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Unpack, overload
 from uuid import uuid4
 
 from agenttrace.core.errors import ConfigError, DatasetError
@@ -14,6 +14,8 @@ from agenttrace.core.text import described, short_line
 if TYPE_CHECKING:
     from agenttrace.core.aggregates import ReportSummary
     from agenttrace.core.example import Example
+    from agenttrace.core.mutation_score import MutationOptions, MutationScore
+    from agenttrace.core.suite_coverage import Coverage
     from agenttrace.core.trace import Trace
 
 ResultOutcome = Literal["passed", "failed", "errored", "not_run"]
@@ -179,11 +181,24 @@ def _new_run_id() -> str:
     return uuid4().hex
 
 
+class Analyses(Protocol):
+    """What the evaluation that made a report knows beyond it: the scorers, to be asked again."""
+
+    def coverage(self, report: EvaluationReport, *, tools: Iterable[str] | None = None) -> Coverage:
+        """Do as `EvaluationReport.coverage`."""
+        ...
+
+    def mutation_score(self, report: EvaluationReport, **options: Unpack[MutationOptions]) -> MutationScore:
+        """Do as `EvaluationReport.mutation_score`."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class EvaluationReport(Sequence[ScoringResult]):
     """The results of one evaluation run, in the order of the examples (trials of one example together).
 
-    `run_id` (32 hex digits) is the run's id in the store that keeps it.
+    `run_id` (32 hex digits) is the run's id in the store that keeps it. `analyses` is there in the process
+    that made the report; a run that was read back has none.
     """
 
     results: tuple[ScoringResult, ...]
@@ -194,6 +209,7 @@ class EvaluationReport(Sequence[ScoringResult]):
     duration: float = 0.0
     metadata: Mapping[str, Any] = field(default_factory=dict)
     run_id: str = field(default_factory=_new_run_id, compare=False)
+    analyses: Analyses | None = field(default=None, repr=False, compare=False)
 
     def __len__(self) -> int:
         return len(self.results)
@@ -264,6 +280,33 @@ class EvaluationReport(Sequence[ScoringResult]):
             f"? {name}: {guard}: vacuous in {count} of {len(self)}, no known tool has such a name"
             for (name, guard), count in counts.items()
         ]
+
+    def coverage(self, *, tools: Iterable[str] | None = None) -> Coverage:
+        """Which tools were offered, called and named by an expectation; which arguments are pinned.
+
+        `tools` are the names of those that were offered, in place of those on record.
+
+        Raises:
+            ConfigError: the report was not made in this process: `agenttrace.evaluation.coverage` takes it.
+        """
+        return self._analyses("coverage(report)").coverage(self, tools=tools)
+
+    def mutation_score(self, **options: Unpack[MutationOptions]) -> MutationScore:
+        """How much damage to its passing runs the scorers of this report would notice; no model is asked.
+
+        Raises:
+            ConfigError: an option that cannot be used (see `MutationOptions`), or the report was not made in
+                this process: `agenttrace.evaluation.mutation_score` takes it, with scorers.
+        """
+        return self._analyses("mutation_score(report, scorers)").mutation_score(self, **options)
+
+    def _analyses(self, function: str) -> Analyses:
+        if self.analyses is None:
+            raise ConfigError(
+                "this report does not have the scorers that it was scored with: no evaluation in this "
+                f"process made it; use agenttrace.evaluation.{function}"
+            )
+        return self.analyses
 
     def __str__(self) -> str:
         """The counts and a line for each result; `agenttrace.reports.report_text` has the diffs too."""

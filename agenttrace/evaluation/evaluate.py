@@ -12,7 +12,6 @@ from agenttrace.core.protocols import ChatModel, Scorer, Store
 from agenttrace.core.report import EvaluationReport
 from agenttrace.evaluation.engine import Progress
 from agenttrace.evaluation.run import TIMEOUT, Evaluation, EvaluationOptions, Recording
-from agenttrace.process.loop_thread import loop_keeper, wait_for
 
 
 def run_evaluation(
@@ -72,11 +71,8 @@ def run_evaluation(
         store=store,
         metadata=metadata,
     )
-    evaluation.engine.keeper = loop_keeper()
     evaluation.engine.advice = _LOOP_WAITS if _in_a_loop() else ""
-    with evaluation.interruptible():
-        wait_for(evaluation.engine.run)
-    return evaluation.stored_report()
+    return evaluation.run()
 
 
 async def run_evaluation_async(
@@ -93,11 +89,7 @@ async def run_evaluation_async(
         CancelledError: the task was cancelled. Whatever ends a run early, the results so far are stored,
             marked as interrupted.
     """
-    evaluation = Evaluation.of(examples, scorers, **options)
-    evaluation.engine.on_callers_loop = True
-    with evaluation.interruptible():
-        await evaluation.engine.run()
-    return await asyncio.to_thread(evaluation.stored_report)
+    return await Evaluation.of(examples, scorers, **options).run_async()
 
 
 _LOOP_WAITS = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -17,10 +18,12 @@ from agenttrace.core.numbers import is_number, is_whole
 from agenttrace.core.protocols import ChatModel, ChecksExamples, Scorer, Store, name_of_model, optional
 from agenttrace.core.report import EvaluationInterrupted, EvaluationReport
 from agenttrace.evaluation.agent_run import Captured, CaptureScope, Target
+from agenttrace.evaluation.analyses import SuiteAnalyses
+from agenttrace.evaluation.coverage import constant
 from agenttrace.evaluation.engine import Engine, Progress
+from agenttrace.evaluation.example_scorers import ScorersOf, suite_scorers
 from agenttrace.evaluation.run_metadata import run_metadata
-from agenttrace.evaluation.run_storage import keep_run, store_of
-from agenttrace.scoring.checks import check_gates, checked_scorers
+from agenttrace.evaluation.run_storage import keep_run, keep_traces, store_of
 from agenttrace.scoring.isolation import Interrupted
 from agenttrace.tracing.capture import capture
 from agenttrace.tracing.decorator import enabled_by_environment
@@ -87,9 +90,12 @@ class Evaluation:
     ) -> Evaluation:
         """Check everything that can be checked before any agent is run. Raises as `run_evaluation`."""
         tracer, function = options.get("tracer"), options.get("function")
+        chosen, model = checked_examples(examples), options.get("model")
+        suite, scorers_of = suite_scorers(chosen, scorers, model)
         engine = Engine(
-            examples=checked_examples(examples),
-            scorers=checked_scorers(scorers, options.get("model")),
+            examples=chosen,
+            scorers=suite,
+            scorers_of=scorers_of,
             target=None if function is None else Target.of(function),
             capture=_capture_of(tracer),
             concurrency=options.get("concurrency", 1),
@@ -101,26 +107,38 @@ class Evaluation:
         )
         check_limits(engine.concurrency, engine.timeout, engine.trials)
         check_executor(engine.executor)
-        check_gates(engine.scorers)
-        check_needs(engine.scorers, engine.examples)
+        check_needs(chosen, scorers_of)
         store = store_of(options.get("store"), tracer)
         header = _RunHeader(
             name=options.get("eval_run_name"),
-            project=options.get("project_name") or _project_of(tracer),
-            model=_name_of(options.get("model")),
+            project=options.get("project_name") or project_of(tracer),
+            model=_name_of(model),
             metadata=options.get("metadata") or {},
-            facts=run_metadata(engine.examples, engine.scorers, function=function, trials=engine.trials),
+            facts=run_metadata(
+                chosen, _all_scorers(chosen, scorers_of), function=function, trials=engine.trials
+            ),
         )
         return cls(engine, header, store, _redaction_of(tracer), tracer)
 
+    def run(self) -> EvaluationReport:
+        """Run it while the calling thread waits, and return the stored report. Raises as `run_evaluation`."""
+        with self._interruptible():
+            self.engine.run()
+        return self.stored_report()
+
+    async def run_async(self) -> EvaluationReport:
+        """Run it on the running event loop, and return the stored report. Raises as `run_evaluation_async`."""
+        with self._interruptible():
+            await self.engine.run_async()
+        return await asyncio.to_thread(self.stored_report)
+
     @contextmanager
-    def interruptible(self) -> Iterator[None]:
+    def _interruptible(self) -> Iterator[None]:
         """Store the results so far, whatever ends the run; an interruption carries them, too."""
         try:
             yield
         except BaseException as error:
-            not_run = sum(result is None for result in self.engine.results)
-            report = self.header.report(self.engine, interrupted=True, not_run=not_run)
+            report = self.header.report(self.engine, interrupted=True, not_run=self.engine.missing)
             self._keep(report)
             if isinstance(error, Interrupted | KeyboardInterrupt):
                 raise EvaluationInterrupted(report) from None
@@ -130,6 +148,12 @@ class Evaluation:
         """The report of all results, which are stored."""
         report = self.header.report(self.engine)
         self._keep(report)
+        return report
+
+    def report(self) -> EvaluationReport:
+        """The report of all results, whose traces are stored: the results become part of a larger run."""
+        report = self.header.report(self.engine)
+        keep_traces(report, self.store, self.redaction, self.tracer)
         return report
 
     def _keep(self, report: EvaluationReport) -> None:
@@ -152,13 +176,14 @@ class _RunHeader:
     def report(self, engine: Engine, **more: Any) -> EvaluationReport:
         """Return a report of the results so far."""
         return EvaluationReport(
-            results=tuple(result for result in engine.results if result is not None),
+            results=engine.results(),
             name=self.name or _run_name(self.started_ns),
             project=self.project,
             model=self.model,
             started_ns=self.started_ns,
             duration=time.perf_counter() - self.start,
             metadata={**self.facts, **self.metadata, **more},
+            analyses=SuiteAnalyses(engine.scorers_of or constant(engine.scorers)),
         )
 
 
@@ -174,7 +199,7 @@ def _capture_of(tracer: Any) -> CaptureScope:
     return scope
 
 
-def _project_of(tracer: Recording | None) -> str:
+def project_of(tracer: Recording | None) -> str:
     """The project of the tracer, or else of the process's first tracer."""
     project = getattr(_recording(tracer), "project_name", None)
     return project if isinstance(project, str) else "default"
@@ -228,7 +253,12 @@ def checked_examples(examples: Any) -> tuple[Example, ...]:
     return items
 
 
-def check_needs(scorers: Iterable[Scorer], examples: Iterable[Example]) -> None:
+def _all_scorers(examples: Iterable[Example], scorers_of: ScorersOf) -> list[Scorer]:
+    """Every scorer of any example, once."""
+    return list({id(scorer): scorer for example in examples for scorer in scorers_of(example)}.values())
+
+
+def check_needs(examples: Iterable[Example], scorers_of: ScorersOf) -> None:
     """Ask each scorer that can tell (see `ChecksExamples`) whether the example states what it needs.
 
     Raises:
@@ -236,11 +266,14 @@ def check_needs(scorers: Iterable[Scorer], examples: Iterable[Example]) -> None:
         ExpectationError: what an example expects cannot be understood.
         ScorerError: an example lacks a field, or any other error of `check`. Every text names the example.
     """
-    checking = [
-        (scorer, hook) for scorer in scorers if (hook := optional(scorer, ChecksExamples)) is not None
-    ]
+    hooks: dict[int, ChecksExamples | None] = {}
     for position, example in enumerate(examples, 1):
-        for scorer, hook in checking:
+        for scorer in scorers_of(example):
+            if id(scorer) not in hooks:
+                hooks[id(scorer)] = optional(scorer, ChecksExamples)
+            hook = hooks[id(scorer)]
+            if hook is None:
+                continue
             try:
                 hook.check(example)
             except Exception as error:  # choke-point: every error gets the example's number and place

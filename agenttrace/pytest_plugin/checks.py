@@ -15,7 +15,6 @@ from agenttrace.core.trace import Trace
 from agenttrace.evaluation.agent_run import Run
 from agenttrace.evaluation.assertion import require_passed
 from agenttrace.evaluation.run import Evaluation
-from agenttrace.process.loop_thread import loop_keeper, wait_for
 from agenttrace.pytest_plugin.session import hand_over
 from agenttrace.reports.tree import trace_lines
 from agenttrace.scorers import ToolOrderScorer
@@ -70,9 +69,8 @@ class Checks:
         evaluation.engine.run_of = lambda one: Run(
             one.model_copy(update={"tools_called": names}), trace, ran=True
         )
-        evaluation.engine.keeper = loop_keeper()
-        wait_for(evaluation.engine.run)
-        report = evaluation.header.report(evaluation.engine)
+        evaluation.engine.run()
+        report = evaluation.report()
         note(self._item, report, evaluation)
         return require_passed(report)
 
@@ -92,7 +90,7 @@ def checks_of(item: pytest.Item) -> Iterator[Checks]:
 
 def note(item: pytest.Item, report: EvaluationReport, evaluation: Evaluation) -> None:
     """Note the scores of a test for JUnit; the process that reports gets the results with its report."""
-    hand_over(item, report, evaluation.store, evaluation.redaction)
+    hand_over(item, report, evaluation)
     for result in report.results:
         item.user_properties.append(("agenttrace:result", f"{result.outcome} {item.name}"))
         for score in result.scores:
