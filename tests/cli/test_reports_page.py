@@ -12,9 +12,11 @@ def test_the_commands_of_the_page_run(agenttrace, tmp_path):
         (tmp_path / name).write_text(text)
     commands = re.findall(r"^```sh exits=(\d)\nagenttrace (.*?)\n```", PAGE, re.M)
     assert len(commands) == PAGE.count("```sh")
+    printed = ""
     for code, command in commands:
         ran = agenttrace(*shlex.split(command))
         assert ran.code == int(code), ran.err
-    assert ran.out.startswith("run_id,run,project,position,example,trial,trials,outcome,error,scorer,score,")
+        printed = ran.out if "--csv -" in command else printed
+    assert printed.startswith("run_id,run,project,position,example,trial,trials,outcome,error,scorer,score,")
     written = {path.name for path in (tmp_path / "out").iterdir()}
-    assert written == {"junit.xml", "report.md", "report.json", "scores.csv"}
+    assert written == {"junit.xml", "report.md", "report.json", "scores.csv", "again.md"}
