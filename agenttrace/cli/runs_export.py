@@ -1,34 +1,45 @@
-"""``agenttrace runs export``: one run as a file, whole or as a baseline without values."""
+"""``agenttrace runs export``: one run as a file, whole, as a baseline without values, or as a report."""
 
 from __future__ import annotations
 
 import click
 
+from agenttrace.cli.report_options import ReportFiles, report_options
 from agenttrace.cli.run_option import HELP, stored_run
 from agenttrace.cli.store_option import store_option, store_to_read
+from agenttrace.core.errors import AgentTraceError
+from agenttrace.core.report import EvaluationReport
 from agenttrace.evaluation.baseline import write_baseline
 from agenttrace.evaluation.run_file import write_run
 from agenttrace.evaluation.run_record import record_of_run
+from agenttrace.tracing.redaction import Redaction
 
 
 @click.command("export", epilog=HELP)
 @click.argument("run", default="last")
-@click.option("-o", "--output", required=True, metavar="FILE", help="Where to; a file there is replaced.")
+@click.option("-o", "--output", metavar="FILE", help="Where to; a file there is replaced.")
 @click.option("--baseline", is_flag=True, help="Names, outcomes and numbers alone, to be committed.")
+@report_options
 @store_option
-def runs_export(run: str, output: str, baseline: bool, store: str | None) -> None:
-    """Write RUN (the newest without it) to a JSON file that `runs import` reads.
+def runs_export(run: str, output: str | None, baseline: bool, files: ReportFiles, store: str | None) -> None:
+    """Write RUN (the newest without it) to a JSON file that `runs import` reads, or as a report.
 
-    The file has inputs, outputs and scores, without the secrets that the store does not have either, and
-    not the traces.
+    The file of --output has inputs, outputs and scores, without the secrets that the store does not have
+    either, and not the traces.
     """
+    if output is None and (baseline or not files.targets):
+        raise click.UsageError("say where to: --output FILE, or a report with --junit, --md, --json or --csv")
     source = store_to_read(store)
     try:
         stored = stored_run(source, run)
     finally:
         source.close()
-    if baseline:
-        write_baseline(record_of_run(stored), output)
-    else:
-        write_run(stored, output)
-    click.echo(f"run {stored['run_id'][:12]} is in {output}")
+    if output is not None:
+        if baseline:
+            write_baseline(record_of_run(stored), output)
+        else:
+            write_run(stored, output)
+        click.echo(f"run {stored['run_id'][:12]} is in {output}", err=files.use_stdout)
+    failures = files.write(EvaluationReport.from_dict(stored), Redaction())
+    if failures:
+        raise AgentTraceError(f"the report was not written to {'; '.join(failures)}")

@@ -10,7 +10,7 @@ import html
 import math
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from agenttrace.core.report import EvaluationReport
 from agenttrace.reports.by_example import ExampleResults, by_example
@@ -130,7 +130,7 @@ def _longest_run(text: str) -> int:
 
 
 def _head(report: EvaluationReport) -> str:
-    mark = "✅" if report.passed else "❌"
+    mark = "✅" if _is_accepted(report) else "❌"
     counts = f"{report.counts['passed']} of {len(report)} passed"
     rest = ", ".join(not_passed(report))
     name = in_line(report.name or "agenttrace", 100)
@@ -143,6 +143,15 @@ def _head(report: EvaluationReport) -> str:
     if report.metadata.get("interrupted"):
         lines += ["", f"**{interruption_line(report)}**"]
     return "\n".join(lines) + "\n"
+
+
+def _is_accepted(report: EvaluationReport) -> bool:
+    """Whether all passed, or what was required instead holds (`requirements` of its metadata)."""
+    required = report.metadata.get("requirements")
+    if not isinstance(required, list) or not required:
+        return report.passed
+    holds = all(isinstance(one, Mapping) and one.get("holds") is True for one in required)
+    return holds and not report.counts["errored"]
 
 
 def _example(example: ExampleResults) -> str:

@@ -162,6 +162,27 @@ def test_the_step_summary_of_the_ci_has_the_markdown(agenttrace, examples, tmp_p
     assert "the step summary could not be written" in ran.err
 
 
+def test_a_stored_run_is_written_as_the_same_reports(agenttrace, examples, tmp_path):
+    agenttrace("eval", "run", examples(0, 1), *RUN, "--json", "now.json", "--csv", "now.csv")
+    ran = agenttrace("runs", "export", "last", "--json", "then.json", "--csv", "-", "--junit", "then.xml")
+    assert ran.code == 0
+    assert ran.out == (tmp_path / "now.csv").read_text()
+    now, then = (json.loads((tmp_path / name).read_text()) for name in ("now.json", "then.json"))
+    assert {**then, "metadata": {}} == {**now, "metadata": {}}
+    (suite,) = ElementTree.parse(tmp_path / "then.xml").getroot()
+    assert suite.get("failures") == "1"
+    both = agenttrace("runs", "export", "-o", "run.json", "--md", "run.md")
+    assert (both.code, (tmp_path / "run.json").exists(), (tmp_path / "run.md").exists()) == (0, True, True)
+
+
+@pytest.mark.parametrize("options", [(), ("--baseline", "--md", "x.md")])
+def test_an_export_to_nowhere_is_wrong_use(agenttrace, examples, options):
+    agenttrace("eval", "run", examples(1), *RUN)
+    ran = agenttrace("runs", "export", *options)
+    assert ran.code == 2
+    assert "say where to: --output FILE" in ran.err
+
+
 @pytest.mark.skipif(not hasattr(signal, "SIGINT"), reason="needs signals")
 def test_control_c_prints_writes_and_stores_what_finished(examples, tmp_path):
     examples(1, 0, 2, 7, 3, 4, 5, 6)

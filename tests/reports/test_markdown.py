@@ -81,6 +81,15 @@ def test_a_requirement_and_an_interruption_are_said():
     assert "**interrupted: 3 of 7 were not run**" in text
 
 
+@pytest.mark.parametrize(("holds", "mark"), [(True, "✅"), (False, "❌")])
+def test_the_headline_says_whether_what_was_required_holds(holds, mark):
+    metadata = {"requirements": [{"require": "pass_rate >= 0.3", "holds": True}, {"holds": holds}]}
+    results = shop_report().results[:3]  # of which two failed
+    assert markdown_report(EvaluationReport(results=results, metadata=metadata)).startswith(f"### {mark}")
+    errored = EvaluationReport(results=shop_report().results, metadata=metadata)
+    assert markdown_report(errored).startswith("### ❌")
+
+
 def test_hostile_text_has_no_effect():
     text = markdown_report(hostile_report(), [HOSTILE])
     check_harmless(text)
