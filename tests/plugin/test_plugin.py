@@ -1,93 +1,13 @@
 """The pytest plugin in projects of its own, run as subprocesses: what users, JUnit and summaries see."""
 
-import os
 import re
-import subprocess
-import sys
-import xml.etree.ElementTree as ElementTree
 from pathlib import Path
-from textwrap import dedent
 
 import pytest
 
 from agenttrace.core.report import EvaluationReport
 from agenttrace.store import open_store
-
-EXAMPLES = """
-examples:
-- name: right
-  input: {order: 7, amount: 12}
-  expected_tools: [{refund: {order: 7, amount: 12}}]
-- name: wrong
-  input: {order: 8, amount: 12.5}
-  expected_tools: [{refund: {order: 8, amount: 12}}]
-"""
-
-SHOP = """
-import pytest
-from agenttrace import Example, Tracer, call
-from agenttrace.scorers import ToolOrderScorer
-
-tracer = Tracer("shop", store="memory")
-
-@tracer.observe(span_type="tool")
-def refund(order, amount):
-    return "ok"
-"""
-
-MARKED = """
-@pytest.mark.agenttrace(examples="refunds.yaml", scorers=[ToolOrderScorer()])
-def test_refund(order, amount):
-    return refund(order, amount)
-"""
-
-RAISES = """
-turns = iter(range(100))
-
-@pytest.mark.agenttrace([Example(name="one", expected_tools=["refund"])], scorers=[ToolOrderScorer()])
-def test_raises(example):
-    if next(turns) % 2 == 0:
-        raise KeyError("no such order")
-    refund(1, 2)
-"""
-
-
-class Project:
-    """A directory with tests, and what a run of pytest there gave."""
-
-    def __init__(self, path):
-        self.path = path
-
-    def write(self, name, text):
-        (self.path / name).parent.mkdir(parents=True, exist_ok=True)
-        (self.path / name).write_text(dedent(text))
-
-    def run(self, *options, **environment):
-        env = {key: value for key, value in os.environ.items() if not key.startswith(("PYTEST_", "GITHUB_"))}
-        ran = subprocess.run(
-            [sys.executable, "-m", "pytest", "-p", "no:randomly", "-p", "no:cacheprovider", *options],
-            cwd=self.path,
-            env={**env, "COLUMNS": "200", **environment},
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
-        self.code, self.out = ran.returncode, ran.stdout + ran.stderr
-        return ran.stdout.splitlines()
-
-    def cases(self):
-        """The cases of the JUnit file, by name."""
-        root = ElementTree.parse(self.path / "junit.xml").getroot()
-        return {case.get("name"): case for case in root.iter("testcase")}
-
-
-@pytest.fixture
-def project(tmp_path):
-    project = Project(tmp_path)
-    project.write("refunds.yaml", EXAMPLES)
-    project.write("pytest.ini", "[pytest]\naddopts = -q\nasyncio_default_fixture_loop_scope = function\n")
-    return project
+from tests.plugin.project import MARKED, RAISES, SHOP
 
 
 def properties(case):

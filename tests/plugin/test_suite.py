@@ -1,0 +1,158 @@
+"""What the command line says of all marked tests together, over all workers of pytest-xdist, too."""
+
+import json
+
+import pytest
+
+from tests.plugin.project import EXAMPLES, MARKED, SHOP
+
+BOTH_WAYS = pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["one process", "two workers"])
+
+COMMENTED = """\
+# what refunds look like
+examples:
+- name: right
+  input: {order: 7, amount: 12}
+  expected_tools: [{refund: {order: 7, amount: 12}}]
+- name: wrong  # the tool rounds
+  input: {order: 8, amount: 12.5}
+  expected_tools:
+  - refund: {order: 8, amount: 12}   # euros
+"""
+
+PAID = """
+@tracer.observe(span_type="llm")
+def ask():
+    tracer.update_current_span(model="m", usage={"input_tokens": 60, "output_tokens": 0})
+
+@pytest.mark.agenttrace(
+    [Example(name=str(n), input={"order": n, "amount": 1}, expected_tools=["refund"]) for n in range(4)],
+    [ToolOrderScorer()],
+)
+def test_paid(order, amount):
+    ask()
+    refund(order, amount)
+"""
+
+
+class TestABaseline:
+    @BOTH_WAYS
+    def test_lets_fail_what_failed_before_and_nothing_else(self, project, workers):
+        project.write("test_shop.py", SHOP + MARKED)
+        assert "the baseline is in main.json" in project.run("--agenttrace-save-baseline=main.json", *workers)
+        assert project.code == 1
+        lines = project.run("--agenttrace-baseline=main.json", *workers, "-rx")
+        assert project.code == 0
+        assert "1 passed, 1 xfailed" in lines[-1]
+        assert any("no worse than main.json; wrong: 0 of 1 expected calls aligned" in line for line in lines)
+        project.write("refunds.yaml", EXAMPLES.replace("order: 7, amount: 12}}", "order: 7, amount: 13}}"))
+        lines = project.run("--agenttrace-baseline=main.json", *workers)
+        assert project.code == 1
+        (failed,) = [line for line in lines if line.startswith("FAILED")]
+        assert "[right] - Failed: worse than main.json: right: 0 of 1 expected calls aligned" in failed
+        assert "1 of 2 examples got worse, 1 the same" in lines
+
+    def test_may_be_the_newest_run_of_a_branch(self, project):
+        git = project.path / ".git"
+        (git / "refs" / "heads").mkdir(parents=True)
+        (git / "HEAD").write_text("ref: refs/heads/main\n")
+        (git / "refs" / "heads" / "main").write_text("a" * 40 + "\n")
+        project.write("test_shop.py", SHOP + MARKED)
+        project.run("--agenttrace-store=runs.db")
+        (git / "HEAD").write_text("ref: refs/heads/feature\n")
+        lines = project.run("--agenttrace-store=runs.db", "--agenttrace-baseline=main", "-n", "2", "-rx")
+        assert project.code == 0, lines
+        assert any("no worse than main (run " in line for line in lines)
+
+    def test_that_is_not_there_is_an_error_before_any_test(self, project):
+        project.write("test_shop.py", SHOP + MARKED)
+        project.run("--agenttrace-baseline=none.json")
+        assert project.code == 4
+        assert "ERROR: there is no baseline none.json; save one with" in project.out
+
+
+class TestABudget:
+    @BOTH_WAYS
+    def test_that_is_spent_fails_the_run_and_says_what_was_not_run(self, project, workers):
+        project.write("test_shop.py", SHOP + PAID)
+        lines = project.run("--agenttrace-budget=100 tokens", "-rs", *workers)
+        assert project.code == 1
+        skipped = 1 if "3 passed, 1 skipped" in lines[-1] else 2  # two workers may each have begun one
+        assert f"{4 - skipped} passed, {skipped} skipped" in lines[-1]
+        assert "not run: the budget of 100 tokens is spent (120 tokens after 2)" in project.out or workers
+        why = f"{skipped} of 4 not run: the budget of 100 tokens is spent"
+        assert any(line.startswith(why) for line in lines)
+
+    def test_that_cannot_be_read_is_an_error_before_any_test(self, project):
+        project.write("test_shop.py", SHOP + PAID)
+        project.run("--agenttrace-budget=2 uds")
+        assert project.code == 4
+        assert "ERROR: budget has no unit 'uds'; did you mean 'usd'" in project.out
+
+
+class TestAnUpdate:
+    @BOTH_WAYS
+    def test_rewrites_what_failed_and_keeps_the_rest_as_it_stands(self, project, workers):
+        project.write("refunds.yaml", COMMENTED)
+        project.write("test_shop.py", SHOP + MARKED)
+        lines = project.run("--agenttrace-update", *workers)
+        assert project.code == 1
+        assert "+  - refund: {order: 8, amount: 12.5}   # euros" in lines
+        assert "updated refunds.yaml: run again to see it pass" in lines
+        updated = COMMENTED.replace("order: 8, amount: 12}", "order: 8, amount: 12.5}")
+        assert (project.path / "refunds.yaml").read_text() == updated
+        assert "2 passed" in project.run("--agenttrace-update", *workers)[-1]
+        assert (project.path / "refunds.yaml").read_text() == updated
+
+    def test_of_a_read_only_file_says_so_and_leaves_it(self, project):
+        project.write("refunds.yaml", COMMENTED)
+        (project.path / "refunds.yaml").chmod(0o444)
+        project.write("test_shop.py", SHOP + MARKED)
+        lines = project.run("--agenttrace-update")
+        assert any(line.startswith("not updated: ") and "read-only" in line for line in lines)
+        assert (project.path / "refunds.yaml").read_text() == COMMENTED
+
+
+class TestCoverage:
+    @BOTH_WAYS
+    def test_is_that_of_all_tests_together(self, project, workers):
+        project.write(
+            "test_shop.py",
+            SHOP
+            + """
+@tracer.observe(span_type="tool")
+def notify():
+    pass
+"""
+            + MARKED,
+        )
+        lines = project.run("-k", "right", "--agenttrace-coverage-fail-under=80", *workers)
+        assert project.code == 1
+        assert "1 passed" in project.out
+        assert any("50" in line and "80" in line and "%" in line for line in lines)
+        project.run("-k", "right", "--agenttrace-coverage", *workers)
+        assert project.code == 0
+        assert "notify" in project.out
+
+
+class TestTrials:
+    def test_end_when_the_verdict_is_settled(self, project):
+        project.write(
+            "test_shop.py", SHOP + MARKED.replace("scorers=", 'trials="auto", max_trials=5, scorers=')
+        )
+        project.run("--junit-xml=junit.xml")
+        ran = {
+            name: sum(p.get("name") == "agenttrace:result" for p in case.iter("property"))
+            for name, case in project.cases().items()
+        }
+        assert ran == {"test_refund[right]": 5, "test_refund[wrong]": 1}
+
+    @pytest.mark.parametrize("text", ["many", "0", "-1"])
+    def test_that_are_no_number_are_an_error_of_the_collection(self, project, text):
+        project.write("test_shop.py", SHOP + MARKED)
+        project.run(f"--agenttrace-trials={text}")
+        assert project.code == 2
+        assert (
+            f"trials is a whole number from 1, or auto, got {json.dumps(text)[1:-1]}"
+            in project.out.replace("'", "")
+        )
