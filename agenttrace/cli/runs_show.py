@@ -11,7 +11,7 @@ import click
 from agenttrace.cli.run_option import HELP, stored_run
 from agenttrace.cli.store_option import store_option, store_to_read
 from agenttrace.core.jsonable import jsonable, to_json
-from agenttrace.evaluation.run_file import report_of_run
+from agenttrace.core.report import EvaluationReport
 from agenttrace.reports.terminal import report_lines
 from agenttrace.reports.text import Line, safe_line, show, value_text
 
@@ -31,7 +31,7 @@ def runs_show(run: str, store: str | None, as_json: bool) -> None:
         click.echo(to_json(jsonable(stored)))
         return
     show(_head(stored))
-    show(report_lines(report_of_run(stored)))
+    show(report_lines(EvaluationReport.from_dict(stored)))
 
 
 def _head(run: Mapping[str, Any]) -> Iterator[Line]:

@@ -188,7 +188,7 @@ class RunComparison:
     @property
     def counts(self) -> dict[ChangeKind, int]:
         """How many examples there are of each kind that occurs, the worst first."""
-        counts = {kind: len(self.of_kind(kind)) for kind in CHANGE_KINDS}
+        counts: dict[ChangeKind, int] = {kind: len(self.of_kind(kind)) for kind in CHANGE_KINDS}
         return {kind: count for kind, count in counts.items() if count}
 
     @property

@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from agenttrace.core.errors import ConfigError, DatasetError
-from agenttrace.core.example import Example
+from agenttrace.core.errors import ConfigError, DatasetError, error_text
 from agenttrace.core.jsonable import jsonable, readable_json
-from agenttrace.core.report import EvaluationReport, ScoringResult
-from agenttrace.core.score import Score
-from agenttrace.core.trace import Trace
+from agenttrace.core.report import EvaluationReport
 from agenttrace.datasets.files import read_text, write_text
 
 VERSION = 1
 _KEY = "agenttrace_run"
 _LARGEST = 1024 * 1024 * 1024
 _RUN_ID_DIGITS = 32
-_SCORE_FIELDS = frozenset(field.name for field in fields(Score))
 
 
 def write_run(run: Mapping[str, Any], path: str | Path) -> None:
@@ -58,42 +53,6 @@ def read_run(path: str | Path) -> EvaluationReport:
         run_id = data["run_id"]
         if not (len(run_id) == _RUN_ID_DIGITS and int(run_id, 16) >= 0):
             raise ValueError(f"run_id is {run_id!r}")
-        return report_of_run(data)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise ConfigError(f"{path} is damaged: {type(error).__name__} {error}") from None
-
-
-def report_of_run(run: Mapping[str, Any]) -> EvaluationReport:
-    """Return the report of a run that `Store.run` returned; its traces have ids, and no spans."""
-    return EvaluationReport(
-        results=tuple(_result(entry) for entry in run["results"]),
-        name=run["name"],
-        project=run["project"],
-        model=run["model"],
-        started_ns=run["started_ns"],
-        duration=run["duration"],
-        metadata=run["metadata"],
-        run_id=run["run_id"],
-    )
-
-
-def _result(entry: Mapping[str, Any]) -> ScoringResult:
-    trace_id = entry["trace_id"]
-    return ScoringResult(
-        # Not checked: a redacted date is no date, and is shown all the same.
-        example=Example.model_construct(**{**entry["example"], "name": entry["name"]}),
-        scores=tuple(_score(score) for score in entry["scores"]),
-        trace=None if trace_id is None else Trace(trace_key=int(trace_id, 16)),
-        error=entry["error"],
-        outcome=entry["outcome"],
-        trial=entry["trial"],
-        trials=entry["trials"],
-        run_duration=entry["run_duration"],
-        position=entry["position"],
-        source=entry["source"],
-    )
-
-
-def _score(data: Mapping[str, Any]) -> Score:
-    """A score of its fields; those that a newer version wrote are left out."""
-    return Score(**{name: value for name, value in data.items() if name in _SCORE_FIELDS})
+        return EvaluationReport.from_dict(data)
+    except (KeyError, TypeError, ValueError) as error:
+        raise ConfigError(f"{path} is damaged: {error_text(error)}") from None

@@ -69,13 +69,26 @@ class ExecutionOrderScorer(CallScorer):
         }
         super().__init__(name, threshold, options)
         self.threshold = 1.0 if strict_mode else threshold
-        self.should_exact_match = should_exact_match
-        self.should_consider_ordering = should_consider_ordering
-        self.strict_mode = self.strict = strict_mode
+        self.strict = strict_mode
         if actions not in ("tools", "nodes"):
             raise ScorerError(f"{name}: actions is 'tools' or 'nodes', got {actions!r}")
         self.actions: Actions = actions
         self.mode = "exact" if should_exact_match else "ordering" if should_consider_ordering else "set"
+
+    @property
+    def should_exact_match(self) -> bool:
+        """Whether the two lists must be equal."""
+        return self.mode == "exact"
+
+    @property
+    def should_consider_ordering(self) -> bool:
+        """Whether the actions must stand in order, others between them or not."""
+        return self.mode == "ordering"
+
+    @property
+    def strict_mode(self) -> bool:
+        """Whether the score is 0 unless it is 1."""
+        return self.strict
 
     def check(self, example: Example) -> None:
         """Raise ScorerError where the example has no list of expected actions."""

@@ -40,9 +40,13 @@ class RegexScorer(AnswerScorer):
         super().__init__(name, threshold, gate)
         self.full = full
         self.timeout = checked_seconds(timeout, name)
-        self.ignore_case = ignore_case
         self.flags = re.IGNORECASE if ignore_case else re.NOFLAG
         self.pattern = None if pattern is None else self._compiled(pattern)
+
+    @property
+    def ignore_case(self) -> bool:
+        """Whether upper and lower case are the same."""
+        return bool(self.flags & re.IGNORECASE)
 
     @in_both_readings
     def score(self, example: Example, trace: Trace | None = None) -> Score:

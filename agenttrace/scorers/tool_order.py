@@ -80,7 +80,12 @@ class ToolOrderScorer(ComparingScorer[ScoreOrAwaitable]):
             comparators=comparators,
             ask=ask,
         )
-        self.exact_match = self.strict = exact_match
+        self.strict = exact_match
+
+    @property
+    def exact_match(self) -> bool:
+        """Whether no other call may stand between."""
+        return self.strict
 
     def _score(self, comparison: Comparison) -> Score:
         value = comparison.value if comparison.constraints_hold else 0.0
