@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
+from agenttrace.cli.baseline_option import (
+    baseline_before,
+    baseline_options,
+    comparison_with,
+    save_as_baseline,
+)
 from agenttrace.cli.loading import load_function, load_scorer
 from agenttrace.cli.main import INTERRUPTED
 from agenttrace.cli.progress import shown_progress
 from agenttrace.cli.report_options import ReportFiles, finish, report_options
+from agenttrace.cli.selection_options import selection_options
 from agenttrace.cli.store_option import store_option
+from agenttrace.cli.suite_options import SuiteOptions, suite_options
+from agenttrace.cli.update import update_file, update_options
 from agenttrace.core.report import EvaluationFailed, EvaluationInterrupted, EvaluationReport
+from agenttrace.core.run_comparison import RunRecord
+from agenttrace.datasets.selection import selected
 from agenttrace.evaluation.assertion import examples_in, require_passed
 from agenttrace.evaluation.evaluate import run_evaluation
 from agenttrace.evaluation.requirement import Requirement
@@ -55,7 +67,11 @@ ERRORED = 2
 @click.option(
     "--require", metavar="'pass_rate >= 0.8'", help="Pass when this holds instead of when all pass."
 )
+@selection_options
+@baseline_options
+@update_options
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
+@suite_options
 @report_options
 @store_option
 def eval_run(
@@ -68,16 +84,23 @@ def eval_run(
     timeout: float,
     trials: int,
     require: str | None,
+    baseline: str | None,
+    save_baseline: str | None,
     quiet: bool,
     files: ReportFiles,
     store: str | None,
+    suite: SuiteOptions,
+    update: bool,
+    yes: bool,
+    **selection: Any,
 ) -> int:
     """Evaluate the examples of FILE (YAML, JSON, JSONL, CSV); exit with 0 passed, 1 failed, 2 errored."""
     requirement = None if require is None else Requirement.parse(require)
-    examples = examples_in(file)
+    examples = selected(examples_in(file), **selection)
     scorers = [load_scorer(name) for name in scorer_names]
     function = None if function_name is None else load_function(function_name)
     tracer = Tracer(project_name=project or Path(file).stem, store=store)
+    before = baseline_before(baseline, examples, tracer)
     try:
         with shown_progress(len(examples) * trials, quiet=quiet) as progress:
             report = run_evaluation(
@@ -91,16 +114,24 @@ def eval_run(
                 trials=trials,
                 progress=progress,
             )
-        report, code = _verdict(report, requirement)
+        report, code = _verdict(report, requirement, before)
     except EvaluationInterrupted as interruption:
         report, code = interruption.report, INTERRUPTED
     tracer.flush(timeout=5.0)
-    return finish(report, code, files, tracer.redaction)
+    comparison = comparison_with(before, report)
+    code = finish(report, code, files, tracer.redaction, comparison)
+    if save_baseline is not None:
+        save_as_baseline(report, save_baseline)
+    if update and code != INTERRUPTED:
+        update_file(file, report, scorers, yes=yes)
+    return code if suite.show(report) else code or FAILED
 
 
-def _verdict(report: EvaluationReport, requirement: Requirement | None) -> tuple[EvaluationReport, int]:
+def _verdict(
+    report: EvaluationReport, requirement: Requirement | None, before: RunRecord | None
+) -> tuple[EvaluationReport, int]:
     """The report with what was required, and the exit code."""
     try:
-        return require_passed(report, requirement), 0
+        return require_passed(report, requirement, before), 0
     except EvaluationFailed as failed:
         return failed.report, ERRORED if failed.errored else FAILED

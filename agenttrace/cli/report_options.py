@@ -28,7 +28,7 @@ from agenttrace.reports import (
     terminal_width,
 )
 from agenttrace.reports.markdown import STEP_SUMMARY
-from agenttrace.reports.text import safe
+from agenttrace.reports.text import Line, safe
 from agenttrace.scoring.redacted import redacted_report
 from agenttrace.tracing.redaction import Redaction
 
@@ -113,20 +113,24 @@ def finish(
     code: int,
     files: ReportFiles,
     redaction: Redaction,
-    comparison: Sequence[str] = (),
+    comparison: Sequence[Line] = (),
 ) -> int:
-    """Print the report, write its files and the CI's step summary; returns the command's exit code.
+    """Print the report and its comparison with a baseline, write its files and the CI's step summary.
+
+    Returns the command's exit code.
 
     A file that cannot be written after all makes the code 2 where it was 0; the report was printed by then.
     """
     stream = sys.stderr if files.use_stdout else sys.stdout
     show(report_lines(report, terminal_width(stream)), stream)
-    failures = files.write(report, redaction, comparison)
+    show(comparison, stream)
+    lines = [line.text for line in comparison]
+    failures = files.write(report, redaction, lines)
     for failure in failures:
         click.echo(f"Error: the report was not written to {safe(failure)}", err=True)
     try:
         if os.environ.get(STEP_SUMMARY):
-            append_step_summary(markdown_report(redacted_report(report, redaction), comparison))
+            append_step_summary(markdown_report(redacted_report(report, redaction), lines))
     except OSError as error:
         click.echo(f"the step summary could not be written: {error}", err=True)
     return code or (2 if failures else 0)

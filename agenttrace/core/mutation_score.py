@@ -22,7 +22,7 @@ class MutationOptions(TypedDict, total=False):
 
     `kinds`: the damage that is done (default: all). `writes`: the tools that change something, by name, glob
     or ``tag:write``; only those are repeated and called unasked. `per_run`: at most so many damaged copies of
-    one run (default 60); `most`: of all (default 20,000). `seed` chooses which where there are more.
+    one run (default 60); `most`: of all (default 5,000). `seed` chooses which where there are more.
     `suggest`: look for constraints that would notice more (default true).
     """
 
@@ -62,7 +62,8 @@ class Suggestion:
     """A constraint that would notice more; all passing runs still pass with it.
 
     `text` says it as an argument of `expect` or of `call`, `unnoticed` what nobody notices without it.
-    `examples` are the positions of those that it was added to, `additions` what each was given, as data.
+    `examples` are those that it was added to, by their number from 0 in the report; `additions` is what
+    each was given, as data.
     `after` is the tally of all damage with this one added.
     """
 
@@ -127,7 +128,8 @@ class MutationScore:
     @property
     def kinds(self) -> dict[DamageKind, Tally]:
         """The tally of each kind of damage."""
-        return {kind: self._of(0, kind) for kind in dict.fromkeys(kind for kind, _ in self.tallies)}
+        names: dict[DamageKind, None] = dict.fromkeys([kind for kind, _ in self.tallies])
+        return {kind: self._of(0, kind) for kind in names}
 
     @property
     def tools(self) -> dict[str, Tally]:

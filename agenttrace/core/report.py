@@ -184,7 +184,7 @@ def _new_run_id() -> str:
 class Analyses(Protocol):
     """What the evaluation that made a report knows beyond it: the scorers, to be asked again."""
 
-    def coverage(self, report: EvaluationReport, *, tools: Iterable[str] = ()) -> Coverage:
+    def coverage(self, report: EvaluationReport, *, tools: Iterable[str] | None = None) -> Coverage:
         """Do as `EvaluationReport.coverage`."""
         ...
 
@@ -281,10 +281,10 @@ class EvaluationReport(Sequence[ScoringResult]):
             for (name, guard), count in counts.items()
         ]
 
-    def coverage(self, *, tools: Iterable[str] = ()) -> Coverage:
+    def coverage(self, *, tools: Iterable[str] | None = None) -> Coverage:
         """Which tools were offered, called and named by an expectation; which arguments are pinned.
 
-        `tools` are names of tools beyond those on record.
+        `tools` are the names of those that were offered, in place of those on record.
 
         Raises:
             ConfigError: the report was not made in this process: `agenttrace.evaluation.coverage` takes it.

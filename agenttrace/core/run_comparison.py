@@ -1,10 +1,10 @@
-"""Two runs of the same examples: `RunRecord`, what is needed of each; `RunComparison`, the outcome."""
+"""What two runs say of the same examples: `RunRecord` is one of them, `RunComparison` the outcome."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from agenttrace.statistics.proportions import Interval
@@ -22,6 +22,8 @@ CHANGE_KINDS: tuple[ChangeKind, ...] = (
 
 MatchedBy = Literal["id", "name", "fingerprint"]
 
+DIGITS = 9
+"""Decimals to which means are compared: what lies below is the arithmetic's."""
 SIGNIFICANT = 0.05
 LEAST_CHANGES = 6
 """Pairs that must differ before an exact test can say anything at 0.05: five of five are 0.0625."""
@@ -71,7 +73,7 @@ class RunRecord:
     """What a comparison needs of a run.
 
     `lower_is_better` names the scorers for which a smaller value is the better one. `label` is how messages
-    call the run.
+    call the run. One that is not `is_complete` was interrupted: what it lacks was not run.
     """
 
     label: str
@@ -85,6 +87,7 @@ class RunRecord:
     git: Mapping[str, Any] = field(default_factory=dict)
     scorers: tuple[str, ...] = ()
     lower_is_better: frozenset[str] = frozenset()
+    is_complete: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,6 +110,27 @@ class ExampleChange:
         """The text that stands for the example in messages."""
         record = self.after or self.before
         return "" if record is None else record.label
+
+    def value_changes(self, lower_is_better: Collection[str]) -> list[ValueChange]:
+        """The scorers whose mean on the example changed, the largest loss first."""
+        if self.before is None or self.after is None:
+            return []
+        changes = []
+        for name in self.after.values:
+            was, now = self.before.mean(name), self.after.mean(name)
+            if was is not None and now is not None and round(now - was, DIGITS):
+                gain = was - now if name in lower_is_better else now - was
+                changes.append(ValueChange(name, was, now, gain))
+        return sorted(changes, key=lambda change: change.gain)
+
+
+class ValueChange(NamedTuple):
+    """A scorer's mean on one example before and after; `gain` is above 0 where it got better."""
+
+    name: str
+    before: float
+    after: float
+    gain: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,7 +20,7 @@ class SuiteAnalyses:
 
     scorers_of: ScorersOf
 
-    def coverage(self, report: EvaluationReport, *, tools: Iterable[str] = ()) -> Coverage:
+    def coverage(self, report: EvaluationReport, *, tools: Iterable[str] | None = None) -> Coverage:
         """See `agenttrace.evaluation.coverage`."""
         return coverage(report, self.scorers_of, tools=tools)
 

@@ -13,11 +13,25 @@ from agenttrace.core.errors import ConfigError, DatasetError
 from agenttrace.core.example import Example
 from agenttrace.core.protocols import ChatModel, Scorer, Store
 from agenttrace.core.report import EvaluationFailed, EvaluationReport
+from agenttrace.core.run_comparison import RunRecord
 from agenttrace.datasets.dataset import EvalDataset
+from agenttrace.datasets.selection import check_names
+from agenttrace.evaluation.baseline import Baseline, baseline_of
+from agenttrace.evaluation.compare_runs import compare_runs
 from agenttrace.evaluation.engine import Progress
 from agenttrace.evaluation.evaluate import run_evaluation, run_evaluation_async
+from agenttrace.evaluation.example_scorers import check_example_scorers
 from agenttrace.evaluation.requirement import Requirement
-from agenttrace.evaluation.run import TIMEOUT, EvaluationOptions, Recording
+from agenttrace.evaluation.run import (
+    TIMEOUT,
+    EvaluationOptions,
+    Recording,
+    checked_examples,
+    project_of,
+)
+from agenttrace.evaluation.run_record import record_of_report
+from agenttrace.evaluation.run_storage import store_of
+from agenttrace.reports.run_comparison import comparison_text, regression_line
 from agenttrace.reports.terminal import failure_line, report_text
 
 
@@ -39,6 +53,7 @@ def assert_test(
     progress: Progress | None = None,
     store: Store | None = None,
     metadata: Mapping[str, Any] | None = None,
+    baseline: Baseline | None = None,
 ) -> EvaluationReport:
     """Evaluate, and raise unless every result passed; return the report if they did.
 
@@ -47,13 +62,30 @@ def assert_test(
     always raises, because it says nothing either way. A guard (never, at_most, before, deny) of a tool that
     nobody knows is a warning. Everything else is as in `run_evaluation`.
 
+    With `baseline` the run is compared with an earlier one, and raises where an example
+
+    - got *worse*: all of its trials passed in the baseline, and none does now; or its pass rate fell with
+      p < 0.05 (Fisher's exact test over the trials);
+    - is *errored*: one of its trials could not be judged, whatever it was before;
+    - was *not run*.
+
+    Nothing else raises then: not what failed before and still does, not new examples that fail, not
+    examples that are gone, less stable (only some trials pass), or whose values fell while they still pass.
+    With `require`, that must hold too. `baseline` is the path of a file, a git branch (the newest stored run
+    of the same project, with an example in common, made on that branch; with `eval_run_name`, one of that
+    name), a stored run (id, ``last``, name) or a report; see `agenttrace.evaluation.baseline`.
+
     Raises:
         EvaluationFailed: an AssertionError whose text is the printed report, with the aligned diffs.
         ConfigError, DatasetError, ExpectationError, ScorerError: wrong use, before any agent is run.
     """
     __tracebackhide__ = True
     chosen = _examples(examples, test_file)
+    chosen = chosen if baseline is None else checked_examples(chosen)  # an iterator is read once
     requirement = None if require is None else Requirement.parse(require)
+    before = _baseline(
+        baseline, chosen, tracer=tracer, store=store, project_name=project_name, eval_run_name=eval_run_name
+    )
     report = run_evaluation(
         chosen,
         scorers,
@@ -68,10 +100,10 @@ def assert_test(
         executor=executor,
         progress=progress,
         store=store,
-        metadata=_with_requirement(metadata, require),
+        metadata=_with_gates(metadata, require, before),
     )
     _warn_of_vacuous_guards(report)
-    return require_passed(report, requirement)
+    return require_passed(report, requirement, before)
 
 
 async def assert_test_async(
@@ -80,6 +112,7 @@ async def assert_test_async(
     *,
     test_file: str | Path | None = None,
     require: str | None = None,
+    baseline: Baseline | None = None,
     **options: Unpack[EvaluationOptions],
 ) -> EvaluationReport:
     """Do as `assert_test` does, on the caller's event loop: ``await assert_test_async(…)``.
@@ -88,11 +121,20 @@ async def assert_test_async(
     """
     __tracebackhide__ = True
     chosen = _examples(examples, test_file)
+    chosen = chosen if baseline is None else checked_examples(chosen)  # an iterator is read once
     requirement = None if require is None else Requirement.parse(require)
-    options["metadata"] = _with_requirement(options.get("metadata"), require)
+    before = _baseline(
+        baseline,
+        chosen,
+        tracer=options.get("tracer"),
+        store=options.get("store"),
+        project_name=options.get("project_name"),
+        eval_run_name=options.get("eval_run_name"),
+    )
+    options["metadata"] = _with_gates(options.get("metadata"), require, before)
     report = await run_evaluation_async(chosen, scorers, **options)
     _warn_of_vacuous_guards(report)
-    return require_passed(report, requirement)
+    return require_passed(report, requirement, before)
 
 
 def _examples(examples: Iterable[Example] | None, test_file: str | Path | None) -> Iterable[Example]:
@@ -105,8 +147,34 @@ def _examples(examples: Iterable[Example] | None, test_file: str | Path | None) 
     return examples_in(test_file) if test_file is not None else examples or ()
 
 
-def _with_requirement(metadata: Mapping[str, Any] | None, require: str | None) -> Mapping[str, Any] | None:
-    return metadata if require is None else {**(metadata or {}), "require": require}
+def _baseline(
+    baseline: Baseline | None,
+    examples: Iterable[Example],
+    *,
+    tracer: Recording | None,
+    store: Store | None,
+    project_name: str | None,
+    eval_run_name: str | None,
+) -> RunRecord | None:
+    """The run to compare with, read before any agent runs."""
+    if baseline is None:
+        return None
+    return baseline_of(
+        baseline,
+        store_of(store, tracer),
+        tuple(examples),
+        project=project_name or project_of(tracer),
+        name=eval_run_name,
+    )
+
+
+def _with_gates(
+    metadata: Mapping[str, Any] | None, require: str | None, before: RunRecord | None
+) -> Mapping[str, Any] | None:
+    """The metadata with what decides whether the run passes."""
+    gates = {"require": require, "baseline": None if before is None else before.label}
+    gates = {name: gate for name, gate in gates.items() if gate is not None}
+    return {**(metadata or {}), **gates} if gates else metadata
 
 
 def _warn_of_vacuous_guards(report: EvaluationReport) -> None:
@@ -115,21 +183,29 @@ def _warn_of_vacuous_guards(report: EvaluationReport) -> None:
 
 
 def examples_in(test_file: str | Path) -> EvalDataset:
-    """Return the examples of a file; there is at least one.
+    """Return the examples of a file; there is at least one, and no two that are to be run have one name.
 
     Raises:
-        DatasetError: the file cannot be read as examples, or holds none.
+        DatasetError: the file cannot be read as examples, or holds none, or two of one name.
+        ScorerError: an example names a scorer that cannot be made.
     """
     dataset = EvalDataset.from_file(test_file)
     if not dataset:
         raise DatasetError(
             "there are no examples: an evaluation of nothing can neither pass nor fail", path=test_file
         )
+    check_names(dataset)
+    check_example_scorers(dataset)
     return dataset
 
 
-def require_passed(report: EvaluationReport, requirement: Requirement | None = None) -> EvaluationReport:
+def require_passed(
+    report: EvaluationReport, requirement: Requirement | None = None, baseline: RunRecord | None = None
+) -> EvaluationReport:
     """Return the report if it passes, or if it meets the requirement without an errored result.
+
+    With a baseline, return it where no example got worse than there, is errored or was not run, and the
+    requirement holds if there is one: see `assert_test`.
 
     Raises:
         EvaluationFailed: it does neither.
@@ -143,6 +219,13 @@ def require_passed(report: EvaluationReport, requirement: Requirement | None = N
                 "requirement": f"{requirement.text}, got {requirement.measured(report):.3g}",
             },
         )
+    if baseline is not None:
+        comparison = compare_runs(baseline, record_of_report(report))
+        if comparison.regressions:
+            text = f"{regression_line(comparison)}\n{comparison_text(comparison)}\n{report_text(report)}"
+            raise EvaluationFailed(text, report)
+        if requirement is None:
+            return report
     passes = (
         report.passed if requirement is None else requirement.holds(report) and not report.counts["errored"]
     )

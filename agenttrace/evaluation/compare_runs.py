@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from agenttrace.core.run_comparison import (
     CHANGE_KINDS,
+    DIGITS,
     LEAST_CHANGES,
     SIGNIFICANT,
     ChangeKind,
@@ -22,9 +23,6 @@ from agenttrace.statistics.paired import bootstrap_interval, mcnemar_exact, wilc
 from agenttrace.statistics.rates import fisher_exact
 
 Pair = tuple[ExampleRecord | None, ExampleRecord | None, MatchedBy | None]
-
-_DIGITS = 9
-"""Decimals to which differences of means are compared: what lies below is the arithmetic's."""
 
 
 def compare_runs(before: RunRecord, after: RunRecord) -> RunComparison:
@@ -46,14 +44,18 @@ def compare_runs(before: RunRecord, after: RunRecord) -> RunComparison:
     examples differ, is not made.
     """
     pairs = list(_pairs(before.examples, after.examples))
-    changes = [_change(*pair) for pair in pairs]
+    changes = [_change(*pair, after.is_complete) for pair in pairs]
     order = {kind: place for place, kind in enumerate(CHANGE_KINDS)}
-    changes.sort(key=lambda change: (order[change.kind], _largest_loss(change, after.lower_is_better)))
+
+    def badness(change: ExampleChange) -> tuple[int, float]:
+        values = change.value_changes(after.lower_is_better)
+        return order[change.kind], min((value.gain for value in values), default=0.0)
+
     both = [(b, a) for b, a, _ in pairs if b is not None and a is not None]
     return RunComparison(
         before=before,
         after=after,
-        changes=tuple(changes),
+        changes=tuple(sorted(changes, key=badness)),
         scorers=tuple(
             _scorer(name, before, after, both) for name in dict.fromkeys((*after.scorers, *before.scorers))
         ),
@@ -71,7 +73,7 @@ def _pairs(before: Sequence[ExampleRecord], after: Sequence[ExampleRecord]) -> I
         ("name", lambda record: record.name, True),
         ("fingerprint", lambda record: record.fingerprint, False),
     )
-    for matched_by, key_of, unique in keys:
+    for by, key_of, unique in keys:
         counts = [Counter(key_of(record) for record in run) for run in (before, after)]
         places: dict[str, list[int]] = {}
         for index, record in left.items():
@@ -83,9 +85,10 @@ def _pairs(before: Sequence[ExampleRecord], after: Sequence[ExampleRecord]) -> I
                 continue
             if unique and any(count[key] > 1 for count in counts):
                 continue
-            partner[index] = (left.pop(places[key].pop(0)), matched_by)
+            partner[index] = (left.pop(places[key].pop(0)), by)
     for index, record in enumerate(after):
-        yield (*partner[index][:1], record, partner[index][1]) if index in partner else (None, record, None)
+        earlier, matched_by = partner.get(index, (None, None))
+        yield earlier, record, matched_by
     for record in left.values():
         yield record, None, None
 
@@ -101,14 +104,17 @@ def _duplicates(run: RunRecord) -> Iterator[str]:
 
 
 def _change(
-    before: ExampleRecord | None, after: ExampleRecord | None, matched_by: MatchedBy | None
+    before: ExampleRecord | None,
+    after: ExampleRecord | None,
+    matched_by: MatchedBy | None,
+    is_complete: bool,
 ) -> ExampleChange:
     p_value = None
     if before is not None and after is not None and max(before.judged, after.judged) > 1:
         fails = before.judged - before.passes, after.judged - after.passes
         p_value = fisher_exact(before.passes, fails[0], after.passes, fails[1])
     return ExampleChange(
-        kind=_kind(before, after, p_value),
+        kind=_kind(before, after, p_value) if after is not None else ("gone" if is_complete else "not run"),
         before=before,
         after=after,
         matched_by=matched_by,
@@ -117,9 +123,7 @@ def _change(
     )
 
 
-def _kind(before: ExampleRecord | None, after: ExampleRecord | None, p_value: float | None) -> ChangeKind:
-    if after is None:
-        return "gone"
+def _kind(before: ExampleRecord | None, after: ExampleRecord, p_value: float | None) -> ChangeKind:
     if "errored" in after.outcomes:
         return "errored"
     if not after.judged:
@@ -133,25 +137,6 @@ def _kind(before: ExampleRecord | None, after: ExampleRecord | None, p_value: fl
     if now > was:
         return "better" if (now == 1 and was == 0) or is_significant else "steadier" if now == 1 else "same"
     return "same"
-
-
-def _largest_loss(change: ExampleChange, lower_is_better: frozenset[str]) -> float:
-    """The largest change of a scorer's mean for the worse, as a number below 0."""
-    return min((gain for _, _, _, gain in value_changes(change, lower_is_better)), default=0.0)
-
-
-def value_changes(
-    change: ExampleChange, lower_is_better: frozenset[str]
-) -> list[tuple[str, float, float, float]]:
-    """The scorers whose mean on an example changed: name, before, after, gain; the largest loss first."""
-    if change.before is None or change.after is None:
-        return []
-    rows = []
-    for name in change.after.values:
-        was, now = change.before.mean(name), change.after.mean(name)
-        if was is not None and now is not None and round(now - was, _DIGITS):
-            rows.append((name, was, now, was - now if name in lower_is_better else now - was))
-    return sorted(rows, key=lambda row: row[3])
 
 
 def _verdicts(both: Sequence[tuple[ExampleRecord, ExampleRecord]]) -> float | None:
@@ -168,7 +153,7 @@ def _scorer(
     means = [(b.mean(name), a.mean(name)) for b, a in both]
     pairs = [(was, now) for was, now in means if was is not None and now is not None]
     lower = name in after.lower_is_better
-    gains = [round(was - now if lower else now - was, _DIGITS) for was, now in pairs]
+    gains = [round(was - now if lower else now - was, DIGITS) for was, now in pairs]
     worse, better = sum(gain < 0 for gain in gains), sum(gain > 0 for gain in gains)
     enough = worse + better >= LEAST_CHANGES
     return ScorerChange(

@@ -23,18 +23,17 @@ def coverage(
     report: Iterable[ScoringResult],
     scorers: Iterable[Scorer] | ScorersOf = (),
     *,
-    tools: Iterable[str] = (),
+    tools: Iterable[str] | None = None,
 ) -> Coverage:
     """Return which tools were offered, called and named by an expectation, and which arguments are pinned.
 
     `report` is any report, or its results; runs that failed count too. With `scorers`, expectations of their
-    own count beside the examples' `expected_tools`. `tools` are names of tools beyond those on record: runs
-    from plain lists know only what was called.
+    own count beside the examples' `expected_tools`. `tools` are the names of the tools that were offered, in
+    place of those on record: runs from plain lists know only what was called, captured ones every tool that
+    the process has observed, also another agent's.
     """
     scorers_of = scorers if callable(scorers) else constant(scorers)
-    seen = _Seen()
-    for name in tools:
-        seen.offered.add(name)
+    seen = _Seen(None if tools is None else frozenset(tools))
     stated: dict[tuple[int, str], list[Stated]] = {}
     unknown_runs = runs = 0
     for result in report:
@@ -49,7 +48,7 @@ def coverage(
             stated[key] = _readable(result.example, scorers_of(result.example))
     per_example = list(stated.values())
     mentioned = {name for several in per_example for one in several for name in one.mentioned}
-    names = sorted(seen.offered | seen.calls.keys() | mentioned)
+    names = sorted(seen.all_offered | seen.calls.keys() | mentioned)
     return Coverage(
         tools={name: seen.tool(name, per_example) for name in names},
         examples=len(stated),
@@ -85,8 +84,9 @@ def _readable(example: Example, scorers: Iterable[Scorer]) -> list[Stated]:
 
 @dataclass
 class _Seen:
-    """What the runs show of tools."""
+    """What the runs show of tools; `only` are those that were offered, where that was said."""
 
+    only: frozenset[str] | None = None
     offered: set[str] = field(default_factory=set)
     calls: Counter[str] = field(default_factory=Counter)
     failed_calls: Counter[str] = field(default_factory=Counter)
@@ -101,6 +101,10 @@ class _Seen:
             self.failed_calls[call.name] += call.failed is True
             self.arguments.setdefault(call.name, set()).update(_argument_names(call))
 
+    @property
+    def all_offered(self) -> set[str] | frozenset[str]:
+        return self.offered if self.only is None else self.only
+
     def tool(self, name: str, per_example: Sequence[Sequence[Stated]]) -> ToolCoverage:
         pinned = {
             argument
@@ -111,7 +115,7 @@ class _Seen:
         }
         return ToolCoverage(
             name=name,
-            offered=name in self.offered,
+            offered=name in self.all_offered,
             calls=self.calls[name],
             failed_calls=self.failed_calls[name],
             constrained_by=sum(any(one.names(name) for one in several) for several in per_example),

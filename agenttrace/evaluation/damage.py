@@ -78,7 +78,7 @@ class Run:
             yield from self._of_call(position, call)
             yield from self._of_arguments(position, call, sources)
         yield from self._swaps(sources)
-        yield from self._unasked(sources)
+        yield from self._unasked()
         if self.output is not None and cause_within(self.output) is None:
             yield Damage("answer", self.calls, changed(self.output))
 
@@ -124,10 +124,10 @@ class Run:
             calls = (*self.calls[:at], *swapped, *self.calls[at + 2 :])
             yield Damage("swapped", calls, self.output, first.name, at, other=second.name)
 
-    def _unasked(self, sources: Sources) -> Iterator[Damage]:
+    def _unasked(self) -> Iterator[Damage]:
         own = {call.name for call in self.calls}
         guests = [guest for guest in self.guests if guest.name not in own][:MAX_GUESTS]
-        if not guests:  # another call of a tool that the run has: the wrong order is cancelled too
+        if not guests:  # a further call of a tool that the run has
             changing = [call for call in self.calls if self.effects.changes(call) and _is_known(call)]
             guests = [
                 replace(call, arguments={name: changed(value) for name, value in call.arguments.items()})

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 from agenttrace.core.example import Example
 from agenttrace.core.identity import new_span_key
 from agenttrace.core.protocols import Scorer, TakesModel, optional
 from agenttrace.core.recorded_calls import call_to_mapping
-from agenttrace.core.report import ResultOutcome, ScoringResult, outcome_of
+from agenttrace.core.report import ResultOutcome, outcome_of
 from agenttrace.core.score import Score
 from agenttrace.core.span import Span
 from agenttrace.core.tool import TOOL
@@ -22,17 +22,27 @@ from agenttrace.scoring.apply import copied_example, last_line, why_not_a_score
 
 @dataclass(frozen=True, slots=True)
 class ScoredRun:
-    """A run with the example and the scorers that it is scored with."""
+    """A run with the example and the scorers that it is scored with.
 
-    position: int
+    `number` is that of the example; its trials are several runs of one number. `trace` is None where only the
+    output is known.
+    """
+
+    number: int
     example: Example
-    trace: Trace
+    trace: Trace | None
     scorers: tuple[Scorer, ...]
+
+    @property
+    def calls(self) -> tuple[ToolCall, ...]:
+        """The run's calls."""
+        return () if self.trace is None else self.trace.tool_calls
 
     @property
     def output(self) -> Any:
         """The run's output."""
-        return self.trace.output if self.example.actual_output is None else self.example.actual_output
+        output = self.example.actual_output
+        return self.trace.output if output is None and self.trace is not None else output
 
     def outcome(self, calls: Sequence[ToolCall], output: Any, expected_tools: Any = None) -> ResultOutcome:
         """The outcome with these calls and this output, and other `expected_tools` where there are any."""
@@ -42,7 +52,9 @@ class ScoredRun:
         if self.example.actual_output is not None:
             fields["actual_output"] = output
         example = self.example.model_copy(update=fields)
-        trace = trace_with(self.trace, calls, self.trace.output if output is self.output else output)
+        trace = self.trace
+        if trace is not None:
+            trace = trace_with(trace, calls, trace.output if output is self.output else output)
         return outcome_of(None, None, [score_of(scorer, example, trace) for scorer in self.scorers])[0]
 
 
@@ -81,10 +93,10 @@ def _span_of(call: ToolCall, trace_key: int, parent_key: int | None) -> Span:
     )
 
 
-def score_of(scorer: Scorer, example: Example, trace: Trace) -> Score:
+def score_of(scorer: Scorer, example: Example, trace: Trace | None) -> Score:
     """Return a scorer's score, asked on this thread; an errored one where it returned none."""
     try:
-        value = scorer.score(copied_example(example), trace)
+        value = scorer.score(copied_example(example), cast(Trace, trace))  # None: the calls are unknown
     except Exception as error:  # choke-point: a scorer that breaks is errored
         return Score.errored(scorer.name, scorer.threshold, last_line(error))
     if inspect.iscoroutine(value):
@@ -95,16 +107,14 @@ def score_of(scorer: Scorer, example: Example, trace: Trace) -> Score:
     return Score.errored(scorer.name, scorer.threshold, f"the scorer {scorer.name!r} {fault}")
 
 
-def why_left_out(scorer: Scorer, results: Iterable[ScoringResult]) -> str | None:
+def why_left_out(scorer: Scorer, asked_a_model: Collection[str]) -> str | None:
     """Return why a scorer is not asked about damaged runs, or None if it is: it may ask a model.
 
-    It takes a model, has a judge, is async, or gave a score that a model was asked for.
+    It takes a model, has a judge, is async, or is among the names of those whose scores name a model.
     """
     if optional(scorer, TakesModel) is not None or getattr(scorer, "ask", None) is not None:
         return "it asks a model"
-    if inspect.iscoroutinefunction(getattr(scorer, "function", None)) or inspect.iscoroutinefunction(
-        scorer.score
-    ):
+    functions = (scorer.score, getattr(scorer, "function", None))
+    if any(inspect.iscoroutinefunction(function) for function in functions):
         return "it is async, and may ask a model"
-    scores = (score for result in results for score in result.scores if score.name == scorer.name)
-    return "its scores name a model" if any(s.model or s.cost is not None for s in scores) else None
+    return "its scores name a model" if scorer.name in asked_a_model else None

@@ -20,6 +20,7 @@ from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
 from agenttrace.evaluation.agent_run import CaptureScope, Run, Target, run_example
 from agenttrace.evaluation.budget import Budget, Spending
+from agenttrace.evaluation.example_scorers import ScorersOf
 from agenttrace.evaluation.runners import SCORING_OVERLAP, Runners
 from agenttrace.evaluation.schedule import Place, Schedule, Settled
 from agenttrace.process.loop_thread import EventLoop, loop_keeper
@@ -71,7 +72,7 @@ class Engine:
     recording: bool = True
     advice: str = ""
     run_of: Callable[[Example], Run] = _recorded_run
-    scorers_of: Callable[[Example], tuple[Scorer, ...]] | None = None
+    scorers_of: ScorersOf | None = None
     settled: Settled | None = None
     budget: Budget | None = None
     stop_after: int | None = None
@@ -166,9 +167,7 @@ class Engine:
     def _agent(self, example: Example, isolation: Isolation) -> Steps[Run]:
         if self.target is None:
             return self.run_of(example)
-        run = yield from run_example(
-            self.target, example, self.capture, isolation, self.timeout, self.advice
-        )
+        run = yield from run_example(self.target, example, self.capture, isolation, self.timeout, self.advice)
         if self.spending is not None:
             self.spending.add_run(run.trace)
         if self.recording or run.trace is None or run.trace.spans:

@@ -20,7 +20,7 @@ from agenttrace.evaluation.suggestions import Suggestions, Trial
 
 KINDS: tuple[DamageKind, ...] = get_args(DamageKind)
 PER_RUN = 60
-MOST = 20_000
+MOST = 5_000
 
 
 def mutation_score(
@@ -40,7 +40,7 @@ def mutation_score(
     check_options(options)
     notes: dict[str, None] = {}
     runs = list(_passing(list(report), scorers if callable(scorers) else constant(scorers), notes))
-    calls = [call for run in runs for call in run.trace.tool_calls]
+    calls = [call for run in runs for call in run.calls]
     effects = Effects.of(calls, options.get("writes"))
     trials, cut = _trials(runs, effects, guests_among(calls, effects), options)
     if cut:
@@ -92,26 +92,29 @@ def _passing(
     results: Sequence[ScoringResult], scorers_of: ScorersOf, notes: dict[str, None]
 ) -> Iterator[ScoredRun]:
     """The runs that passed, and do so without the scorers that are left out; what is left out is noted."""
-    reasons: dict[int, str | None] = {}
-    not_again: Counter[str] = Counter()
+    numbers: dict[tuple[int, str], int] = {}
+    scores = (score for result in results for score in result.scores)
+    asked_a_model = {score.name for score in scores if score.model or score.cost is not None}
+    not_damaged: Counter[str] = Counter()
     for result in results:
-        trace = run_of(result) if result.success else None
-        if trace is None:
+        number = numbers.setdefault((result.position, result.example.example_id), len(numbers))
+        if not result.success:
             continue
-        asked = []
+        pure = []
         for scorer in scorers_of(result.example):
-            if id(scorer) not in reasons:
-                reasons[id(scorer)] = why = why_left_out(scorer, results)
-                if why is not None:
-                    notes[f"The scorer {scorer.name!r} was left out: {why}."] = None
-            if reasons[id(scorer)] is None:
-                asked.append(scorer)
-        run = ScoredRun(result.position, result.example, trace, tuple(asked))
-        if asked and run.outcome(trace.tool_calls, run.output) == "passed":
-            yield run
+            why = why_left_out(scorer, asked_a_model)
+            if why is None:
+                pure.append(scorer)
+            else:
+                notes[f"The scorer {scorer.name!r} was left out: {why}."] = None
+        run = ScoredRun(number, result.example, run_of(result), tuple(pure))
+        if not pure:
+            not_damaged["no scorer is left to ask"] += 1
+        elif run.outcome(run.calls, run.output) != "passed":
+            not_damaged["scored again, by the scorers that are left, they do not pass"] += 1
         else:
-            not_again["no scorer that asks no model" if not asked else "they do not pass without it"] += 1
-    for why, count in not_again.items():
+            yield run
+    for why, count in not_damaged.items():
         notes[f"{count} passing runs were not damaged: {why}."] = None
 
 
@@ -127,7 +130,8 @@ def _trials(
     cut = 0
     for number, run in enumerate(runs):
         first = number % max(1, len(guests))  # so that every tool is unasked somewhere
-        damaged = Run(run.trace.tool_calls, run.output, effects, guests[first:] + guests[:first])
+        others = guests[first:] + guests[:first] if run.trace is not None else ()
+        damaged = Run(run.calls, run.output, effects, others)
         damages = [damage for damage in damaged.damages() if damage.kind in kinds]
         chosen = _chosen(damages, min(per_run, most - len(trials)), chance)
         cut += len(damages) - len(chosen)

@@ -21,9 +21,9 @@ from agenttrace.evaluation.agent_run import Captured, CaptureScope, Target
 from agenttrace.evaluation.analyses import SuiteAnalyses
 from agenttrace.evaluation.coverage import constant
 from agenttrace.evaluation.engine import Engine, Progress
+from agenttrace.evaluation.example_scorers import ScorersOf, suite_scorers
 from agenttrace.evaluation.run_metadata import run_metadata
-from agenttrace.evaluation.run_storage import keep_run, store_of
-from agenttrace.scoring.checks import check_gates, checked_scorers
+from agenttrace.evaluation.run_storage import keep_run, keep_traces, store_of
 from agenttrace.scoring.isolation import Interrupted
 from agenttrace.tracing.capture import capture
 from agenttrace.tracing.decorator import enabled_by_environment
@@ -90,9 +90,12 @@ class Evaluation:
     ) -> Evaluation:
         """Check everything that can be checked before any agent is run. Raises as `run_evaluation`."""
         tracer, function = options.get("tracer"), options.get("function")
+        chosen, model = checked_examples(examples), options.get("model")
+        suite, scorers_of = suite_scorers(chosen, scorers, model)
         engine = Engine(
-            examples=checked_examples(examples),
-            scorers=checked_scorers(scorers, options.get("model")),
+            examples=chosen,
+            scorers=suite,
+            scorers_of=scorers_of,
             target=None if function is None else Target.of(function),
             capture=_capture_of(tracer),
             concurrency=options.get("concurrency", 1),
@@ -104,15 +107,16 @@ class Evaluation:
         )
         check_limits(engine.concurrency, engine.timeout, engine.trials)
         check_executor(engine.executor)
-        check_gates(engine.scorers)
-        check_needs(engine.scorers, engine.examples)
+        check_needs(chosen, scorers_of)
         store = store_of(options.get("store"), tracer)
         header = _RunHeader(
             name=options.get("eval_run_name"),
-            project=options.get("project_name") or _project_of(tracer),
-            model=_name_of(options.get("model")),
+            project=options.get("project_name") or project_of(tracer),
+            model=_name_of(model),
             metadata=options.get("metadata") or {},
-            facts=run_metadata(engine.examples, engine.scorers, function=function, trials=engine.trials),
+            facts=run_metadata(
+                chosen, _all_scorers(chosen, scorers_of), function=function, trials=engine.trials
+            ),
         )
         return cls(engine, header, store, _redaction_of(tracer), tracer)
 
@@ -146,6 +150,12 @@ class Evaluation:
         self._keep(report)
         return report
 
+    def report(self) -> EvaluationReport:
+        """The report of all results, whose traces are stored: the results become part of a larger run."""
+        report = self.header.report(self.engine)
+        keep_traces(report, self.store, self.redaction, self.tracer)
+        return report
+
     def _keep(self, report: EvaluationReport) -> None:
         facts = {name: fact for name, fact in self.header.facts.items() if name not in self.header.metadata}
         keep_run(report, self.store, self.redaction, self.tracer, facts)
@@ -173,7 +183,7 @@ class _RunHeader:
             started_ns=self.started_ns,
             duration=time.perf_counter() - self.start,
             metadata={**self.facts, **self.metadata, **more},
-            analyses=SuiteAnalyses(constant(engine.scorers)),
+            analyses=SuiteAnalyses(engine.scorers_of or constant(engine.scorers)),
         )
 
 
@@ -189,7 +199,7 @@ def _capture_of(tracer: Any) -> CaptureScope:
     return scope
 
 
-def _project_of(tracer: Recording | None) -> str:
+def project_of(tracer: Recording | None) -> str:
     """The project of the tracer, or else of the process's first tracer."""
     project = getattr(_recording(tracer), "project_name", None)
     return project if isinstance(project, str) else "default"
@@ -243,7 +253,12 @@ def checked_examples(examples: Any) -> tuple[Example, ...]:
     return items
 
 
-def check_needs(scorers: Iterable[Scorer], examples: Iterable[Example]) -> None:
+def _all_scorers(examples: Iterable[Example], scorers_of: ScorersOf) -> list[Scorer]:
+    """Every scorer of any example, once."""
+    return list({id(scorer): scorer for example in examples for scorer in scorers_of(example)}.values())
+
+
+def check_needs(examples: Iterable[Example], scorers_of: ScorersOf) -> None:
     """Ask each scorer that can tell (see `ChecksExamples`) whether the example states what it needs.
 
     Raises:
@@ -251,11 +266,14 @@ def check_needs(scorers: Iterable[Scorer], examples: Iterable[Example]) -> None:
         ExpectationError: what an example expects cannot be understood.
         ScorerError: an example lacks a field, or any other error of `check`. Every text names the example.
     """
-    checking = [
-        (scorer, hook) for scorer in scorers if (hook := optional(scorer, ChecksExamples)) is not None
-    ]
+    hooks: dict[int, ChecksExamples | None] = {}
     for position, example in enumerate(examples, 1):
-        for scorer, hook in checking:
+        for scorer in scorers_of(example):
+            if id(scorer) not in hooks:
+                hooks[id(scorer)] = optional(scorer, ChecksExamples)
+            hook = hooks[id(scorer)]
+            if hook is None:
+                continue
             try:
                 hook.check(example)
             except Exception as error:  # choke-point: every error gets the example's number and place

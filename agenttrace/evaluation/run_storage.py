@@ -67,11 +67,23 @@ def keep_run(
     with _warning_of(store, report):
         stored = redacted_report(report, redaction)
         stored = replace(stored, metadata={**stored.metadata, **redaction.inside(jsonable(dict(facts)))})
-        spans = list(_spans_to_store(stored, _is_same(store, _recording_store(tracer))))
-        if spans:
-            with _warning_of(store, report):  # the results are stored in any case
-                store.write(Batch(spans))
+        with _warning_of(store, report):  # the results are stored in any case
+            _write_spans(stored, store, tracer)
         store.write_report(stored)
+
+
+def keep_traces(report: EvaluationReport, store: Store | None, redaction: Redaction, tracer: Any) -> None:
+    """Store the traces alone, as `keep_run` does, of results that become part of a larger run."""
+    if store is None:
+        return
+    with _warning_of(store, report):
+        _write_spans(redacted_report(report, redaction), store, tracer)
+
+
+def _write_spans(report: EvaluationReport, store: Store, tracer: Any) -> None:
+    spans = list(_spans_to_store(report, _is_same(store, _recording_store(tracer))))
+    if spans:
+        store.write(Batch(spans))
 
 
 @contextmanager

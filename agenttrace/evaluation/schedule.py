@@ -86,7 +86,9 @@ class Schedule:
         """The places that have no result; of trials that follow one after the other, the next one each."""
         results = self.results.copy()
         if self._settled is None:
-            places = [(position, trial) for position in range(self._examples) for trial in range(self._trials)]
+            places = [
+                (position, trial) for position in range(self._examples) for trial in range(self._trials)
+            ]
             return [place for place in places if place not in results]
         done = Counter(position for position, _ in results)
         return [(position, done[position]) for position in list(self._open)]

@@ -69,7 +69,7 @@ class Weakness:
 class Case:
     """An example with all its passing runs; `writes` are the tools that change something, where told."""
 
-    position: int
+    number: int
     runs: Sequence[ScoredRun]
     writes: frozenset[str]
 
@@ -80,17 +80,17 @@ class Case:
 
     def passes(self, expected: Any) -> bool:
         """Whether all its runs pass with another expectation."""
-        return all(run.outcome(run.trace.tool_calls, run.output, expected) == "passed" for run in self.runs)
+        return all(run.outcome(run.calls, run.output, expected) == "passed" for run in self.runs)
 
     def addition(self, weakness: Weakness) -> Addition | None:
         """What would notice it and is true of all runs; None where there is nothing."""
         tool = weakness.tool
-        counts = [Counter(call.name for call in run.trace.tool_calls) for run in self.runs]
+        counts = [Counter(call.name for call in run.calls) for run in self.runs]
         most = max(count[tool] for count in counts)
         if weakness.kind == "unasked":
             return self._unasked(counts)
         if weakness.kind == "failed":
-            failures = [sum(call.failed is True for call in run.trace.tool_calls) for run in self.runs]
+            failures = [sum(call.failed is True for call in run.calls) for run in self.runs]
             return Addition(tool_errors=max(failures))
         if weakness.kind == "repeated":
             return Addition(at_most={tool: most}) if most else None
@@ -113,7 +113,7 @@ class Case:
         values: list[Any] = []
         sources: set[str] | None = None
         for run in self.runs:
-            calls = run.trace.tool_calls
+            calls = run.calls
             flow = Sources(calls)
             for position, call in enumerate(calls):
                 if call.name != tool or argument not in call.arguments:
@@ -147,17 +147,15 @@ class Suggestions:
     additions: dict[int, list[Addition]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        by_position: dict[int, dict[int, ScoredRun]] = {}
+        by_number: dict[int, dict[int, ScoredRun]] = {}
         for trial in self.trials:
-            by_position.setdefault(trial.run.position, {})[id(trial.run)] = trial.run
-        calls = [
-            call for runs in by_position.values() for run in runs.values() for call in run.trace.tool_calls
-        ]
+            by_number.setdefault(trial.run.number, {})[id(trial.run)] = trial.run
+        calls = [call for runs in by_number.values() for run in runs.values() for call in run.calls]
         writes = frozenset(call.name for call in calls if self.effects.changes(call))
         if self.effects.writes is None:
             writes = frozenset()
         self.cases = {
-            position: Case(position, tuple(runs.values()), writes) for position, runs in by_position.items()
+            number: Case(number, tuple(runs.values()), writes) for number, runs in by_number.items()
         }
 
     def all(self) -> Iterator[Suggestion]:
@@ -174,30 +172,30 @@ class Suggestions:
                 yield suggestion
 
     def _tried(self, weakness: Weakness, unnoticed: Sequence[Trial]) -> Suggestion | None:
-        positions = {t.run.position for t in unnoticed if Weakness.of(t.damage) == weakness}
+        numbers = {t.run.number for t in unnoticed if Weakness.of(t.damage) == weakness}
         changed: dict[int, tuple[Addition, Any]] = {}
-        for position in sorted(positions):
-            case = self.cases[position]
+        for number in sorted(numbers):
+            case = self.cases[number]
             addition = case.addition(weakness)
             expected = None if addition is None else _extended(case.expected, [addition])
             if addition is not None and expected is not None and case.passes(expected):
-                changed[position] = addition, expected
+                changed[number] = addition, expected
         gain = sum(
-            t.run.outcome(t.damage.calls, t.damage.output, changed[t.run.position][1]) != "passed"
+            t.run.outcome(t.damage.calls, t.damage.output, changed[t.run.number][1]) != "passed"
             for t in unnoticed
-            if t.run.position in changed
+            if t.run.number in changed
         )
         if not gain:
             return None
-        for position, (addition, _) in changed.items():
-            self.additions.setdefault(position, []).append(addition)
+        for number, (addition, _) in changed.items():
+            self.additions.setdefault(number, []).append(addition)
         return Suggestion(
             kind=weakness.kind,
             tool=weakness.tool,
             text=_text([addition for addition, _ in changed.values()]),
             unnoticed=weakness.text,
             examples=tuple(changed),
-            additions={position: addition.to_dict() for position, (addition, _) in changed.items()},
+            additions={number: addition.to_dict() for number, (addition, _) in changed.items()},
             before=self.before,
             after=self.before + Tally(gain, 0),
         )
@@ -205,13 +203,13 @@ class Suggestions:
     def together(self) -> Tally:
         """The tally of all damage with all suggestions at once, every damaged run scored anew."""
         expected: dict[int, Any] = {}
-        for position, additions in self.additions.items():
-            both = _extended(self.cases[position].expected, additions)
-            if both is not None and self.cases[position].passes(both):
-                expected[position] = both
+        for number, additions in self.additions.items():
+            both = _extended(self.cases[number].expected, additions)
+            if both is not None and self.cases[number].passes(both):
+                expected[number] = both
         noticed = [
-            t.run.outcome(t.damage.calls, t.damage.output, expected[t.run.position]) != "passed"
-            if t.run.position in expected
+            t.run.outcome(t.damage.calls, t.damage.output, expected[t.run.number]) != "passed"
+            if t.run.number in expected
             else t.noticed
             for t in self.trials
         ]

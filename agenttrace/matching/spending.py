@@ -34,9 +34,7 @@ def spent_seconds(trace: Trace) -> float | None:
 
 def unpriced_spans(trace: Trace) -> int:
     """How many spans tell the tokens of a model's answer and not what they cost."""
-    return sum(
-        tokens_of(usage) is not None and _first(usage, _COST) is None for usage in _usages(trace)
-    )
+    return sum(tokens_of(usage) is not None and _first(usage, _COST) is None for usage in _usages(trace))
 
 
 def _usages(trace: Trace) -> Iterator[Mapping[str, Any]]:

@@ -70,7 +70,7 @@ class Checks:
             one.model_copy(update={"tools_called": names}), trace, ran=True
         )
         evaluation.engine.run()
-        report = evaluation.header.report(evaluation.engine)
+        report = evaluation.report()
         note(self._item, report, evaluation)
         return require_passed(report)
 
@@ -90,7 +90,7 @@ def checks_of(item: pytest.Item) -> Iterator[Checks]:
 
 def note(item: pytest.Item, report: EvaluationReport, evaluation: Evaluation) -> None:
     """Note the scores of a test for JUnit; the process that reports gets the results with its report."""
-    hand_over(item, report, evaluation.store, evaluation.redaction)
+    hand_over(item, report, evaluation)
     for result in report.results:
         item.user_properties.append(("agenttrace:result", f"{result.outcome} {item.name}"))
         for score in result.scores:

@@ -60,7 +60,7 @@ def label(result: ScoringResult) -> str:
 def why(result: ScoringResult) -> str:
     """Why a result is no pass, on one line: what was raised, or the first reason and place that differs."""
     ends = (result.error or "").strip().splitlines()[-1:]  # of a traceback, what was raised
-    bad = [score for score in result.scores if not score.passed]
+    bad = [score for score in result.scores if score.gate and not score.passed]
     reason = next((score.reason for score in bad if score.reason), "")
     places = [line.strip() for score in bad for line in (score.diff or "").splitlines()]
     place = next(filter(_names_a_difference, places), "")

@@ -124,7 +124,9 @@ class Isolation:
         job = Job(call)
         try:
             execution = self._executor.submit(job.run)
-        except BaseException as error:  # choke-point: an executor of the user's, which was shut down meanwhile
+        except (
+            BaseException
+        ) as error:  # choke-point: an executor of the user's, which was shut down meanwhile
             if isinstance(self._executor, DaemonExecutor):  # no thread can be started
                 raise
             return _refused(error)

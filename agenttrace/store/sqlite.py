@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from agenttrace.core.batch import Batch, Destination, Refusal, ScoreRow, Unsent, UnsentCounts
 from agenttrace.core.errors import ExportError, StoreError
+from agenttrace.core.protocols import KeepsUnsent, Store
 from agenttrace.core.report import EvaluationReport
 from agenttrace.core.score import Score
 from agenttrace.core.span import Span
@@ -33,7 +34,7 @@ from agenttrace.store.files import identity
 from agenttrace.store.health import StoreHealth
 from agenttrace.store.lock import ForkLock
 from agenttrace.store.memory_fallback import MemoryFallback
-from agenttrace.store.retention import DEFAULT_BYTES, delete_trace, retire
+from agenttrace.store.retention import DEFAULT_BYTES, delete_by_id, delete_run, retire
 from agenttrace.store.rows import dataset_text, dataset_value
 from agenttrace.store.span_writes import FunctionIds, insert_tools, keep_spans
 from agenttrace.store.writer import Action, Unavailable, Writer
@@ -48,7 +49,7 @@ _READY_TIMEOUT = 0.2
 """Seconds that opening ahead of time waits for other processes: the first write may wait longer."""
 
 
-class SQLiteStore:
+class SQLiteStore(Store, KeepsUnsent):
     """Keeps everything in one SQLite file, which any number of processes may share.
 
     Making one opens nothing; the file is made at the first write. `export` raises only while other processes
@@ -132,7 +133,7 @@ class SQLiteStore:
         """Keep spans alone; see `write`."""
         self.write(Batch(spans))
 
-    def write_scores(self, scores: Sequence[tuple[str, str | None, Score]]) -> None:
+    def write_scores(self, scores: Sequence[tuple[str | None, str | None, Score]]) -> None:
         """Keep scores alone, each with its trace id and span id (None: the whole trace); see `write`."""
         self.write(Batch(scores=[ScoreRow(*row) for row in scores]))
 
@@ -198,16 +199,16 @@ class SQLiteStore:
         return self._must_write(lambda db, _: insert_dataset(db, project, alias, text))
 
     def delete_trace(self, trace_id: str) -> bool:
-        def delete(db: sqlite3.Connection, _: FunctionIds) -> bool:
-            match = queries.find_trace(db, trace_id.lower()) if len(trace_id) == 32 else None
-            if match is not None:
-                delete_trace(db, *match)
-            return match is not None
-
         was_in_memory = self._fallback.memory.delete_trace(trace_id)
-        if not os.path.lexists(self.path):
-            return was_in_memory
-        return self._must_write(delete) or was_in_memory
+        in_file = os.path.lexists(self.path) and self._must_write(lambda db, _: delete_by_id(db, trace_id))
+        return in_file or was_in_memory
+
+    def delete_run(self, run_id: str) -> bool:
+        was_in_memory = self._fallback.memory.delete_run(run_id)
+        in_file = os.path.lexists(self.path) and self._must_write(
+            lambda db, _: delete_run(db, run_id.lower())
+        )
+        return in_file or was_in_memory
 
     def unsent(self, destination: Destination, *, most: int, max_bytes: int) -> Unsent | None:
         waiting = self._fallback.memory.unsent(destination, most=most, max_bytes=max_bytes)

@@ -167,19 +167,8 @@ def test_control_c_prints_writes_and_stores_what_finished(examples, tmp_path):
     examples(1, 0, 2, 7, 3, 4, 5, 6)
     ran = subprocess.run(
         [
-            sys.executable,
-            "-m",
-            "agenttrace",
-            "eval",
-            "run",
-            "tests.yaml",
-            *RUN,
-            "--concurrency",
-            "1",
-            "--junit",
-            "x.xml",
-            "--json",
-            "x.json",
+            *(sys.executable, "-m", "agenttrace", "eval", "run", "tests.yaml", *RUN),
+            *("--concurrency", "1", "--junit", "x.xml", "--json", "x.json"),
         ],
         cwd=tmp_path,
         env={**os.environ, "AGENTTRACE_STORE": str(tmp_path / "traces.db")},
