@@ -12,6 +12,7 @@ from agenttrace.core.protocols import Scorer, Store
 from agenttrace.core.report import EvaluationReport
 from agenttrace.datasets.dataset import EvalDataset, row_of
 from agenttrace.evaluation import assert_test, run_evaluation
+from agenttrace.evaluation.requirement import Require
 from agenttrace.evaluation.run import EvaluationOptions
 from agenttrace.store import open_store
 
@@ -46,7 +47,7 @@ class Client:
         scorers: Iterable[Scorer] = (),
         *,
         test_file: str | Path | None = None,
-        require: str | None = None,
+        require: Require = None,
         **options: Unpack[EvaluationOptions],
     ) -> EvaluationReport:
         """Do as the function `assert_test` does, in this project and store."""

@@ -12,10 +12,9 @@ import click
 from agenttrace.cli.loading import load_function, load_scorer
 from agenttrace.cli.store_option import store_option
 from agenttrace.core.report import EvaluationFailed, ScoringResult
-from agenttrace.evaluation.assertion import examples_in, require_passed
+from agenttrace.evaluation.assertion import checked_requirements, examples_in, require_passed
 from agenttrace.evaluation.engine import Progress
 from agenttrace.evaluation.evaluate import run_evaluation
-from agenttrace.evaluation.requirement import Requirement
 from agenttrace.evaluation.run import TIMEOUT
 from agenttrace.reports.terminal import report_lines
 from agenttrace.reports.text import show
@@ -56,7 +55,10 @@ ERRORED = 2
     "--trials", default=1, show_default=True, type=click.IntRange(1), help="Run each example so often."
 )
 @click.option(
-    "--require", metavar="'pass_rate >= 0.8'", help="Pass when this holds instead of when all pass."
+    "--require",
+    metavar="'pass_rate >= 0.8'",
+    multiple=True,
+    help="Pass when this holds instead of when all pass; repeat for more.",
 )
 @store_option
 def eval_run(
@@ -68,13 +70,13 @@ def eval_run(
     concurrency: int,
     timeout: float,
     trials: int,
-    require: str | None,
+    require: tuple[str, ...],
     store: str | None,
 ) -> int:
     """Evaluate the examples of FILE (YAML, JSON, JSONL, CSV); exit with 0 passed, 1 failed, 2 errored."""
-    requirement = None if require is None else Requirement.parse(require)
-    examples = examples_in(file)
-    scorers = [load_scorer(name) for name in scorer_names]
+    examples, scorers, requirements = checked_requirements(
+        examples_in(file), [load_scorer(name) for name in scorer_names], require or None, trials
+    )
     function = None if function_name is None else load_function(function_name)
     tracer = Tracer(project_name=project or Path(file).stem, store=store)
     with _progress() as progress:
@@ -91,7 +93,7 @@ def eval_run(
         )
     tracer.flush(timeout=5.0)
     try:
-        report = require_passed(report, requirement)
+        report = require_passed(report, requirements)
         code = 0
     except EvaluationFailed as failed:
         report = failed.report

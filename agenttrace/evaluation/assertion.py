@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
 from pathlib import Path
@@ -11,14 +12,22 @@ from typing import Any, Unpack
 
 from agenttrace.core.errors import ConfigError, DatasetError
 from agenttrace.core.example import Example
+from agenttrace.core.numbers import is_whole
 from agenttrace.core.protocols import ChatModel, Scorer, Store
 from agenttrace.core.report import EvaluationFailed, EvaluationReport
 from agenttrace.datasets.dataset import EvalDataset
 from agenttrace.evaluation.engine import Progress
 from agenttrace.evaluation.evaluate import run_evaluation, run_evaluation_async
-from agenttrace.evaluation.requirement import Requirement
-from agenttrace.evaluation.run import TIMEOUT, EvaluationOptions, Recording
+from agenttrace.evaluation.requirement import (
+    Require,
+    Requirement,
+    check_requirements,
+    parsed_requirements,
+)
+from agenttrace.evaluation.run import TIMEOUT, EvaluationOptions, Recording, checked_examples
+from agenttrace.evaluation.trials import TrialsBy, examples_of_trials
 from agenttrace.reports.terminal import failure_line, report_text
+from agenttrace.scoring.checks import checked_scorers
 
 
 def assert_test(
@@ -34,18 +43,20 @@ def assert_test(
     concurrency: int = 1,
     timeout: float | None = TIMEOUT,
     trials: int = 1,
-    require: str | None = None,
+    require: Require = None,
     executor: Executor | None = None,
     progress: Progress | None = None,
     store: Store | None = None,
     metadata: Mapping[str, Any] | None = None,
+    trials_by: TrialsBy | None = None,
 ) -> EvaluationReport:
     """Evaluate, and raise unless every result passed; return the report if they did.
 
     The examples come from `examples` or from `test_file` (YAML, JSON, JSONL or CSV). With `require`, such as
-    ``"pass_rate >= 0.8"`` over several `trials`, results may fail as far as it allows; an *errored* result
-    always raises, because it says nothing either way. A guard (never, at_most, before, deny) of a tool that
-    nobody knows is a warning. Everything else is as in `run_evaluation`.
+    ``"pass_rate >= 0.8"`` over several `trials`, or a list of such lines (see `Requirement.parse`), results
+    may fail as far as it allows; an *errored* result always raises, because it says nothing either way. A
+    guard (never, at_most, before, deny) of a tool that nobody knows is a warning. Everything else is as in
+    `run_evaluation`.
 
     Raises:
         EvaluationFailed: an AssertionError whose text is the printed report, with the aligned diffs.
@@ -53,7 +64,7 @@ def assert_test(
     """
     __tracebackhide__ = True
     chosen = _examples(examples, test_file)
-    requirement = None if require is None else Requirement.parse(require)
+    chosen, scorers, requirements = checked_requirements(chosen, scorers, require, trials, trials_by)
     report = run_evaluation(
         chosen,
         scorers,
@@ -68,10 +79,11 @@ def assert_test(
         executor=executor,
         progress=progress,
         store=store,
-        metadata=_with_requirement(metadata, require),
+        metadata=_with_requirements(metadata, requirements),
+        trials_by=trials_by,
     )
     _warn_of_vacuous_guards(report)
-    return require_passed(report, requirement)
+    return require_passed(report, requirements)
 
 
 async def assert_test_async(
@@ -79,7 +91,7 @@ async def assert_test_async(
     scorers: Iterable[Scorer] = (),
     *,
     test_file: str | Path | None = None,
-    require: str | None = None,
+    require: Require = None,
     **options: Unpack[EvaluationOptions],
 ) -> EvaluationReport:
     """Do as `assert_test` does, on the caller's event loop: ``await assert_test_async(…)``.
@@ -88,11 +100,13 @@ async def assert_test_async(
     """
     __tracebackhide__ = True
     chosen = _examples(examples, test_file)
-    requirement = None if require is None else Requirement.parse(require)
-    options["metadata"] = _with_requirement(options.get("metadata"), require)
+    chosen, scorers, requirements = checked_requirements(
+        chosen, scorers, require, options.get("trials", 1), options.get("trials_by")
+    )
+    options["metadata"] = _with_requirements(options.get("metadata"), requirements)
     report = await run_evaluation_async(chosen, scorers, **options)
     _warn_of_vacuous_guards(report)
-    return require_passed(report, requirement)
+    return require_passed(report, requirements)
 
 
 def _examples(examples: Iterable[Example] | None, test_file: str | Path | None) -> Iterable[Example]:
@@ -105,8 +119,37 @@ def _examples(examples: Iterable[Example] | None, test_file: str | Path | None) 
     return examples_in(test_file) if test_file is not None else examples or ()
 
 
-def _with_requirement(metadata: Mapping[str, Any] | None, require: str | None) -> Mapping[str, Any] | None:
-    return metadata if require is None else {**(metadata or {}), "require": require}
+def checked_requirements(
+    examples: Iterable[Example],
+    scorers: Iterable[Scorer],
+    require: Require,
+    trials: Any,
+    trials_by: Any = None,
+) -> tuple[Iterable[Example], Iterable[Scorer], tuple[Requirement, ...]]:
+    """Return the requirements, checked before any agent is run, with the examples and the scorers.
+
+    Raises:
+        ConfigError: a line that cannot be read, a scorer that there is none of, too few trials.
+        ScorerError: as `checked_scorers`, where a requirement names a scorer.
+    """
+    requirements = parsed_requirements(require)
+    if not requirements:
+        return examples, scorers, ()
+    examples, scorers = checked_examples(examples), checked_scorers(scorers)
+    own = (scorer for example in examples for scorer in getattr(example, "scorers", None) or ())
+    names = [scorer.name for scorer in (*scorers, *own)]
+    fewest = trials if is_whole(trials, 1) else None
+    if trials_by is not None:
+        fewest = min(Counter(examples_of_trials(examples, trials_by)).values())
+    check_requirements(requirements, names, fewest)
+    return examples, scorers, requirements
+
+
+def _with_requirements(
+    metadata: Mapping[str, Any] | None, requirements: Sequence[Requirement]
+) -> Mapping[str, Any] | None:
+    lines = [requirement.text for requirement in requirements]
+    return {**(metadata or {}), "require": lines[0] if len(lines) == 1 else lines} if lines else metadata
 
 
 def _warn_of_vacuous_guards(report: EvaluationReport) -> None:
@@ -128,24 +171,30 @@ def examples_in(test_file: str | Path) -> EvalDataset:
     return dataset
 
 
-def require_passed(report: EvaluationReport, requirement: Requirement | None = None) -> EvaluationReport:
-    """Return the report if it passes, or if it meets the requirement without an errored result.
+def require_passed(
+    report: EvaluationReport, requirements: Requirement | Sequence[Requirement] | None = None
+) -> EvaluationReport:
+    """Return the report if it passes, or if it meets every requirement without an errored result.
+
+    Its metadata then has what was measured: the lines as *requirement*, each as data in *requirements*.
 
     Raises:
         EvaluationFailed: it does neither.
+        ConfigError: an example has fewer trials than the k of pass^k or pass@k.
     """
     __tracebackhide__ = True  # pytest shows the test's own line and the report, not our code
-    if requirement is not None:
-        report = replace(
-            report,
-            metadata={
-                **report.metadata,
-                "requirement": f"{requirement.text}, got {requirement.measured(report):.3g}",
-            },
-        )
-    passes = (
-        report.passed if requirement is None else requirement.holds(report) and not report.counts["errored"]
-    )
-    if not passes:
+    if isinstance(requirements, Requirement):
+        requirements = (requirements,)
+    if not requirements:
+        if not report.passed:
+            raise EvaluationFailed(f"{failure_line(report)}\n{report_text(report)}", report)
+        return report
+    verdicts = [requirement.verdict(report) for requirement in requirements]
+    # What is not met comes first: a line of a failure shows no more.
+    lines = [str(verdict) for verdict in sorted(verdicts, key=lambda verdict: verdict.holds)]
+    data = [verdict.to_dict() for verdict in verdicts]
+    metadata = {**report.metadata, "requirement": "; ".join(lines), "requirements": data}
+    report = replace(report, metadata=metadata)
+    if not all(verdict.holds for verdict in verdicts):
         raise EvaluationFailed(f"{failure_line(report)}\n{report_text(report)}", report)
     return report

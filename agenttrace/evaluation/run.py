@@ -19,6 +19,7 @@ from agenttrace.core.protocols import ChatModel, ChecksExamples, Scorer, Store, 
 from agenttrace.core.report import EvaluationReport
 from agenttrace.evaluation.agent_run import Captured, CaptureScope, Target
 from agenttrace.evaluation.engine import Engine, Progress
+from agenttrace.evaluation.trials import TrialsBy, as_trials, examples_of_trials
 from agenttrace.scoring.checks import check_gates, checked_scorers
 from agenttrace.scoring.isolation import Interrupted
 from agenttrace.scoring.redacted import redacted_report
@@ -70,6 +71,7 @@ class EvaluationOptions(TypedDict, total=False):
     progress: Progress | None
     store: Store | None
     metadata: Mapping[str, Any] | None
+    trials_by: TrialsBy | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,12 +105,13 @@ class Evaluation:
         check_executor(engine.executor)
         check_gates(engine.scorers)
         check_needs(engine.scorers, engine.examples)
-        store = options.get("store")
+        store, trials_by = options.get("store"), options.get("trials_by")
         header = _RunHeader(
             name=options.get("eval_run_name"),
             project=options.get("project_name") or getattr(tracer, "project_name", None) or "default",
             model=_name_of(options.get("model")),
             metadata=options.get("metadata") or {},
+            places=None if trials_by is None else examples_of_trials(engine.examples, trials_by),
         )
         store = getattr(tracer, "store", None) if store is None else store
         return cls(engine, header, store, _redaction_of(tracer))
@@ -139,13 +142,16 @@ class _RunHeader:
     project: str
     model: str | None
     metadata: Mapping[str, Any]
+    places: tuple[int, ...] | None
+    """Of which example each one is a trial, where several are."""
     started_ns: int = field(default_factory=time.time_ns)
     start: float = field(default_factory=time.perf_counter)
 
     def report(self, engine: Engine, **more: Any) -> EvaluationReport:
         """Return a report of the results so far."""
+        results = tuple(result for result in engine.results if result is not None)
         return EvaluationReport(
-            results=tuple(result for result in engine.results if result is not None),
+            results=results if self.places is None else as_trials(results, self.places),
             name=self.name or _run_name(self.started_ns),
             project=self.project,
             model=self.model,

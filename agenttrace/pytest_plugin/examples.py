@@ -13,8 +13,7 @@ import pytest
 
 from agenttrace.core.errors import AgentTraceError, ConfigError, did_you_mean
 from agenttrace.core.example import Example
-from agenttrace.evaluation.assertion import examples_in
-from agenttrace.evaluation.requirement import Requirement
+from agenttrace.evaluation.assertion import checked_requirements, examples_in
 from agenttrace.evaluation.run import checked_examples
 from agenttrace.pytest_plugin import EXAMPLE, MARKER
 from agenttrace.scoring.checks import checked_scorers
@@ -90,9 +89,8 @@ def parametrize(metafunc: pytest.Metafunc) -> None:
     try:
         options = options_of(definition)
         examples = _examples(options, definition.path.parent)
-        if options.get("require") is not None:
-            Requirement.parse(options["require"])
-        checked_scorers(options.get("scorers") or (), options.get("model"))
+        scorers = checked_scorers(options.get("scorers") or (), options.get("model"))
+        checked_requirements(examples, scorers, options.get("require"), options.get("trials") or 1)
         ids = _ids(examples)
         names, rows = _arguments(metafunc, examples)
     except AgentTraceError as error:

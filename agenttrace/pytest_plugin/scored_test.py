@@ -14,7 +14,7 @@ from agenttrace.core.example import Example
 from agenttrace.core.report import EvaluationFailed, EvaluationReport
 from agenttrace.evaluation.agent_run import Run
 from agenttrace.evaluation.assertion import require_passed
-from agenttrace.evaluation.requirement import Requirement
+from agenttrace.evaluation.requirement import parsed_requirements
 from agenttrace.evaluation.run import Evaluation
 from agenttrace.process.loop_thread import loop_keeper, wait_for
 from agenttrace.pytest_plugin.checks import note
@@ -106,7 +106,7 @@ class _Marked:
         require = self.options.get("require")
         over = self.quarantine is not None and self.quarantine.is_over
         try:
-            require_passed(report, None if require is None else Requirement.parse(require))
+            require_passed(report, parsed_requirements(require))
         except EvaluationFailed as failure:
             text = str(failure)
         else:
