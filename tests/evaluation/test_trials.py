@@ -14,7 +14,7 @@ from agenttrace.core.score import Score
 from agenttrace.evaluation.evaluate import run_evaluation
 from agenttrace.evaluation.requirement import parsed_requirements
 from agenttrace.evaluation.trials import settled_by
-from agenttrace.scorers import scorer
+from agenttrace.scorers import ToolOrderScorer, scorer
 from tests.evaluation.evaluation_fakes import Answer
 
 AIRLINE = Path(__file__).resolve().parents[3] / "shared/data/tau_bench_airline_gpt-4o.jsonl.gz"
@@ -201,3 +201,19 @@ def test_pass_hat_k_of_the_airline_runs_takes_five_lines():
     pass_hat = run_evaluation(runs, [reward], trials_by="name").summary().pass_hat
     # As published with the runs.
     assert [round(value, 3) for value in pass_hat.values()] == [0.42, 0.273, 0.22, 0.2]
+
+
+@pytest.mark.shared
+@pytest.mark.skipif(not AIRLINE.exists(), reason="needs the real data beside the project")
+def test_pass_hat_k_of_the_airline_runs_by_the_order_of_their_writes():
+    def writes(calls):
+        return [{"name": call["name"], "arguments": call["args"]} for call in calls if call.get("kind") == "write"]
+
+    runs = []
+    for record in map(json.loads, gzip.decompress(AIRLINE.read_bytes()).splitlines()):
+        expected = [{"tool_name": c["name"], "parameters": c["arguments"]} for c in writes(record["expected"])]
+        runs.append(
+            Example(name=str(record["task_id"]), expected_tools=expected, tools_called=writes(record["actual"]))
+        )
+    pass_hat = run_evaluation(runs, [ToolOrderScorer()], trials_by="name").summary().pass_hat
+    assert [round(value, 2) for value in pass_hat.values()] == [0.46, 0.34, 0.29, 0.26]
