@@ -12,6 +12,7 @@ from agenttrace.core.protocols import Scorer, Store
 from agenttrace.core.report import EvaluationReport
 from agenttrace.datasets.dataset import EvalDataset, row_of
 from agenttrace.evaluation import assert_test, run_evaluation
+from agenttrace.evaluation.baseline import Baseline
 from agenttrace.evaluation.requirement import Require
 from agenttrace.evaluation.run import EvaluationOptions
 from agenttrace.store import open_store
@@ -48,11 +49,19 @@ class Client:
         *,
         test_file: str | Path | None = None,
         require: Require = None,
+        baseline: Baseline | None = None,
         **options: Unpack[EvaluationOptions],
     ) -> EvaluationReport:
         """Do as the function `assert_test` does, in this project and store."""
         __tracebackhide__ = True
-        return assert_test(examples, scorers, test_file=test_file, require=require, **self._complete(options))
+        return assert_test(
+            examples,
+            scorers,
+            test_file=test_file,
+            require=require,
+            baseline=baseline,
+            **self._complete(options),
+        )
 
     def _complete(self, options: EvaluationOptions) -> EvaluationOptions:
         """Return the options with this client's store and project where neither they nor a tracer set

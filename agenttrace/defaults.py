@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from agenttrace.scoring.checks import check_rate
+from agenttrace.store import default_store
 from agenttrace.tracer import Tracer
 from agenttrace.tracing.decorator import checked_options, observe_with
 from agenttrace.tracing.default_recorder import default_recorder, set_default_factory
@@ -27,7 +28,7 @@ def default_tracer() -> Tracer:
     """Return the first tracer of the process; where there is none, make one of project ``"default"``."""
     with _lock:
         owner = default_recorder().owner
-        return owner if isinstance(owner, Tracer) else Tracer("default")
+        return owner if isinstance(owner, Tracer) else Tracer("default", store=default_store())
 
 
 def _default_recorder() -> Recorder:

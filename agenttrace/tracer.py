@@ -206,7 +206,16 @@ class Tracer:
     def observe_tools(
         self, cls: Any = None, *, exclude: Iterable[str] = (), include_private: bool = False
     ) -> Any:
-        """Make the public methods that a class defines tools, in place."""
+        """Make the public methods that a class defines tools, in place; bare or with options.
+
+        Args:
+            cls: The class. Inherited methods are left as they are.
+            exclude: Names of methods that are no tools.
+            include_private: Whether ``_private`` methods are tools too; dunders never are.
+
+        Raises:
+            ConfigError: not a class, or it defines no method of a name in `exclude`.
+        """
 
         def decorate(target: type) -> type:
             if not isinstance(target, type):
@@ -230,7 +239,19 @@ class Tracer:
         span_type: str = "function",
         input: Mapping[str, Any] | None = None,  # noqa: A002 - the field's own word
     ) -> SpanBlock:
-        """A span for a block: ``with tracer.span("plan", span_type="chain") as span: …``."""
+        """A span for a block: ``with tracer.span("plan", span_type="chain") as span: …``.
+
+        What is recorded in the block stands below it. `span` is a `LiveSpan`: ``span.output = …``,
+        ``span.set_attribute(…)``. What the block raises is recorded, and raised.
+
+        Args:
+            name: The span's name, of any text.
+            span_type: As of `observe`.
+            input: What the block works on, by name.
+
+        Raises:
+            ConfigError: an empty name, a type that cannot be one, an input that is no mapping.
+        """
         if not isinstance(name, str) or not name:
             raise ConfigError(f"a span's name is a non-empty string, got {name!r}")
         check_span_type(span_type)
@@ -264,23 +285,46 @@ class Tracer:
         return running_trace()
 
     def set_tags(self, tags: Iterable[str]) -> None:
-        """Add tags to the running trace."""
+        """Add words to the running trace: ``["beta", "german"]``. Each is kept once, 1,000 at most.
+
+        May be called at any depth, several times; outside of a trace it does nothing. Read them back as
+        `Trace.tags`. Tags of tools, by which scorers select them, are an option of `observe`.
+
+        Raises:
+            ConfigError: one text in place of a list.
+        """
         (running_trace() or LiveTrace(None)).set_tags(tags)
 
     def set_customer_id(self, customer_id: str) -> None:
-        """Set the customer of the running trace."""
+        """Say for whom the agent runs, at any depth of the running trace; the last word counts.
+
+        Outside of a trace it does nothing. Read it back as `Trace.customer_id`.
+        """
         (running_trace() or LiveTrace(None)).set_customer_id(customer_id)
 
     def set_session_id(self, session_id: str) -> None:
-        """Set the conversation to which the running trace belongs."""
+        """Say to which conversation the running trace belongs, at any depth of it; the last word counts.
+
+        Outside of a trace it does nothing. Read it back as `Trace.session_id`.
+        """
         (running_trace() or LiveTrace(None)).set_session_id(session_id)
 
     def update_metadata(self, metadata: Mapping[str, Any]) -> None:
-        """Add values by name to the running trace."""
+        """Add values of any kind, by name, to the running trace; a later value of a name replaces an earlier.
+
+        Outside of a trace it does nothing. Read them back as `Trace.metadata`; `update_current_span` adds
+        attributes to one span instead.
+
+        Raises:
+            ConfigError: `metadata` is not a mapping.
+        """
         (running_trace() or LiveTrace(None)).update_metadata(metadata)
 
     def log(self, message: str, *, label: str = "log", score: float | None = None) -> None:
-        """Add a log entry, or feedback as a number, to the running span."""
+        """Add a log entry to the running span, under a label of yours; `score` is feedback as a number.
+
+        Outside of a span it does nothing. A score that scorers' scores stand beside is `score_current_span`.
+        """
         LiveSpan(running()).log(message, label=label, score=score)
 
     def update_current_span(
@@ -297,7 +341,9 @@ class Tracer:
     def score_current_span(
         self, name: str, value: float, *, threshold: float = 0.0, reason: str = ""
     ) -> None:
-        """Put a score from 0 to 1 on the running span.
+        """Put a score from 0 to 1 on the running span: it passes from `threshold` on.
+
+        It is stored with the span, and shown with it. Outside of a span it does nothing.
 
         Raises:
             ValueError: not a number from 0 to 1.
@@ -449,11 +495,17 @@ class Tracer:
             online.close(min(self._drain_seconds, max(seconds, 0.0) / 2), stop_seconds=stop)
 
     def stats(self) -> dict[str, Any]:
-        """Counts: queued, written, sampled out, dropped by reason, and the like."""
+        """Counts of this process since the tracer was made, under names that are always there.
+
+        Of spans: ``queued`` (not stored yet), ``written``, ``sampled_out``, ``dropped`` (a mapping of reasons
+        to counts) and the like. ``evaluations`` are the online ones, ``exporters`` those that send.
+        """
+        from agenttrace.online.backlog import Counts
+
         online = self._online
         return {
             **self._pipeline.stats(),
-            "evaluations": online.stats() if online is not None else {},
+            "evaluations": Counts().to_dict(0) if online is None else online.stats(),
             "exporters": [sender.stats() for sender in self._pipeline.senders],
         }
 

@@ -48,18 +48,10 @@ def measure(*, quick: bool) -> dict[str, Any]:
 def _trivial(tracer: Tracer, count: int, repeat: int) -> float:
     """Milliseconds an example beyond the agent's own."""
 
-    @tracer.observe(span_type="tool")
-    def get_weather(city: str) -> str:
-        return f"Sunny in {city}"
-
-    def agent(prompt: str) -> str:
-        return get_weather(prompt)
+    agent = weather_agent(tracer)
 
     def run() -> float:
-        examples = [
-            Example(input={"prompt": f"City {number}"}, expected_tools=["get_weather"])
-            for number in range(count)
-        ]
+        examples = weather_examples(count)
         began = time.perf_counter()
         assert_test(examples, [ToolOrderScorer()], function=agent, tracer=tracer)
         return time.perf_counter() - began
@@ -72,6 +64,26 @@ def _trivial(tracer: Tracer, count: int, repeat: int) -> float:
     alone = time.perf_counter() - began
     tracer.shutdown()
     return (took - alone) / count * 1000
+
+
+def weather_agent(tracer: Tracer) -> Callable[[str], str]:
+    """A plain agent that calls one observed tool."""
+
+    @tracer.observe(span_type="tool")
+    def get_weather(city: str) -> str:
+        return f"Sunny in {city}"
+
+    def agent(prompt: str) -> str:
+        return get_weather(prompt)
+
+    return agent
+
+
+def weather_examples(count: int) -> list[Example]:
+    """Examples for `weather_agent` that pass."""
+    return [
+        Example(input={"prompt": f"City {number}"}, expected_tools=["get_weather"]) for number in range(count)
+    ]
 
 
 async def _wait_async(prompt: str) -> str:

@@ -20,7 +20,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from agenttrace import ToolOrderScorer
 from benchmarks import reference
+from benchmarks.assert_test import weather_agent, weather_examples
 from benchmarks.cases import CASES, Case
 from benchmarks.counters import COUNTERS, CounterName, Meter, meter
 from benchmarks.storing import PER_ROOT, rooted
@@ -52,6 +54,9 @@ CALLS = {
 
 STORED = {"scalar": ("sync", 1_000), "chat": ("chat of 1 KB", 100)}
 """The groups that are counted until stored: the case, and the spans that wait when they are stored."""
+
+EVALUATED = 50
+"""Examples a block of `assert_test`."""
 
 
 @dataclass
@@ -162,6 +167,28 @@ def _stall_the_writer(tracer: Tracer) -> None:
     tracer._pipeline.ensure_worker = lambda: None  # type: ignore[method-assign] # the only way to have no worker
 
 
+def count_evaluated(blocks: Blocks) -> None:
+    """What `assert_test` costs an example, the trivial agent of one tool call and the scorer included.
+
+    All threads of the process are counted together. The spans wait until after the block: what storing them
+    costs is counted by itself.
+    """
+    from agenttrace import Tracer, assert_test
+
+    scorers = [ToolOrderScorer()]
+    with tempfile.TemporaryDirectory() as directory:
+        for name, store in {"memory": "memory", "SQLite": Path(directory) / "traces.db"}.items():
+            tracer = Tracer("count", store=store)
+            _stall_the_writer(tracer)
+            agent = weather_agent(tracer)
+
+            def evaluated(count: int, tracer: Tracer = tracer, agent: Callable[..., str] = agent) -> None:
+                assert_test(weather_examples(count), scorers, function=agent, tracer=tracer)
+
+            blocks.count(f"assert_test, {name}", partial(_same, evaluated), EVALUATED, tracer.flush)
+            tracer.shutdown(timeout=120.0)
+
+
 def count_references(blocks: Blocks) -> None:
     """Work that has nothing to do with agenttrace: tells one build of Python from another."""
     for name, loop in reference.LOOPS.items():
@@ -182,13 +209,17 @@ GROUPS: dict[str, Callable[[Blocks], None]] = {
     "references": count_references,
     "calls": count_calls,
     **{group: partial(count_stored, group=group) for group in STORED},
+    "assert_test": count_evaluated,
 }
+
+WITH_THREADS = {*STORED, "assert_test"}
+"""The groups in which the threads that a block starts are counted, too."""
 
 
 def main() -> None:
     counter: CounterName = next(name for name in COUNTERS if name == sys.argv[1])
     group = sys.argv[2]
-    blocks = Blocks(meter(counter, inherit=group in STORED))
+    blocks = Blocks(meter(counter, inherit=group in WITH_THREADS))
     gc.disable()
     GROUPS[group](blocks)
     if len(sys._current_frames()) > 1:  # it would store at times of its own, and each run would differ

@@ -19,6 +19,15 @@ settings.register_profile("thorough", max_examples=300, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 
+@pytest.fixture(autouse=True)
+def _no_store_in_the_working_directory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep what tests evaluate and record in memory, unless they name a store."""
+    from agenttrace.store import opening
+
+    monkeypatch.setenv("AGENTTRACE_STORE", "memory")
+    monkeypatch.setattr(opening, "_default_stores", {})
+
+
 @dataclass
 class Received:
     path: str

@@ -13,7 +13,7 @@ from agenttrace.cli.store_option import store_option
 from agenttrace.core.example import Example
 from agenttrace.evaluation.evaluate import run_evaluation
 from agenttrace.reports.terminal import report_lines
-from agenttrace.reports.text import show
+from agenttrace.reports.text import show, terminal_width
 from agenttrace.reports.tree import trace_lines
 from agenttrace.scorers import ToolOrderScorer
 from agenttrace.tracer import Tracer
@@ -33,12 +33,12 @@ def demo(store: str | None) -> None:
     click.echo("An agent refunds an order with three tools: lookup_order, refund, notify.")
     click.echo("\n1. It does what two examples expect:\n")
     good = refund_agent(tracer)
-    show(report_lines(run_evaluation(EXAMPLES, scorers, function=good, tracer=tracer)))
+    show(report_lines(run_evaluation(EXAMPLES, scorers, function=good, tracer=tracer), terminal_width()))
 
     click.echo("\n2. A careless one refunds a round sum and forgets to tell the customer:\n")
     careless = refund_agent(tracer, careless=True)
     failing = run_evaluation(EXAMPLES[:1], scorers, function=careless, tracer=tracer)
-    show(report_lines(failing))
+    show(report_lines(failing, terminal_width()))
 
     click.echo("\n3. Every call of that run was recorded; this is read back from the store:\n")
     tracer.flush(timeout=5.0)

@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
+from agenttrace.cli.baseline_option import (
+    baseline_before,
+    baseline_options,
+    comparison_with,
+    save_as_baseline,
+)
 from agenttrace.cli.loading import load_function, load_scorer
+from agenttrace.cli.main import INTERRUPTED
+from agenttrace.cli.progress import shown_progress
+from agenttrace.cli.report_options import ReportFiles, finish, report_options
+from agenttrace.cli.selection_options import selection_options
 from agenttrace.cli.store_option import store_option
-from agenttrace.core.report import EvaluationFailed, ScoringResult
+from agenttrace.cli.suite_options import SuiteOptions, suite_options
+from agenttrace.cli.update import update_file, update_options
+from agenttrace.core.report import EvaluationFailed, EvaluationInterrupted, EvaluationReport
+from agenttrace.core.run_comparison import RunRecord
+from agenttrace.datasets.selection import selected
 from agenttrace.evaluation.assertion import checked_requirements, examples_in, require_passed
-from agenttrace.evaluation.engine import Progress
 from agenttrace.evaluation.evaluate import run_evaluation
+from agenttrace.evaluation.requirement import Requirement
 from agenttrace.evaluation.run import TIMEOUT
-from agenttrace.reports.terminal import report_lines
-from agenttrace.reports.text import show
 from agenttrace.tracer import Tracer
 
 FAILED = 1
@@ -60,6 +71,12 @@ ERRORED = 2
     multiple=True,
     help="Pass when this holds instead of when all pass; repeat for more.",
 )
+@selection_options
+@baseline_options
+@update_options
+@click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
+@suite_options
+@report_options
 @store_option
 def eval_run(
     file: str,
@@ -71,52 +88,54 @@ def eval_run(
     timeout: float,
     trials: int,
     require: tuple[str, ...],
+    baseline: str | None,
+    save_baseline: str | None,
+    quiet: bool,
+    files: ReportFiles,
     store: str | None,
+    suite: SuiteOptions,
+    update: bool,
+    yes: bool,
+    **selection: Any,
 ) -> int:
     """Evaluate the examples of FILE (YAML, JSON, JSONL, CSV); exit with 0 passed, 1 failed, 2 errored."""
-    examples, scorers, requirements = checked_requirements(
-        examples_in(file), [load_scorer(name) for name in scorer_names], require or None, trials
-    )
+    examples = selected(examples_in(file), **selection)
+    scorers = [load_scorer(name) for name in scorer_names]
+    _, _, requirements = checked_requirements(examples, scorers, require or None, model=model, trials=trials)
     function = None if function_name is None else load_function(function_name)
     tracer = Tracer(project_name=project or Path(file).stem, store=store)
-    with _progress() as progress:
-        report = run_evaluation(
-            examples,
-            scorers,
-            function=function,
-            tracer=tracer,
-            model=model,
-            concurrency=concurrency,
-            timeout=timeout,
-            trials=trials,
-            progress=progress,
-        )
-    tracer.flush(timeout=5.0)
+    before = baseline_before(baseline, examples, tracer)
     try:
-        report = require_passed(report, requirements)
-        code = 0
+        with shown_progress(len(examples) * trials, quiet=quiet) as progress:
+            report = run_evaluation(
+                examples,
+                scorers,
+                function=function,
+                tracer=tracer,
+                model=model,
+                concurrency=concurrency,
+                timeout=timeout,
+                trials=trials,
+                progress=progress,
+            )
+        report, code = _verdict(report, requirements, before)
+    except EvaluationInterrupted as interruption:
+        report, code = interruption.report, INTERRUPTED
+    tracer.flush(timeout=5.0)
+    comparison = comparison_with(before, report)
+    code = finish(report, code, files, tracer.redaction, comparison)
+    if save_baseline is not None:
+        save_as_baseline(report, save_baseline)
+    if update and code != INTERRUPTED:
+        update_file(file, report, scorers, yes=yes)
+    return code if suite.show(report) else code or FAILED
+
+
+def _verdict(
+    report: EvaluationReport, requirements: Sequence[Requirement], before: RunRecord | None
+) -> tuple[EvaluationReport, int]:
+    """The report with what was required, and the exit code."""
+    try:
+        return require_passed(report, requirements, before), 0
     except EvaluationFailed as failed:
-        report = failed.report
-        code = ERRORED if failed.errored else FAILED
-    show(report_lines(report))
-    return code
-
-
-@contextmanager
-def _progress() -> Iterator[Progress | None]:
-    """Yield a callback that moves a progress bar; None where stderr is not a terminal."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
-    from rich.progress import Progress as Bar
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Bar(*columns, console=Console(file=sys.stderr), transient=True) as bar:
-        task = bar.add_task("evaluating", total=None)
-
-        def advance(count: int, total: int, _: ScoringResult) -> None:
-            bar.update(task, completed=count, total=total)
-
-        yield advance
+        return failed.report, ERRORED if failed.errored else FAILED

@@ -5,17 +5,15 @@ from __future__ import annotations
 import importlib
 import inspect
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
 
-import agenttrace.judges as judges
-from agenttrace.core.errors import AgentTraceError, did_you_mean, with_article
-from agenttrace.core.json_reader import InvalidJSON, decode_at
+from agenttrace.core.errors import ScorerError, did_you_mean, with_article
 from agenttrace.core.protocols import Scorer
-from agenttrace.scorers import register_scorer, scorer_named
+from agenttrace.scoring.written_scorers import written_scorer
 
 
 def load_function(text: str) -> Callable[..., Any]:
@@ -65,49 +63,12 @@ def _first_parameter(function: Any) -> list[str]:
 
 
 def load_scorer(text: str) -> Scorer:
-    """Make the scorer that ``Name`` or ``Name:option=value,option=value`` names.
-
-    Names are those of the classes in `agenttrace.scorers` and `agenttrace.judges`, and of what was registered
-    with `register_scorer`, with or without ``Scorer``, in any case. Values are JSON where they read as JSON
-    up to the next comma, else text up to there.
+    """Make the scorer that ``Name`` or ``Name:option=value,option=value`` names; see `written_scorer`.
 
     Raises:
         click.BadParameter: there is no such scorer or option, or the scorer refuses a value.
     """
-    name, _, rest = text.partition(":")
-    _register_judges()
     try:
-        return scorer_named(name, dict(_options(rest, text)))
-    except (AgentTraceError, TypeError, ValueError) as error:
+        return written_scorer(text)
+    except ScorerError as error:
         raise click.BadParameter(str(error)) from None
-
-
-def _register_judges() -> None:
-    """Register the judges by name, too. Doing it again changes nothing."""
-    for name in judges.__all__:
-        kind = getattr(judges, name)
-        if inspect.isclass(kind) and issubclass(kind, judges.JudgeScorer) and not inspect.isabstract(kind):
-            register_scorer(kind)
-
-
-def _options(rest: str, text: str) -> Iterator[tuple[str, Any]]:
-    while rest.strip():
-        name, equals, rest = rest.partition("=")
-        if not equals or "," in name:
-            raise click.BadParameter(f"got {name!r} in {text!r}, wanted option=value")
-        value, rest = _value(rest.lstrip())
-        yield name.strip(), value
-
-
-def _value(rest: str) -> tuple[Any, str]:
-    """Return the value that a text begins with, and the text after its comma."""
-    try:
-        value, end = decode_at(rest, 0)
-    except InvalidJSON:
-        pass
-    else:
-        after = rest[end:].lstrip()
-        if not after or after.startswith(","):
-            return value, after[1:]
-    word, _, after = rest.partition(",")
-    return word.strip(), after

@@ -75,6 +75,17 @@ def evaluation() -> None:
     """Evaluate an agent on examples."""
 
 
+@cli.group(
+    cls=LazyGroup,
+    lazy={
+        name: f"agenttrace.cli.runs_{name}:runs_{name}"
+        for name in ("list", "show", "compare", "export", "import", "delete")
+    },
+)
+def runs() -> None:
+    """Look at evaluation runs, and compare them."""
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run a command line, then exit the process with the command's exit code."""
     for stream in (sys.stdout, sys.stderr):

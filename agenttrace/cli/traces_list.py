@@ -11,7 +11,7 @@ from agenttrace.cli.main import own_command
 from agenttrace.cli.store_option import place, store_option, store_to_read
 from agenttrace.core.jsonable import to_json
 from agenttrace.core.protocols import TraceSummary
-from agenttrace.reports.text import show, table_lines
+from agenttrace.reports.text import show, table_lines, terminal_width
 from agenttrace.reports.tree import duration_text
 
 HEAD = ("TRACE", "STARTED", "NAME", "PROJECT", "SPANS", "TOOLS", "DURATION", "STATUS")
@@ -43,7 +43,7 @@ def traces_list(store: str | None, project: str | None, name: str | None, limit:
             err=True,
         )
         return
-    show(table_lines(HEAD, [_row(summary) for summary in summaries]))
+    show(table_lines(HEAD, [_row(summary) for summary in summaries], width=terminal_width()))
 
 
 def _row(summary: TraceSummary) -> tuple[str, ...]:

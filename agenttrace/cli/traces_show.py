@@ -8,18 +8,22 @@ from agenttrace.cli.main import own_command
 from agenttrace.cli.store_option import place, store_option, store_to_read
 from agenttrace.core.errors import StoreError
 from agenttrace.core.jsonable import jsonable, to_json
-from agenttrace.reports.text import show
+from agenttrace.reports.text import show, terminal_width
 from agenttrace.reports.tree import trace_lines
+
+_IN_A_PIPE = 160
 
 
 @click.command("show")
 @click.argument("trace_id", required=False)
 @store_option
 @click.option(
-    "--width", default=160, show_default=True, type=click.IntRange(20, 100_000), help="Cut values here."
+    "--width",
+    type=click.IntRange(20, 100_000),
+    help="Cut values here. [default: the terminal's width, 160 in a pipe]",
 )
 @click.option("--json", "as_json", is_flag=True, help="The whole trace with its scores as JSON.")
-def traces_show(trace_id: str | None, store: str | None, width: int, as_json: bool) -> None:
+def traces_show(trace_id: str | None, store: str | None, width: int | None, as_json: bool) -> None:
     """Show a trace: durations, parameters, outputs, errors and scores.
 
     TRACE_ID is an id or its first digits (four or more); without it, the newest trace is shown.
@@ -41,4 +45,4 @@ def traces_show(trace_id: str | None, store: str | None, width: int, as_json: bo
         rows = [{"span_id": span_id, **score.to_dict()} for span_id, score in scores]
         click.echo(to_json(jsonable({**trace.to_dict(), "scores": rows})))
         return
-    show(trace_lines(trace, scores, value_length=width))
+    show(trace_lines(trace, scores, value_length=width or terminal_width() or _IN_A_PIPE))

@@ -14,32 +14,24 @@ from typing import Any
 
 from agenttrace.core.errors import ExpectationError
 from agenttrace.core.executions import AGENT, Execution, Nearest
-from agenttrace.core.message_parts import name_and_arguments
-from agenttrace.core.recorded_calls import read_arguments
+from agenttrace.core.message_parts import Request, arguments_of
+from agenttrace.core.model_requests import LLM, requests_in
 from agenttrace.core.span import Span
 from agenttrace.core.tool import ToolDefinition
 from agenttrace.core.value_key import value_key
 
-LLM = "llm"
-
 Place = tuple[int, int]
 """The number of an answer, and the position of a call in it."""
 
-_HOLDERS = ("choices", "message", "output", "content", "parts")
-"""Where the parts of an answer stand, in any provider's form."""
-_DEPTH = 6
-
 
 @dataclass(frozen=True, slots=True)
-class _Request:
-    """A call that an answer asks for."""
+class _Placed:
+    """A call that an answer asks for, with its place."""
 
     answer_span: Span
     answer: int
     position: int
-    call_id: Any
-    name: str
-    raw_arguments: Any
+    request: Request
 
 
 @dataclass(slots=True)
@@ -64,12 +56,12 @@ class _Index:
         self._starts: dict[Hashable, list[int]] = {}
         self._same: dict[Hashable, list[_Same]] = {}
 
-    def add(self, key: Hashable, request: _Request) -> None:
+    def add(self, key: Hashable, placed: _Placed) -> None:
         answers = self._same.setdefault(key, [])
-        if not answers or answers[-1].answer != request.answer:
-            answers.append(_Same(request.answer))
-            self._starts.setdefault(key, []).append(request.answer_span.start_ns)
-        answers[-1].positions.append(request.position)
+        if not answers or answers[-1].answer != placed.answer:
+            answers.append(_Same(placed.answer))
+            self._starts.setdefault(key, []).append(placed.answer_span.start_ns)
+        answers[-1].positions.append(placed.position)
 
     def find(self, key: Hashable, start_ns: int) -> Place | None:
         """The place in the latest answer that began before; None without one."""
@@ -85,17 +77,17 @@ def asked_places(
     `spans` are in start order.
     """
     requests = [
-        _Request(span, answer, position, call_id, name, raw)
+        _Placed(span, answer, position, request)
         for answer, span in enumerate(span for span in spans if span.span_type == LLM)
-        for position, (call_id, name, raw) in enumerate(_calls_in(span.output))
+        for position, request in enumerate(requests_in(span.output))
     ]
     if not requests:
         return {}
     in_order = sorted(executions, key=lambda execution: (execution.span.start_ns, execution.span.index))
     by_id = _Index()
-    for request in requests:
-        if request.call_id is not None:
-            by_id.add(str(request.call_id), request)
+    for placed in requests:
+        if placed.request.key is not None:
+            by_id.add(str(placed.request.key), placed)
     places: dict[int, Place] = {}
     others: list[Execution] = []
     for execution in in_order:
@@ -111,17 +103,18 @@ def asked_places(
 
 
 def _by_arguments(
-    executions: Sequence[Execution], requests: Iterable[_Request], agent_above: Nearest
+    executions: Sequence[Execution], requests: Iterable[_Placed], agent_above: Nearest
 ) -> Iterator[tuple[int, Place]]:
     arguments = {id(execution): execution.arguments for execution in executions}
     tools = {execution.span.name: arguments[id(execution)][1] for execution in executions}
     index = _Index()
-    for request in requests:
-        if request.name in tools:
-            asked_arguments, problem = read_arguments(request.raw_arguments)
+    for placed in requests:
+        name = placed.request.name
+        if name in tools:
+            asked_arguments, problem = arguments_of(placed.request)
             if problem is None:
-                bound = _bound(asked_arguments, tools[request.name])
-                index.add(_key(agent_above(request.answer_span), request.name, bound), request)
+                bound = _bound(asked_arguments, tools[name])
+                index.add(_key(agent_above(placed.answer_span), name, bound), placed)
     for execution in executions:
         span = execution.span
         key = _key(agent_above(span), span.name, arguments[id(execution)][0])
@@ -140,28 +133,3 @@ def _bound(arguments: Mapping[str, Any], tool: ToolDefinition | None) -> Mapping
         return arguments if tool is None else tool.bind(arguments)
     except ExpectationError:
         return arguments
-
-
-def _calls_in(output: Any, depth: int = 0) -> Iterator[tuple[Any, str, Any]]:
-    """The calls that an answer asks for, in order, each by its id, name and raw arguments."""
-    if isinstance(output, list | tuple):
-        for part in output:
-            yield from _calls_in(part, depth + 1)
-    if not isinstance(output, Mapping) or depth > _DEPTH:
-        return
-    if str(output.get("type", "")).endswith(("tool_use", "tool_call", "function_call")):
-        yield from _call(output)
-        return
-    asked = output.get("tool_calls")
-    for call in asked if isinstance(asked, list | tuple) else ():
-        yield from _call(call)
-    for holder in _HOLDERS:
-        if isinstance(output.get(holder), list | tuple | Mapping):
-            yield from _calls_in(output[holder], depth + 1)
-
-
-def _call(entry: Any) -> Iterator[tuple[Any, str, Any]]:
-    if isinstance(entry, Mapping):
-        name, arguments = name_and_arguments(entry)
-        if isinstance(name, str):
-            yield entry.get("call_id") or entry.get("id"), name, arguments

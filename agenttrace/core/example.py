@@ -26,6 +26,9 @@ _FIELD_VALUES = {
     "skip": "a reason, or true",
     "xfail": "a reason, or true",
     "quarantine": "a string 'OWNER until YYYY-MM-DD: WHY'",
+    "tags": _STRINGS,
+    "scorers": "a list of scorers, each a name with options as in 'ToolOrder:threshold=0.5', "
+    "or {name: {option: value}}",
     "name": "a string",
     "example_id": "a string",
     "created_at": "a string with a date in ISO format",
@@ -51,6 +54,8 @@ class Example(BaseModel):
     `tools_called` takes a trace's `tool_calls`, too, and keeps them as mappings.
     `skip` and `xfail` (a reason, or true) and `quarantine` (``"OWNER until 2027-01-15: WHY"``) say what
     pytest makes of the example's test.
+    `tags` select examples. `scorers` are asked for this example beside those of the suite, or in their place:
+    names with options, or ``{"ToolOrder": {"threshold": 0.5}}`` (see `evaluation.example_scorers`).
     `created_at` is ISO text, now (UTC) by default; None for it or for `example_id` means the default.
 
     Fields are checked when they are given and when they are assigned; values are never converted
@@ -78,6 +83,8 @@ class Example(BaseModel):
     skip: str | bool | None = None
     xfail: str | bool | None = None
     quarantine: str | None = None
+    tags: list[str] | None = None
+    scorers: list[str | dict[str, Any]] | None = None
     name: str | None = None
     example_id: str = Field(default_factory=_new_id)
     created_at: str = Field(default_factory=_now)
@@ -88,6 +95,13 @@ class Example(BaseModel):
     if not TYPE_CHECKING:
 
         def __init__(self, /, **fields: Any) -> None:
+            """Make an example of its fields, each by name: ``Example(input=…, expected_tools=…)``.
+
+            All are optional; ``help(Example)`` has the whole list, and says what each is for.
+
+            Raises:
+                DatasetError: an unknown field, or a value of the wrong type.
+            """
             for key in fields:
                 if key not in type(self).model_fields:
                     raise DatasetError(
@@ -109,7 +123,7 @@ class Example(BaseModel):
             except ValidationError as error:
                 raise _dataset_error(error) from None
 
-    @field_validator("context", "retrieval_context", "tools_called", mode="before")
+    @field_validator("context", "retrieval_context", "tools_called", "tags", "scorers", mode="before")
     @classmethod
     def _tuples_are_lists(cls, value: Any) -> Any:
         return list(value) if isinstance(value, tuple) else value
@@ -126,6 +140,29 @@ class Example(BaseModel):
     @classmethod
     def _readable_expectation(cls, value: Any) -> Any:
         check_expected_tools(value)
+        return value
+
+    @field_validator("scorers")
+    @classmethod
+    def _one_scorer_each(cls, value: list[str | dict[str, Any]] | None) -> Any:
+        for index, entry in enumerate(value or ()):
+            place = f"scorers[{index}]"
+            if isinstance(entry, str):
+                if not entry.strip():
+                    raise DatasetError("a scorer's name is empty", field=place)
+                continue
+            if len(entry) != 1:
+                raise DatasetError(
+                    f"got {short_repr(entry)}, wanted one scorer's name with its options: "
+                    "{ToolOrder: {threshold: 0.5}}",
+                    field=place,
+                )
+            ((name, options),) = entry.items()
+            if options is not None and not isinstance(options, dict):
+                raise DatasetError(
+                    f"the options of {name!r} are a mapping of names to values, got {short_repr(options)}",
+                    field=place,
+                )
         return value
 
     @field_validator("created_at")

@@ -75,12 +75,22 @@ def parts_of(message: Mapping[str, Any], place: str = "") -> Iterator[Request | 
     if legacy is not None:
         yield Request(legacy.get("name"), legacy.get("arguments"), None, {})
     for block in blocks(message):
-        block_kind = str(block.get("type", ""))
-        if block_kind.endswith("tool_use"):
-            yield Request(block.get("name"), block.get("input"), block.get("id"), block)
-        elif block_kind.endswith("tool_result"):  # it is no failure unless it says so
-            failed = block.get("is_error") is True
-            yield Result(block.get("tool_use_id"), block.get("content"), failed)
+        yield from _part_of(block)
+
+
+def _part_of(block: Mapping[str, Any]) -> Iterator[Request | Result]:
+    """The call that one block of a message's content asks for or answers: Anthropic's, OpenTelemetry's."""
+    kind = str(block.get("type", ""))
+    if kind == "tool_call":
+        yield Request(block.get("name"), block.get("arguments"), block.get("id"), block)
+    elif kind == "tool_call_response":
+        response = block.get("response", block.get("result"))
+        yield Result(block.get("id"), response, _marked_as_failed(block))
+    elif kind.endswith("tool_use"):
+        yield Request(block.get("name"), block.get("input"), block.get("id"), block)
+    elif kind.endswith("tool_result"):  # it is no failure unless it says so
+        failed = block.get("is_error") is True
+        yield Result(block.get("tool_use_id"), block.get("content"), failed)
 
 
 def arguments_of(request: Request) -> tuple[Mapping[str, Any], str | None]:
@@ -115,8 +125,8 @@ def as_mapping(value: Any) -> Mapping[str, Any] | None:
 
 
 def blocks(message: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The blocks of a message's content, empty where it is a text."""
-    content = message.get("content")
+    """The blocks of a message's content (OpenTelemetry: its parts), empty where it is a text."""
+    content = message.get("content", message.get("parts"))
     if not isinstance(content, list | tuple):
         return []
     return [block for block in map(as_mapping, content) if block is not None]

@@ -69,11 +69,8 @@ def model_requests(
     """Every call that was asked for, once: two spans of one answer (a framework's, its client's) overlap."""
     seen: dict[Hashable, Span] = {}
     for span in models:
-        answers = _answers(span.output)
-        several = len(answers) > 1 or span.status != "ok"
-        for part in (part for answer in answers for part in parts_in(answer)):
-            if not isinstance(part, Request) or not isinstance(part.name, str) or not part.name:
-                continue
+        several = len(_answers(span.output)) > 1 or span.status != "ok"
+        for part in requests_in(span.output):
             request = _model_request(span, part, several)
             same = (part.name, hashable(part.key), text_key(request.arguments), request.arguments_error)
             earlier = seen.get(same)
@@ -82,6 +79,14 @@ def model_requests(
                 continue
             seen[same] = span
             yield request
+
+
+def requests_in(output: Any) -> Iterator[Request]:
+    """The calls that a model's answer asks for by name, in order, of all its answers where it has several."""
+    for answer in _answers(output):
+        for part in parts_in(answer):
+            if isinstance(part, Request) and isinstance(part.name, str) and part.name:
+                yield part
 
 
 def offered_tools(span: Span) -> tuple[frozenset[str], bool]:

@@ -110,10 +110,10 @@ class Exporter(Protocol):
 
 
 class TakesScores(Protocol):
-    """Optional hook of an exporter: scores go there, too."""
+    """Optional hook of an exporter, part of every `Store`: scores go there, too."""
 
     def write_scores(self, scores: Sequence[ScoreRow]) -> None:
-        """Send scores, each with its trace id and span id (None: the whole trace)."""
+        """Send, or keep, scores, each with its trace id and span id (None: the whole trace)."""
         ...
 
 
@@ -266,12 +266,12 @@ class TellsHealth(Protocol):
         ...
 
 
-class Store(SpanSink, BeginsAnew, Protocol):
+class Store(SpanSink, TakesScores, BeginsAnew, TellsHealth, Protocol):
     """Keeps what is recorded, and can be read back. Reading may happen on any thread.
 
     Raises:
         StoreError: from every reading method, where the store cannot be read; from `save_dataset`,
-            `claim_pending_evaluations` and `delete_trace`, where it cannot be written.
+            `claim_pending_evaluations`, `delete_trace` and `delete_run`, where it cannot be written.
     """
 
     def write_report(self, report: EvaluationReport) -> str:
@@ -345,6 +345,10 @@ class Store(SpanSink, BeginsAnew, Protocol):
 
     def delete_trace(self, trace_id: str) -> bool:
         """Delete a trace by its whole id, with its scores. Returns True if there was one."""
+        ...
+
+    def delete_run(self, run_id: str) -> bool:
+        """Delete a run by its whole id, its results and scores, not its traces; True if there was one."""
         ...
 
 

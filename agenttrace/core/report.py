@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, overload
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Unpack, overload
 from uuid import uuid4
 
+from agenttrace.core.errors import ConfigError, DatasetError
 from agenttrace.core.score import Mean, Score, mean_data, mean_values
+from agenttrace.core.text import described, short_line
 
 if TYPE_CHECKING:
     from agenttrace.core.aggregates import ReportSummary
     from agenttrace.core.example import Example
+    from agenttrace.core.mutation_score import MutationOptions, MutationScore
+    from agenttrace.core.suite_coverage import Coverage
     from agenttrace.core.trace import Trace
 
-ResultOutcome = Literal["passed", "failed", "errored"]
+ResultOutcome = Literal["passed", "failed", "errored", "not_run"]
 
 
 def outcome_of(
@@ -85,8 +89,9 @@ class ScoringResult:
 
     `error` is the agent's exception (its text with traceback), or why nothing could be scored. The outcome
     is *errored* when the agent did not raise but a scorer broke, or when there was nothing to score;
-    *failed* when the agent raised, timed out, or a score is below its threshold; *passed* otherwise, with
-    at least one score that passed. Durations are in seconds.
+    *failed* when the agent raised, timed out, or a score is below its threshold; *not_run* when the run ended
+    before it; *passed* otherwise, with at least one score that passed. Durations are in seconds. A result
+    that was read back has no `trace`, only the id of the stored one.
     """
 
     example: Example
@@ -99,6 +104,7 @@ class ScoringResult:
     run_duration: float | None = None
     position: int = 0
     source: str | None = None
+    stored_trace_id: str | None = None
 
     @property
     def success(self) -> bool:
@@ -123,7 +129,7 @@ class ScoringResult:
     @property
     def trace_id(self) -> str | None:
         """The trace's id, 32 hex digits."""
-        return None if self.trace is None else self.trace.trace_id
+        return self.stored_trace_id if self.trace is None else self.trace.trace_id
 
     @property
     def evaluation_cost(self) -> float | None:
@@ -147,16 +153,52 @@ class ScoringResult:
             "scores": [score.to_dict() for score in self.scores],
         }
 
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> ScoringResult:
+        """Make the result that `to_dict` wrote. See `EvaluationReport.from_dict`."""
+        names = ("outcome", "trial", "trials", "run_duration", "position", "error", "source")
+        return cls(
+            example=_example_of(data["example"], data.get("source")),
+            scores=tuple(map(Score.from_dict, data.get("scores") or ())),
+            stored_trace_id=data.get("trace_id"),
+            **{name: data[name] for name in names if name in data},
+        )
+
+
+def _example_of(data: Mapping[str, Any], source: str | None) -> Example:
+    """The example of stored data. Redaction may have left a value that no example would take: it stays."""
+    from agenttrace.core.example import Example
+
+    try:
+        return Example.from_dict(data, source=source)
+    except DatasetError:
+        example = Example.model_construct(**{key: data[key] for key in Example.model_fields if key in data})
+        example._source = source
+        return example
+
 
 def _new_run_id() -> str:
     return uuid4().hex
+
+
+class Analyses(Protocol):
+    """What the evaluation that made a report knows beyond it: the scorers, to be asked again."""
+
+    def coverage(self, report: EvaluationReport, *, tools: Iterable[str] | None = None) -> Coverage:
+        """Do as `EvaluationReport.coverage`."""
+        ...
+
+    def mutation_score(self, report: EvaluationReport, **options: Unpack[MutationOptions]) -> MutationScore:
+        """Do as `EvaluationReport.mutation_score`."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class EvaluationReport(Sequence[ScoringResult]):
     """The results of one evaluation run, in the order of the examples (trials of one example together).
 
-    `run_id` (32 hex digits) is the run's id in the store that keeps it.
+    `run_id` (32 hex digits) is the run's id in the store that keeps it. `analyses` is there in the process
+    that made the report; a run that was read back has none.
     """
 
     results: tuple[ScoringResult, ...]
@@ -167,6 +209,7 @@ class EvaluationReport(Sequence[ScoringResult]):
     duration: float = 0.0
     metadata: Mapping[str, Any] = field(default_factory=dict)
     run_id: str = field(default_factory=_new_run_id, compare=False)
+    analyses: Analyses | None = field(default=None, repr=False, compare=False)
 
     def __len__(self) -> int:
         return len(self.results)
@@ -188,10 +231,10 @@ class EvaluationReport(Sequence[ScoringResult]):
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many results passed, failed and errored."""
+        """How many results passed, failed and errored; and how many were not run, where any were not."""
         counts = {"passed": 0, "failed": 0, "errored": 0}
         for result in self.results:
-            counts[result.outcome] += 1
+            counts[result.outcome] = counts.get(result.outcome, 0) + 1
         return counts
 
     @property
@@ -238,19 +281,48 @@ class EvaluationReport(Sequence[ScoringResult]):
             for (name, guard), count in counts.items()
         ]
 
+    def coverage(self, *, tools: Iterable[str] | None = None) -> Coverage:
+        """Which tools were offered, called and named by an expectation; which arguments are pinned.
+
+        `tools` are the names of those that were offered, in place of those on record.
+
+        Raises:
+            ConfigError: the report was not made in this process: `agenttrace.evaluation.coverage` takes it.
+        """
+        return self._analyses("coverage(report)").coverage(self, tools=tools)
+
+    def mutation_score(self, **options: Unpack[MutationOptions]) -> MutationScore:
+        """How much damage to its passing runs the scorers of this report would notice; no model is asked.
+
+        Raises:
+            ConfigError: an option that cannot be used (see `MutationOptions`), or the report was not made in
+                this process: `agenttrace.evaluation.mutation_score` takes it, with scorers.
+        """
+        return self._analyses("mutation_score(report, scorers)").mutation_score(self, **options)
+
+    def _analyses(self, function: str) -> Analyses:
+        if self.analyses is None:
+            raise ConfigError(
+                "this report does not have the scorers that it was scored with: no evaluation in this "
+                f"process made it; use agenttrace.evaluation.{function}"
+            )
+        return self.analyses
+
     def __str__(self) -> str:
         """The counts and a line for each result; `agenttrace.reports.report_text` has the diffs too."""
-        rest = ", ".join(f"{n} {word}" for word, n in self.counts.items() if n and word != "passed")
+        words = {word: n for word, n in self.counts.items() if n and word != "passed"}
+        rest = ", ".join(f"{n} {word.replace('_', ' ')}" for word, n in words.items())
         lines = [f"TEST RESULTS: {self.counts['passed']}/{len(self)} passed" + (f" ({rest})" if rest else "")]
         for result in self.results:
-            lines.append(f"Test {result.position + 1}: {result.outcome.upper()}")
-            if result.error is not None:
+            about = [result.name] if result.name else []
+            about += [f"trial {result.trial}/{result.trials}"] if result.trials > 1 else []
+            outcome = result.outcome.replace("_", " ").upper()
+            lines.append(
+                f"Test {result.position + 1}: {outcome}  {short_line(' · '.join(about), 80)}".rstrip()
+            )
+            if result.error:
                 lines.append(f"  {result.error.splitlines()[-1]}")
-            for score in result.scores:
-                value = score.outcome if score.value is None else f"{score.value:.4g}"
-                lines.append(
-                    f"  {score.name}: {value} (threshold {score.threshold:g}) {score.reason}".rstrip()
-                )
+            lines += [f"  {score}" for score in result.scores]
         return "\n".join([*lines, *(self.mean_lines if len(self) > 1 else ()), *self.vacuous_lines])
 
     def to_dict(self) -> dict[str, Any]:
@@ -267,6 +339,35 @@ class EvaluationReport(Sequence[ScoringResult]):
             "metadata": dict(self.metadata),
             "results": [result.to_dict() for result in self.results],
         }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> EvaluationReport:
+        """Make the report that `to_dict` wrote, which is also what a store's `run` returns.
+
+        Counts and means are worked out anew. Keys that no field has are ignored: a later version may have
+        written them. Results have no traces, only their ids.
+
+        Raises:
+            ConfigError: the data is no report.
+        """
+        names = {item.name for item in fields(cls)} - {"results"}
+        try:
+            return cls(
+                results=tuple(map(ScoringResult.from_dict, data["results"])),
+                **{name: data[name] for name in names if name in data},
+            )
+        except (AttributeError, KeyError, TypeError) as error:
+            raise ConfigError(
+                f"this is no report as to_dict writes it: {error!r} in {described(data)}"
+            ) from None
+
+
+class EvaluationInterrupted(KeyboardInterrupt):
+    """Control-C ended the evaluation; `report` has the results so far, which are stored, too."""
+
+    def __init__(self, report: EvaluationReport) -> None:
+        super().__init__("the evaluation was interrupted")
+        self.report = report
 
 
 class EvaluationFailed(AssertionError):

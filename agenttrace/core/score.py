@@ -11,6 +11,10 @@ from typing import Any, Literal
 from agenttrace.core.errors import ScorerError, error_text
 from agenttrace.core.marks import text_without_digests, without_digests
 from agenttrace.core.numbers import is_number
+from agenttrace.core.text import short_line
+
+_REASON = 300
+"""Characters of a reason in a score's line."""
 
 Outcome = Literal["passed", "failed", "skipped", "errored"]
 """*skipped*: a needed field is absent by design; *errored*: the scorer could not give a value. Both have
@@ -25,6 +29,7 @@ class Score:
     can recompute the value; `details` holds the same facts machine-readably; `diff` is the aligned
     comparison as text, where the scorer makes one. `error` is the traceback of a broken scorer. `duration`
     is in seconds, `cost` in US dollars. Without `gate` the score informs: it decides no result's outcome.
+    With `lower_is_better` a value up to the threshold passes.
     """
 
     name: str
@@ -42,6 +47,7 @@ class Score:
     duration: float | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
     gate: bool = True
+    lower_is_better: bool = False
 
     @classmethod
     def of(
@@ -82,6 +88,7 @@ class Score:
             usage=usage,
             cost=cost,
             metadata=metadata or {},
+            lower_is_better=lower_is_better,
         )
 
     @classmethod
@@ -107,6 +114,17 @@ class Score:
     def with_duration(self, seconds: float) -> Score:
         """The same score with the time it took."""
         return replace(self, duration=seconds)
+
+    def __str__(self) -> str:
+        """One line: ``Tool Order: 0.5 (threshold 1) failed: 1 of 2 expected calls aligned``."""
+        value = "" if self.value is None else f" {self.value:.4g} (threshold {self.threshold:g})"
+        reason = f": {short_line(self.reason, _REASON)}" if self.reason else ""
+        return f"{short_line(self.name, _REASON)}:{value} {self.outcome}{reason}"
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Score:
+        """Make the score that `to_dict` wrote. Keys that no field has are ignored."""
+        return cls(**{item.name: data[item.name] for item in fields(cls) if item.name in data})
 
     def informing(self) -> Score:
         """The same score, which decides no outcome."""

@@ -72,5 +72,5 @@ class RunSummary:
             started_ns=report.started_ns,
             duration=report.duration,
             metadata=report.metadata,
-            **report.counts,
+            **{word: count for word, count in report.counts.items() if word != "not_run"},
         )

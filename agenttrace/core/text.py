@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 
@@ -24,3 +25,9 @@ def described(value: Any) -> str:
     """Return a value in an error message without running its code: a scalar with its text, else its type."""
     is_scalar = value is None or type(value) in (str, int, float, bool)
     return short_repr(value) if is_scalar else type(value).__name__
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the rows of a table as lines, each column as wide as its widest cell."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]

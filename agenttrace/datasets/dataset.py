@@ -25,7 +25,7 @@ from agenttrace.expectations.expectation import expectation_of
 
 
 class EvalDataset(Sequence[Example]):
-    """Examples in order.
+    """Examples in order: it can be iterated, indexed, and given wherever examples are asked for.
 
     `platform_fields` are the fields of the dataset itself in an export of the judgeval platform
     (``dataset_alias``, ``dataset_id`` …); JSON and YAML files keep them, JSONL and CSV files cannot.
@@ -40,7 +40,7 @@ class EvalDataset(Sequence[Example]):
 
     @classmethod
     def from_file(cls, path: str | Path) -> Self:
-        """Load a file; its suffix selects the format.
+        """Load a file; its suffix selects the format: ``.yaml``, ``.yml``, ``.json``, ``.jsonl``, ``.csv``.
 
         Raises:
             DatasetError: the file cannot be read as examples; it names path, line and field.
@@ -83,7 +83,10 @@ class EvalDataset(Sequence[Example]):
         self._add(read_jsonl(Path(path)))
 
     def add_from_csv(self, path: str | Path, header_mapping: Mapping[str, str] | None = None) -> None:
-        """Add the examples of a table; `header_mapping` names the column of each field, where they differ."""
+        """Add the examples of a table with a line of column names, which are those of the fields.
+
+        `header_mapping` names the column of each field where they differ: ``{"input": "Question"}``.
+        """
         self._add(read_csv(Path(path), header_mapping))
 
     def add_from_yaml(self, path: str | Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,9 @@ PLATFORM_EXAMPLE_KEYS = frozenset(
     {"comments", "dataset_id", "eval_results_id", "example_index", "source_file", "trace_id"}
 )
 """The keys of an example in such an export, or in judgeval's own saved file, that are no fields of ours."""
+
+OWN_KEYS = ("examples", "scorers")
+"""The keys at the top of a file that are ours."""
 
 _HOW = "write a mapping with the key 'examples' that holds a list"
 
@@ -55,7 +58,7 @@ class FileContents:
 
 
 def load_examples(document: Document, example_extras: Collection[str] = ()) -> FileContents:
-    """Read ``{"examples": […]}``.
+    """Read ``{"examples": […]}``, beside which may stand ``scorers``: those of each example, before its own.
 
     The keys of an example that are in `example_extras` are kept in its `additional_metadata`, under
     ``"platform"``.
@@ -77,8 +80,8 @@ def load_examples(document: Document, example_extras: Collection[str] = ()) -> F
             f"there is no key 'examples', but {', '.join(map(repr, data)) or 'nothing'}{hint}"
         )
     for key in data:
-        if key != "examples" and key not in PLATFORM_DATASET_KEYS:
-            keys = {"examples", *PLATFORM_DATASET_KEYS}
+        if key not in OWN_KEYS and key not in PLATFORM_DATASET_KEYS:
+            keys = {*OWN_KEYS, *PLATFORM_DATASET_KEYS}
             raise document.error(f"unknown key {key!r} beside 'examples'{did_you_mean(key, keys)}", (key,))
     entries = data["examples"]
     if not isinstance(entries, list):
@@ -88,7 +91,21 @@ def load_examples(document: Document, example_extras: Collection[str] = ()) -> F
         load_example(document, entry, ("examples", index), f"examples[{index}]", example_extras)
         for index, entry in enumerate(entries)
     ]
-    return FileContents(examples, {key: value for key, value in data.items() if key != "examples"})
+    _add_scorers(document, data.get("scorers"), examples)
+    return FileContents(examples, {key: value for key, value in data.items() if key not in OWN_KEYS})
+
+
+def _add_scorers(document: Document, entries: Any, examples: Sequence[Example]) -> None:
+    """Put the file's scorers before those of each example."""
+    if entries is None:
+        return
+    try:
+        shared = Example.from_dict({"scorers": entries}).scorers or []
+    except DatasetError as error:
+        message = str(error).removeprefix(f"{error.field}: ")
+        raise document.error(message, _parts(error.field, {}), error.field) from None
+    for example in examples:
+        example.scorers = [*shared, *(example.scorers or [])]
 
 
 def load_example(

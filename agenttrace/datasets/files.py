@@ -5,7 +5,9 @@ from __future__ import annotations
 import codecs
 import contextlib
 import os
+import stat
 from pathlib import Path
+from typing import NamedTuple
 from uuid import uuid4
 
 from agenttrace.core.errors import DatasetError, did_you_mean
@@ -17,6 +19,15 @@ _BOMS = (
 )
 
 
+class FileContent(NamedTuple):
+    """The content of a text file: its bytes, and its text without the byte order mark in the `encoding`."""
+
+    content: bytes
+    mark: bytes
+    encoding: str
+    text: str
+
+
 def read_text(path: Path, max_bytes: int) -> str:
     """Return the text of a file, without its byte order mark: UTF-8, or UTF-16 where a mark says so.
 
@@ -26,6 +37,11 @@ def read_text(path: Path, max_bytes: int) -> str:
         DatasetError: no such file (with the nearest name beside it), not a file, larger than `max_bytes`,
             not readable, not text.
     """
+    return read_content(path, max_bytes).text
+
+
+def read_content(path: Path, max_bytes: int) -> FileContent:
+    """Read a file to change it later. Raises as `read_text` does."""
     try:
         with path.open("rb") as file:
             size = os.fstat(file.fileno()).st_size
@@ -44,7 +60,7 @@ def read_text(path: Path, max_bytes: int) -> str:
         )
     mark, encoding = next(((m, e) for m, e in _BOMS if content.startswith(m)), (b"", "utf-8"))
     try:
-        return content[len(mark) :].decode(encoding)
+        return FileContent(content, mark, encoding, content[len(mark) :].decode(encoding))
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, len(mark) + error.start) + 1
         raise DatasetError(
@@ -60,18 +76,50 @@ def write_text(path: Path, text: str) -> None:
     Raises:
         DatasetError: the file cannot be written; the old content is then unchanged.
     """
-    temporary = path.with_name(f".{path.name}.{uuid4().hex[:8]}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with temporary.open("x", encoding="utf-8", newline="") as file:
-            file.write(text)
+    except OSError as error:
+        raise _not_written(path, error) from None
+    _replace(path, text.encode())
+
+
+def write_content(path: Path, before: FileContent, text: str) -> None:
+    """Replace a file by a new text in one step, in its encoding and with its mode; a link stays one.
+
+    Raises:
+        DatasetError: it is not the one that was read any more, is read-only, or cannot be written; its
+            content is then unchanged.
+    """
+    target = path.resolve()
+    try:
+        mode = target.stat().st_mode
+        if target.read_bytes() != before.content:
+            raise DatasetError("the file changed since it was read; nothing was written", path=path)
+    except OSError as error:
+        raise _not_written(path, error) from None
+    if not mode & 0o222 or not os.access(target, os.W_OK):
+        raise DatasetError("the file is read-only; nothing was written", path=path)
+    _replace(target, before.mark + text.encode(before.encoding), mode)
+
+
+def _replace(path: Path, content: bytes, mode: int | None = None) -> None:
+    temporary = path.with_name(f".{path.name}.{uuid4().hex[:8]}.tmp")
+    try:
+        with temporary.open("xb") as file:
+            file.write(content)
             file.flush()
             os.fsync(file.fileno())
+        if mode is not None:
+            temporary.chmod(stat.S_IMODE(mode))
         temporary.replace(path)
     except OSError as error:
         with contextlib.suppress(OSError):
             temporary.unlink()
-        raise DatasetError(f"cannot be written: {error.strerror or error}", path=path) from None
+        raise _not_written(path, error) from None
+
+
+def _not_written(path: Path, error: OSError) -> DatasetError:
+    return DatasetError(f"cannot be written: {error.strerror or error}", path=path)
 
 
 def _nearest(path: Path) -> str:

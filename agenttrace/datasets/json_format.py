@@ -31,7 +31,7 @@ def read_json(path: Path) -> FileContents:
     Raises:
         DatasetError: the file holds something else; it names path, line and field.
     """
-    text = _without_comments(read_text(path, MAX_BYTES))
+    text = without_comments(read_text(path, MAX_BYTES))
     document = Document(path, None)
     _Scanner(text, document).read()
     return load_examples(document, PLATFORM_EXAMPLE_KEYS)
@@ -42,7 +42,7 @@ def write_json(rows: Sequence[Mapping[str, Any]], platform_fields: Mapping[str, 
     return readable_json({**platform_fields, "examples": list(rows)}, indent=2) + "\n"
 
 
-def _without_comments(text: str) -> str:
+def without_comments(text: str) -> str:
     """Replace ``//`` comments, and commas before a closing bracket, by blanks, so that positions stay valid.
 
     Hand-written files have them, and so does the export in the judgeval platform's documentation.

@@ -51,7 +51,7 @@ def write_yaml(rows: Sequence[Mapping[str, Any]], platform_fields: Mapping[str, 
     data = {**platform_fields, "examples": list(rows)}
     text: str = yaml.dump(
         data,
-        Dumper=_Dumper,
+        Dumper=FileDumper,
         allow_unicode=True,
         sort_keys=False,
         width=float("inf"),
@@ -68,10 +68,11 @@ def write_yaml(rows: Sequence[Mapping[str, Any]], platform_fields: Mapping[str, 
     return text
 
 
-class _Dumper(yaml.SafeDumper):
+class FileDumper(yaml.SafeDumper):
     """Block style, no aliases, long texts as blocks, quotes around texts that look like another type."""
 
     def ignore_aliases(self, data: Any) -> bool:
+        """Yes: every value is written out."""
         del data
         return True
 
@@ -92,7 +93,7 @@ def _looks_typed(text: str) -> bool:
         return True
 
 
-_Dumper.add_representer(str, _represent_text)
+FileDumper.add_representer(str, _represent_text)
 
 
 MAX_BYTES = 5_000_000

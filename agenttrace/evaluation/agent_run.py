@@ -14,7 +14,7 @@ from agenttrace.core.example import Example
 from agenttrace.core.jsonable import jsonable
 from agenttrace.core.trace import Trace
 from agenttrace.scoring.apply import copied_input, users_traceback
-from agenttrace.scoring.isolation import Call, Isolation, Outcome, Refused
+from agenttrace.scoring.isolation import Call, Isolation, Outcome, Refused, Steps
 from agenttrace.tracing.context import open_calls_in
 
 
@@ -48,15 +48,15 @@ class Run:
     ran: bool = False
 
 
-async def run_example(
+def run_example(
     target: Target,
     example: Example,
     capture: CaptureScope,
     isolation: Isolation,
     timeout: float | None,
     advice: str = "",
-) -> Run:
-    """Run the agent on a copy of the input; never raises what the agent raises.
+) -> Steps[Run]:
+    """The steps that run the agent on a copy of the input; they never raise what the agent raises.
 
     On a timeout the trace holds the spans that had ended by then; the failure says which were open, where the
     agent stood, and `advice`. SystemExit fails the example;
@@ -67,8 +67,8 @@ async def run_example(
         return Run(example, None, why_not_comparable=misfit)
     args, kwargs = arguments(copied_input(example.input))
     with capture() as captured:
-        call = Call(target.function, args, kwargs, copy_context())
-        outcome = await isolation.run(call, timeout)
+        call = Call(target.function, args, kwargs, copy_context(), timeout)
+        outcome = yield from isolation.run(call)
         open_calls = open_calls_in(call.context) if outcome.timed_out else []
     if isinstance(outcome.error, Refused):
         return Run(example, None, why_not_comparable=str(outcome.error))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
 from pathlib import Path
@@ -15,19 +15,33 @@ from agenttrace.core.example import Example
 from agenttrace.core.numbers import is_whole
 from agenttrace.core.protocols import ChatModel, Scorer, Store
 from agenttrace.core.report import EvaluationFailed, EvaluationReport
+from agenttrace.core.run_comparison import RunRecord
 from agenttrace.datasets.dataset import EvalDataset
+from agenttrace.datasets.selection import check_names
+from agenttrace.evaluation.baseline import Baseline, baseline_of
+from agenttrace.evaluation.compare_runs import compare_runs
 from agenttrace.evaluation.engine import Progress
 from agenttrace.evaluation.evaluate import run_evaluation, run_evaluation_async
+from agenttrace.evaluation.example_scorers import check_example_scorers, suite_scorers
 from agenttrace.evaluation.requirement import (
     Require,
     Requirement,
+    Verdict,
     check_requirements,
     parsed_requirements,
 )
-from agenttrace.evaluation.run import TIMEOUT, EvaluationOptions, Recording, checked_examples
+from agenttrace.evaluation.run import (
+    TIMEOUT,
+    EvaluationOptions,
+    Recording,
+    checked_examples,
+    project_of,
+)
+from agenttrace.evaluation.run_record import record_of_report
+from agenttrace.evaluation.run_storage import store_of
 from agenttrace.evaluation.trials import TrialsBy, examples_of_trials
+from agenttrace.reports.run_comparison import comparison_text, regression_line
 from agenttrace.reports.terminal import failure_line, report_text
-from agenttrace.scoring.checks import checked_scorers
 
 
 def assert_test(
@@ -48,6 +62,7 @@ def assert_test(
     progress: Progress | None = None,
     store: Store | None = None,
     metadata: Mapping[str, Any] | None = None,
+    baseline: Baseline | None = None,
     trials_by: TrialsBy | None = None,
 ) -> EvaluationReport:
     """Evaluate, and raise unless every result passed; return the report if they did.
@@ -58,13 +73,32 @@ def assert_test(
     guard (never, at_most, before, deny) of a tool that nobody knows is a warning. Everything else is as in
     `run_evaluation`.
 
+    With `baseline` the run is compared with an earlier one, and raises where an example
+
+    - got *worse*: all of its trials passed in the baseline, and none does now; or its pass rate fell with
+      p < 0.05 (Fisher's exact test over the trials);
+    - is *errored*: one of its trials could not be judged, whatever it was before;
+    - was *not run*.
+
+    Nothing else raises then: not what failed before and still does, not new examples that fail, not
+    examples that are gone, less stable (only some trials pass), or whose values fell while they still pass.
+    With `require`, that must hold too. `baseline` is the path of a file, a git branch (the newest stored run
+    of the same project, with an example in common, made on that branch; with `eval_run_name`, one of that
+    name), a stored run (id, ``last``, name) or a report; see `agenttrace.evaluation.baseline`.
+
     Raises:
         EvaluationFailed: an AssertionError whose text is the printed report, with the aligned diffs.
         ConfigError, DatasetError, ExpectationError, ScorerError: wrong use, before any agent is run.
     """
     __tracebackhide__ = True
     chosen = _examples(examples, test_file)
-    chosen, scorers, requirements = checked_requirements(chosen, scorers, require, trials, trials_by)
+    chosen = chosen if baseline is None else checked_examples(chosen)  # an iterator is read once
+    chosen, scorers, requirements = checked_requirements(
+        chosen, scorers, require, model=model, trials=trials, trials_by=trials_by
+    )
+    before = _baseline(
+        baseline, chosen, tracer=tracer, store=store, project_name=project_name, eval_run_name=eval_run_name
+    )
     report = run_evaluation(
         chosen,
         scorers,
@@ -79,11 +113,11 @@ def assert_test(
         executor=executor,
         progress=progress,
         store=store,
-        metadata=_with_requirements(metadata, requirements),
+        metadata=_with_gates(metadata, requirements, before),
         trials_by=trials_by,
     )
     _warn_of_vacuous_guards(report)
-    return require_passed(report, requirements)
+    return require_passed(report, requirements, before)
 
 
 async def assert_test_async(
@@ -92,6 +126,7 @@ async def assert_test_async(
     *,
     test_file: str | Path | None = None,
     require: Require = None,
+    baseline: Baseline | None = None,
     **options: Unpack[EvaluationOptions],
 ) -> EvaluationReport:
     """Do as `assert_test` does, on the caller's event loop: ``await assert_test_async(…)``.
@@ -100,13 +135,27 @@ async def assert_test_async(
     """
     __tracebackhide__ = True
     chosen = _examples(examples, test_file)
+    chosen = chosen if baseline is None else checked_examples(chosen)  # an iterator is read once
     chosen, scorers, requirements = checked_requirements(
-        chosen, scorers, require, options.get("trials", 1), options.get("trials_by")
+        chosen,
+        scorers,
+        require,
+        model=options.get("model"),
+        trials=options.get("trials", 1),
+        trials_by=options.get("trials_by"),
     )
-    options["metadata"] = _with_requirements(options.get("metadata"), requirements)
+    before = _baseline(
+        baseline,
+        chosen,
+        tracer=options.get("tracer"),
+        store=options.get("store"),
+        project_name=options.get("project_name"),
+        eval_run_name=options.get("eval_run_name"),
+    )
+    options["metadata"] = _with_gates(options.get("metadata"), requirements, before)
     report = await run_evaluation_async(chosen, scorers, **options)
     _warn_of_vacuous_guards(report)
-    return require_passed(report, requirements)
+    return require_passed(report, requirements, before)
 
 
 def _examples(examples: Iterable[Example] | None, test_file: str | Path | None) -> Iterable[Example]:
@@ -123,33 +172,62 @@ def checked_requirements(
     examples: Iterable[Example],
     scorers: Iterable[Scorer],
     require: Require,
-    trials: Any,
-    trials_by: Any = None,
+    *,
+    model: str | ChatModel | None = None,
+    trials: Any = None,
+    trials_by: TrialsBy | None = None,
 ) -> tuple[Iterable[Example], Iterable[Scorer], tuple[Requirement, ...]]:
-    """Return the requirements, checked before any agent is run, with the examples and the scorers.
+    """Return the examples and the scorers, to be read again, and the requirements, checked before any agent
+    runs.
 
     Raises:
         ConfigError: a line that cannot be read, a scorer that there is none of, too few trials.
-        ScorerError: as `checked_scorers`, where a requirement names a scorer.
+        ConfigError, ScorerError: the examples or the scorers are wrong, as in `run_evaluation`.
     """
     requirements = parsed_requirements(require)
     if not requirements:
         return examples, scorers, ()
-    examples, scorers = checked_examples(examples), checked_scorers(scorers)
-    own = (scorer for example in examples for scorer in getattr(example, "scorers", None) or ())
-    names = [scorer.name for scorer in (*scorers, *own)]
+    examples = checked_examples(examples)
+    scorers = tuple(scorers) if isinstance(scorers, Iterator) else scorers  # read twice
+    _, scorers_of = suite_scorers(examples, scorers, model)
+    names = dict.fromkeys(scorer.name for example in examples for scorer in scorers_of(example))
     fewest = trials if is_whole(trials, 1) else None
-    if trials_by is not None:
-        fewest = min(Counter(examples_of_trials(examples, trials_by)).values())
+    if trials_by is not None and fewest is not None:
+        fewest *= min(Counter(examples_of_trials(examples, trials_by)).values())
     check_requirements(requirements, names, fewest)
     return examples, scorers, requirements
 
 
-def _with_requirements(
-    metadata: Mapping[str, Any] | None, requirements: Sequence[Requirement]
+def _baseline(
+    baseline: Baseline | None,
+    examples: Iterable[Example],
+    *,
+    tracer: Recording | None,
+    store: Store | None,
+    project_name: str | None,
+    eval_run_name: str | None,
+) -> RunRecord | None:
+    """The run to compare with, read before any agent runs."""
+    if baseline is None:
+        return None
+    return baseline_of(
+        baseline,
+        store_of(store, tracer),
+        tuple(examples),
+        project=project_name or project_of(tracer),
+        name=eval_run_name,
+    )
+
+
+def _with_gates(
+    metadata: Mapping[str, Any] | None, requirements: Sequence[Requirement], before: RunRecord | None
 ) -> Mapping[str, Any] | None:
+    """The metadata with what decides whether the run passes."""
     lines = [requirement.text for requirement in requirements]
-    return {**(metadata or {}), "require": lines[0] if len(lines) == 1 else lines} if lines else metadata
+    require = lines[0] if len(lines) == 1 else lines or None
+    gates = {"require": require, "baseline": None if before is None else before.label}
+    gates = {name: gate for name, gate in gates.items() if gate is not None}
+    return {**(metadata or {}), **gates} if gates else metadata
 
 
 def _warn_of_vacuous_guards(report: EvaluationReport) -> None:
@@ -158,25 +236,32 @@ def _warn_of_vacuous_guards(report: EvaluationReport) -> None:
 
 
 def examples_in(test_file: str | Path) -> EvalDataset:
-    """Return the examples of a file; there is at least one.
+    """Return the examples of a file; there is at least one, and no two that are to be run have one name.
 
     Raises:
-        DatasetError: the file cannot be read as examples, or holds none.
+        DatasetError: the file cannot be read as examples, or holds none, or two of one name.
+        ScorerError: an example names a scorer that cannot be made.
     """
     dataset = EvalDataset.from_file(test_file)
     if not dataset:
         raise DatasetError(
             "there are no examples: an evaluation of nothing can neither pass nor fail", path=test_file
         )
+    check_names(dataset)
+    check_example_scorers(dataset)
     return dataset
 
 
 def require_passed(
-    report: EvaluationReport, requirements: Requirement | Sequence[Requirement] | None = None
+    report: EvaluationReport,
+    requirements: Requirement | Sequence[Requirement] | None = None,
+    baseline: RunRecord | None = None,
 ) -> EvaluationReport:
     """Return the report if it passes, or if it meets every requirement without an errored result.
 
-    Its metadata then has what was measured: the lines as *requirement*, each as data in *requirements*.
+    With a baseline, return it where no example got worse than there, is errored or was not run, and the
+    requirements hold if there are any: see `assert_test`. With requirements its metadata has what was
+    measured: the lines as *requirement*, each as data in *requirements*.
 
     Raises:
         EvaluationFailed: it does neither.
@@ -185,16 +270,23 @@ def require_passed(
     __tracebackhide__ = True  # pytest shows the test's own line and the report, not our code
     if isinstance(requirements, Requirement):
         requirements = (requirements,)
-    if not requirements:
-        if not report.passed:
-            raise EvaluationFailed(f"{failure_line(report)}\n{report_text(report)}", report)
-        return report
-    verdicts = [requirement.verdict(report) for requirement in requirements]
-    # What is not met comes first: a line of a failure shows no more.
-    lines = [str(verdict) for verdict in sorted(verdicts, key=lambda verdict: verdict.holds)]
-    data = [verdict.to_dict() for verdict in verdicts]
-    metadata = {**report.metadata, "requirement": "; ".join(lines), "requirements": data}
-    report = replace(report, metadata=metadata)
-    if not all(verdict.holds for verdict in verdicts):
+    passes = report.passed
+    if requirements:
+        verdicts = [requirement.verdict(report) for requirement in requirements]
+        passes = all(verdict.holds for verdict in verdicts)
+        report = replace(report, metadata={**report.metadata, **_measured(verdicts)})
+    if baseline is not None:
+        comparison = compare_runs(baseline, record_of_report(report))
+        if comparison.regressions:
+            text = f"{regression_line(comparison)}\n{comparison_text(comparison)}\n{report_text(report)}"
+            raise EvaluationFailed(text, report)
+        passes = passes or not requirements
+    if not passes:
         raise EvaluationFailed(f"{failure_line(report)}\n{report_text(report)}", report)
     return report
+
+
+def _measured(verdicts: Sequence[Verdict]) -> dict[str, Any]:
+    """What was measured, for a report's metadata. What is not met comes first: a short line shows no more."""
+    lines = [str(verdict) for verdict in sorted(verdicts, key=lambda verdict: verdict.holds)]
+    return {"requirement": "; ".join(lines), "requirements": [verdict.to_dict() for verdict in verdicts]}

@@ -1,11 +1,15 @@
-"""The engine of an evaluation: many examples at once, results in the order of the examples."""
+"""The engine of an evaluation: many examples at once, each from its agent to its last score."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import math
+import threading
+from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import Executor
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 
 from agenttrace.core.errors import AgentTraceError
@@ -15,19 +19,22 @@ from agenttrace.core.report import ScoringResult, outcome_of
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
 from agenttrace.evaluation.agent_run import CaptureScope, Run, Target, run_example
-from agenttrace.process.loop_thread import LoopKeeper
+from agenttrace.evaluation.budget import Budget, Spending
+from agenttrace.evaluation.example_scorers import ScorersOf
+from agenttrace.evaluation.runners import SCORING_OVERLAP, Runners
+from agenttrace.evaluation.schedule import Place, Schedule, Settled
+from agenttrace.process.loop_thread import EventLoop, loop_keeper
+from agenttrace.process.threads import DaemonExecutor
 from agenttrace.scoring.apply import apply_scorer, users_traceback
-from agenttrace.scoring.isolation import Interrupted, Isolation
+from agenttrace.scoring.isolation import AGENT_IS_BACK, Interrupted, Isolation, Steps, carried
 
 logger = logging.getLogger("agenttrace")
 
-SCORING_CONCURRENCY = 8
-"""Examples scored at a time. Scoring is pure, so it may overlap where agents may not."""
-
 Progress = Callable[[int, int, ScoringResult], None]
-"""Called with the number of results so far, the number of all, and the newest result, on the engine's thread.
+"""Called with the number of results so far, the number of all there will be at most, and the newest result.
 
-What it raises is logged once, and it is not called again: a broken display must not lose results. This holds
+One call at a time, on a thread of ours, or on the caller's event loop. What it raises is logged once, and it
+is not called again: a broken display must not lose results. This holds
 for SystemExit too, which could not end the process from this thread. KeyboardInterrupt ends the run as
 Control-C does.
 """
@@ -44,11 +51,13 @@ def _recorded_run(example: Example) -> Run:
 
 @dataclass
 class Engine:
-    """One running evaluation: its examples and settings, and its results so far by their place.
+    """One evaluation: its examples and settings, and its results so far.
 
-    Coroutines of the user's run on the loop that runs the engine where `on_callers_loop` says so, else on the
-    loop of `keeper`. `advice` is what to do where an agent does not return in time. Without a `target`,
-    `run_of` gives the run of an example: by default the one that the example holds.
+    It is run by `run` or by `run_async`, once. Both carry the same steps: on runner threads while the caller
+    waits, or as tasks of the caller's event loop. `advice` is what to do where an agent does not return in
+    time. Without a `target`, `run_of` gives the run of an example: by default the one that the example holds.
+    `scorers_of` gives the scorers of one example, by default all of `scorers`. See `Schedule` for `settled`
+    and `stop_after`.
     """
 
     examples: tuple[Example, ...]
@@ -61,74 +70,123 @@ class Engine:
     executor: Executor | None
     progress: Progress | None
     recording: bool = True
-    on_callers_loop: bool = False
-    keeper: LoopKeeper | None = None
     advice: str = ""
     run_of: Callable[[Example], Run] = _recorded_run
-    results: list[ScoringResult | None] = field(default_factory=list)
-    done: int = 0
+    scorers_of: ScorersOf | None = None
+    settled: Settled | None = None
+    budget: Budget | None = None
+    stop_after: int | None = None
+    spending: Spending | None = field(default=None, init=False)
+    _schedule: Schedule | None = field(default=None, init=False)
+    _display: threading.Lock = field(default_factory=threading.Lock, init=False)
+    _results_shown: int = field(default=0, init=False)
 
-    async def run(self) -> None:
-        """Fill `results`: trials of one example together, examples in their order."""
-        places = [(position, trial) for position in range(len(self.examples)) for trial in range(self.trials)]
-        self.results = [None] * len(places)
-        pending = iter(enumerate(places))
-        agents = asyncio.Semaphore(self.concurrency)
-        isolation = Isolation(self.executor, on_this_loop=self.on_callers_loop, keeper=self.keeper)
+    def run(self) -> None:
+        """Run all examples on threads of ours, and coroutines on the kept loop of the calling thread.
+
+        Raises:
+            Interrupted: the user's code raised KeyboardInterrupt.
+        """
+        isolation = Isolation(self.executor, loop_keeper().loop)
+        try:
+            Runners(self._steps_in(isolation), self._places(), self.timeout).run()
+        finally:
+            isolation.close()
+
+    async def run_async(self) -> None:
+        """Run all examples as tasks of the running event loop; plain functions on threads.
+
+        Raises:
+            Interrupted: the user's code raised KeyboardInterrupt.
+        """
+        threads = DaemonExecutor(math.inf, name="eval")
+        isolation = Isolation(self.executor or threads, EventLoop.running)
+        begin = self._steps_in(isolation)
+        places = self._places()
+        agents = asyncio.Semaphore(places)
 
         async def work() -> None:
-            for place, (position, trial) in pending:
-                self.results[place] = await self._one(position, trial, isolation, agents)
-                self._report_progress(place)
+            while True:
+                await agents.acquire()
+                with ExitStack() as place:  # given back once: when the agent is back, or at the end
+                    place.callback(agents.release)
+                    steps = begin()
+                    if steps is None:
+                        return
+                    await carried(steps, place.close)
 
         try:
             async with asyncio.TaskGroup() as group:
-                for _ in range(min(self.concurrency + SCORING_CONCURRENCY, len(places))):
+                for _ in range(places + SCORING_OVERLAP):
                     group.create_task(work())
         except* Interrupted:
             raise Interrupted from None
         finally:
             isolation.close()
+            threads.shutdown()
 
-    async def _one(
-        self, position: int, trial: int, isolation: Isolation, agents: asyncio.Semaphore
-    ) -> ScoringResult:
+    def _places(self) -> int:
+        return min(self.concurrency, len(self.examples) * self.trials)
+
+    def _steps_in(self, isolation: Isolation) -> Callable[[], Steps[None] | None]:
+        """Begin the schedule; returns what begins the next trial, and returns its steps."""
+        self.spending = None if self.budget is None else Spending(self.budget)
+        self._schedule = schedule = Schedule(
+            len(self.examples),
+            self.trials,
+            settled=self.settled,
+            spending=self.spending,
+            stop_after=self.stop_after,
+        )
+
+        def begin() -> Steps[None] | None:
+            place = schedule.next()
+            return None if place is None else self._one(place, schedule, isolation)
+
+        return begin
+
+    def _one(self, place: Place, schedule: Schedule, isolation: Isolation) -> Steps[None]:
         """Run one trial of one example; where its values break the engine, only this trial is errored."""
-        example = self.examples[position]
+        example = self.examples[place[0]]
         run = Run(example, None)
         try:
-            run = await self._agent(example, isolation, agents)
-            return await self._result(run, position, trial, isolation)
+            run = yield from self._agent(example, isolation)
+            yield AGENT_IS_BACK
+            result = yield from self._result(run, place, isolation)
         except KeyboardInterrupt:
             raise Interrupted from None
         except (Interrupted, GeneratorExit):
             raise
-        except BaseException as error:  # choke-point: the user's values run code of their own on this thread
-            if isinstance(error, asyncio.CancelledError) and _is_being_cancelled():
-                raise
+        except BaseException as error:  # choke-point: the user's values run code of their own here
             unusable = replace(run, why_not_comparable=users_traceback(error))
-        return await self._result(unusable, position, trial, isolation)
+            result = yield from self._result(unusable, place, isolation)
+        schedule.add(place, result)
+        if self.progress is not None:
+            self._report_progress(result, schedule)
 
-    async def _agent(self, example: Example, isolation: Isolation, agents: asyncio.Semaphore) -> Run:
+    def _agent(self, example: Example, isolation: Isolation) -> Steps[Run]:
         if self.target is None:
             return self.run_of(example)
-        async with agents:
-            run = await run_example(self.target, example, self.capture, isolation, self.timeout, self.advice)
+        run = yield from run_example(self.target, example, self.capture, isolation, self.timeout, self.advice)
+        if self.spending is not None:
+            self.spending.add_run(run.trace)
         if self.recording or run.trace is None or run.trace.spans:
             return run
         return replace(run, trace=None)  # an empty trace would say that nothing was called
 
-    async def _result(self, run: Run, position: int, trial: int, isolation: Isolation) -> ScoringResult:
+    def _result(self, run: Run, place: Place, isolation: Isolation) -> Steps[ScoringResult]:
         why_not = run.why_not_comparable
         name = "the test" if self.target is None else self.target.name
         if (self.target or run.ran) and run.failure is None and why_not is None:
             why_not = why_not_comparable(run.example, run.trace, name)
         scores: list[Score] = []
         if run.failure is None and why_not is None:
-            scores = [
-                await apply_scorer(scorer, run.example, run.trace, isolation, self.timeout)
-                for scorer in self.scorers
-            ]
+            scorers = self.scorers if self.scorers_of is None else self.scorers_of(self.examples[place[0]])
+            for scorer in scorers:
+                score = yield from apply_scorer(scorer, run.example, run.trace, isolation, self.timeout)
+                scores.append(score)
+                if self.spending is not None:
+                    self.spending.add_score(score)
         outcome, error = outcome_of(run.failure, why_not, scores)
         return ScoringResult(
             example=run.example,
@@ -136,31 +194,56 @@ class Engine:
             trace=run.trace,
             error=error,
             outcome=outcome,
-            trial=trial + 1,
+            trial=place[1] + 1,
             trials=self.trials,
             run_duration=run.duration if self.target is not None else None,
-            position=position,
+            position=place[0],
             source=run.example.source,
         )
 
-    def _report_progress(self, place: int) -> None:
-        self.done += 1
-        result = self.results[place]
-        if self.progress is None or result is None:
-            return
-        try:
-            self.progress(self.done, len(self.results), result)
-        except KeyboardInterrupt:
-            raise Interrupted from None
-        except BaseException:  # choke-point: a broken display must not lose results
-            logger.warning("the progress callback raised and is not called again", exc_info=True)
-            self.progress = None
+    def _report_progress(self, result: ScoringResult, schedule: Schedule) -> None:
+        with self._display:
+            if self.progress is None:
+                return
+            self._results_shown += 1
+            try:
+                self.progress(self._results_shown, schedule.at_most, result)
+            except KeyboardInterrupt:
+                raise Interrupted from None
+            except BaseException:  # choke-point: a broken display must not lose results
+                logger.warning("the progress callback raised and is not called again", exc_info=True)
+                self.progress = None
 
+    def results(self) -> tuple[ScoringResult, ...]:
+        """The results so far in the order of the examples, and those that a limit kept from being run."""
+        if self._schedule is None:
+            return ()
+        results = self._schedule.results.copy()
+        why = self._schedule.why_ended
+        if why is not None:
+            results.update((place, self._not_run(place, why)) for place in self._schedule.missing())
+        ordered = [results[place] for place in sorted(results)]
+        if self.settled is None:
+            return tuple(ordered)
+        trials = Counter(result.position for result in ordered)
+        return tuple(replace(result, trials=trials[result.position]) for result in ordered)
 
-def _is_being_cancelled() -> bool:
-    """Return True if the engine cancelled this task; the user's values may raise CancelledError, too."""
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0
+    def _not_run(self, place: Place, why: str) -> ScoringResult:
+        example = self.examples[place[0]]
+        return ScoringResult(
+            example=example,
+            outcome="not_run",
+            error=why,
+            trial=place[1] + 1,
+            trials=self.trials,
+            position=place[0],
+            source=example.source,
+        )
+
+    @property
+    def missing(self) -> int:
+        """How many results there are not, of those that were asked for."""
+        return len(self.examples) * self.trials if self._schedule is None else len(self._schedule.missing())
 
 
 def why_not_comparable(example: Example, trace: Trace | None, function_name: str) -> str | None:

@@ -13,7 +13,6 @@ from agenttrace.core.report import EvaluationReport
 from agenttrace.evaluation.engine import Progress
 from agenttrace.evaluation.run import TIMEOUT, Evaluation, EvaluationOptions, Recording
 from agenttrace.evaluation.trials import TrialsBy
-from agenttrace.process.loop_thread import loop_keeper, wait_for
 
 
 def run_evaluation(
@@ -42,22 +41,22 @@ def run_evaluation(
     An agent that raises, or is not back within `timeout` seconds, fails its example; the rest go on.
     Without `function`, `actual_output` and `tools_called` are compared as they are.
 
-    Plain functions run on threads of ours, or on those of `executor`, which is no process pool;
-    coroutines on one event loop of ours, so that they can share an async client. Each run gets a copy of
-    the input. `concurrency` agents run at a time: 1 by default, because nobody but you can know whether
-    your agent keeps state. `trials` repeats each example. With `trials_by` several examples are trials of
-    one: those of the same name (``"name"``), or for which a function gives the same. `model` goes to the
-    scorers that take one. The results are stored in `store`, or the tracer's store, without secrets, as
-    spans are; the returned report is not redacted. Can be called anywhere, also inside a running event
-    loop (which waits).
+    Plain functions run on threads of ours, or on those of `executor`, which is no process pool; coroutines
+    on one event loop of ours, so that they can share an async client. Each run gets a copy of the input.
+    `concurrency` agents run at a time: 1 by default, because nobody but you can know whether your agent
+    keeps state. `trials` repeats each example. With `trials_by` several examples are trials of one: those of
+    the same name (``"name"``), or for which a function gives the same. `model` goes to the scorers that take
+    one. The results are stored in `store`, or the tracer's store, without secrets, as spans are; the
+    returned report is not redacted. Can be called anywhere, also inside a running event loop (which waits).
 
     `progress` is called with each result. One that raises, SystemExit too, is logged and not called again: a
     broken display must not lose results. To end the run from there raise KeyboardInterrupt.
 
     Raises:
         ConfigError, ExpectationError, ScorerError: wrong use, before any agent is run.
-        KeyboardInterrupt: Control-C, or an agent, a scorer or `progress` raised it. Whatever ends a run
-            early, the results so far are stored, marked as interrupted.
+        EvaluationInterrupted: Control-C, or an agent, a scorer or `progress` raised KeyboardInterrupt, of
+            which it is one; its `report` has the results so far. Whatever ends a run early, they are
+            stored, marked as interrupted.
     """
     evaluation = Evaluation.of(
         examples,
@@ -76,11 +75,8 @@ def run_evaluation(
         metadata=metadata,
         trials_by=trials_by,
     )
-    evaluation.engine.keeper = loop_keeper()
     evaluation.engine.advice = _LOOP_WAITS if _in_a_loop() else ""
-    with evaluation.interruptible():
-        wait_for(evaluation.engine.run)
-    return evaluation.stored_report()
+    return evaluation.run()
 
 
 async def run_evaluation_async(
@@ -97,11 +93,7 @@ async def run_evaluation_async(
         CancelledError: the task was cancelled. Whatever ends a run early, the results so far are stored,
             marked as interrupted.
     """
-    evaluation = Evaluation.of(examples, scorers, **options)
-    evaluation.engine.on_callers_loop = True
-    with evaluation.interruptible():
-        await evaluation.engine.run()
-    return await asyncio.to_thread(evaluation.stored_report)
+    return await Evaluation.of(examples, scorers, **options).run_async()
 
 
 _LOOP_WAITS = (

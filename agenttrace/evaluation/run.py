@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import logging
+import asyncio
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -16,18 +16,20 @@ from agenttrace.core.errors import ConfigError, ExpectationError, ScorerError
 from agenttrace.core.example import Example
 from agenttrace.core.numbers import is_number, is_whole
 from agenttrace.core.protocols import ChatModel, ChecksExamples, Scorer, Store, name_of_model, optional
-from agenttrace.core.report import EvaluationReport
+from agenttrace.core.report import EvaluationInterrupted, EvaluationReport
 from agenttrace.evaluation.agent_run import Captured, CaptureScope, Target
+from agenttrace.evaluation.analyses import SuiteAnalyses
+from agenttrace.evaluation.coverage import constant
 from agenttrace.evaluation.engine import Engine, Progress
+from agenttrace.evaluation.example_scorers import ScorersOf, suite_scorers
+from agenttrace.evaluation.run_metadata import run_metadata
+from agenttrace.evaluation.run_storage import keep_run, keep_traces, store_of
 from agenttrace.evaluation.trials import TrialsBy, as_trials, examples_of_trials
-from agenttrace.scoring.checks import check_gates, checked_scorers
 from agenttrace.scoring.isolation import Interrupted
-from agenttrace.scoring.redacted import redacted_report
 from agenttrace.tracing.capture import capture
 from agenttrace.tracing.decorator import enabled_by_environment
+from agenttrace.tracing.default_recorder import default_recorder
 from agenttrace.tracing.redaction import Redaction
-
-logger = logging.getLogger("agenttrace")
 
 TIMEOUT = 300.0
 """Seconds that one run of the agent, and each scorer, may take by default."""
@@ -82,6 +84,7 @@ class Evaluation:
     header: _RunHeader
     store: Store | None
     redaction: Redaction
+    tracer: Recording | None = None
 
     @classmethod
     def of(
@@ -89,9 +92,12 @@ class Evaluation:
     ) -> Evaluation:
         """Check everything that can be checked before any agent is run. Raises as `run_evaluation`."""
         tracer, function = options.get("tracer"), options.get("function")
+        chosen, model = checked_examples(examples), options.get("model")
+        suite, scorers_of = suite_scorers(chosen, scorers, model)
         engine = Engine(
-            examples=checked_examples(examples),
-            scorers=checked_scorers(scorers, options.get("model")),
+            examples=chosen,
+            scorers=suite,
+            scorers_of=scorers_of,
             target=None if function is None else Target.of(function),
             capture=_capture_of(tracer),
             concurrency=options.get("concurrency", 1),
@@ -103,35 +109,60 @@ class Evaluation:
         )
         check_limits(engine.concurrency, engine.timeout, engine.trials)
         check_executor(engine.executor)
-        check_gates(engine.scorers)
-        check_needs(engine.scorers, engine.examples)
-        store, trials_by = options.get("store"), options.get("trials_by")
+        check_needs(chosen, scorers_of)
+        store, trials_by = store_of(options.get("store"), tracer), options.get("trials_by")
         header = _RunHeader(
             name=options.get("eval_run_name"),
-            project=options.get("project_name") or getattr(tracer, "project_name", None) or "default",
-            model=_name_of(options.get("model")),
+            project=options.get("project_name") or project_of(tracer),
+            model=_name_of(model),
             metadata=options.get("metadata") or {},
-            places=None if trials_by is None else examples_of_trials(engine.examples, trials_by),
+            facts=run_metadata(
+                chosen, _all_scorers(chosen, scorers_of), function=function, trials=engine.trials
+            ),
+            places=None if trials_by is None else examples_of_trials(chosen, trials_by),
         )
-        store = getattr(tracer, "store", None) if store is None else store
-        return cls(engine, header, store, _redaction_of(tracer))
+        return cls(engine, header, store, _redaction_of(tracer), tracer)
+
+    def run(self) -> EvaluationReport:
+        """Run it while the calling thread waits, and return the stored report. Raises as `run_evaluation`."""
+        with self._interruptible():
+            self.engine.run()
+        return self.stored_report()
+
+    async def run_async(self) -> EvaluationReport:
+        """Run it on the running event loop, and return the stored report. Raises as
+        `run_evaluation_async`."""
+        with self._interruptible():
+            await self.engine.run_async()
+        return await asyncio.to_thread(self.stored_report)
 
     @contextmanager
-    def interruptible(self) -> Iterator[None]:
-        """Store the results so far, whatever ends the run."""
+    def _interruptible(self) -> Iterator[None]:
+        """Store the results so far, whatever ends the run; an interruption carries them, too."""
         try:
             yield
         except BaseException as error:
-            _store_report(self.header.report(self.engine, interrupted=True), self.store, self.redaction)
-            if isinstance(error, Interrupted):
-                raise KeyboardInterrupt from None
+            report = self.header.report(self.engine, interrupted=True, not_run=self.engine.missing)
+            self._keep(report)
+            if isinstance(error, Interrupted | KeyboardInterrupt):
+                raise EvaluationInterrupted(report) from None
             raise
 
     def stored_report(self) -> EvaluationReport:
         """The report of all results, which are stored."""
         report = self.header.report(self.engine)
-        _store_report(report, self.store, self.redaction)
+        self._keep(report)
         return report
+
+    def report(self) -> EvaluationReport:
+        """The report of all results, whose traces are stored: the results become part of a larger run."""
+        report = self.header.report(self.engine)
+        keep_traces(report, self.store, self.redaction, self.tracer)
+        return report
+
+    def _keep(self, report: EvaluationReport) -> None:
+        facts = {name: fact for name, fact in self.header.facts.items() if name not in self.header.metadata}
+        keep_run(report, self.store, self.redaction, self.tracer, facts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,14 +173,15 @@ class _RunHeader:
     project: str
     model: str | None
     metadata: Mapping[str, Any]
-    places: tuple[int, ...] | None
+    facts: Mapping[str, Any]
+    places: tuple[int, ...] | None = None
     """Of which example each one is a trial, where several are."""
     started_ns: int = field(default_factory=time.time_ns)
     start: float = field(default_factory=time.perf_counter)
 
     def report(self, engine: Engine, **more: Any) -> EvaluationReport:
         """Return a report of the results so far."""
-        results = tuple(result for result in engine.results if result is not None)
+        results = engine.results()
         return EvaluationReport(
             results=results if self.places is None else as_trials(results, self.places),
             name=self.name or _run_name(self.started_ns),
@@ -157,7 +189,8 @@ class _RunHeader:
             model=self.model,
             started_ns=self.started_ns,
             duration=time.perf_counter() - self.start,
-            metadata={**self.metadata, **more},
+            metadata={**self.facts, **self.metadata, **more},
+            analyses=SuiteAnalyses(engine.scorers_of or constant(engine.scorers)),
         )
 
 
@@ -173,9 +206,19 @@ def _capture_of(tracer: Any) -> CaptureScope:
     return scope
 
 
+def project_of(tracer: Recording | None) -> str:
+    """The project of the tracer, or else of the process's first tracer."""
+    project = getattr(_recording(tracer), "project_name", None)
+    return project if isinstance(project, str) else "default"
+
+
+def _recording(tracer: Recording | None) -> Any:
+    return default_recorder().owner if tracer is None else tracer
+
+
 def _redaction_of(tracer: Recording | None) -> Redaction:
-    """Return the tracer's own rules, or the default ones."""
-    redaction = getattr(tracer, "redaction", None)
+    """The rules of the tracer, or else of the process's first tracer, or else the default ones."""
+    redaction = getattr(_recording(tracer), "redaction", None)
     return redaction if isinstance(redaction, Redaction) else Redaction()
 
 
@@ -187,16 +230,6 @@ def _name_of(model: str | ChatModel | None) -> str | None:
 def _run_name(started_ns: int) -> str:
     moment = datetime.fromtimestamp(started_ns / 1e9, tz=UTC)
     return f"eval-{moment:%Y%m%d-%H%M%S}-{started_ns // 1000 % 1_000_000:06d}"
-
-
-def _store_report(report: EvaluationReport, store: Store | None, redaction: Redaction) -> None:
-    """Store the run and its scores, redacted; the caller gets the results even if the store fails."""
-    if store is None:
-        return
-    try:
-        store.write_report(redacted_report(report, redaction))
-    except Exception:  # choke-point: the caller still gets the report
-        logger.warning("the evaluation %s could not be stored", report.name, exc_info=True)
 
 
 _CAUSES = (ConfigError, ExpectationError)
@@ -227,7 +260,12 @@ def checked_examples(examples: Any) -> tuple[Example, ...]:
     return items
 
 
-def check_needs(scorers: Iterable[Scorer], examples: Iterable[Example]) -> None:
+def _all_scorers(examples: Iterable[Example], scorers_of: ScorersOf) -> list[Scorer]:
+    """Every scorer of any example, once."""
+    return list({id(scorer): scorer for example in examples for scorer in scorers_of(example)}.values())
+
+
+def check_needs(examples: Iterable[Example], scorers_of: ScorersOf) -> None:
     """Ask each scorer that can tell (see `ChecksExamples`) whether the example states what it needs.
 
     Raises:
@@ -235,11 +273,14 @@ def check_needs(scorers: Iterable[Scorer], examples: Iterable[Example]) -> None:
         ExpectationError: what an example expects cannot be understood.
         ScorerError: an example lacks a field, or any other error of `check`. Every text names the example.
     """
-    checking = [
-        (scorer, hook) for scorer in scorers if (hook := optional(scorer, ChecksExamples)) is not None
-    ]
+    hooks: dict[int, ChecksExamples | None] = {}
     for position, example in enumerate(examples, 1):
-        for scorer, hook in checking:
+        for scorer in scorers_of(example):
+            if id(scorer) not in hooks:
+                hooks[id(scorer)] = optional(scorer, ChecksExamples)
+            hook = hooks[id(scorer)]
+            if hook is None:
+                continue
             try:
                 hook.check(example)
             except Exception as error:  # choke-point: every error gets the example's number and place

@@ -19,11 +19,12 @@ from agenttrace.core.numbers import is_whole
 from agenttrace.core.report import ScoringResult
 from agenttrace.evaluation.measures import values_of
 from agenttrace.evaluation.requirement import Requirement
+from agenttrace.evaluation.schedule import Settled
 from agenttrace.statistics.proportions import pass_at_k, pass_hat_k
 from agenttrace.statistics.sequential import ERROR, Verdict, boundary
 
-Settled = Callable[[Sequence[ScoringResult]], bool]
-"""Whether the trials of one example so far, each with its result, settle its verdict."""
+MAX_TRIALS = 30
+"""Trials of one example that ``trials="auto"`` makes at most by default."""
 
 _Rule = Callable[[Sequence[ScoringResult]], Verdict | None]
 

@@ -248,6 +248,14 @@ class CallAgreement:
         self._agree(expected, position, places)
         return places
 
+    def value_agrees(self, expected: Any, actual: Any, position: int, mode: ArgumentMode) -> bool:
+        """Whether one prepared value agrees with one that the call at a position was given."""
+        context = self._contexts[mode]
+        before, context.position = context.position, position
+        agrees = agree(expected, actual, context) == 1.0
+        context.position = before
+        return agrees
+
     def _agree(self, expected: Call, position: int, into: list[Difference] | None) -> float:
         self.comparisons += 1
         actual = self.calls[position]

@@ -16,7 +16,7 @@ _COST = ("cost", "total_cost")
 
 def spent_tokens(trace: Trace) -> float | None:
     """Input and output tokens of all spans, or None where no span has them."""
-    return _sum(_tokens(usage) for usage in _usages(trace))
+    return _sum(tokens_of(usage) for usage in _usages(trace))
 
 
 def spent_cost(trace: Trace) -> float | None:
@@ -30,6 +30,11 @@ def spent_seconds(trace: Trace) -> float | None:
     if root is None or root.attributes.get(semconv.RECORDED):
         return None
     return trace.duration_ns / 1e9
+
+
+def unpriced_spans(trace: Trace) -> int:
+    """How many spans tell the tokens of a model's answer and not what they cost."""
+    return sum(tokens_of(usage) is not None and _first(usage, _COST) is None for usage in _usages(trace))
 
 
 def _usages(trace: Trace) -> Iterator[Mapping[str, Any]]:
@@ -50,7 +55,8 @@ def _usages(trace: Trace) -> Iterator[Mapping[str, Any]]:
             yield span.usage
 
 
-def _tokens(usage: Mapping[str, Any]) -> float | None:
+def tokens_of(usage: Mapping[str, Any]) -> float | None:
+    """Input and output tokens of one usage, or None where it has none."""
     total = _first(usage, _TOTAL)
     return total if total is not None else _sum(_first(usage, names) for names in _PARTS)
 

@@ -16,7 +16,7 @@ from agenttrace.online.backlog import Backlog
 from agenttrace.online.request import Request
 from agenttrace.process.said_once import SaidOnce
 from agenttrace.process.threads import no_thread_at_the_end
-from agenttrace.scoring.isolation import Call, Interrupted, Isolation, Outcome
+from agenttrace.scoring.isolation import Call, Interrupted, Isolation, Outcome, carried
 
 CALL_SECONDS = 10.0
 """How long a callback or an alert may take."""
@@ -195,7 +195,8 @@ class Results:
     async def call_isolated(self, cause: str, function: Callable[..., Any], *args: Any) -> bool:
         """Call foreign code on another thread for a limited time; returns True if it did not fail."""
         try:
-            outcome = await self._isolation.run(Call(function, args, {}, copy_context()), CALL_SECONDS)
+            call = Call(function, args, {}, copy_context(), CALL_SECONDS)
+            outcome = await carried(self._isolation.run(call))
         except Interrupted:
             return False
         except Exception as error:  # choke-point: no new thread, for one

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -16,9 +17,10 @@ from agenttrace.core.trace import Trace
 from agenttrace.online.backlog import Backlog
 from agenttrace.online.request import Request
 from agenttrace.online.results import Results
+from agenttrace.process.loop_thread import LoopKeeper
 from agenttrace.process.threads import DaemonExecutor, no_thread_at_the_end
 from agenttrace.scoring.apply import apply_scorer
-from agenttrace.scoring.isolation import Call, Isolation
+from agenttrace.scoring.isolation import Call, Isolation, carried
 
 POLL_SECONDS = 0.02
 TICK_SECONDS = 0.1
@@ -48,7 +50,9 @@ class OnlineWorker:
         self._flush_spans = flush_spans
         self._concurrency = concurrency
         self._timeout = timeout
-        self._isolation = Isolation(of_loop=DaemonExecutor())
+        self._threads = DaemonExecutor(math.inf, name="eval")
+        self._loops = LoopKeeper(DaemonExecutor())
+        self._isolation = Isolation(self._threads, self._loops.loop)
         self._results = Results(backlog, exporters, self._isolation, write_scores)
         self._waiting: deque[Request] = deque(unfinished)  # those of a worker that died
         counts.waiting, counts.running, counts.callbacks_running = len(unfinished), 0, 0
@@ -88,7 +92,8 @@ class OnlineWorker:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         await self._results.close()
-        self._isolation.close()
+        self._threads.shutdown()
+        self._loops.close()
 
     def _take_inbox(self) -> None:
         """Move all requests of the inbox to those that wait here."""
@@ -180,7 +185,7 @@ class OnlineWorker:
             taking = optional(scorer, TakesModel)
             if request.model is not None and taking is not None:
                 scorer = taking.with_model(request.model)
-            return await apply_scorer(scorer, example, trace, self._isolation, timeout)
+            return await carried(apply_scorer(scorer, example, trace, self._isolation, timeout))
         except asyncio.CancelledError:
             raise
         except BaseException as error:  # choke-point: one scorer spoils no other
@@ -196,8 +201,8 @@ class OnlineWorker:
         """
         trace: Trace | None = None
         if request.trace_id is not None:
-            read = Call(self._store.trace, (request.trace_id,), {}, copy_context())
-            outcome = await self._isolation.run(read, 10.0)
+            read = Call(self._store.trace, (request.trace_id,), {}, copy_context(), 10.0)
+            outcome = await carried(self._isolation.run(read))
             if outcome.error is not None:
                 raise outcome.error
             trace = outcome.value

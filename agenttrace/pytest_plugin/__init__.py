@@ -5,6 +5,7 @@ Only pytest is imported here: a run that uses none of it pays next to nothing.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ import pytest
 
 if TYPE_CHECKING:
     from agenttrace.pytest_plugin.checks import Checks
+    from agenttrace.pytest_plugin.session import FinishedRun
 
 MARKER = "agenttrace"
 _HELP = (
@@ -31,8 +33,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Describe the marker."""
+    """Describe the marker; collect results in the process that reports, which is no worker of xdist."""
     config.addinivalue_line("markers", _HELP)
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(_Results(config), "agenttrace-results")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -84,6 +88,54 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
         item.obj = test
 
 
+RESULTS = pytest.StashKey[str]()
+"""In a test's stash: its results as JSON, which its report carries to the process that reports."""
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Give a test's results to its report."""
+    report = yield
+    if call.when == "call":
+        results = item.stash.get(RESULTS, None)
+        if results is not None:
+            report.agenttrace_results = results  # type: ignore[attr-defined]  # for `_Results`
+    return report
+
+
+class _Results:
+    """The results of all tests, from all workers; at the end they become one run."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.config = config
+        self.began = time.time()
+        self.rows: list[str] = []
+        self.run: FinishedRun | None = None
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Collect what a test scored."""
+        results = getattr(report, "agenttrace_results", None)
+        if results is not None:
+            self.rows.append(results)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self) -> None:
+        """Keep the run."""
+        if self.rows:
+            from agenttrace.pytest_plugin.session import finished
+
+            self.run = finished(self.rows, self.config, self.began)
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Say at the end what was scored, over all workers."""
+        if self.run is not None:
+            from agenttrace.pytest_plugin.summary import write_summary
+
+            write_summary(terminalreporter, self.run)
+
+
 @pytest.fixture
 def agenttrace(request: pytest.FixtureRequest) -> Iterator[Checks]:
     """What is recorded while the test runs: ``check(expected)``, ``capture()``, ``attach(trace)``."""
@@ -91,13 +143,3 @@ def agenttrace(request: pytest.FixtureRequest) -> Iterator[Checks]:
 
     with checks_of(request.node) as checks:
         yield checks
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say at the end what was scored, over all workers."""
-    everything = [one for some in terminalreporter.stats.values() for one in some]
-    reports = [one for one in everything if getattr(one, "when", None) == "call"]
-    if any(key.startswith("agenttrace:score:") for one in reports for key, _ in one.user_properties):
-        from agenttrace.pytest_plugin.summary import write_summary
-
-        write_summary(terminalreporter, reports)

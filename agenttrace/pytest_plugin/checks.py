@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 import pytest
 
@@ -16,7 +15,7 @@ from agenttrace.core.trace import Trace
 from agenttrace.evaluation.agent_run import Run
 from agenttrace.evaluation.assertion import require_passed
 from agenttrace.evaluation.run import Evaluation
-from agenttrace.process.loop_thread import loop_keeper, wait_for
+from agenttrace.pytest_plugin.session import hand_over
 from agenttrace.reports.tree import trace_lines
 from agenttrace.scorers import ToolOrderScorer
 from agenttrace.tracing.capture import Capture, capture
@@ -70,10 +69,9 @@ class Checks:
         evaluation.engine.run_of = lambda one: Run(
             one.model_copy(update={"tools_called": names}), trace, ran=True
         )
-        evaluation.engine.keeper = loop_keeper()
-        wait_for(evaluation.engine.run)
-        report = evaluation.stored_report()
-        note(self._item, report)
+        evaluation.engine.run()
+        report = evaluation.report()
+        note(self._item, report, evaluation)
         return require_passed(report)
 
     def attach(self, trace: Trace | None = None, title: str = "trace") -> None:
@@ -90,8 +88,9 @@ def checks_of(item: pytest.Item) -> Iterator[Checks]:
         yield Checks(item, captured)
 
 
-def note(item: pytest.Item, report: EvaluationReport) -> None:
-    """Note the scores of a test for JUnit and the summary; other processes get them with its report."""
+def note(item: pytest.Item, report: EvaluationReport, evaluation: Evaluation) -> None:
+    """Note the scores of a test for JUnit; the process that reports gets the results with its report."""
+    hand_over(item, report, evaluation)
     for result in report.results:
         item.user_properties.append(("agenttrace:result", f"{result.outcome} {item.name}"))
         for score in result.scores:
@@ -99,11 +98,3 @@ def note(item: pytest.Item, report: EvaluationReport) -> None:
             item.user_properties.append((f"agenttrace:score:{score.name}", f"{value}{score.outcome}"))
         if result.trace_id is not None:
             item.user_properties.append(("agenttrace:trace", result.trace_id))
-
-
-def scores_noted(report: Any) -> Iterator[tuple[str, float | None, str]]:
-    """The scores of a test's report: name, value, outcome."""
-    for key, text in report.user_properties:
-        if key.startswith("agenttrace:score:"):
-            *value, outcome = text.split()
-            yield key.removeprefix("agenttrace:score:"), float(value[0]) if value else None, outcome

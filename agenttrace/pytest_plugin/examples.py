@@ -14,9 +14,9 @@ import pytest
 from agenttrace.core.errors import AgentTraceError, ConfigError, did_you_mean
 from agenttrace.core.example import Example
 from agenttrace.evaluation.assertion import checked_requirements, examples_in
+from agenttrace.evaluation.example_scorers import suite_scorers
 from agenttrace.evaluation.run import checked_examples
 from agenttrace.pytest_plugin import EXAMPLE, MARKER
-from agenttrace.scoring.checks import checked_scorers
 
 OPTIONS = ("examples", "scorers", "tracer", "model", "trials", "require")
 _QUARANTINE = re.compile(
@@ -89,8 +89,10 @@ def parametrize(metafunc: pytest.Metafunc) -> None:
     try:
         options = options_of(definition)
         examples = _examples(options, definition.path.parent)
-        scorers = checked_scorers(options.get("scorers") or (), options.get("model"))
-        checked_requirements(examples, scorers, options.get("require"), options.get("trials") or 1)
+        scorers, model = options.get("scorers") or (), options.get("model")
+        suite_scorers(examples, scorers, model)
+        trials = options.get("trials") or 1
+        checked_requirements(examples, scorers, options.get("require"), model=model, trials=trials)
         ids = _ids(examples)
         names, rows = _arguments(metafunc, examples)
     except AgentTraceError as error:

@@ -13,10 +13,10 @@ from textwrap import dedent
 
 from agenttrace.core.report import EvaluationReport, ScoringResult
 from agenttrace.core.score import Score
-from agenttrace.reports.text import Line, plain, safe, safe_line, value_text
+from agenttrace.reports.diff_width import fitted_diff
+from agenttrace.reports.text import Line, broken_line, plain, safe, safe_line, value_text
 
 WIDTH = 80
-RULE = "=" * WIDTH
 SHORT_RULE = "  " + "-" * 40
 SHOWN_PASSES = 20
 SHOWN_FAILURES = 50
@@ -29,6 +29,7 @@ _WORDS = {
     "passed": ("✓", "PASSED", "green"),
     "failed": ("✗", "FAILED", "red"),
     "errored": ("!", "ERRORED", "yellow"),
+    "not_run": ("·", "NOT RUN", "dim"),
 }
 _DIFF_STYLES = {"✓": "green", "~": "yellow", "-": "red", "+": "cyan", "!": "red"}
 
@@ -44,21 +45,20 @@ def failure_line(report: EvaluationReport) -> str:
     if not bad:
         return safe_line(f"required: {report.metadata.get('requirement', '')}")
     if len(report) == 1:
-        return safe_line(f"{_label(bad[0])}: {_why(bad[0])}", FAILURE_WIDTH)
-    counts = " and ".join(
-        f"{report.counts[word]} {word}" for word in ("failed", "errored") if report.counts[word]
-    )
-    names = ", ".join(map(_label, bad[:_SHOWN_NAMES]))
+        return safe_line(f"{label(bad[0])}: {why(bad[0])}", FAILURE_WIDTH)
+    counts = " and ".join(not_passed(report))
+    names = ", ".join(map(label, bad[:_SHOWN_NAMES]))
     more = f", … {len(bad) - _SHOWN_NAMES} more" if len(bad) > _SHOWN_NAMES else ""
-    return safe_line(f"{counts} of {len(report)}: {names}{more}: {_why(bad[0])}", FAILURE_WIDTH)
+    return safe_line(f"{counts} of {len(report)}: {names}{more}: {why(bad[0])}", FAILURE_WIDTH)
 
 
-def _label(result: ScoringResult) -> str:
+def label(result: ScoringResult) -> str:
+    """The example's name, or its number."""
     return result.name or f"test {result.position + 1}"
 
 
-def _why(result: ScoringResult) -> str:
-    """Why a result is no pass: what was raised, or the first reason with the first place that differs."""
+def why(result: ScoringResult) -> str:
+    """Why a result is no pass, on one line: what was raised, or the first reason and place that differs."""
     ends = (result.error or "").strip().splitlines()[-1:]  # of a traceback, what was raised
     bad = [score for score in result.scores if not score.passed]
     reason = next((score.reason for score in bad if score.reason), "")
@@ -71,25 +71,43 @@ def _names_a_difference(line: str) -> bool:
     return ": expected " in line or line.startswith(("- ", "+ "))
 
 
-def report_lines(report: EvaluationReport) -> Iterator[Line]:
-    """The whole block, line by line."""
-    yield Line(RULE)
+def not_passed(report: EvaluationReport) -> list[str]:
+    """How many results failed, errored, were not run: ``2 failed``, each where there are any."""
+    return [f"{n} {word.replace('_', ' ')}" for word, n in report.counts.items() if n and word != "passed"]
+
+
+def report_lines(report: EvaluationReport, width: int | None = None) -> Iterator[Line]:
+    """The whole block, line by line; in `width` columns of a terminal.
+
+    Without `width`, for a pipe or a file, rules and diffs are 80 wide and texts stand on one line each.
+    """
+    for line in _block(report, width):
+        if width is None:
+            yield line
+            continue
+        hang = len(line.text) - len(line.text.lstrip()) + 2
+        yield from (Line(part, line.style) for part in broken_line(line.text, width, hang=hang))
+
+
+def _block(report: EvaluationReport, width: int | None) -> Iterator[Line]:
+    rule = Line("=" * (width or WIDTH))
+    yield rule
     yield _headline(report)
-    yield Line(RULE)
+    yield rule
     yield Line("")
-    yield from _results(report)
+    yield from _results(report, width)
     yield from _summary(report)
-    yield Line(RULE)
+    yield rule
 
 
 def _headline(report: EvaluationReport) -> Line:
     counts = report.counts
-    rest = ", ".join(f"{counts[word]} {word}" for word in ("failed", "errored") if counts[word])
+    rest = ", ".join(not_passed(report))
     text = f"TEST RESULTS: {counts['passed']}/{len(report)} passed" + (f" ({rest})" if rest else "")
     return Line(f"✓ {text}", "bold green") if report.passed else Line(f"⚠️  {text}", "bold red")
 
 
-def _results(report: EvaluationReport) -> Iterator[Line]:
+def _results(report: EvaluationReport, width: int | None) -> Iterator[Line]:
     spare = {
         "passed": SHOWN_PASSES if report.counts["passed"] <= SHOWN_PASSES else 0,
         "other": SHOWN_FAILURES,
@@ -100,7 +118,7 @@ def _results(report: EvaluationReport) -> Iterator[Line]:
         if not spare[kind]:
             continue
         spare[kind] -= 1
-        yield from _result(result)
+        yield from _result(result, width)
         last = result
     if last is not None and last.success:
         yield Line("")
@@ -113,22 +131,28 @@ def _results(report: EvaluationReport) -> Iterator[Line]:
         yield Line("")
 
 
-def _result(result: ScoringResult) -> Iterator[Line]:
+def _result(result: ScoringResult, width: int | None) -> Iterator[Line]:
     mark, word, style = _WORDS[result.outcome]
     title = f"{mark} Test {result.position + 1}: {word}"
     about = " · ".join(_about(result))
-    yield Line(f"{title}{' ' * max(WIDTH - len(title) - len(about), 3)}{about}" if about else title, style)
+    room = (width or WIDTH) - len(title) - len(about)
+    yield Line(f"{title}{' ' * max(room, 3)}{about}" if about else title, style)
     if result.success:
         return
+    yield from detail_lines(result, width)
+    yield Line(SHORT_RULE)
+    yield Line("")
+
+
+def detail_lines(result: ScoringResult, width: int | None = None) -> Iterator[Line]:
+    """What is wrong with a result in full: its error and the calls before it, its scores with their diffs."""
     if result.error is not None:
         yield from _error(result.error, "  ")
         yield from _calls(result)
     for score in result.scores:
-        yield from _score(score)
+        yield from _score(score, width)
     if result.source is not None:
         yield Line(f"  expected at {safe(relative_source(result.source))}", "dim")
-    yield Line(SHORT_RULE)
-    yield Line("")
 
 
 def _about(result: ScoringResult) -> Iterator[str]:
@@ -140,7 +164,7 @@ def _about(result: ScoringResult) -> Iterator[str]:
         yield f"trace {result.trace_id[:8]}"
 
 
-def _score(score: Score) -> Iterator[Line]:
+def _score(score: Score, width: int | None) -> Iterator[Line]:
     name = safe_line(score.name, 80)
     if score.outcome in ("passed", "skipped"):
         value = "skipped" if score.value is None else number(score.value)
@@ -154,6 +178,7 @@ def _score(score: Score) -> Iterator[Line]:
         yield from _error(score.error, "    ")
     if score.diff:
         lines = dedent(safe(score.diff, 64_000)).strip("\n").split("\n")
+        lines = lines if width is None else fitted_diff(lines, width - 4)
         for line in lines[:DIFF_LINES]:
             yield Line(f"    {line}", _DIFF_STYLES.get(line.lstrip()[:1], ""))
         if len(lines) > DIFF_LINES:
@@ -204,6 +229,15 @@ def _calls(result: ScoringResult) -> Iterator[Line]:
         yield Line(f"    … {len(calls) - 20} more calls", "dim")
 
 
+def interruption_line(report: EvaluationReport) -> str:
+    """Of an interrupted run, how many results there are not: ``interrupted: 280 of 400 were not run``."""
+    not_run = report.metadata.get("not_run")
+    what = "the examples that are not listed"
+    if isinstance(not_run, int):
+        what = f"{not_run} of {not_run + len(report)}"
+    return f"interrupted: {what} were not run"
+
+
 def _summary(report: EvaluationReport) -> Iterator[Line]:
     """Lines about the whole run: means, vacuous guards, the pass rate, a requirement, an interruption."""
     trials = max((result.trials for result in report.results), default=1)
@@ -217,7 +251,7 @@ def _summary(report: EvaluationReport) -> Iterator[Line]:
     if "requirement" in report.metadata:
         lines.append(f"required: {safe_line(str(report.metadata['requirement']))}")
     if report.metadata.get("interrupted"):
-        lines.append("interrupted: the examples that are not listed were not run")
+        lines.append(interruption_line(report))
     for line in lines:
         yield Line(line)
     if lines:

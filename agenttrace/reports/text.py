@@ -7,6 +7,7 @@ the characters that change the direction of writing.
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,6 +21,13 @@ from agenttrace.core.text import shorten
 _UNSAFE = re.compile(
     "[\\x00-\\x09\\x0b-\\x1f\\x7f-\\x9f\\u00ad\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069\\ufeff\\ud800-\\udfff]"
 )
+
+
+NARROWEST = 60
+"""Columns below which nothing is fitted to a terminal: it breaks the lines itself then."""
+
+_NARROWEST_COLUMN = 8
+_UNKNOWN = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +84,57 @@ def show(lines: Iterable[Line], file: IO[str] | None = None) -> None:
         stream.write(line.text.encode(encoding, "backslashreplace").decode(encoding) + "\n")
 
 
-def table_lines(head: Sequence[str], rows: Sequence[Sequence[str]], *, limit: int = 40) -> Iterator[Line]:
-    """The head and the rows, each column as wide as its widest cell and at most `limit` characters."""
-    cells = [[shorten(safe_line(cell), limit) for cell in row] for row in (head, *rows)]
-    widths = [max(len(row[column]) for row in cells) for column in range(len(head))]
+def terminal_width(file: IO[str] | None = None) -> int | None:
+    """The columns of the terminal that the stream is, at least 60; None where it is no terminal.
+
+    ``COLUMNS`` in the environment goes first, as everywhere; a terminal that does not know is 80 wide.
+    """
+    stream = file if file is not None else sys.stdout
+    if not stream.isatty():
+        return None
+    columns = os.environ.get("COLUMNS", "")
+    try:
+        width = int(columns) if columns.isdecimal() else os.get_terminal_size(stream.fileno()).columns
+    except (OSError, ValueError):
+        width = 0
+    return max(width or _UNKNOWN, NARROWEST)
+
+
+def broken_line(text: str, width: int, *, hang: int) -> list[str]:
+    """The line in parts of at most `width` characters, broken at blanks where there are any.
+
+    All but the first begin with `hang` blanks, or fewer where that is most of the width.
+    """
+    indent = " " * min(hang, width // 2)
+    parts = []
+    while len(text) > width:
+        end = text.rfind(" ", len(indent) + 1, width + 1)
+        end = width if end <= width // 2 else end  # no blank, or one so early that the line would be a stump
+        parts.append(text[:end].rstrip())
+        text = indent + text[end:].lstrip()
+    return [*parts, text]
+
+
+def table_lines(
+    head: Sequence[str], rows: Sequence[Sequence[str]], *, limit: int = 40, width: int | None = None
+) -> Iterator[Line]:
+    """The head and the rows, each column as wide as its widest cell and at most `limit` characters.
+
+    With `width`, the widest columns give way until the table is no wider; none below its head, or 8.
+    """
+    cells = [[safe_line(cell) for cell in row] for row in (head, *rows)]
+    widths = [min(max(len(row[column]) for row in cells), limit) for column in range(len(head))]
+    if width is not None:
+        _give_way(widths, [max(len(title), _NARROWEST_COLUMN) for title in head], width)
     for number, row in enumerate(cells):
-        text = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        text = "  ".join(shorten(cell, most).ljust(most) for cell, most in zip(row, widths, strict=True))
         yield Line(text.rstrip(), "" if number else "bold")
+
+
+def _give_way(widths: list[int], least: Sequence[int], width: int) -> None:
+    """Make the widest columns narrower, a character at a time, while the table is too wide."""
+    while sum(widths) + 2 * (len(widths) - 1) > width:
+        column = max(range(len(widths)), key=lambda at: widths[at] if widths[at] > least[at] else -1)
+        if widths[column] <= least[column]:
+            return
+        widths[column] -= 1

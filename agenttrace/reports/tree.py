@@ -19,6 +19,9 @@ MAX_SPANS = 500
 MAX_DEPTH = 40
 """Deeper spans are drawn at this depth: an endless recursion must stay readable."""
 
+MAX_DIFF = 60
+"""Lines of a failed score's diff."""
+
 _TYPE_STYLES = {"tool": "cyan", "agent": "magenta", "llm": "blue", "retriever": "cyan"}
 
 SpanScores = Sequence[tuple[str | None, Score]]
@@ -34,7 +37,7 @@ def trace_lines(trace: Trace, scores: SpanScores = (), *, value_length: int = 16
     for span_id, score in scores:
         by_span.setdefault(span_id, []).append(score)
     for score in by_span.pop(None, []):
-        yield _score_line(score, "")
+        yield from _score_lines(score, "")
     yield Line("")
     rails: list[str] = []
     steps = list(zip(trace.walk(), range(MAX_SPANS), strict=False))
@@ -46,7 +49,7 @@ def trace_lines(trace: Trace, scores: SpanScores = (), *, value_length: int = 16
         for call in trace.unrecorded_calls.get(span.span_id, ()):
             yield from _call_line(call, span, below, value_length)
         for score in by_span.get(span.span_id, []):
-            yield _score_line(score, below)
+            yield from _score_lines(score, below)
     if len(trace) > MAX_SPANS:
         yield Line(f"… {len(trace) - MAX_SPANS} more spans", "dim")
 
@@ -129,15 +132,21 @@ def _facts(span: Span, indent: str, value_length: int) -> Iterator[Line]:
         yield Line(f"{indent}usage: {value_text(dict(span.usage), value_length)}", "dim")
 
 
-def _score_line(score: Score, indent: str) -> Line:
+def _score_lines(score: Score, indent: str) -> Iterator[Line]:
+    """A score, and where it failed its diff."""
     mark = {"passed": "✓", "failed": "✗", "skipped": "·"}.get(score.outcome, "!")
     value = score.outcome if score.value is None else number(score.value)
     reason = f"  {safe_line(score.reason)}" if score.reason else ""
     style = {"passed": "green", "failed": "red"}.get(score.outcome, "yellow")
-    return Line(
+    yield Line(
         f"{indent}{mark} {safe_line(score.name, 80)}: {value} (threshold {number(score.threshold)}){reason}",
         style,
     )
+    if score.outcome == "failed" and score.diff:
+        lines = safe(score.diff, 64_000).strip("\n").split("\n")
+        yield from (Line(f"{indent}{line}") for line in lines[:MAX_DIFF])
+        if len(lines) > MAX_DIFF:
+            yield Line(f"{indent}    … {len(lines) - MAX_DIFF} more lines", "dim")
 
 
 def duration_text(nanoseconds: int) -> str:

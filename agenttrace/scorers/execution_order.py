@@ -69,7 +69,9 @@ class ExecutionOrderScorer(CallScorer):
         }
         super().__init__(name, threshold, options)
         self.threshold = 1.0 if strict_mode else threshold
-        self.strict = strict_mode
+        self.should_exact_match = should_exact_match
+        self.should_consider_ordering = should_consider_ordering
+        self.strict_mode = self.strict = strict_mode
         if actions not in ("tools", "nodes"):
             raise ScorerError(f"{name}: actions is 'tools' or 'nodes', got {actions!r}")
         self.actions: Actions = actions

@@ -40,6 +40,7 @@ class RegexScorer(AnswerScorer):
         super().__init__(name, threshold, gate)
         self.full = full
         self.timeout = checked_seconds(timeout, name)
+        self.ignore_case = ignore_case
         self.flags = re.IGNORECASE if ignore_case else re.NOFLAG
         self.pattern = None if pattern is None else self._compiled(pattern)
 

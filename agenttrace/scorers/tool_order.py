@@ -80,7 +80,7 @@ class ToolOrderScorer(ComparingScorer[ScoreOrAwaitable]):
             comparators=comparators,
             ask=ask,
         )
-        self.strict = exact_match
+        self.exact_match = self.strict = exact_match
 
     def _score(self, comparison: Comparison) -> Score:
         value = comparison.value if comparison.constraints_hold else 0.0

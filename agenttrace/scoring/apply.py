@@ -22,26 +22,31 @@ from agenttrace.core.text import described
 from agenttrace.core.trace import Trace
 from agenttrace.scoring.checks import gates, unfit_field
 from agenttrace.scoring.hanging import is_ours
-from agenttrace.scoring.isolation import Call, Isolation, Outcome
+from agenttrace.scoring.isolation import Call, Isolation, Outcome, Steps
 
 OUTCOMES = ("passed", "failed", "skipped", "errored")
 
 
-async def apply_scorer(
+def apply_scorer(
     scorer: Scorer, example: Example, trace: Trace | None, isolation: Isolation, timeout: float | None
-) -> Score:
-    """Return one scorer's score; an errored one where the scorer returned none.
+) -> Steps[Score]:
+    """The steps to one scorer's score; an errored one where the scorer returned none.
 
     `trace` is None where nothing says what was called. The scorer gets a copy of the example, which it may
     change. `timeout` is in seconds.
     """
-    example_copy = copied_example(example)
-    outcome = await isolation.run(Call(scorer.score, (example_copy, trace), {}, copy_context()), timeout)
+    outcome = yield from _scored(scorer, example, trace, isolation, timeout)
     if outcome.blocked_by_other:  # not this scorer's fault, and scorers are pure: once more
-        example_copy = copied_example(example)
-        outcome = await isolation.run(Call(scorer.score, (example_copy, trace), {}, copy_context()), timeout)
+        outcome = yield from _scored(scorer, example, trace, isolation, timeout)
     score = _score_of(scorer, example, outcome, timeout).with_duration(outcome.duration)
     return score if gates(scorer) else score.informing()
+
+
+def _scored(
+    scorer: Scorer, example: Example, trace: Trace | None, isolation: Isolation, timeout: float | None
+) -> Steps[Outcome]:
+    arguments = (copied_example(example), trace)
+    return isolation.run(Call(scorer.score, arguments, {}, copy_context(), timeout))
 
 
 def _score_of(scorer: Scorer, example: Example, outcome: Outcome, timeout: float | None) -> Score:

@@ -1,8 +1,8 @@
-"""Run the user's code on threads and a loop that can be abandoned after a timeout.
+"""Isolate the user's code: a call gets its time and no more, whatever it does to its thread or its loop.
 
-A plain function runs on a daemon thread, a coroutine on an event loop of its own daemon thread. Neither can
-block the engine: after the timeout the call is abandoned, and the next one gets another thread, or another
-loop where the old one no longer answers. A daemon thread that never ends does not keep the process alive.
+What is done for a call is written once, as steps: a generator that yields what is to be waited for. Whoever
+carries the steps decides how to wait: `carried` awaits, on an event loop; a runner of an evaluation is a
+thread, which makes plain calls itself.
 """
 
 from __future__ import annotations
@@ -12,24 +12,24 @@ import inspect
 import math
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
-from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Executor, Future
 from contextvars import Context
-from dataclasses import dataclass, replace
 from threading import get_ident
 from types import FunctionType, MethodType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple, TypeVar
 
 from agenttrace.core.errors import ConfigError
-from agenttrace.process.loop_thread import LoopKeeper, LoopThread
+from agenttrace.process.loop_thread import EventLoop
 from agenttrace.process.threads import DaemonExecutor, set_once, settle
 from agenttrace.scoring.hanging import place_of_task, place_of_thread
+
+T = TypeVar("T")
 
 ANSWER_WITHIN = 1.0
 """Seconds in which the loop of the user's coroutines must answer after a timeout; else it is blocked."""
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """How a call ended: with a value, with an error, or not in time. `duration` is in seconds.
 
     `blocked_by_other`: not in time because another call blocked the event loop. `place`: where a call that
@@ -47,14 +47,29 @@ class Outcome:
 LATE: Final = Outcome(timed_out=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
-    """One call to run: `function` with its arguments, in `context`."""
+class Call(NamedTuple):
+    """One call to make: `function` with its arguments, in `context`, within `timeout` seconds."""
 
     function: Callable[..., Any]
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
     context: Context
+    timeout: float | None
+
+
+class Wait(NamedTuple):
+    """To be waited for, `timeout` seconds at most. The answer is whether the future is done."""
+
+    future: Future[Any]
+    timeout: float | None
+
+
+AGENT_IS_BACK: Final = None
+"""The step between the agent and the scorers of an example: what follows may overlap with other agents."""
+
+Steps = Generator["Call | Wait | None", Any, T]
+"""What is done until there is a T. To a `Call` the answer is its `Outcome`, to a `Wait` whether it is
+done."""
 
 
 class Interrupted(Exception):
@@ -69,31 +84,20 @@ class Refused(ConfigError):
 
 
 class Isolation:
-    """The threads and the loop of one evaluation. Used from the engine's loop only.
+    """Where the calls of one evaluation run; any number of threads may carry its steps.
 
-    Plain functions run on `executor`, or on new daemon threads. Coroutines run on the loop of the engine
-    itself where `on_this_loop` says so: then nothing can be done about one that blocks it. Else they run on
-    the loop that `keeper` keeps beyond this evaluation, or on a new one whose default executor is `of_loop`.
+    Plain functions run on `executor`; without one, they are left to whoever carries the steps. Coroutines run
+    on the event loop that `loop` returns. Where that is the loop that carries the steps, nothing can be done
+    about one that blocks it.
     """
 
-    def __init__(
-        self,
-        executor: Executor | None = None,
-        *,
-        of_loop: ThreadPoolExecutor | None = None,
-        on_this_loop: bool = False,
-        keeper: LoopKeeper | None = None,
-    ) -> None:
-        self._executor_is_ours = executor is None
-        self._executor = DaemonExecutor(math.inf, name="eval") if executor is None else executor
-        self._of_loop = of_loop
-        self._on_this_loop = on_this_loop
-        self._keeper = keeper
-        self._loop: LoopThread | None = None
-        self._running: set[Future[asyncio.Task[None]]] = set()
+    def __init__(self, executor: Executor | None, loop: Callable[[], EventLoop]) -> None:
+        self._executor = executor
+        self._loop = loop
+        self._running: dict[Future[asyncio.Task[None]], EventLoop] = {}
 
-    async def run(self, call: Call, timeout: float | None) -> Outcome:
-        """Run a plain or async callable and return its outcome, also where it raises.
+    def run(self, call: Call) -> Steps[Outcome]:
+        """Make a plain or async call, and return its outcome, also where it raises.
 
         The value of a generator is the list of the items that it yields.
 
@@ -102,115 +106,94 @@ class Isolation:
         """
         start = time.perf_counter()
         if is_async(call.function):
-            outcome = await self._on_loop(call, timeout)
+            outcome = yield from self._on_loop(call)
         else:
-            outcome = await self._on_thread(call, timeout)
-            if isinstance(outcome.value, Awaitable | AsyncGenerator):
-                remaining = None if timeout is None else max(timeout - (time.perf_counter() - start), 0.0)
-                outcome = await self._on_loop(Call(_itself, (outcome.value,), {}, call.context), remaining)
-        if isinstance(outcome.error, KeyboardInterrupt):
+            outcome = yield from self._on_thread(call)
+            value = outcome.value
+            if value is not None and isinstance(value, Awaitable | AsyncGenerator):
+                timeout = call.timeout
+                rest = None if timeout is None else max(timeout - (time.perf_counter() - start), 0.0)
+                outcome = yield from self._on_loop(Call(_itself, (value,), {}, call.context, rest))
+        if outcome.error is not None and isinstance(outcome.error, KeyboardInterrupt):
             raise Interrupted
-        return replace(outcome, duration=time.perf_counter() - start)
+        return outcome._replace(duration=time.perf_counter() - start)
 
-    async def _on_thread(self, call: Call, timeout: float | None) -> Outcome:
-        job = _Job(call)
+    def _on_thread(self, call: Call) -> Steps[Outcome]:
+        if self._executor is None:
+            outcome: Outcome = yield call
+            return outcome
+        job = Job(call)
         try:
-            self._executor.submit(job.run).add_done_callback(job.finish)
-        except RuntimeError as error:
-            if self._executor_is_ours:  # no thread can be started
+            execution = self._executor.submit(job.run)
+        except (
+            BaseException
+        ) as error:  # choke-point: an executor of the user's, which was shut down meanwhile
+            if isinstance(self._executor, DaemonExecutor):  # no thread can be started
                 raise
-            job.refuse(error)  # it was shut down meanwhile
-        outcome = LATE
+            return _refused(error)
+        in_time = False
         try:
-            outcome = await _in_time(job.future, timeout)
+            in_time = yield Wait(execution, call.timeout)
         finally:
-            job.abandoned = outcome is LATE
-        return replace(LATE, place=place_of_thread(job.thread_id)) if outcome is LATE else outcome
+            job.abandoned = not in_time
+        if not in_time:
+            return LATE._replace(place=job.place)
+        if execution.cancelled():
+            return _refused(CancelledError("the call was cancelled"))
+        error = execution.exception()  # the executor's: the job raises nothing
+        return execution.result() if error is None else _refused(error)
 
-    async def _here(self, call: Call, timeout: float | None) -> Outcome:
-        """Run a coroutine on the running loop."""
-        task = asyncio.get_running_loop().create_task(_consume(call), context=call.context)
+    def _on_loop(self, call: Call) -> Steps[Outcome]:
+        loop = self._loop()
+        future: Future[Outcome] = Future()
+        task = loop.start(lambda: _consume(call), call.context, future.set_result)
+        self._running[task] = loop
+        in_time, place = False, ""
         try:
-            await asyncio.wait((task,), timeout=timeout)
-            if task.done():
-                return task.result()
-            return replace(LATE, place=place_of_task(task))
+            in_time = yield Wait(future, call.timeout)
         finally:
-            task.cancel()
-
-    async def _on_loop(self, call: Call, timeout: float | None) -> Outcome:
-        if self._on_this_loop:
-            return await self._here(call, timeout)
-        if self._loop is None or not self._loop.alive:
-            keeper = self._keeper
-            self._loop = LoopThread("async", self._of_loop) if keeper is None else keeper.loop()
-        loop = self._loop
-        future: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
-        task = loop.start(lambda: _consume(call), call.context, lambda outcome: settle(future, outcome))
-        self._running.add(task)
-        outcome = LATE
-        place = ""
-        try:
-            outcome = await _in_time(future, timeout)
-        finally:
-            self._running.discard(task)
-            if outcome is LATE:
+            self._running.pop(task, None)
+            if not in_time:
                 place = place_of_task(loop.task_of(task))
                 loop.cancel(task)
-        if outcome is LATE and (loop.blocked or not await loop.answers(ANSWER_WITHIN)):
-            loop.blocked = True
-            if self._loop is loop:
-                self._loop = None  # something blocks it: later calls get a fresh one
-            return replace(LATE, blocked_by_other=not loop.runs(task), place=place)
-        return replace(LATE, place=place) if outcome is LATE else outcome
+        if in_time:
+            return future.result()
+        if loop.blocked or not (yield Wait(loop.answer(), ANSWER_WITHIN)):
+            loop.blocked = True  # later calls get a fresh one
+            return LATE._replace(blocked_by_other=not loop.runs(task), place=place)
+        return LATE._replace(place=place)
 
     def close(self) -> None:
-        """End each thread as soon as it is idle, and cancel the calls that still run on the loop."""
-        if self._executor_is_ours:
-            self._executor.shutdown()
-        if self._loop is None:
-            return
-        if self._keeper is None:
-            self._loop.close()
-        elif self._loop.alive:
-            for task in tuple(self._running):
-                self._loop.cancel(task)
+        """Cancel the coroutines that still run."""
+        for task, loop in list(self._running.items()):
+            loop.cancel(task)
 
 
-class _Job:
-    """One call on a thread, with the future that gets its outcome."""
+class Job:
+    """A call on the thread that makes it. Others may look where it stands, and abandon it."""
 
     def __init__(self, call: Call) -> None:
-        self.call = call
-        self.future: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
+        self._call = call
+        self._thread_id: int | None = None
         self.abandoned = False
-        self.thread_id: int | None = None
+        self.due = math.inf if call.timeout is None else time.perf_counter() + call.timeout
+
+    @property
+    def place(self) -> str:
+        """Where the call stands, as the lines of a traceback; empty where it has not begun."""
+        return place_of_thread(self._thread_id)
 
     def run(self) -> Outcome:
         """Make the call. Never raises."""
-        self.thread_id = get_ident()
+        self._thread_id = get_ident()
         try:
-            return Outcome(self.call.context.run(self._value))
+            return Outcome(self._call.context.run(self._value))
         except BaseException as error:  # choke-point: whatever the user's code raises is the outcome
             return Outcome(error=error)
 
-    def finish(self, execution: Future[Outcome]) -> None:
-        """Hand over the outcome. `run` never raises: an error is the executor's, and the call never began."""
-        if execution.cancelled():
-            self.refuse(CancelledError("the call was cancelled"))
-        elif (error := execution.exception()) is not None:
-            self.refuse(error)
-        else:
-            settle(self.future, execution.result())
-
-    def refuse(self, error: BaseException) -> None:
-        """Say as the outcome that the user's executor could not run the call."""
-        text = f"the executor could not run the call: {error or type(error).__name__}; give one of threads"
-        settle(self.future, Outcome(error=Refused(text)))
-
     def _value(self) -> Any:
-        value = self.call.function(*self.call.args, **self.call.kwargs)
-        if not isinstance(value, Generator):
+        value = self._call.function(*self._call.args, **self._call.kwargs)
+        if type(value) is str or not isinstance(value, Generator):
             return value
         items: list[Any] = []
         for item in value:
@@ -221,15 +204,44 @@ class _Job:
         return items
 
 
-async def _in_time(future: asyncio.Future[Outcome], timeout: float | None) -> Outcome:
-    """Return the outcome, or `LATE`. Cheaper than `asyncio.wait_for`, and nothing is cancelled."""
-    if timeout is None:
-        return await future
-    timer = future.get_loop().call_later(timeout, set_once, future, LATE)
+async def carried(steps: Steps[T], agent_is_back: Callable[[], None] | None = None) -> T:
+    """Carry steps on the running event loop; plain calls have an executor."""
+    answer: Any = None
     try:
-        return await future
+        while True:
+            step = steps.send(answer)
+            if isinstance(step, Wait):
+                answer = await _arrives(step)
+            elif isinstance(step, Call):
+                raise TypeError("steps on an event loop need an executor for plain calls")
+            else:
+                answer = None
+                if agent_is_back is not None:
+                    agent_is_back()
+    except StopIteration as end:
+        value: T = end.value
+        return value
     finally:
-        timer.cancel()
+        steps.close()
+
+
+async def _arrives(wait: Wait) -> bool:
+    if not wait.future.done():
+        loop = asyncio.get_running_loop()
+        waiter: asyncio.Future[None] = loop.create_future()
+        wait.future.add_done_callback(lambda _: settle(waiter, None))
+        timer = None if wait.timeout is None else loop.call_later(wait.timeout, set_once, waiter, None)
+        try:
+            await waiter
+        finally:
+            if timer is not None:
+                timer.cancel()
+    return wait.future.done()
+
+
+def _refused(error: BaseException) -> Outcome:
+    text = f"the executor could not run the call: {error or type(error).__name__}; give one of threads"
+    return Outcome(error=Refused(text))
 
 
 async def _consume(call: Call) -> Outcome:

@@ -3,7 +3,15 @@
 from agenttrace.core.summary import RunSummary, TraceSummary
 from agenttrace.store.health import StoreHealth
 from agenttrace.store.memory import MemoryStore
-from agenttrace.store.opening import open_store
+from agenttrace.store.opening import default_store, open_store
 from agenttrace.store.sqlite import SQLiteStore
 
-__all__ = ["MemoryStore", "RunSummary", "SQLiteStore", "StoreHealth", "TraceSummary", "open_store"]
+__all__ = [
+    "MemoryStore",
+    "RunSummary",
+    "SQLiteStore",
+    "StoreHealth",
+    "TraceSummary",
+    "default_store",
+    "open_store",
+]

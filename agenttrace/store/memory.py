@@ -10,6 +10,7 @@ from itertools import repeat
 from typing import Any
 
 from agenttrace.core.batch import Batch, Destination, Refusal, ScoreRow, Unsent, UnsentCounts
+from agenttrace.core.protocols import KeepsUnsent, Store
 from agenttrace.core.report import EvaluationReport
 from agenttrace.core.score import Score
 from agenttrace.core.span import Span
@@ -28,7 +29,7 @@ _SCORE_BYTES = 600
 _ID_DIGITS = 32
 
 
-class MemoryStore:
+class MemoryStore(Store, KeepsUnsent):
     """Keeps spans, scores, runs and datasets in memory, up to about `max_bytes` of spans.
 
     Beyond that the oldest traces go (of a single trace that is larger, its oldest spans), counted as
@@ -261,6 +262,10 @@ class MemoryStore:
             others = [entry for entry in self._scores if entry[0] != trace_id]
             self._scores = deque(others, maxlen=_MOST_SCORES)
             return True
+
+    def delete_run(self, run_id: str) -> bool:
+        with self._lock:
+            return self._reports.pop(run_id.lower(), None) is not None
 
     def health(self) -> StoreHealth:
         """The state of this moment."""

@@ -1,4 +1,7 @@
-"""`open_store`: from a setting to its store (a file, or memory), to which senders are then attached."""
+"""`open_store`: from a setting to its store (a file, or memory), to which senders are then attached.
+
+`default_store` is the one that all who name none share.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,7 @@ def open_store(where: str | Path | None = None) -> Store:
         ConfigError: the path is empty, an address of another kind, or a directory.
     """
     if where is None:
-        where = os.environ.get(ENVIRONMENT) or DEFAULT_PATH
+        where = _default_setting()
     if where == MEMORY:
         return MemoryStore()
     text = _path_of(os.fspath(where))
@@ -44,6 +47,26 @@ def open_store(where: str | Path | None = None) -> Store:
     if path.is_dir():
         raise ConfigError(f"{text} is a directory; give the path of a file in it, as {path / 'traces.db'}")
     return SQLiteStore(path)
+
+
+_default_stores: dict[str, Store] = {}
+
+
+def default_store() -> Store:
+    """The store of those who name none: one object for the process, for each file that the setting names.
+
+    Raises:
+        ConfigError: what ``AGENTTRACE_STORE`` says cannot name a store.
+    """
+    where = _default_setting()
+    place = where if where == MEMORY or ":" in where else os.path.abspath(where)
+    store = _default_stores.get(place)
+    # Of two threads that come here together both get the store that is put in first.
+    return _default_stores.setdefault(place, open_store(where)) if store is None else store
+
+
+def _default_setting() -> str:
+    return os.environ.get(ENVIRONMENT) or DEFAULT_PATH
 
 
 def _path_of(setting: str) -> str:

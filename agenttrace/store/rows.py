@@ -242,7 +242,7 @@ def dataset_value(text: str) -> Any:
 
 
 SCORE_COLUMNS = "name, value, threshold, outcome, reason, error, model, cost, duration, rest"
-_RARE = ("details", "diff", "strict", "usage", "metadata")
+_RARE = ("details", "diff", "strict", "usage", "metadata", "lower_is_better")
 
 
 def score_row(score: Score) -> tuple[Any, ...]:

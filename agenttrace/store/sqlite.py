@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from agenttrace.core.batch import Batch, Destination, Refusal, ScoreRow, Unsent, UnsentCounts
 from agenttrace.core.errors import ExportError, StoreError
+from agenttrace.core.protocols import KeepsUnsent, Store
 from agenttrace.core.report import EvaluationReport
 from agenttrace.core.score import Score
 from agenttrace.core.span import Span
@@ -24,6 +25,7 @@ from agenttrace.store.connection import read
 from agenttrace.store.evaluation_writes import (
     claim_pending,
     delete_pending,
+    delete_run,
     insert_dataset,
     insert_pending,
     insert_report,
@@ -48,7 +50,7 @@ _READY_TIMEOUT = 0.2
 """Seconds that opening ahead of time waits for other processes: the first write may wait longer."""
 
 
-class SQLiteStore:
+class SQLiteStore(Store, KeepsUnsent):
     """Keeps everything in one SQLite file, which any number of processes may share.
 
     Making one opens nothing; the file is made at the first write. `export` raises only while other processes
@@ -132,7 +134,7 @@ class SQLiteStore:
         """Keep spans alone; see `write`."""
         self.write(Batch(spans))
 
-    def write_scores(self, scores: Sequence[tuple[str, str | None, Score]]) -> None:
+    def write_scores(self, scores: Sequence[tuple[str | None, str | None, Score]]) -> None:
         """Keep scores alone, each with its trace id and span id (None: the whole trace); see `write`."""
         self.write(Batch(scores=[ScoreRow(*row) for row in scores]))
 
@@ -208,6 +210,12 @@ class SQLiteStore:
         if not os.path.lexists(self.path):
             return was_in_memory
         return self._must_write(delete) or was_in_memory
+
+    def delete_run(self, run_id: str) -> bool:
+        was_in_memory = self._fallback.memory.delete_run(run_id)
+        if not os.path.lexists(self.path):
+            return was_in_memory
+        return self._must_write(lambda db, _: delete_run(db, run_id.lower())) or was_in_memory
 
     def unsent(self, destination: Destination, *, most: int, max_bytes: int) -> Unsent | None:
         waiting = self._fallback.memory.unsent(destination, most=most, max_bytes=max_bytes)

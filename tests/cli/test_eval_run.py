@@ -162,3 +162,69 @@ def test_what_is_stored_of_a_run_holds_no_secret(agenttrace, tmp_path):
         ((reason, rest),) = db.execute("SELECT reason, rest FROM scores").fetchall()
     assert json.loads(example)["input"] == {"password": "[redacted]"}
     assert "abcdefghijklmnop0123" not in f"{example} {reason} {rest}"
+
+
+SEVERAL = """\
+examples:
+  - {name: pays, input: {n: 1}, expected_tools: [look, pay], tags: [money]}
+  - {name: looks, input: {n: 2}, expected_tools: [look]}
+  - {name: looks again, input: {n: 3}, expected_tools: [look], tags: [slow]}
+"""
+
+
+@pytest.mark.parametrize(
+    ("options", "count"),
+    [
+        ([], 3),
+        (["--only", "pays"], 1),
+        (["--only", "looks*"], 2),
+        (["--only", "looks*", "--limit", 1], 1),
+        (["--tag", "money", "--tag", "slow"], 2),
+    ],
+)
+def test_examples_are_chosen_by_name_tag_and_number(agenttrace, examples, options, count):
+    path = examples()
+    path.write_text(SEVERAL)
+    ran = agenttrace("eval", "run", path, "--function", "shop:agent", "--scorer", "ToolOrder", *options)
+    assert f"TEST RESULTS: {count}/{count} passed" in ran.out
+
+
+def test_a_name_that_no_example_has_is_2_with_the_nearest_one(agenttrace, examples):
+    path = examples()
+    path.write_text(SEVERAL)
+    ran = agenttrace("eval", "run", path, "--scorer", "ToolOrder", "--only", "lokks")
+    assert (ran.code, ran.err) == (2, "Error: no example is called 'lokks'; did you mean 'looks'?\n")
+
+
+def test_two_examples_of_one_name_are_2_with_both_places(agenttrace, examples):
+    path = examples()
+    path.write_text(SEVERAL.replace("looks again", "looks"))
+    ran = agenttrace("eval", "run", path, "--scorer", "ToolOrder")
+    assert ran.code == 2
+    assert "tests.yaml:4: examples[2].name: the name 'looks' is that of the example in line 3, too" in ran.err
+
+
+UPDATABLE = "examples:\n  - {name: a, input: {n: 2}, expected_tools: [look, {pay: {n: 1}}]}  # mine\n"
+
+
+def test_update_shows_the_diff_then_writes(agenttrace, examples):
+    path = examples()
+    path.write_text(UPDATABLE)
+    command = ("eval", "run", path, "--function", "shop:agent", "--scorer", "ToolOrder", "--update")
+    ran = agenttrace(*command)
+    assert ran.code == 1  # the run failed; what it is compared with changes for the next one
+    assert "-  - {name: a, input: {n: 2}, expected_tools: [look, {pay: {n: 1}}]}  # mine" in ran.out
+    assert ran.out.endswith("tests.yaml: 1 example updated\n")
+    assert path.read_text() == UPDATABLE.replace(", {pay: {n: 1}}", "")
+    assert agenttrace(*command).out.endswith("tests.yaml: nothing to update\n")
+
+
+def test_update_of_a_read_only_file_is_2_and_the_diff_was_shown(agenttrace, examples):
+    path = examples()
+    path.write_text(UPDATABLE)
+    path.chmod(0o444)
+    ran = agenttrace("eval", "run", path, "--function", "shop:agent", "--scorer", "ToolOrder", "--update")
+    assert ran.code == 2
+    assert "-  - {name: a" in ran.out
+    assert "the file is read-only; nothing was written" in ran.err
+    assert path.read_text() == UPDATABLE

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -17,9 +18,39 @@ def scripts(document: Path) -> list[str]:
     """The Python blocks of a document, in order: they may build on one another.
 
     A block marked ``fails`` is expected to end in EvaluationFailed; one marked ``file=name`` is also written
-    to that file, as a YAML block may be.
+    to that file, as a YAML block may be. The commands of a console block marked ``runs`` are run after all
+    Python blocks.
     """
     return FENCE.findall(document.read_text())
+
+
+PROGRAMS = {
+    "agenttrace": ["-m", "agenttrace"],
+    "pytest": ["-m", "pytest", "-pno:cacheprovider", "-pno:randomly", "-pno:langsmith_plugin"],
+    "python": [],
+}
+EXIT_CODE = re.compile(r"# exit code (\d+)")
+
+
+def commands(document: Path) -> list[tuple[list[str], int, list[str]]]:
+    """The commands to run: each with its exit code (0, or a comment's) and the lines shown below it."""
+    found: list[tuple[list[str], int, list[str]]] = []
+    for language, marks, body in scripts(document):
+        if language != "console" or "runs" not in marks.split():
+            continue
+        for line in body.splitlines():
+            if line.startswith("$ "):
+                code = EXIT_CODE.search(line)
+                found.append((shlex.split(line[2:], comments=True), int(code[1]) if code else 0, []))
+            elif line.strip():
+                found[-1][2].append(line)
+    return found
+
+
+def is_in(shown: str, output: str) -> bool:
+    """Whether a line of a document is in a program's output: its parts between dots, whatever the spaces."""
+    parts = [" ".join(part.split()) for part in shown.split("…")]
+    return any(all(part in " ".join(line.split()) for part in parts) for line in output.splitlines())
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
@@ -38,20 +69,25 @@ def test_the_examples_of_a_document_run(document, tmp_path):
             caught = "except AssertionError as failure:\n    print(failure)\n"
             body = f"try:\n{indented}{caught}else:\n    raise SystemExit('did not fail')\n"
         lines.append(body)
-    if not lines:
-        return
-    script = tmp_path / "document.py"
-    script.write_text("\n".join(lines))
-    environment = {**os.environ, "AGENTTRACE_STORE": str(tmp_path / "traces.db")}
-    done = subprocess.run(
-        [sys.executable, "-W", "error", str(script)],
-        cwd=tmp_path,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
+    ours = {key: value for key, value in os.environ.items() if not key.startswith(("PYTEST_", "GITHUB_"))}
+    environment = {**ours, "AGENTTRACE_STORE": str(tmp_path / "traces.db"), "COLUMNS": "160"}
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, *arguments]
+        return subprocess.run(
+            command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120
+        )
+
+    if lines:
+        script = tmp_path / "document.py"
+        script.write_text("\n".join(lines))
+        done = run("-W", "error", str(script))
+        assert done.returncode == 0, done.stderr[-3000:]
+    for (program, *arguments), code, shown in commands(document):
+        done = run(*PROGRAMS[program], *arguments)
+        output = done.stdout + done.stderr
+        assert done.returncode == code, f"{program} {arguments}: {done.returncode}\n{output[-3000:]}"
+        assert [line for line in shown if not is_in(line, output)] == [], output[-3000:]
 
 
 def test_every_python_block_that_does_not_run_says_why():
@@ -70,6 +106,22 @@ def test_every_relative_link_leads_somewhere():
         for document in DOCUMENTS
         for target in re.findall(r"\]\((?!https?:|#|mailto:)([^)#\s]+)", document.read_text())
         if not (document.parent / target).exists()
+    ]
+    assert broken == []
+
+
+def anchors(document: Path) -> set[str]:
+    """What a link may name after ``#``: the headings, in GitHub's spelling."""
+    headings = re.findall(r"^#+ (.+)$", FENCE.sub("", document.read_text()), re.M)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_every_link_to_a_heading_leads_to_one():
+    broken = [
+        f"{document.name}: {path}#{anchor}"
+        for document in DOCUMENTS
+        for path, anchor in re.findall(r"\]\((?!https?:)([^)#\s]*)#([^)\s]+)", document.read_text())
+        if (target := document.parent / path if path else document).exists() and anchor not in anchors(target)
     ]
     assert broken == []
 

@@ -1,5 +1,6 @@
 """Importing is light, and has no effects."""
 
+import os
 import subprocess
 import sys
 
@@ -54,4 +55,4 @@ def test_importing_every_room_writes_no_file_and_starts_no_thread(tmp_path):
 def test_a_dotenv_file_in_the_working_directory_is_not_read(tmp_path):
     (tmp_path / ".env").write_text("AGENTTRACE_STORE=/elsewhere/traces.db\nOPENAI_API_KEY=sk-not-for-us\n")
     code = "import os, agenttrace; agenttrace.Tracer; print(os.environ.get('AGENTTRACE_STORE'))"
-    assert run(code, tmp_path) == "None"
+    assert run(code, tmp_path) == os.environ["AGENTTRACE_STORE"]

@@ -15,7 +15,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 CEILING = 400
 LONGER = {
-    "tracer.py": 500,  # all that a tracer can do stands on one page, each parameter by its name
+    "tracer.py": 540,  # all that a tracer can do stands on one page, each method with its help
     "core/protocols.py": 480,  # so does every extension point
 }
 FUNCTION_CEILING = 50

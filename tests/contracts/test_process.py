@@ -23,7 +23,6 @@ STARTS_THREADS = {"Thread", "Timer", "start_new_thread", "start_joinable_thread"
 WARNS = {"warning", "error", "exception", "critical"}
 OTHER_WARNINGS = {
     "evaluation/engine.py",  # the callback that raised is not called again
-    "evaluation/run.py",  # each report that could not be stored
     "exporters/otlp_request.py",  # once a process
     "online/alerts.py",  # what `log_alert` is for
     "store/health.py",  # its causes are among the numbers of the store's health

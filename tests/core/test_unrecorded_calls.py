@@ -492,3 +492,14 @@ def test_many_calls_are_joined_and_answered_each_with_its_own() -> None:
     assert [call.arguments["n"] for call in calls if call.name == "find"] == [-n for n in range(2_000)]
     outputs = [call.output for call in calls if call.name == "refund"]
     assert outputs == [str(n) if n % 2 else None for n in range(2_000)]
+
+
+def test_messages_in_parts_ask_and_answer_too() -> None:
+    run = Run()
+    part = {"type": "tool_call", "id": "1", "name": "find", "arguments": {"name": "ann"}}
+    answer = {"type": "tool_call_response", "id": "1", "response": "none"}
+    run.span("chat", "llm", input={"tools": OFFERED}, output=[{"role": "assistant", "parts": [part]}])
+    run.messages.append({"role": "tool", "parts": [answer]})
+    run.ends()
+    (call,) = run.calls()
+    assert (call.name, call.arguments, call.output) == ("find", {"name": "ann"}, "none")

@@ -113,7 +113,11 @@ def test_a_byte_order_mark_and_utf16_are_read(tmp_path: Path) -> None:
         ("{}", None, "there is no key 'examples', but nothing"),
         ('{"examples": null}', 1, "'examples' holds nothing, wanted a list"),
         ('{"examples": {}}', 1, "'examples' holds a dict"),
-        ('{\n"examples": [],\n"scorers": 1}', 3, "unknown key 'scorers' beside 'examples'"),
+        (
+            '{\n"examples": [],\n"scorer": 1}',
+            3,
+            "unknown key 'scorer' beside 'examples'; did you mean 'scorers'?",
+        ),
         ('{"examples": [\n{"input": "a"},\n3]}', 3, "examples[1]: got int 3, wanted a mapping"),
         ('{"examples": [\n{"inptu": "a"}]}', 2, "examples[0]: an Example has no field 'inptu'; did you mean"),
         (

@@ -64,6 +64,10 @@ class MemoryResults:
     def __init__(self, broken=False):
         self.broken = broken
         self.reports = []
+        self.spans = []
+
+    def write(self, batch):
+        self.spans += batch.spans
 
     def write_report(self, report):
         if self.broken:

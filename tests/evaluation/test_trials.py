@@ -207,13 +207,19 @@ def test_pass_hat_k_of_the_airline_runs_takes_five_lines():
 @pytest.mark.skipif(not AIRLINE.exists(), reason="needs the real data beside the project")
 def test_pass_hat_k_of_the_airline_runs_by_the_order_of_their_writes():
     def writes(calls):
-        return [{"name": call["name"], "arguments": call["args"]} for call in calls if call.get("kind") == "write"]
+        return [
+            {"name": call["name"], "arguments": call["args"]} for call in calls if call.get("kind") == "write"
+        ]
 
     runs = []
     for record in map(json.loads, gzip.decompress(AIRLINE.read_bytes()).splitlines()):
-        expected = [{"tool_name": c["name"], "parameters": c["arguments"]} for c in writes(record["expected"])]
+        expected = [
+            {"tool_name": c["name"], "parameters": c["arguments"]} for c in writes(record["expected"])
+        ]
         runs.append(
-            Example(name=str(record["task_id"]), expected_tools=expected, tools_called=writes(record["actual"]))
+            Example(
+                name=str(record["task_id"]), expected_tools=expected, tools_called=writes(record["actual"])
+            )
         )
     pass_hat = run_evaluation(runs, [ToolOrderScorer()], trials_by="name").summary().pass_hat
     assert [round(value, 2) for value in pass_hat.values()] == [0.46, 0.34, 0.29, 0.26]

@@ -95,6 +95,17 @@ def adds_up(counts):
     return counts["asked"] == sum(counts[name] for name in ends)
 
 
+def test_the_counts_are_there_before_the_first_evaluation_and_have_the_same_names_after_it(tracer):
+    before = tracer.stats()["evaluations"]
+    assert before["asked"] == 0
+    assert adds_up(before)
+    tracer.async_evaluate([Length()], actual_output="a reply")
+    assert tracer.wait_for_evaluations(10.0)
+    after = tracer.stats()["evaluations"]
+    assert list(before) == list(after)
+    assert (after["asked"], after["scored"]) == (1, 1)
+
+
 def test_the_score_lands_on_the_span_that_asked(tracer):
     span_ids = {}
 
@@ -351,10 +362,10 @@ def test_no_new_thread_for_a_callback_is_a_failed_call(tracer, monkeypatch, capl
 
     run = Isolation._on_thread
 
-    async def refuses(self, call, timeout):
+    def refuses(self, call):
         if call.function is called:
             raise RuntimeError("can't start new thread")
-        return await run(self, call, timeout)
+        return (yield from run(self, call))
 
     monkeypatch.setattr(Isolation, "_on_thread", refuses)
     handles = [tracer.async_evaluate([Length()], on_result=called) for _ in range(4)]

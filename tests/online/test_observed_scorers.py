@@ -218,12 +218,12 @@ def test_where_python_starts_no_more_threads_at_the_end_what_is_not_done_is_pend
     describe = tracer.observe(scorers=[Good()])(lambda: 1)
     run, used = Isolation._on_thread, []
 
-    async def refuses(self, call, timeout):
+    def refuses(self, call):
         if len(used) >= threads:
             raise RuntimeError("can't create new thread at interpreter shutdown")
         used.append(call)
         try:
-            return await run(self, call, timeout)
+            return (yield from run(self, call))
         finally:
             used.remove(call)
 

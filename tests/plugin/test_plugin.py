@@ -10,6 +10,9 @@ from textwrap import dedent
 
 import pytest
 
+from agenttrace.core.report import EvaluationReport
+from agenttrace.store import open_store
+
 EXAMPLES = """
 examples:
 - name: right
@@ -38,6 +41,16 @@ def test_refund(order, amount):
     return refund(order, amount)
 """
 
+RAISES = """
+turns = iter(range(100))
+
+@pytest.mark.agenttrace([Example(name="one", expected_tools=["refund"])], scorers=[ToolOrderScorer()])
+def test_raises(example):
+    if next(turns) % 2 == 0:
+        raise KeyError("no such order")
+    refund(1, 2)
+"""
+
 
 class Project:
     """A directory with tests, and what a run of pytest there gave."""
@@ -46,6 +59,7 @@ class Project:
         self.path = path
 
     def write(self, name, text):
+        (self.path / name).parent.mkdir(parents=True, exist_ok=True)
         (self.path / name).write_text(dedent(text))
 
     def run(self, *options, **environment):
@@ -166,16 +180,29 @@ def test_flaky(example):
         assert "1 passed" in project.run("--agenttrace-trials=5")[-1]
         assert "over 5 of 5" in project.out
 
-    def test_is_stored_where_the_option_says(self, project):
+    @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["one process", "two workers"])
+    def test_is_a_result_of_one_run_where_the_option_says(self, project, workers):
         project.write("test_shop.py", SHOP + MARKED)
-        project.run("--agenttrace-store=results.db")
-        from agenttrace.store import open_store
+        project.write("test_raises.py", SHOP + RAISES)
+        lines = project.run("--agenttrace-store=results.db", *workers)
+        store = open_store(str(project.path / "results.db"))
+        (summary,) = store.runs()
+        assert (summary.passed, summary.failed, summary.errored) == (1, 2, 0)
+        assert f"run {summary.run_id[:8]} in results.db" in lines
+        results = EvaluationReport.from_dict(store.run(summary.run_id)).results
+        assert [(result.name, result.position, result.outcome) for result in results] == [
+            ("test_raises.py::test_raises[one]", 0, "failed"),
+            ("test_shop.py::test_refund[right]", 1, "passed"),
+            ("test_shop.py::test_refund[wrong]", 2, "failed"),
+        ]
+        assert "KeyError: 'no such order'" in results[0].error
 
-        runs = open_store(str(project.path / "results.db")).runs()
-        assert {run.name for run in runs} == {
-            "test_shop.py::test_refund[right]",
-            "test_shop.py::test_refund[wrong]",
-        }
+    def test_of_several_trials_goes_on_where_one_raises(self, project):
+        project.write(
+            "test_raises.py",
+            SHOP + RAISES.replace("scorers=", 'trials=4, require="pass_rate >= 0.5", scorers='),
+        )
+        assert "1 passed" in project.run()[-1]
 
 
 ASYNC = """
@@ -214,7 +241,7 @@ def test_the_examples_of_the_page_are_tests(project):
     page = (Path(__file__).parents[2] / "docs" / "testing.md").read_text()
     for name, text in re.findall(r"^```\w+ file=(\S+)\n(.*?)^```", page, re.M | re.S):
         project.write(name, text)
-    assert "1 passed, 1 xfailed" in project.run()[-1]
+    assert "1 passed, 1 xfailed" in project.run("test_refunds.py")[-1]
 
 
 class TestAsync:

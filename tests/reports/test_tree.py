@@ -112,3 +112,15 @@ def test_durations_have_a_readable_unit():
         "2.34 s",
         "1.5 min",
     ]
+
+
+def test_a_failed_score_has_its_diff_and_one_that_passed_has_none():
+    diff = "    ✓ 1  look()\n    - 2  pay()   missing"
+    spans = [span(1, None, "agent", 0, 1), span(2, 1, "look", 0, 1)]
+    failed = Score.of("Tool Order", 0.5, 1.0, diff=diff)
+    text = text_of(spans, [(None, failed), ("0000000000000002", failed)])
+    assert "✗ Tool Order: 0.5 (threshold 1.0)\n    ✓ 1  look()\n    - 2  pay()   missing\n" in text
+    assert "\n           - 2  pay()   missing" in text
+    assert "missing" not in text_of(spans, [(None, Score.of("Tool Order", 1.0, 1.0, diff=diff))])
+    long = Score.of("Tool Order", 0.5, 1.0, diff="- x\n" * 1_000)
+    assert "… 940 more lines" in text_of(spans, [(None, long)])

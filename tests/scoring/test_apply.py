@@ -13,8 +13,9 @@ from agenttrace.core.trace import Trace
 from agenttrace.evaluation import run_evaluation
 from agenttrace.scorers import ToolOrderScorer
 from agenttrace.scoring.apply import apply_scorer
-from agenttrace.scoring.isolation import Isolation
+from agenttrace.scoring.isolation import carried
 from tests.evaluation.evaluation_fakes import Answer, Does, scored
+from tests.scoring.test_isolation import isolated
 
 
 def score_of(function, timeout=5.0):
@@ -91,14 +92,12 @@ def test_async_code_that_blocks_its_loop_costs_the_others_nothing():
             return scored(1.0)
 
     async def both():
-        isolation = Isolation()
-        try:
-            blocking = asyncio.create_task(apply_scorer(Blocks(), Example(), Trace([]), isolation, 0.3))
+        with isolated() as isolation:
+            blocking = asyncio.create_task(applied(Blocks(), Example(), Trace([]), isolation, 0.3))
             await asyncio.sleep(0.1)
-            return await asyncio.gather(blocking, apply_scorer(Fine(), Example(), Trace([]), isolation, 0.3))
-        finally:
+            fine = await applied(Fine(), Example(), Trace([]), isolation, 0.3)
             gate.set()
-            isolation.close()
+            return await blocking, fine
 
     blocks, fine = asyncio.run(both())
     assert "no score within 0.3 s" in blocks.reason
@@ -118,7 +117,7 @@ def test_an_expectation_that_only_the_run_shows_to_be_wrong_is_named_with_its_pl
     trace = Trace(Trace.from_calls(["refund"]).spans, tools=tools)
     written = Example.from_dict({"expected_tools": ["refnd"]}, source="refunds.yaml:12")
     for example, place in ((written, "refunds.yaml:12: "), (Example(expected_tools=["refnd"]), "")):
-        score = asyncio.run(applied(ToolOrderScorer(), example, trace))
+        score = score_at_once(ToolOrderScorer(), example, trace)
         assert score.outcome == "errored"
         assert score.reason == (
             f"the expectation cannot be used: {place}the expected tool 'refnd' is not among the recorded "
@@ -127,12 +126,13 @@ def test_an_expectation_that_only_the_run_shows_to_be_wrong_is_named_with_its_pl
         assert score.error == score.reason
 
 
-async def applied(scorer, example, trace):
-    isolation = Isolation()
-    try:
-        return await apply_scorer(scorer, example, trace, isolation, 5.0)
-    finally:
-        isolation.close()
+async def applied(scorer, example, trace, isolation, timeout):
+    return await carried(apply_scorer(scorer, example, trace, isolation, timeout))
+
+
+def score_at_once(scorer, example, trace):
+    with isolated() as isolation:
+        return asyncio.run(applied(scorer, example, trace, isolation, 5.0))
 
 
 def test_an_exception_that_cannot_be_printed_is_still_an_errored_score():

@@ -2,12 +2,15 @@ import asyncio
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from contextvars import copy_context
 from functools import partial
 
 import pytest
 
-from agenttrace.scoring.isolation import Call, Isolation, is_async
+from agenttrace.process.loop_thread import LoopKeeper
+from agenttrace.process.threads import DaemonExecutor
+from agenttrace.scoring.isolation import Call, Isolation, carried, is_async
 
 
 async def coroutine():
@@ -38,13 +41,23 @@ def test_plain_callables_are_not_taken_for_async_ones(function):
     assert not is_async(function)
 
 
+@contextmanager
+def isolated():
+    threads, loops = DaemonExecutor(), LoopKeeper()
+    isolation = Isolation(threads, loops.loop)
+    try:
+        yield isolation
+    finally:
+        isolation.close()
+        threads.shutdown()
+        loops.close()
+
+
 def outcomes_of(*functions, timeout=5.0):
     async def run():
-        isolation = Isolation()
-        try:
-            return [await isolation.run(Call(f, (), {}, copy_context()), timeout) for f in functions]
-        finally:
-            isolation.close()
+        with isolated() as isolation:
+            calls = [Call(function, (), {}, copy_context(), timeout) for function in functions]
+            return [await carried(isolation.run(call)) for call in calls]
 
     return asyncio.run(run())
 

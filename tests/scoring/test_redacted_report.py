@@ -204,7 +204,8 @@ def test_a_tracer_s_own_rule_sees_the_values_under_the_names_that_spans_give_the
         {"any_of": ["wait", {"tool_name": "pay", "result_dependencies": ["file"]}]},
     ]
     assert stored.additional_metadata == {"owner": "<owner>"}
-    assert store.reports[0].metadata == {"ci": "<ci>"}
+    assert store.reports[0].metadata["ci"] == "<ci>"
+    assert len(store.reports[0].metadata["examples"][0]["fingerprint"]) == 16
 
 
 @pytest.mark.parametrize("answer", [5, None, ["x"], {"y": 1}])

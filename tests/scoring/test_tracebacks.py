@@ -42,7 +42,7 @@ def test_an_endless_chain_of_causes_ends():
 
 
 def test_an_error_inside_the_engine_alone_still_says_what_it_was():
-    text = users_traceback(raised(lambda: Isolation().run(1, 2, 3)))
+    text = users_traceback(raised(lambda: Isolation(None, None).run(1, 2, 3)))
     assert text.splitlines()[-1].startswith("TypeError: Isolation.run() takes")
 
 

@@ -217,3 +217,16 @@ def test_nothing_exported_is_nothing_kept(store):
     store.export([])
     assert store.traces() == []
     assert store.health().written == 0
+
+
+def test_a_deleted_run_is_gone_with_its_scores_and_its_neighbour_stays(store):
+    first, second = a_report(), a_report()
+    store.write_report(first)
+    store.write_report(second)
+    trace_id = first[0].trace_id
+    assert store.delete_run(first.run_id) is True
+    assert store.delete_run(first.run_id) is False
+    assert [run.run_id for run in store.runs()] == [second.run_id]
+    assert store.run(first.run_id) is None
+    if trace_id is not None:
+        assert len(store.scores(trace_id)) == len(second[0].scores)

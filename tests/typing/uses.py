@@ -36,6 +36,7 @@ from agenttrace import (
     seq,
     webhook,
 )
+from agenttrace.core.batch import ScoreRow
 from agenttrace.core.protocols import (
     ChatModel,
     ChecksExamples,
@@ -124,6 +125,8 @@ def blocks_and_captures_are_typed() -> None:
     with tracer.capture() as captured, tracer.turn(2):
         lookup(7)
     assert_type(captured.trace, Trace)
+    assert_type(tracer.store.health().waiting, int)
+    tracer.store.write_scores([ScoreRow(captured.trace.trace_id, None, Score.of("helpful", 1.0, 0.5))])
     assert_type(captured.trace.tool_calls, tuple[ToolCall, ...])
     assert_type(captured.trace.tool_calls[0].failed, bool | None)
 

@@ -1,0 +1,186 @@
+"""The options that write a report to files: ``--junit``, ``--md``, ``--json``, ``--csv``."""
+
+from __future__ import annotations
+
+import functools
+import os
+import stat
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from agenttrace.core.errors import AgentTraceError
+from agenttrace.core.report import EvaluationReport
+from agenttrace.datasets.files import write_text
+from agenttrace.reports import (
+    append_step_summary,
+    csv_report,
+    json_report,
+    junit_report,
+    markdown_report,
+    report_lines,
+    show,
+    terminal_width,
+)
+from agenttrace.reports.markdown import STEP_SUMMARY
+from agenttrace.reports.text import Line, safe
+from agenttrace.scoring.redacted import redacted_report
+from agenttrace.tracing.redaction import Redaction
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+STDOUT = "-"
+_FORMATS = {
+    "junit": "JUnit XML, for a CI.",
+    "md": "Markdown, for a pull request's comment.",
+    "json": "JSON: see report.schema.json.",
+    "csv": "CSV with a row for each score.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ReportFiles:
+    """The files that a report is to be written to: pairs of a format and a path, ``-`` for stdout."""
+
+    targets: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def use_stdout(self) -> bool:
+        """Whether one of them is stdout, which then has nothing else on it."""
+        return any(path == STDOUT for _, path in self.targets)
+
+    def check(self) -> None:
+        """Try every path before anything is run; directories that are missing are made.
+
+        Raises:
+            click.BadParameter: a file cannot be written there, or two reports would be one file.
+        """
+        paths = [path if path == STDOUT else os.path.realpath(path) for _, path in self.targets]
+        for place, (format_name, path) in enumerate(self.targets):
+            reason = "another report goes there" if paths[place] in paths[:place] else _why_not(path)
+            if reason is not None:
+                raise click.BadParameter(f"{path}: {reason}", param_hint=f"--{format_name}")
+
+    def write(
+        self, report: EvaluationReport, redaction: Redaction, comparison: Sequence[str] = ()
+    ) -> list[str]:
+        """Write the files, without secrets, as the store keeps them; returns what could not be written.
+
+        `comparison` are lines about this run and a baseline, for the Markdown.
+        """
+        failures: list[str] = []
+        if not self.targets:
+            return failures
+        report = redacted_report(report, redaction)
+        for format_name, path in self.targets:
+            try:
+                _write(path, _text_of(format_name, report, comparison))
+            except (AgentTraceError, OSError) as error:
+                failures.append(f"{path}: {error}" if path not in str(error) else str(error))
+        return failures
+
+
+def report_options(command: F) -> F:
+    """Add the options to a command, which gets them checked, as `files`."""
+
+    @functools.wraps(command)
+    def with_files(*args: Any, **kwargs: Any) -> Any:
+        chosen = ((name, path) for name in _FORMATS for path in kwargs.pop(f"{name}_paths"))
+        files = ReportFiles(tuple(chosen))
+        files.check()
+        return command(*args, files=files, **kwargs)
+
+    decorated: Any = with_files
+    for name, text in reversed(_FORMATS.items()):
+        decorated = click.option(
+            f"--{name}",
+            f"{name}_paths",
+            metavar="FILE",
+            multiple=True,
+            help=f"Write the report as {text} - is stdout.",
+        )(decorated)
+    result: F = decorated
+    return result
+
+
+def finish(
+    report: EvaluationReport,
+    code: int,
+    files: ReportFiles,
+    redaction: Redaction,
+    comparison: Sequence[Line] = (),
+) -> int:
+    """Print the report and its comparison with a baseline, write its files and the CI's step summary.
+
+    Returns the command's exit code.
+
+    A file that cannot be written after all makes the code 2 where it was 0; the report was printed by then.
+    """
+    stream = sys.stderr if files.use_stdout else sys.stdout
+    show(report_lines(report, terminal_width(stream)), stream)
+    show(comparison, stream)
+    lines = [line.text for line in comparison]
+    failures = files.write(report, redaction, lines)
+    for failure in failures:
+        click.echo(f"Error: the report was not written to {safe(failure)}", err=True)
+    try:
+        if os.environ.get(STEP_SUMMARY):
+            append_step_summary(markdown_report(redacted_report(report, redaction), lines))
+    except OSError as error:
+        click.echo(f"the step summary could not be written: {error}", err=True)
+    return code or (2 if failures else 0)
+
+
+def _text_of(format_name: str, report: EvaluationReport, comparison: Sequence[str]) -> str:
+    if format_name == "md":
+        return markdown_report(report, comparison)
+    return {"junit": junit_report, "json": json_report, "csv": csv_report}[format_name](report)
+
+
+def _write(path: str, text: str) -> None:
+    """Write a file in one step; what is no file, such as a pipe, gets the text as it is."""
+    if path == STDOUT:
+        click.echo(text, nl=False)
+    elif _is_special(path):
+        with open(path, "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+    else:
+        write_text(Path(os.path.realpath(path)), text)
+
+
+def _is_special(path: str) -> bool:
+    """Whether there is something at the path that is no regular file: a pipe, a terminal, /dev/null."""
+    try:
+        return not stat.S_ISREG(os.stat(path).st_mode)
+    except OSError:
+        return False
+
+
+def _why_not(path: str) -> str | None:
+    """Why no report can be written to a path; None where one can."""
+    return next(_obstacles(path), None)
+
+
+def _obstacles(path: str) -> Iterator[str]:
+    if path == STDOUT:
+        return
+    if not path or os.path.isdir(path):
+        yield "this is a directory, wanted a file" if path else "wanted a path, or - for stdout"
+        return
+    if os.path.exists(path):
+        if not os.access(path, os.W_OK):
+            yield "the file cannot be written"
+        if _is_special(path):
+            return
+    directory = os.path.dirname(os.path.realpath(path))
+    try:
+        os.makedirs(directory, exist_ok=True)
+        with tempfile.TemporaryFile(dir=directory):
+            pass
+    except OSError as error:
+        yield f"cannot be written: {error.strerror or error}"

@@ -1,0 +1,23 @@
+"""``agenttrace runs import``: a run that another store exported."""
+
+from __future__ import annotations
+
+import click
+
+from agenttrace.cli.store_option import store_option
+from agenttrace.evaluation.run_file import read_run
+from agenttrace.store import open_store
+
+
+@click.command("import")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False))
+@store_option
+def runs_import(file: str, store: str | None) -> None:
+    """Put the run of FILE (made by `runs export`) into the store; one with the same id is replaced."""
+    report = read_run(file)
+    target = open_store(store)
+    try:
+        target.write_report(report)
+    finally:
+        target.close()
+    click.echo(f"run {report.run_id[:12]}: {report.name}, {len(report)} results")

@@ -1,0 +1,58 @@
+"""``agenttrace runs list``: the newest evaluation runs, one a line."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import datetime
+
+import click
+
+from agenttrace.cli.store_option import place, store_option, store_to_read
+from agenttrace.core.jsonable import jsonable, to_json
+from agenttrace.core.protocols import RunSummary
+from agenttrace.evaluation.run_reference import branch_of
+from agenttrace.reports.text import show, table_lines
+from agenttrace.reports.tree import duration_text
+
+HEAD = ("RUN", "STARTED", "NAME", "PROJECT", "BRANCH", "PASSED", "FAILED", "ERRORED", "DURATION")
+
+
+@click.command("list")
+@store_option
+@click.option("--project", help="Only this project.")
+@click.option("--branch", help="Only runs made on this git branch.")
+@click.option(
+    "--limit", default=50, show_default=True, type=click.IntRange(1, 100_000), help="At most so many."
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+def runs_list(store: str | None, project: str | None, branch: str | None, limit: int, as_json: bool) -> None:
+    """List evaluation runs, the newest first."""
+    source = store_to_read(store)
+    try:
+        runs = source.runs(project=project, limit=limit if branch is None else 100_000)
+    finally:
+        source.close()
+    runs = [run for run in runs if branch is None or branch_of(run) == branch][:limit]
+    if as_json:
+        for run in runs:
+            click.echo(to_json(jsonable(asdict(run))))
+        return
+    if not runs:
+        click.echo(f"no runs found in {place(source)}; evaluate something first", err=True)
+        return
+    show(table_lines(HEAD, [_row(run) for run in runs]))
+
+
+def _row(run: RunSummary) -> tuple[str, ...]:
+    start = datetime.fromtimestamp(run.started_ns / 1e9).astimezone()
+    return (
+        run.run_id[:12],
+        f"{start:%Y-%m-%d %H:%M:%S}",
+        run.name,
+        run.project,
+        branch_of(run) or "",
+        str(run.passed),
+        str(run.failed),
+        str(run.errored),
+        duration_text(int(run.duration * 1e9)),
+    )

@@ -1,0 +1,51 @@
+"""``agenttrace runs show``: one evaluation run with its report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+import click
+
+from agenttrace.cli.run_option import HELP, stored_run
+from agenttrace.cli.store_option import store_option, store_to_read
+from agenttrace.core.jsonable import jsonable, to_json
+from agenttrace.evaluation.run_file import report_of_run
+from agenttrace.reports.terminal import report_lines
+from agenttrace.reports.text import Line, safe_line, show, value_text
+
+
+@click.command("show", epilog=HELP)
+@click.argument("run", default="last")
+@store_option
+@click.option("--json", "as_json", is_flag=True, help="The whole run as JSON.")
+def runs_show(run: str, store: str | None, as_json: bool) -> None:
+    """Show RUN (the newest without it): what was run, its means, and what failed."""
+    source = store_to_read(store)
+    try:
+        stored = stored_run(source, run)
+    finally:
+        source.close()
+    if as_json:
+        click.echo(to_json(jsonable(stored)))
+        return
+    show(_head(stored))
+    show(report_lines(report_of_run(stored)))
+
+
+def _head(run: Mapping[str, Any]) -> Iterator[Line]:
+    start = datetime.fromtimestamp(run["started_ns"] / 1e9).astimezone()
+    yield Line(f"run {run['run_id']}", "bold")
+    facts = {
+        "name": run["name"],
+        "project": run["project"],
+        "started": f"{start:%Y-%m-%d %H:%M:%S}, took {run['duration']:.1f} s",
+        "model": run["model"],
+        **{name: value for name, value in run["metadata"].items() if name != "examples"},
+    }
+    width = max(map(len, facts))
+    for name, value in facts.items():
+        if value is not None:
+            text = safe_line(value) if isinstance(value, str) else value_text(value)
+            yield Line(f"  {name:<{width}}  {text}")

@@ -1,0 +1,60 @@
+"""The options ``--update`` and ``--yes`` of ``eval run``: expectations become what ran, the diff first."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import click
+
+from agenttrace.core.protocols import Scorer
+from agenttrace.core.report import EvaluationReport
+from agenttrace.evaluation.update import Update, updated
+from agenttrace.reports.text import safe
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def update_options(command: F) -> F:
+    """Add the options to a command, as `update` and `yes`."""
+    yes = click.option("--yes", is_flag=True, help="With --update: write without a question.")
+    update = click.option(
+        "--update",
+        is_flag=True,
+        help="Show how failed examples would expect what ran, then write it to FILE.",
+    )
+    return update(yes(command))
+
+
+def update_file(file: str, report: EvaluationReport, scorers: Sequence[Scorer], *, yes: bool) -> None:
+    """Show what changes in a file of examples, example by example, then write it.
+
+    On a terminal the user is asked, unless with `yes`; in a pipe not.
+
+    Raises:
+        DatasetError: the file cannot be updated; what was to change has been printed then.
+    """
+    update = updated(file, report.results, scorers)
+    for line in update_lines(update):
+        click.echo(safe(line))
+    if not update.changed:
+        click.echo(f"{file}: nothing to update")
+        return
+    if sys.stdin.isatty() and sys.stdout.isatty() and not yes and not click.confirm("write?", default=False):
+        click.echo("nothing was written")
+        return
+    update.write()
+    count = sum(bool(example.diff) for example in update.examples)
+    click.echo(f"{file}: {count} example{'s' if count > 1 else ''} updated")
+
+
+def update_lines(update: Update) -> list[str]:
+    """The diff of each example, with what is to be said of it."""
+    lines = []
+    for example in update.examples:
+        lines += example.diff.splitlines()
+        if example.why_not is not None:
+            lines.append(f"not updated: {example.title}: {example.why_not}")
+        lines += [f"note: {example.title}: {note}" for note in example.notes]
+    return lines

@@ -1,0 +1,185 @@
+"""A comparison of two runs as printed text: the headline in words, the scorers, the worst examples first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from textwrap import dedent
+
+from agenttrace.core.run_comparison import (
+    LEAST_CHANGES,
+    SIGNIFICANT,
+    ChangeKind,
+    ExampleChange,
+    ExampleRecord,
+    RunComparison,
+    RunRecord,
+    ScorerChange,
+)
+from agenttrace.core.text import shorten
+from agenttrace.reports.terminal import number
+from agenttrace.reports.text import Line, plain, safe, safe_line, table_lines
+
+WIDTH = 100
+SHOWN = 50
+DIFF_LINES = 40
+_HEAD = ("SCORER", "BEFORE", "AFTER", "CHANGE", "WORSE", "BETTER", "CHANCE")
+_MARKS: dict[ChangeKind, tuple[str, str]] = {
+    "worse": ("✗", "red"),
+    "errored": ("!", "yellow"),
+    "not run": ("?", "yellow"),
+    "less stable": ("~", "yellow"),
+    "gone": ("-", ""),
+    "new": ("+", ""),
+    "better": ("✓", "green"),
+    "steadier": ("✓", "green"),
+}
+_DIFF_STYLES = {"✓": "green", "~": "yellow", "-": "red", "+": "cyan", "!": "red"}
+_WORDS: dict[ChangeKind, str] = {"worse": "got worse", "better": "got better", "same": "the same"}
+
+
+def comparison_text(comparison: RunComparison, *, width: int = WIDTH) -> str:
+    """The whole comparison as plain text."""
+    return plain(comparison_lines(comparison, width=width))
+
+
+def regression_line(comparison: RunComparison) -> str:
+    """What got worse on one line, for lists of failed tests: how many, the worst one, its scorer."""
+    if not comparison.regressions:
+        return safe_line(f"nothing got worse than {comparison.before.label}")
+    first, label = comparison.regressions[0], comparison.before.label
+    counts = _counts(comparison, ("worse", "errored", "not run"))
+    than = counts.replace("got worse", f"got worse than {label}")
+    than = than if first.kind == "worse" else f"{counts} (compared with {label})"
+    return safe_line(f"{than}: {first.label}: {_what(first, comparison)}", 300)
+
+
+def comparison_lines(comparison: RunComparison, *, width: int = WIDTH) -> Iterator[Line]:
+    """The whole comparison, line by line, none longer than `width`."""
+    for line in _lines(comparison):
+        yield Line(shorten(line.text, width), line.style) if len(line.text) > width else line
+
+
+def _lines(comparison: RunComparison) -> Iterator[Line]:
+    yield Line(_headline(comparison), "bold red" if comparison.regressions else "bold green")
+    yield Line(f"before: {_run(comparison.before)}", "dim")
+    yield Line(f"after:  {_run(comparison.after)}", "dim")
+    yield from _matching(comparison)
+    yield Line("")
+    yield from table_lines(_HEAD, [_scorer(scorer) for scorer in comparison.scorers], limit=32)
+    yield Line(f"verdicts: {_verdicts(comparison)}")
+    changes = [change for change in comparison.changes if change.kind != "same"]
+    for change in changes[:SHOWN]:
+        yield Line("")
+        yield from _change(change, comparison)
+    if len(changes) > SHOWN:
+        yield Line(f"… {len(changes) - SHOWN} more changed", "dim")
+
+
+def _headline(comparison: RunComparison) -> str:
+    return _counts(comparison, tuple(comparison.counts)) if comparison.changes else "neither run has examples"
+
+
+def _counts(comparison: RunComparison, kinds: Sequence[ChangeKind]) -> str:
+    """How many examples there are of some kinds, in words: ``2 of 40 examples got worse, 1 errored``."""
+    total = sum(change.after is not None for change in comparison.changes)
+    parts: list[str] = []
+    for kind in kinds:
+        count = comparison.counts.get(kind, 0)
+        if count:
+            of = "" if parts else f" of {total} example{'' if total == 1 else 's'}"
+            parts.append(f"{count}{of} {_WORDS.get(kind, kind)}")
+    return ", ".join(parts)
+
+
+def _run(run: RunRecord) -> str:
+    moment = datetime.fromtimestamp(run.started_ns / 1e9, tz=UTC).astimezone()
+    parts = [run.label, run.name, f"{moment:%Y-%m-%d %H:%M}" if run.started_ns else ""]
+    commit, branch = run.git.get("commit"), run.git.get("branch")
+    parts.append(f"{branch or 'commit'} {str(commit)[:8]}" if commit else "")
+    parts.append(run.model or "")
+    return safe_line(" · ".join(part for part in parts if part))
+
+
+def _matching(comparison: RunComparison) -> Iterator[Line]:
+    by = ", ".join(f"{count} by {word}" for word, count in comparison.matched_by.items())
+    yield Line(f"examples matched: {by or 'none'}", "dim")
+    for duplicate in comparison.duplicates:
+        yield Line(f"? {safe_line(duplicate)}: not matched by it", "yellow")
+
+
+def _scorer(scorer: ScorerChange) -> tuple[str, ...]:
+    values = ["–" if value is None else number(value) for value in (scorer.before, scorer.after)]
+    if scorer.difference is None:
+        return (scorer.name, *values, "", "", "", "not in both runs")
+    change = f"{scorer.difference:+.4f}".rstrip("0").rstrip(".") if scorer.difference else "0"
+    lower = " (lower is better)" if scorer.lower_is_better else ""
+    return (scorer.name + lower, *values, change, str(scorer.worse), str(scorer.better), _chance(scorer))
+
+
+def _chance(scorer: ScorerChange) -> str:
+    if not scorer.worse + scorer.better:
+        return "no difference"
+    if scorer.p_value is None:
+        return f"too few differ to tell ({scorer.worse + scorer.better} of {LEAST_CHANGES})"
+    return _p_text(scorer.p_value)
+
+
+def _p_text(p_value: float) -> str:
+    p = "p < 0.001" if p_value < 0.001 else f"p = {p_value:.3f}"
+    return f"{'hardly chance' if p_value < SIGNIFICANT else 'may be chance'}, {p}"
+
+
+def _verdicts(comparison: RunComparison) -> str:
+    verdicts = [_verdict(c.before) + _verdict(c.after) for c in comparison.changes if c.before and c.after]
+    lost, won = verdicts.count("+-"), verdicts.count("-+")
+    text = f"{lost} passed before and no longer, {won} only now"
+    if not lost + won:
+        return "none changed"
+    if comparison.p_value is None:
+        return f"{text}: too few to tell ({LEAST_CHANGES} must change)"
+    return f"{text}: {_p_text(comparison.p_value)}"
+
+
+def _verdict(record: ExampleRecord) -> str:
+    return "" if not record.judged else "+" if record.passes == record.judged else "-"
+
+
+def _change(change: ExampleChange, comparison: RunComparison) -> Iterator[Line]:
+    mark, style = _MARKS.get(change.kind, ("·", ""))
+    edited = " (its input or expectation was edited)" if change.is_changed else ""
+    text = f"{mark} {safe_line(change.label, 60)}: {change.kind}{edited}; {_what(change, comparison)}"
+    yield Line(text.rstrip("; "), style)
+    record = change.after
+    if record is None or change.kind in ("better", "steadier"):
+        return
+    if record.why:
+        yield Line(f"    {safe_line(record.why)}")
+    for diff in list(record.diffs.values())[:1]:
+        lines = dedent(safe(diff, 32_000)).strip("\n").split("\n")
+        for line in lines[:DIFF_LINES]:
+            yield Line(f"    {line}", _DIFF_STYLES.get(line.lstrip()[:1], ""))
+        if len(lines) > DIFF_LINES:
+            yield Line(f"    … {len(lines) - DIFF_LINES} more lines", "dim")
+
+
+def _what(change: ExampleChange, comparison: RunComparison) -> str:
+    """What changed: the scorers with their values before and after, the worst first; else the outcomes."""
+    values = change.value_changes(comparison.after.lower_is_better)
+    parts = [f"{value.name} {number(value.before)} → {number(value.after)}" for value in values[:3]]
+    before, after = change.before, change.after
+    if before is not None and after is not None and max(len(before.outcomes), len(after.outcomes)) > 1:
+        parts.insert(0, f"passed {_share(before)} → {_share(after)}")
+    if not parts and after is not None and before is not None:
+        parts.append(f"{_outcomes(before)} → {_outcomes(after)}")
+    if not parts and after is not None:
+        parts.append(_outcomes(after))
+    return ", ".join(parts)
+
+
+def _share(record: ExampleRecord) -> str:
+    return f"{record.passes} of {len(record.outcomes)}"
+
+
+def _outcomes(record: ExampleRecord) -> str:
+    return ", ".join(dict.fromkeys(record.outcomes)) or "not run"

@@ -1,0 +1,189 @@
+"""A test against a baseline raises where something got worse, and nowhere else."""
+
+import json
+
+import pytest
+
+from agenttrace import Client, Example, assert_test, assert_test_async, run_evaluation
+from agenttrace.core.errors import ConfigError
+from agenttrace.core.report import EvaluationFailed
+from agenttrace.core.score import Score
+from agenttrace.evaluation import run_metadata
+from agenttrace.evaluation.baseline import read_baseline, write_baseline
+from agenttrace.evaluation.compare_runs import compare_runs
+from agenttrace.evaluation.run_record import record_of_report, record_of_run
+from agenttrace.store import MemoryStore
+from tests.evaluation.evaluation_fakes import Answer, Does
+
+
+@pytest.fixture
+def store():
+    return MemoryStore()
+
+
+@pytest.fixture
+def on_branch(monkeypatch):
+    def on(name):
+        revision = {"commit": "c" * 40, "branch": name, "dirty": None}
+        monkeypatch.setattr(run_metadata, "git_revision", lambda: revision)
+
+    return on
+
+
+def examples(*right, wrong=()):
+    return [
+        Example(
+            name=name, input={"x": name}, expected_output=name, actual_output=name if name in right else "no"
+        )
+        for name in sorted((*right, *wrong))
+    ]
+
+
+def test_a_run_on_the_branch_is_the_baseline_and_the_first_line_says_what_got_worse(store, on_branch):
+    on_branch("main")
+    main = run_evaluation(examples("a", "b", wrong=["c"]), [Answer()], store=store)
+    on_branch("feature")
+    run_evaluation(examples(wrong=["a", "b", "c"]), [Answer()], store=store)
+    assert assert_test(examples("a", "b", wrong=["c"]), [Answer()], store=store, baseline="main").counts == {
+        "passed": 2, "failed": 1, "errored": 0,
+    }  # fmt: skip
+    with pytest.raises(EvaluationFailed) as failed:
+        assert_test(examples("a", wrong=["b", "c"]), [Answer()], store=store, baseline="main")
+    first, *rest = str(failed.value).splitlines()
+    assert first == f"1 of 3 examples got worse than main (run {main.run_id[:8]}): b: Answer 1.0 → 0.0"
+    assert "TEST RESULTS: 1/3 passed (2 failed)" in "\n".join(rest)
+    assert store.run(failed.value.report.run_id)["metadata"]["baseline"] == f"main (run {main.run_id[:8]})"
+
+
+def test_an_errored_example_raises_whatever_it_was_before(store):
+    def broken(example, trace):
+        raise RuntimeError("no")
+
+    before = run_evaluation(examples("a"), [Does(broken)], store=store)
+    with pytest.raises(EvaluationFailed, match=r"^1 of 1 example errored \(compared with run"):
+        assert_test(examples("a"), [Does(broken)], store=store, baseline=before)
+
+
+def test_new_failures_gone_examples_and_lower_passing_values_do_not_raise(store):
+    def value(number):
+        return Does(lambda example, trace: Score.of("Does", number, 0.5))
+
+    before = run_evaluation(examples("a", "b"), [value(1.0)], store=store)
+    assert assert_test(examples("a"), [value(0.6)], store=store, baseline=before)
+    new = [*examples("a"), Example(name="new", expected_output=1, actual_output=2)]
+    before = run_evaluation(examples("a"), [Answer()], store=store)
+    assert not assert_test(new, [Answer()], store=store, baseline=before).passed
+
+
+def test_less_stable_does_not_raise_and_the_requirement_must_hold_too(store):
+    answers = iter([1, 1, 1, 1, 1, 0])
+    example = Example(name="a", expected_output=1)
+    options = {"function": lambda: next(answers), "trials": 3, "store": store}
+    before = run_evaluation([example], [Answer()], **options)
+    assert assert_test([example], [Answer()], baseline=before, **options).counts["passed"] == 2
+    answers = iter([1, 1, 0])
+    with pytest.raises(EvaluationFailed):
+        assert_test([example], [Answer()], baseline=before, require="pass_rate >= 0.9", **options)
+
+
+async def _async(store, baseline):
+    return await assert_test_async(examples(wrong=["a"]), [Answer()], store=store, baseline=baseline)
+
+
+def test_the_awaitable_form_and_a_client_take_a_baseline_too(store):
+    import asyncio
+
+    before = run_evaluation(examples("a"), [Answer()], store=store)
+    with pytest.raises(EvaluationFailed, match="got worse"):
+        asyncio.run(_async(store, before.run_id))
+    with pytest.raises(EvaluationFailed, match="got worse"):
+        Client("default", store=store).assert_test(examples(wrong=["a"]), [Answer()], baseline=before.run_id)
+
+
+def test_a_baseline_that_does_not_exist_is_an_error_before_any_agent_runs(store, tmp_path):
+    calls = []
+    for baseline in ("main", "no.json", tmp_path / "none", "last", "abcd1234", 7):
+        with pytest.raises(ConfigError) as error:
+            assert_test(examples("a"), [Answer()], function=calls.append, store=store, baseline=baseline)
+        assert "baseline" in str(error.value)
+        if baseline != 7:
+            assert "--save-baseline" in str(error.value)
+    assert calls == []
+
+
+def test_the_runs_of_another_suite_of_the_project_are_no_baseline(store, on_branch):
+    on_branch("main")
+    run_evaluation(examples("a"), [Answer()], store=store)
+    with pytest.raises(ConfigError, match="no baseline 'main'"):
+        assert_test(examples("b"), [Answer()], store=store, baseline="main")
+    with pytest.raises(ConfigError, match="no baseline 'main'"):
+        assert_test(examples("a"), [Answer()], store=store, baseline="main", eval_run_name="nightly")
+    with pytest.raises(ConfigError, match="no baseline 'main'"):
+        assert_test(examples("a"), [Answer()], store=store, baseline="main", project_name="other")
+
+
+def test_a_file_holds_no_values_and_compares_as_the_run_itself(store, tmp_path):
+    secret = Example(
+        name="login", input={"x": "Ada Lovelace"}, expected_output="ten", actual_output="eleven pounds"
+    )
+    report = run_evaluation([*examples("b", "a"), secret], [Answer()], store=store, model="m")
+    path = tmp_path / "deep" / "baseline.json"
+    write_baseline(record_of_report(report), path)
+    text = path.read_text()
+    assert not [
+        word for word in ("Lovelace", "ten", "eleven", "reason") if word in text.replace("agenttrace", "")
+    ]
+    read = read_baseline(path)
+    for record in (record_of_report(report), record_of_run(store.run(report.run_id))):
+        comparison = compare_runs(read, record)
+        assert comparison.counts == {"same": 3}
+        assert comparison.matched_by == {"name": 3}
+        assert (read.run_id, read.name, read.model) == (record.run_id, record.name, record.model)
+        assert read.dataset == record.dataset
+    with pytest.raises(EvaluationFailed, match=r"got worse than .*baseline\.json: b"):
+        assert_test(examples("a", wrong=["b"]), [Answer()], store=store, baseline=path)
+
+
+def test_a_file_has_one_line_an_example_in_the_order_of_names_and_is_the_same_again(store, tmp_path):
+    report = run_evaluation(examples("b", "a", "c"), [Answer()], store=store)
+    one, other = tmp_path / "one.json", tmp_path / "other.json"
+    write_baseline(record_of_report(report), one)
+    write_baseline(record_of_run(store.run(report.run_id)), other)
+    assert one.read_bytes() == other.read_bytes()
+    lines = [line for line in one.read_text().splitlines() if '"fingerprint"' in line]
+    assert [json.loads(line.rstrip(","))["name"] for line in lines] == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "is damaged"),
+        ('{"agenttrace_baseline": 1, "examples": [', "is damaged"),
+        ('{"agenttrace_baseline": 1}', "is damaged: KeyError"),
+        ('{"agenttrace_baseline": 99}', "has version 99, and this agenttrace reads 1: upgrade"),
+        ('{"results": []}', "is no baseline"),
+        ("[1]", "is no baseline"),
+    ],
+)
+def test_a_damaged_file_says_so(tmp_path, text, words):
+    path = tmp_path / "b.json"
+    path.write_text(text)
+    with pytest.raises(ConfigError, match=words):
+        read_baseline(path)
+
+
+def test_ids_are_compared_only_where_the_user_gave_them(store, tmp_path):
+    own = Example(example_id="one", expected_output=1, actual_output=1)
+    path = tmp_path / "b.json"
+    write_baseline(record_of_report(run_evaluation([own, Example()], [Answer()], store=store)), path)
+    assert [record.example_id for record in read_baseline(path).examples] == [None, "one"]
+
+
+def test_runs_of_earlier_versions_without_fingerprints_can_be_compared(store):
+    report = run_evaluation(examples("a"), [Answer()], store=store)
+    run = store.run(report.run_id)
+    run["metadata"] = {}
+    assert compare_runs(record_of_run(run), record_of_report(report)).counts == {"same": 1}
+    run["results"][0]["name"] = None
+    run["results"][0]["example"]["example_id"] = "other"
+    assert compare_runs(record_of_run(run), record_of_report(report)).matched_by == {"fingerprint": 1}
