@@ -13,6 +13,7 @@ from agenttrace.core.report import EvaluationReport
 from agenttrace.datasets.dataset import EvalDataset, row_of
 from agenttrace.evaluation import assert_test, run_evaluation
 from agenttrace.evaluation.baseline import Baseline
+from agenttrace.evaluation.requirement import Require
 from agenttrace.evaluation.run import EvaluationOptions
 from agenttrace.store import open_store
 
@@ -47,7 +48,7 @@ class Client:
         scorers: Iterable[Scorer] = (),
         *,
         test_file: str | Path | None = None,
-        require: str | None = None,
+        require: Require = None,
         baseline: Baseline | None = None,
         **options: Unpack[EvaluationOptions],
     ) -> EvaluationReport:

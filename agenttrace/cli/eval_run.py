@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from agenttrace.cli.update import update_file, update_options
 from agenttrace.core.report import EvaluationFailed, EvaluationInterrupted, EvaluationReport
 from agenttrace.core.run_comparison import RunRecord
 from agenttrace.datasets.selection import selected
-from agenttrace.evaluation.assertion import examples_in, require_passed
+from agenttrace.evaluation.assertion import checked_requirements, examples_in, require_passed
 from agenttrace.evaluation.evaluate import run_evaluation
 from agenttrace.evaluation.requirement import Requirement
 from agenttrace.evaluation.run import TIMEOUT
@@ -65,7 +66,10 @@ ERRORED = 2
     "--trials", default=1, show_default=True, type=click.IntRange(1), help="Run each example so often."
 )
 @click.option(
-    "--require", metavar="'pass_rate >= 0.8'", help="Pass when this holds instead of when all pass."
+    "--require",
+    metavar="'pass_rate >= 0.8'",
+    multiple=True,
+    help="Pass when this holds instead of when all pass; repeat for more.",
 )
 @selection_options
 @baseline_options
@@ -83,7 +87,7 @@ def eval_run(
     concurrency: int,
     timeout: float,
     trials: int,
-    require: str | None,
+    require: tuple[str, ...],
     baseline: str | None,
     save_baseline: str | None,
     quiet: bool,
@@ -95,9 +99,9 @@ def eval_run(
     **selection: Any,
 ) -> int:
     """Evaluate the examples of FILE (YAML, JSON, JSONL, CSV); exit with 0 passed, 1 failed, 2 errored."""
-    requirement = None if require is None else Requirement.parse(require)
     examples = selected(examples_in(file), **selection)
     scorers = [load_scorer(name) for name in scorer_names]
+    _, _, requirements = checked_requirements(examples, scorers, require or None, model=model, trials=trials)
     function = None if function_name is None else load_function(function_name)
     tracer = Tracer(project_name=project or Path(file).stem, store=store)
     before = baseline_before(baseline, examples, tracer)
@@ -114,7 +118,7 @@ def eval_run(
                 trials=trials,
                 progress=progress,
             )
-        report, code = _verdict(report, requirement, before)
+        report, code = _verdict(report, requirements, before)
     except EvaluationInterrupted as interruption:
         report, code = interruption.report, INTERRUPTED
     tracer.flush(timeout=5.0)
@@ -128,10 +132,10 @@ def eval_run(
 
 
 def _verdict(
-    report: EvaluationReport, requirement: Requirement | None, before: RunRecord | None
+    report: EvaluationReport, requirements: Sequence[Requirement], before: RunRecord | None
 ) -> tuple[EvaluationReport, int]:
     """The report with what was required, and the exit code."""
     try:
-        return require_passed(report, requirement, before), 0
+        return require_passed(report, requirements, before), 0
     except EvaluationFailed as failed:
         return failed.report, ERRORED if failed.errored else FAILED

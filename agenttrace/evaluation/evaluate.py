@@ -12,6 +12,7 @@ from agenttrace.core.protocols import ChatModel, Scorer, Store
 from agenttrace.core.report import EvaluationReport
 from agenttrace.evaluation.engine import Progress
 from agenttrace.evaluation.run import TIMEOUT, Evaluation, EvaluationOptions, Recording
+from agenttrace.evaluation.trials import TrialsBy
 
 
 def run_evaluation(
@@ -30,6 +31,7 @@ def run_evaluation(
     progress: Progress | None = None,
     store: Store | None = None,
     metadata: Mapping[str, Any] | None = None,
+    trials_by: TrialsBy | None = None,
 ) -> EvaluationReport:
     """Compare examples with runs of the agent, or with the recorded runs that they hold.
 
@@ -42,9 +44,10 @@ def run_evaluation(
     Plain functions run on threads of ours, or on those of `executor`, which is no process pool; coroutines
     on one event loop of ours, so that they can share an async client. Each run gets a copy of the input.
     `concurrency` agents run at a time: 1 by default, because nobody but you can know whether your agent
-    keeps state. `trials` repeats each example. `model` goes to the scorers that take one. The results are
-    stored in `store`, or the tracer's store, without secrets, as spans are; the returned report is not
-    redacted. Can be called anywhere, also inside a running event loop (which waits).
+    keeps state. `trials` repeats each example. With `trials_by` several examples are trials of one: those of
+    the same name (``"name"``), or for which a function gives the same. `model` goes to the scorers that take
+    one. The results are stored in `store`, or the tracer's store, without secrets, as spans are; the
+    returned report is not redacted. Can be called anywhere, also inside a running event loop (which waits).
 
     `progress` is called with each result. One that raises, SystemExit too, is logged and not called again: a
     broken display must not lose results. To end the run from there raise KeyboardInterrupt.
@@ -70,6 +73,7 @@ def run_evaluation(
         progress=progress,
         store=store,
         metadata=metadata,
+        trials_by=trials_by,
     )
     evaluation.engine.advice = _LOOP_WAITS if _in_a_loop() else ""
     return evaluation.run()

@@ -24,6 +24,7 @@ from agenttrace.evaluation.engine import Engine, Progress
 from agenttrace.evaluation.example_scorers import ScorersOf, suite_scorers
 from agenttrace.evaluation.run_metadata import run_metadata
 from agenttrace.evaluation.run_storage import keep_run, keep_traces, store_of
+from agenttrace.evaluation.trials import TrialsBy, as_trials, examples_of_trials
 from agenttrace.scoring.isolation import Interrupted
 from agenttrace.tracing.capture import capture
 from agenttrace.tracing.decorator import enabled_by_environment
@@ -72,6 +73,7 @@ class EvaluationOptions(TypedDict, total=False):
     progress: Progress | None
     store: Store | None
     metadata: Mapping[str, Any] | None
+    trials_by: TrialsBy | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +110,7 @@ class Evaluation:
         check_limits(engine.concurrency, engine.timeout, engine.trials)
         check_executor(engine.executor)
         check_needs(chosen, scorers_of)
-        store = store_of(options.get("store"), tracer)
+        store, trials_by = store_of(options.get("store"), tracer), options.get("trials_by")
         header = _RunHeader(
             name=options.get("eval_run_name"),
             project=options.get("project_name") or project_of(tracer),
@@ -117,6 +119,7 @@ class Evaluation:
             facts=run_metadata(
                 chosen, _all_scorers(chosen, scorers_of), function=function, trials=engine.trials
             ),
+            places=None if trials_by is None else examples_of_trials(chosen, trials_by),
         )
         return cls(engine, header, store, _redaction_of(tracer), tracer)
 
@@ -127,7 +130,8 @@ class Evaluation:
         return self.stored_report()
 
     async def run_async(self) -> EvaluationReport:
-        """Run it on the running event loop, and return the stored report. Raises as `run_evaluation_async`."""
+        """Run it on the running event loop, and return the stored report. Raises as
+        `run_evaluation_async`."""
         with self._interruptible():
             await self.engine.run_async()
         return await asyncio.to_thread(self.stored_report)
@@ -170,13 +174,16 @@ class _RunHeader:
     model: str | None
     metadata: Mapping[str, Any]
     facts: Mapping[str, Any]
+    places: tuple[int, ...] | None = None
+    """Of which example each one is a trial, where several are."""
     started_ns: int = field(default_factory=time.time_ns)
     start: float = field(default_factory=time.perf_counter)
 
     def report(self, engine: Engine, **more: Any) -> EvaluationReport:
         """Return a report of the results so far."""
+        results = engine.results()
         return EvaluationReport(
-            results=engine.results(),
+            results=results if self.places is None else as_trials(results, self.places),
             name=self.name or _run_name(self.started_ns),
             project=self.project,
             model=self.model,

@@ -15,7 +15,7 @@ from agenttrace.core.example import Example
 from agenttrace.core.report import EvaluationFailed, EvaluationReport, ScoringResult
 from agenttrace.evaluation.agent_run import Run
 from agenttrace.evaluation.assertion import require_passed
-from agenttrace.evaluation.requirement import Requirement
+from agenttrace.evaluation.requirement import Requirement, parsed_requirements
 from agenttrace.evaluation.run import Evaluation
 from agenttrace.evaluation.trials import MAX_TRIALS, settled_by
 from agenttrace.pytest_plugin.checks import note
@@ -110,10 +110,9 @@ class _MarkedTest:
         self.quarantine = None if example.quarantine is None else Quarantine.parse(example.quarantine)
 
     @property
-    def requirements(self) -> list[Requirement]:
+    def requirements(self) -> tuple[Requirement, ...]:
         """What the trials must reach."""
-        require = self.options.get("require")
-        return [] if require is None else [Requirement.parse(require)]
+        return parsed_requirements(self.options.get("require"))
 
     @property
     def has_another_trial(self) -> bool:
@@ -188,9 +187,8 @@ class _MarkedTest:
 
     def _failure(self, report: EvaluationReport) -> str:
         """The text of the failure, or an empty one."""
-        requirement = next(iter(self.requirements), None)
         try:
-            require_passed(report, requirement)
+            require_passed(report, self.requirements)
         except EvaluationFailed as failure:
             text = str(failure)
         else:

@@ -68,7 +68,8 @@ AGENT_IS_BACK: Final = None
 """The step between the agent and the scorers of an example: what follows may overlap with other agents."""
 
 Steps = Generator["Call | Wait | None", Any, T]
-"""What is done until there is a T. To a `Call` the answer is its `Outcome`, to a `Wait` whether it is done."""
+"""What is done until there is a T. To a `Call` the answer is its `Outcome`, to a `Wait` whether it is
+done."""
 
 
 class Interrupted(Exception):
