@@ -202,7 +202,7 @@ class Job:
         return items
 
 
-async def carried(steps: Steps[T], agent_is_back: Callable[[], None] | None = None) -> T:
+async def carried(steps: Steps[T], agent_is_back: Callable[[], object] | None = None) -> T:
     """Carry steps on the running event loop; plain calls have an executor."""
     answer: Any = None
     try:

@@ -98,4 +98,4 @@ client.run_evaluation(examples, [ExecutionOrderScorer()], function=first_is_quic
     from agenttrace.store import open_store
 
     (run,) = open_store(tmp_path / "t.db").runs()
-    assert (run.passed, run.metadata) == (1, {"interrupted": True, "not_run": 2})
+    assert (run.passed, run.metadata["interrupted"], run.metadata["not_run"]) == (1, True, 2)
