@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from agenttrace.cli.baseline_option import (
     comparison_with,
     save_as_baseline,
 )
+from agenttrace.cli.limit_options import LimitOptions, limit_options
 from agenttrace.cli.loading import load_function, load_scorer
 from agenttrace.cli.main import INTERRUPTED
 from agenttrace.cli.progress import shown_progress
@@ -24,10 +26,10 @@ from agenttrace.cli.update import update_file, update_options
 from agenttrace.core.report import EvaluationFailed, EvaluationInterrupted, EvaluationReport
 from agenttrace.core.run_comparison import RunRecord
 from agenttrace.datasets.selection import selected
-from agenttrace.evaluation.assertion import examples_in, require_passed
+from agenttrace.evaluation.assertion import checked_requirements, examples_in, require_passed
 from agenttrace.evaluation.evaluate import run_evaluation
 from agenttrace.evaluation.requirement import Requirement
-from agenttrace.evaluation.run import TIMEOUT
+from agenttrace.evaluation.run import TIMEOUT, EvaluationOptions
 from agenttrace.tracer import Tracer
 
 FAILED = 1
@@ -61,11 +63,12 @@ ERRORED = 2
     type=float,
     help="Seconds for an agent, and for a scorer.",
 )
+@limit_options
 @click.option(
-    "--trials", default=1, show_default=True, type=click.IntRange(1), help="Run each example so often."
-)
-@click.option(
-    "--require", metavar="'pass_rate >= 0.8'", help="Pass when this holds instead of when all pass."
+    "--require",
+    metavar="'pass_rate >= 0.8'",
+    multiple=True,
+    help="Pass when this holds instead of when all pass; repeat for more.",
 )
 @selection_options
 @baseline_options
@@ -82,8 +85,8 @@ def eval_run(
     project: str | None,
     concurrency: int,
     timeout: float,
-    trials: int,
-    require: str | None,
+    limits: LimitOptions,
+    require: tuple[str, ...],
     baseline: str | None,
     save_baseline: str | None,
     quiet: bool,
@@ -95,26 +98,28 @@ def eval_run(
     **selection: Any,
 ) -> int:
     """Evaluate the examples of FILE (YAML, JSON, JSONL, CSV); exit with 0 passed, 1 failed, 2 errored."""
-    requirement = None if require is None else Requirement.parse(require)
     examples = selected(examples_in(file), **selection)
     scorers = [load_scorer(name) for name in scorer_names]
+    _, _, requirements = checked_requirements(
+        examples, scorers, require or None, model=model, trials=limits.trials
+    )
     function = None if function_name is None else load_function(function_name)
     tracer = Tracer(project_name=project or Path(file).stem, store=store)
     before = baseline_before(baseline, examples, tracer)
     try:
-        with shown_progress(len(examples) * trials, quiet=quiet) as progress:
-            report = run_evaluation(
-                examples,
-                scorers,
-                function=function,
-                tracer=tracer,
-                model=model,
-                concurrency=concurrency,
-                timeout=timeout,
-                trials=trials,
-                progress=progress,
-            )
-        report, code = _verdict(report, requirement, before)
+        limits.say_estimate(tracer.store, tracer.project_name, len(examples))
+        with shown_progress(limits.at_most(len(examples)), quiet=quiet) as progress:
+            options: EvaluationOptions = {
+                "function": function,
+                "tracer": tracer,
+                "model": model,
+                "concurrency": concurrency,
+                "timeout": timeout,
+                "progress": progress,
+                **limits.options(requirements),
+            }
+            report = run_evaluation(examples, scorers, **options)
+        report, code = _verdict(report, requirements, before)
     except EvaluationInterrupted as interruption:
         report, code = interruption.report, INTERRUPTED
     tracer.flush(timeout=5.0)
@@ -128,10 +133,10 @@ def eval_run(
 
 
 def _verdict(
-    report: EvaluationReport, requirement: Requirement | None, before: RunRecord | None
+    report: EvaluationReport, requirements: Sequence[Requirement], before: RunRecord | None
 ) -> tuple[EvaluationReport, int]:
     """The report with what was required, and the exit code."""
     try:
-        return require_passed(report, requirement, before), 0
+        return require_passed(report, requirements, before), 0
     except EvaluationFailed as failed:
         return failed.report, ERRORED if failed.errored else FAILED

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any, Unpack
 
 from agenttrace.core.errors import ConfigError, DatasetError
 from agenttrace.core.example import Example
+from agenttrace.core.numbers import is_whole
 from agenttrace.core.protocols import ChatModel, Scorer, Store
 from agenttrace.core.report import EvaluationFailed, EvaluationReport
 from agenttrace.core.run_comparison import RunRecord
@@ -20,8 +22,14 @@ from agenttrace.evaluation.baseline import Baseline, baseline_of
 from agenttrace.evaluation.compare_runs import compare_runs
 from agenttrace.evaluation.engine import Progress
 from agenttrace.evaluation.evaluate import run_evaluation, run_evaluation_async
-from agenttrace.evaluation.example_scorers import check_example_scorers
-from agenttrace.evaluation.requirement import Requirement
+from agenttrace.evaluation.example_scorers import check_example_scorers, suite_scorers
+from agenttrace.evaluation.requirement import (
+    Require,
+    Requirement,
+    Verdict,
+    check_requirements,
+    parsed_requirements,
+)
 from agenttrace.evaluation.run import (
     TIMEOUT,
     EvaluationOptions,
@@ -31,6 +39,8 @@ from agenttrace.evaluation.run import (
 )
 from agenttrace.evaluation.run_record import record_of_report
 from agenttrace.evaluation.run_storage import store_of
+from agenttrace.evaluation.schedule import Settled
+from agenttrace.evaluation.trials import MAX_TRIALS, Trials, TrialsBy, examples_of_trials, settled_by
 from agenttrace.reports.run_comparison import comparison_text, regression_line
 from agenttrace.reports.terminal import failure_line, report_text
 
@@ -47,20 +57,27 @@ def assert_test(
     eval_run_name: str | None = None,
     concurrency: int = 1,
     timeout: float | None = TIMEOUT,
-    trials: int = 1,
-    require: str | None = None,
+    trials: Trials = 1,
+    require: Require = None,
     executor: Executor | None = None,
     progress: Progress | None = None,
     store: Store | None = None,
     metadata: Mapping[str, Any] | None = None,
     baseline: Baseline | None = None,
+    trials_by: TrialsBy | None = None,
+    max_trials: int = MAX_TRIALS,
+    settled: Settled | None = None,
+    budget: str | None = None,
+    stop_after: int | None = None,
 ) -> EvaluationReport:
     """Evaluate, and raise unless every result passed; return the report if they did.
 
     The examples come from `examples` or from `test_file` (YAML, JSON, JSONL or CSV). With `require`, such as
-    ``"pass_rate >= 0.8"`` over several `trials`, results may fail as far as it allows; an *errored* result
-    always raises, because it says nothing either way. A guard (never, at_most, before, deny) of a tool that
-    nobody knows is a warning. Everything else is as in `run_evaluation`.
+    ``"pass_rate >= 0.8"`` over several `trials`, or a list of such lines (see `Requirement.parse`), results
+    may fail as far as it allows; an *errored* result always raises, because it says nothing either way. A
+    guard (never, at_most, before, deny) of a tool that nobody knows is a warning. With ``trials="auto"`` an
+    example ends as soon as it is settled whether it meets what is required. Everything else is as in
+    `run_evaluation`.
 
     With `baseline` the run is compared with an earlier one, and raises where an example
 
@@ -82,7 +99,9 @@ def assert_test(
     __tracebackhide__ = True
     chosen = _examples(examples, test_file)
     chosen = chosen if baseline is None else checked_examples(chosen)  # an iterator is read once
-    requirement = None if require is None else Requirement.parse(require)
+    chosen, scorers, requirements = checked_requirements(
+        chosen, scorers, require, model=model, trials=trials, trials_by=trials_by
+    )
     before = _baseline(
         baseline, chosen, tracer=tracer, store=store, project_name=project_name, eval_run_name=eval_run_name
     )
@@ -100,10 +119,15 @@ def assert_test(
         executor=executor,
         progress=progress,
         store=store,
-        metadata=_with_gates(metadata, require, before),
+        metadata=_with_gates(metadata, requirements, before),
+        trials_by=trials_by,
+        max_trials=max_trials,
+        settled=_settled(settled, trials, max_trials, requirements),
+        budget=budget,
+        stop_after=stop_after,
     )
     _warn_of_vacuous_guards(report)
-    return require_passed(report, requirement, before)
+    return require_passed(report, requirements, before)
 
 
 async def assert_test_async(
@@ -111,7 +135,7 @@ async def assert_test_async(
     scorers: Iterable[Scorer] = (),
     *,
     test_file: str | Path | None = None,
-    require: str | None = None,
+    require: Require = None,
     baseline: Baseline | None = None,
     **options: Unpack[EvaluationOptions],
 ) -> EvaluationReport:
@@ -122,7 +146,14 @@ async def assert_test_async(
     __tracebackhide__ = True
     chosen = _examples(examples, test_file)
     chosen = chosen if baseline is None else checked_examples(chosen)  # an iterator is read once
-    requirement = None if require is None else Requirement.parse(require)
+    chosen, scorers, requirements = checked_requirements(
+        chosen,
+        scorers,
+        require,
+        model=options.get("model"),
+        trials=options.get("trials", 1),
+        trials_by=options.get("trials_by"),
+    )
     before = _baseline(
         baseline,
         chosen,
@@ -131,10 +162,12 @@ async def assert_test_async(
         project_name=options.get("project_name"),
         eval_run_name=options.get("eval_run_name"),
     )
-    options["metadata"] = _with_gates(options.get("metadata"), require, before)
+    options["metadata"] = _with_gates(options.get("metadata"), requirements, before)
+    trials, max_trials = options.get("trials", 1), options.get("max_trials", MAX_TRIALS)
+    options["settled"] = _settled(options.get("settled"), trials, max_trials, requirements)
     report = await run_evaluation_async(chosen, scorers, **options)
     _warn_of_vacuous_guards(report)
-    return require_passed(report, requirement, before)
+    return require_passed(report, requirements, before)
 
 
 def _examples(examples: Iterable[Example] | None, test_file: str | Path | None) -> Iterable[Example]:
@@ -145,6 +178,43 @@ def _examples(examples: Iterable[Example] | None, test_file: str | Path | None) 
             "examples=[Example(…)] or test_file='tests.yaml'"
         )
     return examples_in(test_file) if test_file is not None else examples or ()
+
+
+def checked_requirements(
+    examples: Iterable[Example],
+    scorers: Iterable[Scorer],
+    require: Require,
+    *,
+    model: str | ChatModel | None = None,
+    trials: Any = None,
+    trials_by: TrialsBy | None = None,
+) -> tuple[Iterable[Example], Iterable[Scorer], tuple[Requirement, ...]]:
+    """Return the examples and the scorers, to be read again, and the requirements, checked before any agent
+    runs.
+
+    Raises:
+        ConfigError: a line that cannot be read, a scorer that there is none of, too few trials.
+        ConfigError, ScorerError: the examples or the scorers are wrong, as in `run_evaluation`.
+    """
+    requirements = parsed_requirements(require)
+    if not requirements:
+        return examples, scorers, ()
+    examples = checked_examples(examples)
+    scorers = tuple(scorers) if isinstance(scorers, Iterator) else scorers  # read twice
+    _, scorers_of = suite_scorers(examples, scorers, model)
+    names = dict.fromkeys(scorer.name for example in examples for scorer in scorers_of(example))
+    fewest = trials if is_whole(trials, 1) else None
+    if trials_by is not None and fewest is not None:
+        fewest *= min(Counter(examples_of_trials(examples, trials_by)).values())
+    check_requirements(requirements, names, fewest)
+    return examples, scorers, requirements
+
+
+def _settled(
+    settled: Settled | None, trials: Trials, max_trials: int, requirements: Sequence[Requirement]
+) -> Settled | None:
+    """The rule that is given, or else with ``trials="auto"`` the one of the requirements."""
+    return settled_by(requirements, max_trials) if settled is None and trials == "auto" else settled
 
 
 def _baseline(
@@ -169,9 +239,11 @@ def _baseline(
 
 
 def _with_gates(
-    metadata: Mapping[str, Any] | None, require: str | None, before: RunRecord | None
+    metadata: Mapping[str, Any] | None, requirements: Sequence[Requirement], before: RunRecord | None
 ) -> Mapping[str, Any] | None:
     """The metadata with what decides whether the run passes."""
+    lines = [requirement.text for requirement in requirements]
+    require = lines[0] if len(lines) == 1 else lines or None
     gates = {"require": require, "baseline": None if before is None else before.label}
     gates = {name: gate for name, gate in gates.items() if gate is not None}
     return {**(metadata or {}), **gates} if gates else metadata
@@ -200,35 +272,51 @@ def examples_in(test_file: str | Path) -> EvalDataset:
 
 
 def require_passed(
-    report: EvaluationReport, requirement: Requirement | None = None, baseline: RunRecord | None = None
+    report: EvaluationReport,
+    requirements: Requirement | Sequence[Requirement] | None = None,
+    baseline: RunRecord | None = None,
 ) -> EvaluationReport:
-    """Return the report if it passes, or if it meets the requirement without an errored result.
+    """Return the report if it passes, or if it meets every requirement without an errored result.
 
     With a baseline, return it where no example got worse than there, is errored or was not run, and the
-    requirement holds if there is one: see `assert_test`.
+    requirements hold if there are any: see `assert_test`. With requirements its metadata has what was
+    measured: the lines as *requirement*, each as data in *requirements*.
 
     Raises:
         EvaluationFailed: it does neither.
+        ConfigError: an example has fewer trials than the k of pass^k or pass@k.
     """
     __tracebackhide__ = True  # pytest shows the test's own line and the report, not our code
-    if requirement is not None:
-        report = replace(
-            report,
-            metadata={
-                **report.metadata,
-                "requirement": f"{requirement.text}, got {requirement.measured(report):.3g}",
-            },
-        )
+    if isinstance(requirements, Requirement):
+        requirements = (requirements,)
+    passes = report.passed
+    not_run = report.counts.get("not_run", 0)
+    if requirements:
+        verdicts = [requirement.verdict(report) for requirement in requirements]
+        passes = all(verdict.holds for verdict in verdicts) and not not_run
+        report = replace(report, metadata={**report.metadata, **_measured(verdicts)})
     if baseline is not None:
         comparison = compare_runs(baseline, record_of_report(report))
         if comparison.regressions:
             text = f"{regression_line(comparison)}\n{comparison_text(comparison)}\n{report_text(report)}"
             raise EvaluationFailed(text, report)
-        if requirement is None:
-            return report
-    passes = (
-        report.passed if requirement is None else requirement.holds(report) and not report.counts["errored"]
-    )
+        passes = passes or not requirements
     if not passes:
-        raise EvaluationFailed(f"{failure_line(report)}\n{report_text(report)}", report)
+        line = _not_run_line(report) if not_run else failure_line(report)
+        raise EvaluationFailed(f"{line}\n{report_text(report)}", report)
     return report
+
+
+def _not_run_line(report: EvaluationReport) -> str:
+    """How many results there are not, and why; then what went wrong with those that there are."""
+    ran = tuple(result for result in report.results if result.outcome != "not_run")
+    why = next(result.error for result in report.results if result.outcome == "not_run")
+    line = f"{len(report) - len(ran)} of {len(report)} were not run: {why}"
+    bad = any(not result.success for result in ran)
+    return f"{line}; {failure_line(replace(report, results=ran))}" if bad else line
+
+
+def _measured(verdicts: Sequence[Verdict]) -> dict[str, Any]:
+    """What was measured, for a report's metadata. What is not met comes first: a short line shows no more."""
+    lines = [str(verdict) for verdict in sorted(verdicts, key=lambda verdict: verdict.holds)]
+    return {"requirement": "; ".join(lines), "requirements": [verdict.to_dict() for verdict in verdicts]}

@@ -48,7 +48,7 @@ class Budget:
         """
         if not isinstance(text, str):
             raise ConfigError(f"budget is a text such as '2 usd' or '2 usd, 10 minutes', got {text!r}")
-        limits = tuple(_limit(part.strip(), text) for part in text.split(", "))
+        limits = tuple(_limit(part.strip(), text) for part in re.split(r",\s*(?!\d{3}\b)", text))
         kinds = [limit.kind for limit in limits]
         if len(set(kinds)) < len(kinds):
             raise ConfigError(f"budget has two limits of one kind, got {text!r}; give each once")

@@ -11,6 +11,8 @@ from collections.abc import Callable
 from concurrent.futures import Executor
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
 
 from agenttrace.core.errors import AgentTraceError
 from agenttrace.core.example import Example
@@ -21,7 +23,7 @@ from agenttrace.core.trace import Trace
 from agenttrace.evaluation.agent_run import CaptureScope, Run, Target, run_example
 from agenttrace.evaluation.budget import Budget, Spending
 from agenttrace.evaluation.example_scorers import ScorersOf
-from agenttrace.evaluation.runners import SCORING_OVERLAP, Runners
+from agenttrace.evaluation.runners import NOTICE, SCORING_OVERLAP, Runners
 from agenttrace.evaluation.schedule import Place, Schedule, Settled
 from agenttrace.process.loop_thread import EventLoop, loop_keeper
 from agenttrace.process.threads import DaemonExecutor
@@ -103,17 +105,17 @@ class Engine:
         isolation = Isolation(self.executor or threads, EventLoop.running)
         begin = self._steps_in(isolation)
         places = self._places()
-        agents = asyncio.Semaphore(places)
+        agents, loop = asyncio.Semaphore(places), asyncio.get_running_loop()
 
         async def work() -> None:
             while True:
                 await agents.acquire()
-                with ExitStack() as place:  # given back once: when the agent is back, or at the end
+                with ExitStack() as place:  # given back once: when scoring is slow, or at the end
                     place.callback(agents.release)
                     steps = begin()
                     if steps is None:
                         return
-                    await carried(steps, place.close)
+                    await carried(steps, partial(loop.call_later, NOTICE, place.close))
 
         try:
             async with asyncio.TaskGroup() as group:
@@ -239,6 +241,10 @@ class Engine:
             position=place[0],
             source=example.source,
         )
+
+    def spent(self) -> dict[str, Any]:
+        """What was spent of the budget, for the report's metadata; empty without one."""
+        return {} if self.spending is None else self.spending.about()
 
     @property
     def missing(self) -> int:

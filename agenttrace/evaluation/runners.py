@@ -18,7 +18,8 @@ NOTICE = 0.1
 before it waits, or on Windows at any time, does not wake it."""
 
 SCORING_OVERLAP = 8
-"""Examples whose slow scoring may overlap with the agents of others. Scoring is pure, where agents may not be."""
+"""Examples whose slow scoring may overlap with the agents of others. Scoring is pure, where agents may not
+be."""
 
 Carried = tuple[Steps[None], Any]
 """An example's steps, and the answer that they wait for."""

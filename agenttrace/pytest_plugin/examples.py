@@ -14,9 +14,8 @@ import pytest
 from agenttrace.core.errors import AgentTraceError, ConfigError, did_you_mean
 from agenttrace.core.example import Example
 from agenttrace.core.numbers import is_whole
-from agenttrace.evaluation.assertion import examples_in
+from agenttrace.evaluation.assertion import checked_requirements, examples_in
 from agenttrace.evaluation.example_scorers import suite_scorers
-from agenttrace.evaluation.requirement import Requirement
 from agenttrace.evaluation.run import checked_examples
 from agenttrace.pytest_plugin import EXAMPLE, MARKER
 
@@ -98,9 +97,10 @@ def parametrize(metafunc: pytest.Metafunc) -> None:
     try:
         options = options_of(definition)
         examples = _examples(options, definition.path.parent)
-        if options.get("require") is not None:
-            Requirement.parse(options["require"])
-        suite_scorers(examples, options.get("scorers") or (), options.get("model"))
+        scorers, model = options.get("scorers") or (), options.get("model")
+        suite_scorers(examples, scorers, model)
+        trials = options.get("trials") or 1
+        checked_requirements(examples, scorers, options.get("require"), model=model, trials=trials)
         ids = _ids(examples)
         names, rows = _arguments(metafunc, examples)
     except AgentTraceError as error:

@@ -16,7 +16,7 @@ from agenttrace.core.report import EvaluationFailed, EvaluationReport, ScoringRe
 from agenttrace.evaluation.agent_run import Run
 from agenttrace.evaluation.assertion import require_passed
 from agenttrace.evaluation.compare_runs import compare_runs
-from agenttrace.evaluation.requirement import Requirement
+from agenttrace.evaluation.requirement import Requirement, parsed_requirements
 from agenttrace.evaluation.run import Evaluation
 from agenttrace.evaluation.run_record import record_of_report
 from agenttrace.evaluation.trials import MAX_TRIALS, settled_by
@@ -112,10 +112,9 @@ class _MarkedTest:
         self.quarantine = None if example.quarantine is None else Quarantine.parse(example.quarantine)
 
     @property
-    def requirements(self) -> list[Requirement]:
+    def requirements(self) -> tuple[Requirement, ...]:
         """What the trials must reach."""
-        require = self.options.get("require")
-        return [] if require is None else [Requirement.parse(require)]
+        return parsed_requirements(self.options.get("require"))
 
     @property
     def has_another_trial(self) -> bool:
@@ -190,9 +189,8 @@ class _MarkedTest:
 
     def _failure(self, report: EvaluationReport) -> str:
         """The text of the failure, or an empty one."""
-        requirement = next(iter(self.requirements), None)
         try:
-            require_passed(report, requirement)
+            require_passed(report, self.requirements)
         except EvaluationFailed as failure:
             text = str(failure)
         else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -17,7 +18,7 @@ def with_distinct_names(scorers: Sequence[Scorer]) -> tuple[Scorer, ...]:
     """Return the scorers, each under a name of its own.
 
     The first of a name keeps it. A later one becomes a copy whose name says in which options it differs from
-    the first, ``Tool Order (mode=exact)``, or its number: ``Tool Order 2``. The scorers themselves stay as
+    the first, ``Tool Order (exact_match=True)``, or its number: ``Tool Order 2``. The scorers themselves stay as
     they are.
 
     Raises:
@@ -49,12 +50,12 @@ def _names(scorer: Scorer, first: Scorer) -> Iterator[str]:
 
 
 def _differing(scorer: Scorer, first: Scorer) -> Iterator[tuple[str, str]]:
-    """The public attributes with a plain value that is another one in the first scorer."""
+    """The options of its class that it keeps as plain values, where the first scorer has others."""
     theirs: dict[str, Any] = getattr(first, "__dict__", {})
-    for option, value in getattr(scorer, "__dict__", {}).items():
-        if option.startswith("_") or not isinstance(value, bool | int | float | str):
-            continue
-        if option not in theirs or theirs[option] != value:
+    own: dict[str, Any] = getattr(scorer, "__dict__", {})
+    for option in inspect.signature(type(scorer)).parameters:
+        value = own.get(option)
+        if option != "name" and isinstance(value, bool | int | float | str) and theirs.get(option) != value:
             yield option, str(value)
 
 

@@ -68,7 +68,8 @@ AGENT_IS_BACK: Final = None
 """The step between the agent and the scorers of an example: what follows may overlap with other agents."""
 
 Steps = Generator["Call | Wait | None", Any, T]
-"""What is done until there is a T. To a `Call` the answer is its `Outcome`, to a `Wait` whether it is done."""
+"""What is done until there is a T. To a `Call` the answer is its `Outcome`, to a `Wait` whether it is
+done."""
 
 
 class Interrupted(Exception):
@@ -124,12 +125,10 @@ class Isolation:
         job = Job(call)
         try:
             execution = self._executor.submit(job.run)
-        except (
-            BaseException
-        ) as error:  # choke-point: an executor of the user's, which was shut down meanwhile
+        except BaseException as refusal:  # choke-point: of an executor of the user's, such as one shut down
             if isinstance(self._executor, DaemonExecutor):  # no thread can be started
                 raise
-            return _refused(error)
+            return _refused(refusal)
         in_time = False
         try:
             in_time = yield Wait(execution, call.timeout)
@@ -203,7 +202,7 @@ class Job:
         return items
 
 
-async def carried(steps: Steps[T], agent_is_back: Callable[[], None] | None = None) -> T:
+async def carried(steps: Steps[T], agent_is_back: Callable[[], object] | None = None) -> T:
     """Carry steps on the running event loop; plain calls have an executor."""
     answer: Any = None
     try:

@@ -617,7 +617,7 @@ def test_two_scorers_of_one_name_are_told_apart_by_their_options_or_their_number
     report = run_evaluation([Example(expected_tools=["a"], tools_called=["a", "b"])], same)
     assert report.means == {
         "Tool Order": 1.0,
-        "Tool Order (mode=exact, strict=True)": 0.0,
+        "Tool Order (exact_match=True)": 0.0,
         "Tool Order 2": 1.0,
         "Tool Order (threshold=0.5)": 1.0,
     }
