@@ -13,7 +13,7 @@ from agenttrace.cli.baseline_option import (
     comparison_with,
     save_as_baseline,
 )
-from agenttrace.cli.loading import load_function, load_scorer
+from agenttrace.cli.loading import load_function, load_scorer, warn_of_misspelt_tools
 from agenttrace.cli.main import INTERRUPTED
 from agenttrace.cli.progress import shown_progress
 from agenttrace.cli.report_options import ReportFiles, finish, report_options
@@ -44,7 +44,6 @@ ERRORED = 2
     "scorer_names",
     metavar="NAME[:OPT=VAL,…]",
     multiple=True,
-    required=True,
     help="Such as ToolOrder:exact_match=true; repeat for more.",
 )
 @click.option("--model", help="The model that judges ask.")
@@ -92,13 +91,17 @@ def eval_run(
     suite: SuiteOptions,
     update: bool,
     yes: bool,
+    fail_fast: int | None,
     **selection: Any,
 ) -> int:
     """Evaluate the examples of FILE (YAML, JSON, JSONL, CSV); exit with 0 passed, 1 failed, 2 errored."""
     requirement = None if require is None else Requirement.parse(require)
     examples = selected(examples_in(file), **selection)
     scorers = [load_scorer(name) for name in scorer_names]
+    if not scorers and not any(example.scorers for example in examples):
+        raise click.UsageError("there are no scorers; give --scorer NAME, or scorers: in FILE")
     function = None if function_name is None else load_function(function_name)
+    warn_of_misspelt_tools(examples)
     tracer = Tracer(project_name=project or Path(file).stem, store=store)
     before = baseline_before(baseline, examples, tracer)
     try:
@@ -113,6 +116,7 @@ def eval_run(
                 timeout=timeout,
                 trials=trials,
                 progress=progress,
+                stop_after=fail_fast,
             )
         report, code = _verdict(report, requirement, before)
     except EvaluationInterrupted as interruption:
@@ -123,7 +127,7 @@ def eval_run(
     if save_baseline is not None:
         save_as_baseline(report, save_baseline)
     if update and code != INTERRUPTED:
-        update_file(file, report, scorers, yes=yes)
+        update_file(file, report, scorers, yes=yes, to_stderr=files.use_stdout)
     return code if suite.show(report) else code or FAILED
 
 

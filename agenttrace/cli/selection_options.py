@@ -1,4 +1,4 @@
-"""The options ``--only``, ``--tag`` and ``--limit``: which examples of a file a command is about."""
+"""The options ``--only``, ``--tag``, ``--limit``, ``--fail-fast``: which examples of a file are run."""
 
 from __future__ import annotations
 
@@ -11,8 +11,16 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def selection_options(command: F) -> F:
-    """Add the options to a command; it hands them to `datasets.selection.selected`."""
+    """Add the options to a command: `only`, `tags` and `limit` for `selected`, and `fail_fast`."""
     for option in (
+        click.option(
+            "--fail-fast",
+            metavar="[N]",
+            is_flag=False,
+            flag_value=1,
+            type=click.IntRange(1),
+            help="Stop once N examples failed (1 without a number); the rest is not run.",
+        ),
         click.option("--limit", metavar="N", type=click.IntRange(1), help="At most so many of them."),
         click.option(
             "--tag", "tags", metavar="TAG", multiple=True, help="Examples with this tag; repeat for more."

@@ -30,6 +30,7 @@ def run_evaluation(
     progress: Progress | None = None,
     store: Store | None = None,
     metadata: Mapping[str, Any] | None = None,
+    stop_after: int | None = None,
 ) -> EvaluationReport:
     """Compare examples with runs of the agent, or with the recorded runs that they hold.
 
@@ -45,6 +46,8 @@ def run_evaluation(
     keeps state. `trials` repeats each example. `model` goes to the scorers that take one. The results are
     stored in `store`, or the tracer's store, without secrets, as spans are; the returned report is not
     redacted. Can be called anywhere, also inside a running event loop (which waits).
+
+    Once `stop_after` examples failed or errored, the rest is *not run*.
 
     `progress` is called with each result. One that raises, SystemExit too, is logged and not called again: a
     broken display must not lose results. To end the run from there raise KeyboardInterrupt.
@@ -70,6 +73,7 @@ def run_evaluation(
         progress=progress,
         store=store,
         metadata=metadata,
+        stop_after=stop_after,
     )
     evaluation.engine.advice = _LOOP_WAITS if _in_a_loop() else ""
     return evaluation.run()

@@ -72,6 +72,7 @@ class EvaluationOptions(TypedDict, total=False):
     progress: Progress | None
     store: Store | None
     metadata: Mapping[str, Any] | None
+    stop_after: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +104,12 @@ class Evaluation:
             trials=options.get("trials", 1),
             executor=options.get("executor"),
             progress=options.get("progress"),
+            stop_after=options.get("stop_after"),
             recording=enabled_by_environment() and getattr(tracer, "enabled", True),
         )
         check_limits(engine.concurrency, engine.timeout, engine.trials)
+        if engine.stop_after is not None and not is_whole(engine.stop_after, 1):
+            raise ConfigError(f"stop_after is a whole number from 1, got {engine.stop_after!r}")
         check_executor(engine.executor)
         check_needs(chosen, scorers_of)
         store = store_of(options.get("store"), tracer)
