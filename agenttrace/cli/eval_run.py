@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,8 @@ from agenttrace.cli.selection_options import selection_options
 from agenttrace.cli.store_option import store_option
 from agenttrace.cli.suite_options import SuiteOptions, suite_options
 from agenttrace.cli.update import update_file, update_options
+from agenttrace.core.example import Example
+from agenttrace.core.protocols import Scorer
 from agenttrace.core.report import EvaluationFailed, EvaluationInterrupted, EvaluationReport
 from agenttrace.core.run_comparison import RunRecord
 from agenttrace.datasets.selection import selected
@@ -96,12 +99,7 @@ def eval_run(
 ) -> int:
     """Evaluate the examples of FILE (YAML, JSON, JSONL, CSV); exit with 0 passed, 1 failed, 2 errored."""
     requirement = None if require is None else Requirement.parse(require)
-    examples = selected(examples_in(file), **selection)
-    scorers = [load_scorer(name) for name in scorer_names]
-    if not scorers and not any(example.scorers for example in examples):
-        raise click.UsageError("there are no scorers; give --scorer NAME, or scorers: in FILE")
-    function = None if function_name is None else load_function(function_name)
-    warn_of_misspelt_tools(examples)
+    examples, scorers, function = _loaded(file, selection, scorer_names, function_name)
     tracer = Tracer(project_name=project or Path(file).stem, store=store)
     before = baseline_before(baseline, examples, tracer)
     try:
@@ -129,6 +127,19 @@ def eval_run(
     if update and code != INTERRUPTED:
         update_file(file, report, scorers, yes=yes, to_stderr=files.use_stdout)
     return code if suite.show(report) else code or FAILED
+
+
+def _loaded(
+    file: str, selection: Mapping[str, Any], scorer_names: Sequence[str], function_name: str | None
+) -> tuple[list[Example], list[Scorer], Callable[..., Any] | None]:
+    """The examples of a file, the scorers and the agent by their names, checked as far as they can be."""
+    examples = selected(examples_in(file), **selection)
+    scorers = [load_scorer(name) for name in scorer_names]
+    if not scorers and not any(example.scorers for example in examples):
+        raise click.UsageError("there are no scorers; give --scorer NAME, or scorers: in FILE")
+    function = None if function_name is None else load_function(function_name)
+    warn_of_misspelt_tools(examples)
+    return examples, scorers, function
 
 
 def _verdict(
