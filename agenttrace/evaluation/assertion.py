@@ -53,6 +53,7 @@ def assert_test(
     progress: Progress | None = None,
     store: Store | None = None,
     metadata: Mapping[str, Any] | None = None,
+    stop_after: int | None = None,
     baseline: Baseline | None = None,
 ) -> EvaluationReport:
     """Evaluate, and raise unless every result passed; return the report if they did.
@@ -101,6 +102,7 @@ def assert_test(
         progress=progress,
         store=store,
         metadata=_with_gates(metadata, require, before),
+        stop_after=stop_after,
     )
     _warn_of_vacuous_guards(report)
     return require_passed(report, requirement, before)

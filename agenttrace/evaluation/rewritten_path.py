@@ -152,7 +152,8 @@ class _Work:
         calls, mode = self.comparison.calls, self.comparison.mode
         paired = {position for slot in self.slots for _, position, _ in slot.pairs}
         free = [position for position in range(len(calls)) if position not in paired]
-        wanted = set(free) if mode in ("exact", "any_order", "only") else set()
+        are_wanted = mode in ("exact", "any_order", "only") or not self.comparison.expects_calls
+        wanted = set(free) if are_wanted else set()
         missing = [slot for slot in self.slots if slot.is_missing]
         for slot in missing:
             self.in_place[slot.place] = []
