@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from agenttrace.cli.baseline_option import (
     save_as_baseline,
 )
 from agenttrace.cli.limit_options import LimitOptions, limit_options
-from agenttrace.cli.loading import load_function, load_scorer
+from agenttrace.cli.loading import load_function, load_scorer, warn_of_misspelt_tools
 from agenttrace.cli.main import INTERRUPTED
 from agenttrace.cli.progress import shown_progress
 from agenttrace.cli.report_options import ReportFiles, finish, report_options
@@ -23,6 +23,8 @@ from agenttrace.cli.selection_options import selection_options
 from agenttrace.cli.store_option import store_option
 from agenttrace.cli.suite_options import SuiteOptions, suite_options
 from agenttrace.cli.update import update_file, update_options
+from agenttrace.core.example import Example
+from agenttrace.core.protocols import Scorer
 from agenttrace.core.report import EvaluationFailed, EvaluationInterrupted, EvaluationReport
 from agenttrace.core.run_comparison import RunRecord
 from agenttrace.datasets.selection import selected
@@ -46,7 +48,6 @@ ERRORED = 2
     "scorer_names",
     metavar="NAME[:OPT=VAL,…]",
     multiple=True,
-    required=True,
     help="Such as ToolOrder:exact_match=true; repeat for more.",
 )
 @click.option("--model", help="The model that judges ask.")
@@ -98,12 +99,10 @@ def eval_run(
     **selection: Any,
 ) -> int:
     """Evaluate the examples of FILE (YAML, JSON, JSONL, CSV); exit with 0 passed, 1 failed, 2 errored."""
-    examples = selected(examples_in(file), **selection)
-    scorers = [load_scorer(name) for name in scorer_names]
+    examples, scorers, function = _loaded(file, selection, scorer_names, function_name)
     _, _, requirements = checked_requirements(
         examples, scorers, require or None, model=model, trials=limits.trials
     )
-    function = None if function_name is None else load_function(function_name)
     tracer = Tracer(project_name=project or Path(file).stem, store=store)
     before = baseline_before(baseline, examples, tracer)
     try:
@@ -128,8 +127,21 @@ def eval_run(
     if save_baseline is not None:
         save_as_baseline(report, save_baseline)
     if update and code != INTERRUPTED:
-        update_file(file, report, scorers, yes=yes)
+        update_file(file, report, scorers, yes=yes, to_stderr=files.use_stdout)
     return code if suite.show(report) else code or FAILED
+
+
+def _loaded(
+    file: str, selection: Mapping[str, Any], scorer_names: Sequence[str], function_name: str | None
+) -> tuple[list[Example], list[Scorer], Callable[..., Any] | None]:
+    """The examples of a file, the scorers and the agent by their names, checked as far as they can be."""
+    examples = selected(examples_in(file), **selection)
+    scorers = [load_scorer(name) for name in scorer_names]
+    if not scorers and not any(example.scorers for example in examples):
+        raise click.UsageError("there are no scorers; give --scorer NAME, or scorers: in FILE")
+    function = None if function_name is None else load_function(function_name)
+    warn_of_misspelt_tools(examples)
+    return examples, scorers, function
 
 
 def _verdict(

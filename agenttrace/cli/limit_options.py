@@ -23,7 +23,7 @@ class LimitOptions:
     trials: Trials = 1
     max_trials: int = MAX_TRIALS
     budget: str | None = None
-    fail_fast: bool = False
+    fail_fast: int | None = None
 
     def options(self, requirements: Sequence[Requirement]) -> EvaluationOptions:
         """The options of `run_evaluation` for this; `requirements` are what trials have to settle."""
@@ -33,7 +33,7 @@ class LimitOptions:
             "max_trials": self.max_trials,
             "settled": settled_by(requirements, self.max_trials) if auto else None,
             "budget": self.budget,
-            "stop_after": 1 if self.fail_fast else None,
+            "stop_after": self.fail_fast,
         }
 
     def at_most(self, examples: int) -> int:
@@ -75,10 +75,17 @@ def limit_options(command: Callable[..., Any]) -> Callable[..., Any]:
         help="With --trials auto, so often at most.",
     )
     @click.option("--budget", metavar="'2 usd'", help="Money, tokens or minutes; what is left is not run.")
-    @click.option("--fail-fast", is_flag=True, help="Begin nothing more after the first failure.")
+    @click.option(
+        "--fail-fast",
+        metavar="[N]",
+        is_flag=False,
+        flag_value=1,
+        type=click.IntRange(1),
+        help="Stop once N examples failed (1 without a number); the rest is not run.",
+    )
     @wraps(command)
     def with_limits(
-        *args: Any, trials: Trials, max_trials: int, budget: str | None, fail_fast: bool, **kwargs: Any
+        *args: Any, trials: Trials, max_trials: int, budget: str | None, fail_fast: int | None, **kwargs: Any
     ) -> Any:
         return command(*args, limits=LimitOptions(trials, max_trials, budget, fail_fast), **kwargs)
 

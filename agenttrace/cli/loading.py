@@ -5,15 +5,19 @@ from __future__ import annotations
 import importlib
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
 from agenttrace.core.errors import ScorerError, did_you_mean, with_article
+from agenttrace.core.example import Example
 from agenttrace.core.protocols import Scorer
+from agenttrace.datasets.validation import misspelt_tools
+from agenttrace.reports.text import safe
 from agenttrace.scoring.written_scorers import written_scorer
+from agenttrace.tracing.observed_function import known_tools
 
 
 def load_function(text: str) -> Callable[..., Any]:
@@ -72,3 +76,12 @@ def load_scorer(text: str) -> Scorer:
         return written_scorer(text)
     except ScorerError as error:
         raise click.BadParameter(str(error)) from None
+
+
+def warn_of_misspelt_tools(examples: Sequence[Example]) -> None:
+    """Say on stderr which expected tools have nearly the name of one that is decorated by now.
+
+    A warning only: the agent may make tools later. Those that stay unknown are errors of their examples.
+    """
+    for error in misspelt_tools(examples, known_tools()):
+        click.echo(safe(f"warning: {error}"), err=True)

@@ -1,4 +1,4 @@
-"""The options ``--only``, ``--tag`` and ``--limit``: which examples of a file a command is about."""
+"""The options ``--only``, ``--tag``, ``--limit``: which examples of a file are run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def selection_options(command: F) -> F:
-    """Add the options to a command; it hands them to `datasets.selection.selected`."""
+    """Add the options to a command: `only`, `tags` and `limit` for `selected`."""
     for option in (
         click.option("--limit", metavar="N", type=click.IntRange(1), help="At most so many of them."),
         click.option(

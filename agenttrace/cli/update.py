@@ -27,26 +27,28 @@ def update_options(command: F) -> F:
     return update(yes(command))
 
 
-def update_file(file: str, report: EvaluationReport, scorers: Sequence[Scorer], *, yes: bool) -> None:
+def update_file(
+    file: str, report: EvaluationReport, scorers: Sequence[Scorer], *, yes: bool, to_stderr: bool = False
+) -> None:
     """Show what changes in a file of examples, example by example, then write it.
 
-    On a terminal the user is asked, unless with `yes`; in a pipe not.
+    On a terminal the user is asked, unless with `yes`; in a pipe not. `to_stderr`: stdout has a report.
 
     Raises:
         DatasetError: the file cannot be updated; what was to change has been printed then.
     """
     update = updated(file, report.results, scorers)
     for line in update_lines(update):
-        click.echo(safe(line))
+        click.echo(safe(line), err=to_stderr)
     if not update.changed:
-        click.echo(f"{file}: nothing to update")
+        click.echo(safe(f"{file}: nothing to update"), err=to_stderr)
         return
     if sys.stdin.isatty() and sys.stdout.isatty() and not yes and not click.confirm("write?", default=False):
-        click.echo("nothing was written")
+        click.echo("nothing was written", err=to_stderr)
         return
     update.write()
     count = sum(bool(example.diff) for example in update.examples)
-    click.echo(f"{file}: {count} example{'s' if count > 1 else ''} updated")
+    click.echo(safe(f"{file}: {count} example{'s' if count > 1 else ''} updated"), err=to_stderr)
 
 
 def update_lines(update: Update) -> list[str]:

@@ -137,7 +137,10 @@ class _Editor:
             written = self.inline(new, quote) if quoted else self.inline(new)
             space = " " if node.start == node.end and self.text[node.start - 1 : node.start] in ":-" else ""
             return Splice(node.start, node.end, space + written)
-        return Splice(node.start, node.end, self._block(new, self._column(node.start)))
+        written = self._block(new, self._column(node.start))
+        if node.kind == "list" and not written.startswith("- "):
+            written = "  " + self.inline(new)  # a list may stand right below its key, nothing else may
+        return Splice(node.start, node.end, written)
 
     def _column(self, at: int) -> int:
         return at - self._line_start(at)

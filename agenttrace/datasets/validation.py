@@ -38,7 +38,7 @@ def misspelt_tools(examples: Sequence[Example], known: Collection[str]) -> Itera
             continue
         names = dict.fromkeys(call.name for call in parse_expectation(example.expected_tools).calls)
         for name in names:
-            near = get_close_matches(name, known, n=1, cutoff=0.7)
+            near = get_close_matches(name, known, n=1, cutoff=0.6)
             if name not in known and near:
                 path, _, line = (example.source or "").rpartition(":")
                 yield DatasetError(

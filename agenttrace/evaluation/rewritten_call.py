@@ -151,11 +151,11 @@ class RewrittenCall:
         if not operators and isinstance(value, Mapping) and _is_plain(actual) and _is_plain(value):
             return self._mapping(value, actual, position, mode, where)
         if isinstance(value, list) and isinstance(actual, list) and cause_within(actual) is None:
-            kept = [
+            common = [
                 self._value(one, other, position, mode, f"{where}[{at}]")
                 for at, (one, other) in enumerate(zip(value, actual, strict=False))
             ]
-            return [*kept, *(self._literal(other, where) for other in actual[len(value) :])]
+            return [*common, *(self._literal(other, where) for other in actual[len(value) :])]
         return self._literal(actual, where)
 
     def _mapping(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Any
 
 from agenttrace.core.errors import AgentTraceError
@@ -93,7 +95,7 @@ class _Work:
         ]
         self.rewriting = RewrittenCall(comparison, how, self.notes)
         self.in_place: dict[Place, list[Any]] = {}
-        self.after: dict[Place, list[Any]] = {}
+        self.after: dict[Place, list[tuple[int, Any]]] = {}
 
     def rebuilt(self) -> Any:
         """The new path."""
@@ -103,7 +105,7 @@ class _Work:
                 self.in_place[slot.place] = [self._with_values(slot)]
         self._settle_missing()
         items = self._items(self.path, ())
-        items = [*self.after.get((), []), *items]
+        items = [*self._added(()), *items]
         return items[0] if self.is_one and len(items) == 1 else items
 
     def _pair(self) -> None:
@@ -152,7 +154,8 @@ class _Work:
         calls, mode = self.comparison.calls, self.comparison.mode
         paired = {position for slot in self.slots for _, position, _ in slot.pairs}
         free = [position for position in range(len(calls)) if position not in paired]
-        wanted = set(free) if mode in ("exact", "any_order", "only") else set()
+        are_wanted = mode in ("exact", "any_order", "only") or not self.comparison.expects_calls
+        wanted = set(free) if are_wanted else set()
         missing = [slot for slot in self.slots if slot.is_missing]
         for slot in missing:
             self.in_place[slot.place] = []
@@ -164,7 +167,8 @@ class _Work:
                 free.remove(position)
                 wanted.discard(position)
             elif instead := self._in_the_gap(slot, free):
-                self.in_place[slot.place] = [self._new(at) for at in instead]
+                for at in instead:
+                    self._put(at, self._new(at))
                 free = [at for at in free if at not in instead]
                 wanted -= set(instead)
         for position in sorted(wanted):
@@ -193,7 +197,10 @@ class _Work:
         """Add an item after the one that was called last before a position."""
         earlier = [(p, slot) for slot in self.slots for _, p, _ in slot.pairs if p < position]
         place: Place = max(earlier, key=lambda pair: pair[0])[1].place if earlier else ()
-        self.after.setdefault(place, []).append(item)
+        insort(self.after.setdefault(place, []), (position, item), key=itemgetter(0))
+
+    def _added(self, place: Place) -> list[Any]:
+        return [item for _, item in self.after.get(place, [])]
 
     def _items(self, items: Sequence[Any], place: Place) -> list[Any]:
         """The new items of a list; of `par` what is to be added comes after it."""
@@ -201,7 +208,7 @@ class _Work:
         for at, item in enumerate(items):
             inner: Place = (*place, at)
             if is_slot(item):
-                new += [*self.in_place.get(inner, [item]), *self.after.get(inner, [])]
+                new += [*self.in_place.get(inner, [item]), *self._added(inner)]
             elif isinstance(item, list | tuple):
                 parts = self._items(item, inner)
                 new += [parts] if parts else []
@@ -213,7 +220,8 @@ class _Work:
                 parts = self._items(item[word], (*inner, word))
                 new += [{word: parts}] if parts else []
                 if word == "par":
-                    new += [one for value in beside.values() for one in value]
+                    added = [one for value in beside.values() for one in value]
+                    new += [one for _, one in sorted(added, key=itemgetter(0))]
         return new
 
 

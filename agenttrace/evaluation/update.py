@@ -166,7 +166,7 @@ def change_of(results: Sequence[ScoringResult], scorers: Sequence[Scorer] = ()) 
 def _hows(result: ScoringResult, suite: Sequence[Scorer]) -> list[dict[str, Any]]:
     """How each scorer that failed compares with the example's expected calls, as options of `compare`."""
     failed = [score for score in result.scores if score.outcome == "failed"]
-    if not suite:
+    if not suite and not result.example.scorers:
         return [
             {"mode": score.details["mode"]} for score in failed if {"mode", "pairs"} <= score.details.keys()
         ]

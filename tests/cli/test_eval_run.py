@@ -74,6 +74,9 @@ def test_errored_is_2(agenttrace, examples):
     ran = agenttrace("eval", "run", path, "--function", "shop:agent", "--scorer", "ToolOrder")
     assert ran.code == 2
     assert "did you mean 'pay'" in ran.out
+    assert ran.err == (
+        "warning: " + str(path) + ":2: expected_tools: no tool 'pya' is known; did you mean 'pay'?\n"
+    )
 
 
 def test_the_traces_and_the_scores_are_stored(agenttrace, examples):
@@ -187,6 +190,24 @@ def test_examples_are_chosen_by_name_tag_and_number(agenttrace, examples, option
     path.write_text(SEVERAL)
     ran = agenttrace("eval", "run", path, "--function", "shop:agent", "--scorer", "ToolOrder", *options)
     assert f"TEST RESULTS: {count}/{count} passed" in ran.out
+
+
+@pytest.mark.parametrize(("options", "count"), [(["--fail-fast"], 1), (["--fail-fast", 2], 2), ([], 3)])
+def test_fail_fast_runs_no_more_once_so_many_failed(agenttrace, examples, options, count):
+    ran = agenttrace(
+        "eval", "run", examples(2, 3, 4), "--function", "shop:agent", "--scorer", "ToolOrder", *options
+    )
+    assert ran.code == 1
+    assert f"{count} failed" in ran.out
+
+
+def test_the_file_s_own_scorers_are_enough(agenttrace, examples):
+    path = examples()
+    path.write_text("scorers: [ToolOrder]\n" + SEVERAL)
+    assert agenttrace("eval", "run", path, "--function", "shop:agent").code == 0
+    ran = agenttrace("eval", "run", examples(0))
+    assert ran.code == 2
+    assert "scorer" in ran.err
 
 
 def test_a_name_that_no_example_has_is_2_with_the_nearest_one(agenttrace, examples):

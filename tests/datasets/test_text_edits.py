@@ -37,7 +37,7 @@ def data(text):
         ("- a # first\n# why\n- b\n", ["a", "c", "b"], "- a # first\n- c\n# why\n- b\n"),
         ("- a # first\n# why\n- b\n", ["a"], "- a # first\n# why\n"),
         ("- a\n- b\n", ["c", "a", "b"], "- c\n- a\n- b\n"),
-        ("x:\n  - a\n  - b\n", {"x": []}, "x:\n  []\n"),
+        ("x:\n  - a\n  - b\n", {"x": []}, "x:\n    []\n"),
         ("x:\n- a\n- b\ny: 1\n", {"x": ["b"], "y": 1}, "x:\n- b\ny: 1\n"),
         (
             "- refund:\n    id: 7   # the id\n    amount: 12\n- notify\n",

@@ -1,10 +1,16 @@
 """An expectation is changed so that its path says what ran, in as few places as possible."""
 
+import copy
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from agenttrace import Trace
 from agenttrace.evaluation.rewritten_call import CannotRewrite
 from agenttrace.evaluation.rewritten_path import rewritten
+from agenttrace.expectations.expectation import MODES
+from agenttrace.matching.compare import compare
 
 
 def call(name, **arguments):
@@ -130,3 +136,50 @@ def test_what_was_not_recorded_whole_is_never_written_as_a_value(recorded, cause
     added = rewritten([{"r": {"n": 1}}], Trace.from_calls([call("r", key=recorded, n=1)]))
     assert added.data == [{"r": {"n": 1, "key": {"$any": True}}}]
     assert any(cause in note for note in added.notes)
+
+
+NAMES = st.sampled_from(["a", "b", "c"])
+PLAIN = st.recursive(
+    st.integers(0, 2) | st.sampled_from(["x", "y"]),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from("pq"), inner, max_size=2),
+    max_leaves=3,
+)
+EXPECTED_VALUES = PLAIN | st.sampled_from([{"$gte": 1}, {"$in": [1, "x"]}, {"$any": True}, {"$default": 1}])
+ARGUMENTS = st.dictionaries(st.sampled_from("uv"), PLAIN, max_size=2)
+EXPECTED = st.dictionaries(st.sampled_from("uv"), EXPECTED_VALUES, max_size=2)
+CALLS = (
+    NAMES
+    | st.builds(lambda name, values: {name: values}, NAMES, EXPECTED)
+    | st.builds(lambda name, values: {"tool_name": name, "parameters": values}, NAMES, EXPECTED)
+)
+ITEMS = st.recursive(
+    CALLS,
+    lambda inner: (
+        st.builds(lambda items: {"par": items}, st.lists(inner, min_size=1, max_size=3))
+        | st.builds(lambda item: {"opt": item}, inner)
+        | st.lists(inner, max_size=3)
+        | st.builds(lambda item: {"many": item}, inner)
+    ),
+    max_leaves=4,
+)
+RUNS = st.lists(
+    st.builds(lambda name, values: {"name": name, "arguments": values}, NAMES, ARGUMENTS), max_size=5
+)
+
+
+@given(st.lists(ITEMS, max_size=4), RUNS, st.sampled_from(MODES), st.sampled_from(["exact", "listed"]))
+def test_whatever_is_written_holds_for_the_run_and_is_not_written_twice(expected, calls, mode, match):
+    run, before = Trace.from_calls(calls), copy.deepcopy(expected)
+    try:
+        new = rewritten(expected, run, mode=mode, match=match).data
+    except CannotRewrite:
+        return
+    assert expected == before
+    assert compare(new, run, mode=mode, match=match, credit="full").value == 1.0
+    assert rewritten(new, run, mode=mode, match=match).data == new
+
+
+@given(st.lists(CALLS, max_size=4), RUNS, st.sampled_from(["in_order", "exact", "any_order", "contains"]))
+def test_plain_lists_of_calls_can_always_be_written(expected, calls, mode):
+    new = rewritten(expected, Trace.from_calls(calls), mode=mode).data
+    assert compare(new, Trace.from_calls(calls), mode=mode, credit="full").value == 1.0
