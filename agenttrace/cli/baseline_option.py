@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
@@ -13,7 +14,7 @@ from agenttrace.core.run_comparison import RunRecord
 from agenttrace.evaluation.baseline import baseline_of, write_baseline
 from agenttrace.evaluation.compare_runs import compare_runs
 from agenttrace.evaluation.run_record import record_of_report
-from agenttrace.reports.run_comparison import comparison_lines
+from agenttrace.reports.run_comparison import WIDTH, comparison_lines
 from agenttrace.reports.text import Line
 from agenttrace.tracer import Tracer
 
@@ -47,7 +48,10 @@ def baseline_before(baseline: str | None, examples: Iterable[Example], tracer: T
 
 def comparison_with(before: RunRecord | None, report: EvaluationReport) -> list[Line]:
     """The lines of the comparison; none without a baseline."""
-    return [] if before is None else list(comparison_lines(compare_runs(before, record_of_report(report))))
+    if before is None:
+        return []
+    columns = shutil.get_terminal_size((WIDTH, 24)).columns
+    return list(comparison_lines(compare_runs(before, record_of_report(report)), width=columns))
 
 
 def save_as_baseline(report: EvaluationReport, path: str) -> None:

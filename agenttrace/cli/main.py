@@ -51,7 +51,7 @@ class LazyGroup(click.Group):
 
 @click.group(
     cls=LazyGroup,
-    lazy={"demo": "agenttrace.cli.demo:demo"},
+    lazy={"demo": "agenttrace.cli.demo:demo", "schema": "agenttrace.cli.schema:schema"},
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.version_option(__version__, prog_name="agenttrace")
@@ -73,6 +73,19 @@ def traces() -> None:
 @cli.group(name="eval", cls=LazyGroup, lazy={"run": "agenttrace.cli.eval_run:eval_run"})
 def evaluation() -> None:
     """Evaluate an agent on examples."""
+
+
+@cli.group(
+    cls=LazyGroup,
+    lazy={
+        "from-traces": "agenttrace.cli.dataset_from_traces:dataset_from_traces",
+        "diff": "agenttrace.cli.dataset_diff:dataset_diff",
+        "validate": "agenttrace.cli.dataset_validate:dataset_validate",
+        "convert": "agenttrace.cli.dataset_convert:dataset_convert",
+    },
+)
+def dataset() -> None:
+    """Make, check, compare and convert files of examples."""
 
 
 @cli.group(

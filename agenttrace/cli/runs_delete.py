@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 
 from agenttrace.cli.run_option import HELP, stored_run
@@ -20,6 +22,8 @@ def runs_delete(run: str, traces: bool, yes: bool, store: str | None) -> None:
         stored = stored_run(source, run)
         ids = {result["trace_id"] for result in stored["results"]} - {None} if traces else set()
         what = f"run {stored['run_id'][:12]} ({stored['name']}, {len(stored['results'])} results)"
+        if not yes and not sys.stdin.isatty():
+            raise click.UsageError(f"there is nobody to ask whether to delete {what}; give --yes")
         if not yes:
             click.confirm(f"delete {what}?", abort=True)
         source.delete_run(stored["run_id"])

@@ -128,7 +128,8 @@ class MutationScore:
     @property
     def kinds(self) -> dict[DamageKind, Tally]:
         """The tally of each kind of damage."""
-        return {kind: self._of(0, kind) for kind in dict.fromkeys(kind for kind, _ in self.tallies)}
+        names: dict[DamageKind, None] = dict.fromkeys([kind for kind, _ in self.tallies])
+        return {kind: self._of(0, kind) for kind in names}
 
     @property
     def tools(self) -> dict[str, Tally]:

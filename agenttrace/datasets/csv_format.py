@@ -14,11 +14,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from agenttrace.core.errors import did_you_mean
+from agenttrace.core.errors import DatasetError, did_you_mean
 from agenttrace.core.example import Example
 from agenttrace.core.json_reader import InvalidJSON, strict_json
 from agenttrace.core.jsonable import readable_json
-from agenttrace.datasets.document import Document, FileContents, load_example
+from agenttrace.datasets.document import Document, FileContents, load_example, noted
 from agenttrace.datasets.files import read_text
 
 MAX_BYTES = 256_000_000
@@ -30,12 +30,17 @@ _FIELDS = tuple(Example.model_fields)
 _limit_lock = threading.Lock()
 
 
-def read_csv(path: Path, header_mapping: Mapping[str, str] | None = None) -> FileContents:
+def read_csv(
+    path: Path,
+    header_mapping: Mapping[str, str] | None = None,
+    *,
+    errors: list[DatasetError] | None = None,
+) -> FileContents:
     """Read a table whose first row names Example fields; cells as `read_cell` reads them.
 
     `header_mapping` names the column of each field where the file has names of its own; columns outside it
     are ignored then. The delimiter is whichever of comma, semicolon and tab splits the first row into the
-    most known names. Rows without any text are ignored.
+    most known names. Rows without any text are ignored. The error of a row goes to `errors`, where there are.
 
     Raises:
         DatasetError: an unknown or repeated column, a row with more or fewer cells than the first, a cell
@@ -56,15 +61,16 @@ def read_csv(path: Path, header_mapping: Mapping[str, str] | None = None) -> Fil
     for number, row in rows:
         if not any(row):
             continue
-        if len(row) != len(header):
-            raise document.error(
-                f"got {len(row)} cells, wanted {len(header)} as in the first row; "
-                "put a cell with a delimiter or a line break in double quotes",
-                (number,),
-                f"row {number}",
-            )
-        entry = {field: _value(row[at], document, number, field) for field, at in columns.items()}
-        examples.append(load_example(document, entry, (number,), f"row {number}"))
+        with noted(errors):
+            if len(row) != len(header):
+                raise document.error(
+                    f"got {len(row)} cells, wanted {len(header)} as in the first row; "
+                    "put a cell with a delimiter or a line break in double quotes",
+                    (number,),
+                    f"row {number}",
+                )
+            entry = {field: _value(row[at], document, number, field) for field, at in columns.items()}
+            examples.append(load_example(document, entry, (number,), f"row {number}"))
     return FileContents(examples)
 
 

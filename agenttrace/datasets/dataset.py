@@ -6,22 +6,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal, Self, overload
+from typing import Any, Protocol, Self, overload
 
-from agenttrace.core import semconv
 from agenttrace.core.errors import DatasetError, did_you_mean
 from agenttrace.core.example import Example
 from agenttrace.core.file_form import strict, to_file_form
-from agenttrace.core.marks import without_digests
-from agenttrace.core.recorded_calls import call_to_mapping
-from agenttrace.core.tool import TOOL
 from agenttrace.core.trace import Trace
 from agenttrace.datasets.csv_format import read_csv, write_csv
 from agenttrace.datasets.document import FileContents
 from agenttrace.datasets.files import write_text
+from agenttrace.datasets.from_traces import Expect, examples_from_traces
 from agenttrace.datasets.json_format import read_json, read_jsonl, write_json, write_jsonl
 from agenttrace.datasets.yaml_format import read_yaml, write_yaml
-from agenttrace.expectations.expectation import expectation_of
 
 
 class EvalDataset(Sequence[Example]):
@@ -50,12 +46,15 @@ class EvalDataset(Sequence[Example]):
         return dataset
 
     @classmethod
-    def from_traces(cls, traces: Iterable[Trace], *, expect: Expect = "nothing") -> Self:
-        """Make one example of each run: its input, its output, its tool calls.
+    def from_traces(
+        cls, traces: Iterable[Trace], *, expect: Expect = "nothing", outputs: bool = False
+    ) -> Self:
+        """Make one example of each run: its input, its output, its tool calls; each with a name of its own.
 
-        `expect` ``"names"`` or ``"calls"`` also makes the run's tool calls the expected ones.
+        `expect` ``"names"`` or ``"calls"`` also makes the run's tool calls the expected ones. What the tools
+        returned, often personal data, is kept with `outputs` only; without, a mark says that it is not known.
         """
-        return cls(example_from_trace(trace, expect) for trace in traces)
+        return cls(examples_from_traces(traces, expect, outputs=outputs))
 
     def add_example(self, example: Example) -> None:
         """Add one at the end.
@@ -107,8 +106,7 @@ class EvalDataset(Sequence[Example]):
         """
         form = format_named(file_type)
         target = _target(Path(dir_path), save_name, f".{file_type}")
-        rows = [row_of(example, position) for position, example in enumerate(self.examples)]
-        write_text(target, form.write(rows, self.platform_fields))
+        _write(self, form, target)
         return target
 
     def _add(self, contents: FileContents) -> None:
@@ -139,6 +137,20 @@ class EvalDataset(Sequence[Example]):
         return f"<EvalDataset: {len(self.examples)} examples>"
 
 
+def save_to(dataset: EvalDataset, path: Path) -> None:
+    """Write a file whose suffix says the format; see `EvalDataset.save_as`.
+
+    Raises:
+        DatasetError: an unknown suffix, a value that has no file form, a file that cannot be written.
+    """
+    _write(dataset, format_of(path), path)
+
+
+def _write(dataset: EvalDataset, form: Format, target: Path) -> None:
+    rows = [row_of(example, position) for position, example in enumerate(dataset.examples)]
+    write_text(target, form.write(rows, dataset.platform_fields))
+
+
 def row_of(example: Example, position: int) -> dict[str, Any]:
     """The fields of an example that are set, as JSON data; `position` names it in errors."""
     fields = {key: getattr(example, key) for key in Example.model_fields}
@@ -163,11 +175,19 @@ def _target(directory: Path, name: str | None, suffix: str) -> Path:
     return directory / (name if name.endswith(suffix) else name + suffix)
 
 
+class Reader(Protocol):
+    """Reads a file."""
+
+    def __call__(self, path: Path, /, *, errors: list[DatasetError] | None = None) -> FileContents:
+        """The contents. The error of an example that cannot be read goes to `errors`, where there are."""
+        ...
+
+
 @dataclass(frozen=True)
 class Format:
     """A file format: how it is read, and how its text is made."""
 
-    read: Callable[[Path], FileContents]
+    read: Reader
     write: Callable[[Sequence[Mapping[str, Any]], Mapping[str, Any]], str]
 
 
@@ -201,35 +221,3 @@ def format_of(path: Path) -> Format:
     if suffix not in _SUFFIXES:
         raise DatasetError(f"unknown kind of file {suffix!r}{did_you_mean(suffix, _SUFFIXES)}", path=path)
     return FORMATS[_SUFFIXES[suffix]]
-
-
-Expect = Literal["nothing", "names", "calls"]
-"""What is expected of later runs: nothing, the tools' names in order, or the names with their arguments."""
-
-
-def example_from_trace(trace: Trace, expect: Expect = "nothing") -> Example:
-    """Make an example of a run: its input, output and calls, on request with the calls as expected ones.
-
-    The input is the root's, as keyword arguments; None where the root is itself a tool call (an agent that
-    was not decorated). A recorded chat's input is its first text. The trace's id, customer, session and tags
-    are in `additional_metadata`.
-    """
-    root = trace.root
-    agent_input: Any = None
-    if root is not None and root.span_type != TOOL and root.input is not None:
-        is_recorded = root.attributes.get(semconv.RECORDED)
-        agent_input = root.input["input"] if is_recorded else without_digests(dict(root.input))
-    origin = {
-        "trace_id": trace.trace_id,
-        "customer_id": trace.customer_id,
-        "session_id": trace.session_id,
-        "tags": list(trace.tags) or None,
-    }
-    return Example(
-        input=agent_input,
-        actual_output=without_digests(trace.output),
-        tools_called=without_digests([call_to_mapping(call) for call in trace.tool_calls]),
-        expected_tools=None if expect == "nothing" else expectation_of(trace, expect),
-        additional_metadata={key: value for key, value in origin.items() if value is not None},
-        name=trace.name or None,
-    )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,9 @@ PLATFORM_EXAMPLE_KEYS = frozenset(
 
 OWN_KEYS = ("examples", "scorers")
 """The keys at the top of a file that are ours."""
+
+SCHEMA_KEY = "$schema"
+"""By which editors find the schema of a JSON file. It is kept as the platform's fields are."""
 
 _HOW = "write a mapping with the key 'examples' that holds a list"
 
@@ -57,11 +61,13 @@ class FileContents:
     platform_fields: dict[str, Any] = field(default_factory=dict)
 
 
-def load_examples(document: Document, example_extras: Collection[str] = ()) -> FileContents:
+def load_examples(
+    document: Document, example_extras: Collection[str] = (), errors: list[DatasetError] | None = None
+) -> FileContents:
     """Read ``{"examples": […]}``, beside which may stand ``scorers``: those of each example, before its own.
 
     The keys of an example that are in `example_extras` are kept in its `additional_metadata`, under
-    ``"platform"``.
+    ``"platform"``. The error of an example goes to `errors`, where there are.
 
     Raises:
         DatasetError: anything else; it names path, line and field.
@@ -80,17 +86,19 @@ def load_examples(document: Document, example_extras: Collection[str] = ()) -> F
             f"there is no key 'examples', but {', '.join(map(repr, data)) or 'nothing'}{hint}"
         )
     for key in data:
-        if key not in OWN_KEYS and key not in PLATFORM_DATASET_KEYS:
+        if key not in OWN_KEYS and key not in PLATFORM_DATASET_KEYS and key != SCHEMA_KEY:
             keys = {*OWN_KEYS, *PLATFORM_DATASET_KEYS}
             raise document.error(f"unknown key {key!r} beside 'examples'{did_you_mean(key, keys)}", (key,))
     entries = data["examples"]
     if not isinstance(entries, list):
         kind = "nothing" if entries is None else with_article(type(entries).__name__)
         raise document.error(f"'examples' holds {kind}, wanted a list (``[]`` for none)", ("examples",))
-    examples = [
-        load_example(document, entry, ("examples", index), f"examples[{index}]", example_extras)
-        for index, entry in enumerate(entries)
-    ]
+    examples: list[Example] = []
+    for index, entry in enumerate(entries):
+        with noted(errors):
+            examples.append(
+                load_example(document, entry, ("examples", index), f"examples[{index}]", example_extras)
+            )
     _add_scorers(document, data.get("scorers"), examples)
     return FileContents(examples, {key: value for key, value in data.items() if key not in OWN_KEYS})
 
@@ -106,6 +114,17 @@ def _add_scorers(document: Document, entries: Any, examples: Sequence[Example]) 
         raise document.error(message, _parts(error.field, {}), error.field) from None
     for example in examples:
         example.scorers = [*shared, *(example.scorers or [])]
+
+
+@contextmanager
+def noted(errors: list[DatasetError] | None) -> Iterator[None]:
+    """Append a DatasetError to `errors` instead of raising it, where there are."""
+    try:
+        yield
+    except DatasetError as error:
+        if errors is None:
+            raise
+        errors.append(error)
 
 
 def load_example(

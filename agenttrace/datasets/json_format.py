@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from agenttrace.core.errors import DatasetError
 from agenttrace.core.json_reader import InvalidJSON, decode_at, skip_space, strict_json
 from agenttrace.core.jsonable import readable_json
 from agenttrace.datasets.document import (
@@ -15,14 +16,15 @@ from agenttrace.datasets.document import (
     FileContents,
     load_example,
     load_examples,
+    noted,
 )
 from agenttrace.datasets.files import read_text
 
 MAX_BYTES = 64_000_000
 
 
-def read_json(path: Path) -> FileContents:
-    """Read ``{"examples": […]}``.
+def read_json(path: Path, errors: list[DatasetError] | None = None) -> FileContents:
+    """Read ``{"examples": […]}``; see `load_examples` for `errors`.
 
     The extra keys of the platform's export are kept: those of the dataset as its platform fields, those of
     an example in `additional_metadata`, under ``"platform"``. ``//`` comments and trailing commas are
@@ -34,7 +36,7 @@ def read_json(path: Path) -> FileContents:
     text = without_comments(read_text(path, MAX_BYTES))
     document = Document(path, None)
     _Scanner(text, document).read()
-    return load_examples(document, PLATFORM_EXAMPLE_KEYS)
+    return load_examples(document, PLATFORM_EXAMPLE_KEYS, errors)
 
 
 def write_json(rows: Sequence[Mapping[str, Any]], platform_fields: Mapping[str, Any]) -> str:
@@ -140,8 +142,8 @@ class _Scanner:
 MAX_JSONL_BYTES = 256_000_000
 
 
-def read_jsonl(path: Path) -> FileContents:
-    """Read one example from each line that is not blank.
+def read_jsonl(path: Path, errors: list[DatasetError] | None = None) -> FileContents:
+    """Read one example from each line that is not blank; the error of one goes to `errors`, where there are.
 
     Raises:
         DatasetError: a line that is no example; it names the line.
@@ -152,12 +154,13 @@ def read_jsonl(path: Path) -> FileContents:
         if not line.strip():
             continue
         document.lines = {(): number}
-        try:
-            entry = strict_json(line)
-        except InvalidJSON as error:
-            raise document.error(f"this line is not one JSON value: {error}") from None
-        examples.append(load_example(document, entry, (), ""))
-    if not examples:
+        with noted(errors):
+            try:
+                entry = strict_json(line)
+            except InvalidJSON as error:
+                raise document.error(f"this line is not one JSON value: {error}") from None
+            examples.append(load_example(document, entry, (), ""))
+    if not examples and not errors:
         raise Document(path, None).error("the file is empty; write one example a line")
     return FileContents(examples)
 

@@ -23,13 +23,13 @@ from agenttrace.datasets.document import Document, FileContents, Place, load_exa
 from agenttrace.datasets.files import read_text
 
 
-def read_yaml(path: Path) -> FileContents:
-    """Read a mapping with ``examples``.
+def read_yaml(path: Path, errors: list[DatasetError] | None = None) -> FileContents:
+    """Read a mapping with ``examples``; see `load_examples` for `errors`.
 
     Raises:
         DatasetError: the file holds something else, or exceeds the limits.
     """
-    return load_examples(parse_yaml(read_text(path, MAX_BYTES), path))
+    return load_examples(parse_yaml(read_text(path, MAX_BYTES), path), errors=errors)
 
 
 def get_examples_from_yaml(path: str | Path) -> list[Example]:

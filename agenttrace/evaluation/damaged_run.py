@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -11,7 +11,7 @@ from agenttrace.core.example import Example
 from agenttrace.core.identity import new_span_key
 from agenttrace.core.protocols import Scorer, TakesModel, optional
 from agenttrace.core.recorded_calls import call_to_mapping
-from agenttrace.core.report import ResultOutcome, ScoringResult, outcome_of
+from agenttrace.core.report import ResultOutcome, outcome_of
 from agenttrace.core.score import Score
 from agenttrace.core.span import Span
 from agenttrace.core.tool import TOOL
@@ -107,16 +107,14 @@ def score_of(scorer: Scorer, example: Example, trace: Trace | None) -> Score:
     return Score.errored(scorer.name, scorer.threshold, f"the scorer {scorer.name!r} {fault}")
 
 
-def why_left_out(scorer: Scorer, results: Iterable[ScoringResult]) -> str | None:
+def why_left_out(scorer: Scorer, asked_a_model: Collection[str]) -> str | None:
     """Return why a scorer is not asked about damaged runs, or None if it is: it may ask a model.
 
-    It takes a model, has a judge, is async, or gave a score that a model was asked for.
+    It takes a model, has a judge, is async, or is among the names of those whose scores name a model.
     """
     if optional(scorer, TakesModel) is not None or getattr(scorer, "ask", None) is not None:
         return "it asks a model"
-    if inspect.iscoroutinefunction(getattr(scorer, "function", None)) or inspect.iscoroutinefunction(
-        scorer.score
-    ):
+    functions = (scorer.score, getattr(scorer, "function", None))
+    if any(inspect.iscoroutinefunction(function) for function in functions):
         return "it is async, and may ask a model"
-    scores = (score for result in results for score in result.scores if score.name == scorer.name)
-    return "its scores name a model" if any(s.model or s.cost is not None for s in scores) else None
+    return "its scores name a model" if scorer.name in asked_a_model else None

@@ -93,21 +93,21 @@ def _passing(
 ) -> Iterator[ScoredRun]:
     """The runs that passed, and do so without the scorers that are left out; what is left out is noted."""
     numbers: dict[tuple[int, str], int] = {}
-    asked: dict[int, bool] = {}
+    scores = (score for result in results for score in result.scores)
+    asked_a_model = {score.name for score in scores if score.model or score.cost is not None}
     not_damaged: Counter[str] = Counter()
     for result in results:
         number = numbers.setdefault((result.position, result.example.example_id), len(numbers))
         if not result.success:
             continue
-        scorers = tuple(scorers_of(result.example))
-        for scorer in scorers:
-            if id(scorer) not in asked:
-                why = why_left_out(scorer, results)
-                asked[id(scorer)] = why is None
-                if why is not None:
-                    notes[f"The scorer {scorer.name!r} was left out: {why}."] = None
-        pure = tuple([scorer for scorer in scorers if asked[id(scorer)]])
-        run = ScoredRun(number, result.example, run_of(result), pure)
+        pure = []
+        for scorer in scorers_of(result.example):
+            why = why_left_out(scorer, asked_a_model)
+            if why is None:
+                pure.append(scorer)
+            else:
+                notes[f"The scorer {scorer.name!r} was left out: {why}."] = None
+        run = ScoredRun(number, result.example, run_of(result), tuple(pure))
         if not pure:
             not_damaged["no scorer is left to ask"] += 1
         elif run.outcome(run.calls, run.output) != "passed":

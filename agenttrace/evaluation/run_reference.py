@@ -40,11 +40,9 @@ def find_run(store: Store, reference: str, *, project: str | None = None) -> dic
     if by_id is not None:
         return by_id
     runs = store.runs(project=project, limit=_MOST_RUNS)
-    names = [run for run in runs if run.name == reference] or [
-        run for run in runs if branch_of(run) == reference
-    ]
-    if names:
-        return store.run(names[0].run_id)
+    for run in runs:
+        if run.name == reference:
+            return store.run(run.run_id)
     if several is not None:
         raise several
     return None

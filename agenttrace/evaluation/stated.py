@@ -93,8 +93,8 @@ def stated_by(example: Example, scorers: Iterable[Scorer]) -> list[Stated]:
     if example.expected_tools is not None:
         expectation = parse_expectation(example.expected_tools, example.source)
         modes = [s.mode for s in scorers if isinstance(s, ComparingScorer) and s.expected is None]
-        mode: Mode = next((mode for mode in modes if mode in _CLOSED), "in_order")
-        stated.append(Stated(expectation, mode))
+        closed: list[Mode] = [mode for mode in modes if mode in _CLOSED]
+        stated.append(Stated(expectation, closed[0]) if closed else Stated(expectation))
     stated += [own for scorer in scorers if (own := _own_expectation(scorer)) is not None]
     return stated
 

@@ -78,7 +78,7 @@ class Matcher(ABC):
     def __init_subclass__(cls) -> None:
         if "operator" in vars(cls):
             OPERATORS[cls.operator] = cls
-            _OPTIONS.update({f"${option}": cls.operator for option in cls.options})
+            MATCHER_OPTIONS.update({f"${option}": cls.operator for option in cls.options})
 
     @property
     def values(self) -> tuple[Any, ...]:
@@ -137,7 +137,8 @@ class Matcher(ABC):
 OPERATORS: dict[str, type[Matcher]] = {}
 """Every matcher with a written form, by its operator; a class enters itself."""
 
-_OPTIONS: dict[str, str] = {}
+MATCHER_OPTIONS: dict[str, str] = {}
+"""Every option that stands beside an operator, with that operator."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -201,21 +202,23 @@ def _unescaped(key: Any) -> Any:
 
 
 def _read_operators(raw: Mapping[str, Any], operators: list[str]) -> Any:
-    known = {*OPERATORS, *_OPTIONS, "$any"}
+    known = {*OPERATORS, *MATCHER_OPTIONS, "$any"}
     for key in operators:
         if key not in known and key != "$float":  # which is only how files spell NaN and the infinities
             hint = did_you_mean(key, known)
             raise ExpectationError(f"unknown operator {key!r}{hint}; a literal key is written '${key}'")
-        if _OPTIONS.get(key, key) not in raw:
-            owner = _OPTIONS[key]
-            options = " and ".join(repr(option) for option in _OPTIONS if _OPTIONS[option] == owner)
+        if MATCHER_OPTIONS.get(key, key) not in raw:
+            owner = MATCHER_OPTIONS[key]
+            options = " and ".join(
+                repr(option) for option in MATCHER_OPTIONS if MATCHER_OPTIONS[option] == owner
+            )
             raise ExpectationError(f"{options} belong to {owner!r}, which is missing in {dict(raw)!r}")
     if len(operators) < len(raw):
         other = next(key for key in raw if key not in operators)
         raise ExpectationError(
             f"operators and the ordinary key {other!r} stand in one mapping: {dict(raw)!r}"
         )
-    values = [_read_operator(key, raw) for key in operators if key not in _OPTIONS]
+    values = [_read_operator(key, raw) for key in operators if key not in MATCHER_OPTIONS]
     if len(values) == 1:
         return values[0]
     if not all(isinstance(value, Matcher) for value in values):

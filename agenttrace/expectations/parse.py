@@ -211,3 +211,6 @@ _GROUPS: Mapping[str, Callable[[Any, Mapping[Any, Any]], Pattern]] = {
     "opt": lambda value, _: opt(parse_pattern(value)),
     "many": lambda value, raw: _repeated(parse_pattern(value), raw.get("times", [1, None])),
 }
+
+GROUP_WORDS = tuple(_GROUPS)
+"""The words of patterns that hold others."""

@@ -5,8 +5,10 @@ Only pytest is imported here: a run that uses none of it pays next to nothing.
 
 from __future__ import annotations
 
+import tempfile
 import time
 from collections.abc import Generator, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -17,26 +19,48 @@ if TYPE_CHECKING:
 
 MARKER = "agenttrace"
 _HELP = (
-    "agenttrace(examples, scorers, tracer=None, model=None, trials=1, require=None): one test per example; "
-    "the function is the agent and takes the example's input, or takes `example`"
+    "agenttrace(examples, scorers, tracer=None, model=None, trials=1, max_trials=30, require=None): one test "
+    "per example; the function is the agent and takes the example's input, or takes `example`"
+)
+
+
+_OPTIONS = (
+    (
+        "trials",
+        "N|auto",
+        "runs of each example, in place of the marker's; auto: until the verdict is settled",
+    ),
+    ("max-trials", "N", "the most runs of an example with trials=auto (default: 30)"),
+    ("model", "MODEL", "the model of scorers without their own"),
+    ("store", "PATH", "where results and their traces are stored"),
+    ("baseline", "BRANCH|FILE|RUN", "fail where an example is worse than there, not where it failed before"),
+    ("save-baseline", "FILE", "write names, outcomes and numbers of this run, to be committed"),
+    ("budget", "'2 usd'", "money, tokens or minutes; what was not run when they are spent fails the run"),
+    ("coverage-fail-under", "PERCENT", "fail where expectations name fewer of the tools"),
+)
+_FLAGS = (
+    ("update", "rewrite the expectations that failed in the examples' files to what ran"),
+    ("coverage", "say which tools the expectations name"),
 )
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options, all of which begin with --agenttrace-."""
     group = parser.getgroup("agenttrace", "agenttrace: tests of LLM agents")
-    group.addoption(
-        "--agenttrace-trials", type=int, metavar="N", help="runs of each example, in place of the marker's"
-    )
-    group.addoption("--agenttrace-model", metavar="MODEL", help="the model of scorers without their own")
-    group.addoption("--agenttrace-store", metavar="PATH", help="where results and their traces are stored")
+    for name, metavar, text in _OPTIONS:
+        group.addoption(f"--agenttrace-{name}", metavar=metavar, help=text)
+    for name, text in _FLAGS:
+        group.addoption(f"--agenttrace-{name}", action="store_true", help=text)
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Describe the marker; collect results in the process that reports, which is no worker of xdist."""
     config.addinivalue_line("markers", _HELP)
-    if not hasattr(config, "workerinput"):
+    worker: dict[str, Any] | None = getattr(config, "workerinput", None)
+    if worker is None:
         config.pluginmanager.register(_Results(config), "agenttrace-results")
+    elif "agenttrace_spent" in worker:
+        config.stash[SPENT] = Path(worker["agenttrace_spent"])
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -47,14 +71,16 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         parametrize(metafunc)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip and expect failures as the examples say."""
-    for item in items:
-        example = example_of(item)
-        if example is not None:
-            from agenttrace.pytest_plugin.examples import mark_as_the_example_says
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Skip and expect failures as the examples say; read what the command line says of all."""
+    marked = [(item, example) for item in items if (example := example_of(item)) is not None]
+    if marked:
+        from agenttrace.pytest_plugin.examples import mark_as_the_example_says
+        from agenttrace.pytest_plugin.suite import read_suite
 
+        for item, example in marked:
             mark_as_the_example_says(item, example)
+        read_suite(config, marked)
 
 
 def example_of(item: pytest.Item) -> Any:
@@ -88,6 +114,9 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
         item.obj = test
 
 
+SPENT = pytest.StashKey[Path]()
+"""In the stash of a process: the file in which all workers note what they spend."""
+
 RESULTS = pytest.StashKey[str]()
 """In a test's stash: its results as JSON, which its report carries to the process that reports."""
 
@@ -113,6 +142,16 @@ class _Results:
         self.began = time.time()
         self.rows: list[str] = []
         self.run: FinishedRun | None = None
+        self._directory: tempfile.TemporaryDirectory[str] | None = None
+        if config.getoption("agenttrace_budget") is not None:
+            self._directory = tempfile.TemporaryDirectory(prefix="agenttrace-")
+            config.stash[SPENT] = Path(self._directory.name, "spent")
+
+    @pytest.hookimpl(optionalhook=True)  # of pytest-xdist
+    def pytest_configure_node(self, node: Any) -> None:
+        """Tell a worker where all note what they spend."""
+        if self._directory is not None:
+            node.workerinput["agenttrace_spent"] = str(self.config.stash[SPENT])
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Collect what a test scored."""
@@ -121,12 +160,16 @@ class _Results:
             self.rows.append(results)
 
     @pytest.hookimpl(tryfirst=True)
-    def pytest_sessionfinish(self) -> None:
-        """Keep the run."""
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Keep the run; fail where not all of it was run, or it does not cover enough."""
         if self.rows:
             from agenttrace.pytest_plugin.session import finished
 
             self.run = finished(self.rows, self.config, self.began)
+            if self.run.failed and session.exitstatus == pytest.ExitCode.OK:
+                session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        if self._directory is not None:
+            self._directory.cleanup()
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Say at the end what was scored, over all workers."""

@@ -13,12 +13,14 @@ import pytest
 
 from agenttrace.core.errors import AgentTraceError, ConfigError, did_you_mean
 from agenttrace.core.example import Example
+from agenttrace.core.numbers import is_whole
 from agenttrace.evaluation.assertion import checked_requirements, examples_in
 from agenttrace.evaluation.example_scorers import suite_scorers
 from agenttrace.evaluation.run import checked_examples
+from agenttrace.evaluation.trials import MAX_TRIALS
 from agenttrace.pytest_plugin import EXAMPLE, MARKER
 
-OPTIONS = ("examples", "scorers", "tracer", "model", "trials", "require")
+OPTIONS = ("examples", "scorers", "tracer", "model", "trials", "max_trials", "require")
 _QUARANTINE = re.compile(
     r"\s*(?P<owner>[^:]+?)\s+until\s+(?P<day>\d{4}-\d{2}-\d{2})\s*:\s*(?P<why>.*\S)\s*", re.S
 )
@@ -68,10 +70,17 @@ def options_of(item: pytest.Item | pytest.Function) -> dict[str, Any]:
     for name in options:
         if name not in OPTIONS:
             raise ConfigError(f"the marker agenttrace has no option {name!r}{did_you_mean(name, OPTIONS)}")
-    for name in ("trials", "model"):
+    for name in ("trials", "max_trials", "model"):
         chosen = item.config.getoption(f"agenttrace_{name}")
         if chosen is not None:
-            options[name] = chosen
+            options[name] = int(chosen) if name != "model" and chosen.isdecimal() else chosen
+    auto = ("auto",) if isinstance(options.get("trials"), str) else ()
+    for name in ("trials", "max_trials"):
+        value = options.get(name, 1)
+        if value not in auto and not is_whole(value, 1):
+            raise ConfigError(
+                f"{name} is a whole number from 1{', or auto' * (name == 'trials')}, got {value!r}"
+            )
     return options
 
 
@@ -91,7 +100,8 @@ def parametrize(metafunc: pytest.Metafunc) -> None:
         examples = _examples(options, definition.path.parent)
         scorers, model = options.get("scorers") or (), options.get("model")
         suite_scorers(examples, scorers, model)
-        trials = options.get("trials") or 1
+        trials = options.get("trials", 1)
+        trials = options.get("max_trials", MAX_TRIALS) if trials == "auto" else trials
         checked_requirements(examples, scorers, options.get("require"), model=model, trials=trials)
         ids = _ids(examples)
         names, rows = _arguments(metafunc, examples)

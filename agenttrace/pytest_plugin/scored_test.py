@@ -15,12 +15,13 @@ from agenttrace.core.example import Example
 from agenttrace.core.report import EvaluationFailed, EvaluationReport, ScoringResult
 from agenttrace.evaluation.agent_run import Run
 from agenttrace.evaluation.assertion import require_passed
-from agenttrace.evaluation.requirement import parsed_requirements
+from agenttrace.evaluation.requirement import Requirement, parsed_requirements
 from agenttrace.evaluation.run import Evaluation
+from agenttrace.evaluation.trials import MAX_TRIALS, settled_by
 from agenttrace.pytest_plugin.checks import note
 from agenttrace.pytest_plugin.examples import Quarantine, options_of
+from agenttrace.pytest_plugin.suite import named_as, store_named, suite_of
 from agenttrace.scoring.apply import users_traceback
-from agenttrace.store import open_store
 from agenttrace.tracing.capture import Capture, capture
 
 
@@ -99,54 +100,80 @@ class _MarkedTest:
         self.item = item
         self.example = example
         self.options = options_of(item)
-        self.trials: int = self.options.get("trials") or 1
+        self.suite = suite_of(item.config)
+        trials = self.options.get("trials", 1)
+        self.trials: int = self.options.get("max_trials", MAX_TRIALS) if trials == "auto" else trials
+        self.settled = settled_by(self.requirements, self.trials) if trials == "auto" else None
+        self.why_not_run: str | None = None
         self.results: list[ScoringResult] = []
-        self.report: EvaluationReport | None = None
+        self._last: Evaluation | None = None
         self.quarantine = None if example.quarantine is None else Quarantine.parse(example.quarantine)
 
     @property
+    def requirements(self) -> tuple[Requirement, ...]:
+        """What the trials must reach."""
+        return parsed_requirements(self.options.get("require"))
+
+    @property
     def has_another_trial(self) -> bool:
-        return len(self.results) < self.trials
+        """Whether the function is to be called once more: the verdict is open, and the budget not spent."""
+        if len(self.results) >= self.trials or self.why_not_run is not None:
+            return False
+        if self.results and self.settled is not None and self.settled(self.results):
+            return False
+        spending = self.suite.spending
+        self.why_not_run = None if spending is None else spending.why_spent()
+        return self.why_not_run is None
 
     def trial(self) -> _Trial:
         tracer = self.options.get("tracer")
         return _Trial(capture() if tracer is None else tracer.capture())
 
-    def evaluation(self, trial: _Trial) -> Evaluation:
-        """The evaluation of what was recorded in one trial."""
-        path = self.item.config.getoption("agenttrace_store")
+    def evaluation(self, trial: _Trial | None) -> Evaluation:
+        """The evaluation of what was recorded in one trial; without one it only describes the test."""
         evaluation = Evaluation.of(
             [self.example],
             self.options.get("scorers") or (),
             model=self.options.get("model"),
             tracer=self.options.get("tracer"),
             eval_run_name=self.item.nodeid,
-            store=None if path is None else open_store(path),
+            store=store_named(self.item.config),
         )
-        evaluation.engine.run_of = trial.run_of
+        if trial is not None:
+            evaluation.engine.run_of = trial.run_of
         return evaluation
 
     def add(self, evaluation: Evaluation, error: Exception | None) -> None:
         """Add the result of a trial. What the function raised in the only one is raised, as in any test."""
         __tracebackhide__ = True
         report = evaluation.report()
-        (result,) = report.results
-        self.results.append(result)
-        trials = len(self.results)
-        self.report = replace(
-            report,
-            results=tuple(replace(one, trial=n, trials=trials) for n, one in enumerate(self.results, 1)),
-        )
-        if not self.has_another_trial:
-            note(self.item, self.report, evaluation)
+        if self.suite.spending is not None:
+            self.suite.spending.add(report)
+        self.results.extend(report.results)
+        self._last = evaluation
         if error is not None and self.trials == 1:
+            self._noted_report()
             raise error
 
+    def _noted_report(self) -> EvaluationReport:
+        """The report of all trials, noted for JUnit and for the run of all tests."""
+        evaluation = self._last or self.evaluation(None)
+        if self.why_not_run is not None:
+            not_run = ScoringResult(example=self.example, outcome="not_run", error=self.why_not_run)
+            self.results.append(replace(not_run, source=self.example.source))
+        count = len(self.results)
+        trials = tuple(replace(one, trial=n, trials=count) for n, one in enumerate(self.results, 1))
+        report = replace(evaluation.header.report(evaluation.engine), results=trials)
+        note(self.item, report, evaluation)
+        return report
+
     def settle(self) -> None:
-        """Pass or fail; a failure in quarantine is an expected one."""
+        """Pass or fail; a failure in quarantine, or one that the baseline has too, is an expected one."""
         __tracebackhide__ = True
-        assert self.report is not None
-        text = self._failure(self.report)
+        report = self._noted_report()
+        if len(self.results) == 1 and self.why_not_run is not None:
+            pytest.skip(f"not run: {self.why_not_run}")
+        text = self._failure(report)
         if self.quarantine is None:
             if text:
                 pytest.fail(text, pytrace=False)
@@ -160,9 +187,17 @@ class _MarkedTest:
 
     def _failure(self, report: EvaluationReport) -> str:
         """The text of the failure, or an empty one."""
-        require = self.options.get("require")
         try:
-            require_passed(report, parsed_requirements(require))
+            require_passed(report, self.requirements)
         except EvaluationFailed as failure:
-            return str(failure)
-        return ""
+            text = str(failure)
+        else:
+            return ""
+        baseline = self.suite.baseline
+        if baseline is None:
+            return text
+        try:
+            require_passed(named_as(self.item, report), None, baseline)
+        except EvaluationFailed as worse:
+            return str(worse)
+        pytest.xfail(f"no worse than {baseline.label}; {text.partition(chr(10))[0]}")

@@ -10,14 +10,22 @@ from typing import Any
 
 import pytest
 
-from agenttrace.core.errors import error_text
+from agenttrace.core.errors import AgentTraceError, error_text
 from agenttrace.core.jsonable import to_json
 from agenttrace.core.protocols import HasPath, Store, optional
 from agenttrace.core.report import EvaluationReport, ScoringResult
+from agenttrace.core.run_comparison import RunRecord
+from agenttrace.core.suite_coverage import merged_coverage
+from agenttrace.evaluation.baseline import baseline_of, write_baseline
+from agenttrace.evaluation.compare_runs import compare_runs
 from agenttrace.evaluation.fingerprints import dataset_fingerprint
 from agenttrace.evaluation.run import Evaluation
+from agenttrace.evaluation.run_record import record_of_report
+from agenttrace.evaluation.update import ExampleChange, change_of, updated
 from agenttrace.pytest_plugin import RESULTS
+from agenttrace.pytest_plugin.suite import named_as, project_name, run_name, store_named, suite_of
 from agenttrace.reports.markdown import scorer_rows
+from agenttrace.reports.run_comparison import comparison_lines
 from agenttrace.reports.terminal import relative_source
 from agenttrace.reports.text import safe_line
 from agenttrace.scoring.redacted import redacted_report
@@ -36,9 +44,14 @@ def hand_over(item: pytest.Item, report: EvaluationReport, evaluation: Evaluatio
     if store is not None and has_path is None:
         _MEMORY_STORES[id(store)] = store
     rows = json.loads(item.stash.get(RESULTS, "[]"))
-    for result in redacted_report(report, evaluation.redaction).results:
+    analyses: dict[str, Any] = {}
+    if _wants_coverage(item.config):
+        analyses["coverage"] = report.coverage().to_dict()
+    if item.config.getoption("agenttrace_update"):
+        change = change_of(report.results, evaluation.engine.scorers)
+        analyses["change"] = None if change is None else change.to_dict()
+    for result in redacted_report(named_as(item, report), evaluation.redaction).results:
         row = result.to_dict()
-        row["example"]["name"] = item.nodeid
         path = None if has_path is None else str(has_path.path)
         rows.append(
             {
@@ -47,8 +60,11 @@ def hand_over(item: pytest.Item, report: EvaluationReport, evaluation: Evaluatio
                 "path": path,
                 "store": id(store),
                 "facts": evaluation.header.facts,
+                "baseline": suite_of(item.config).baseline_reference(item.config),
+                **analyses,
             }
         )
+        analyses = {}
     item.stash[RESULTS] = to_json(rows)
 
 
@@ -58,6 +74,8 @@ class FinishedRun:
 
     report: EvaluationReport
     lines: Sequence[str]
+    comparison: Sequence[str] = ()
+    failed: bool = False
 
 
 def finished(texts: Iterable[str], config: pytest.Config, began: float) -> FinishedRun:
@@ -65,7 +83,78 @@ def finished(texts: Iterable[str], config: pytest.Config, began: float) -> Finis
     rows = [row for text in texts for row in json.loads(text)]
     rows.sort(key=lambda row: (row["result"]["example"]["name"], row["result"]["trial"]))
     report = _report_of(rows, config, began)
-    return FinishedRun(report, [*_scorer_lines(report), *_keep(report, rows)])
+    lines = [*_scorer_lines(report), *_keep(report, rows), *_update(rows)]
+    not_run = report.counts.get("not_run", 0)
+    if not_run:
+        lines.append(f"{not_run} of {len(report)} not run: {_first_reason(report)}")
+    shortfall = None
+    if _wants_coverage(config):
+        coverage = merged_coverage(row["coverage"] for row in rows if "coverage" in row)
+        lines += coverage.lines
+        least = config.getoption("agenttrace_coverage_fail_under")
+        shortfall = None if least is None else coverage.shortfall(float(least))
+        lines += [] if shortfall is None else [shortfall]
+    comparison = list(_comparison(report, rows, config, lines))
+    return FinishedRun(report, lines, comparison, failed=not_run > 0 or shortfall is not None)
+
+
+def _wants_coverage(config: pytest.Config) -> bool:
+    least = config.getoption("agenttrace_coverage_fail_under")
+    return bool(config.getoption("agenttrace_coverage")) or least is not None
+
+
+def _first_reason(report: EvaluationReport) -> str:
+    return next(result.error or "" for result in report.results if result.outcome == "not_run")
+
+
+def _baseline(rows: Sequence[Mapping[str, Any]], config: pytest.Config) -> RunRecord | None:
+    """The baseline of this process, or the one that the workers of xdist found, read again."""
+    reference, label = rows[0]["baseline"]
+    if reference is None or suite_of(config).baseline is not None:
+        return suite_of(config).baseline
+    path = rows[0]["path"]
+    store = store_named(config) or (open_store(path) if path else None)
+    return replace(baseline_of(reference, store, (), project=rows[0]["project"]), label=label)
+
+
+def _comparison(
+    report: EvaluationReport, rows: Sequence[Mapping[str, Any]], config: pytest.Config, lines: list[str]
+) -> Iterator[str]:
+    """The comparison with the baseline, if there is one; save this run as one where that is asked for."""
+    record = record_of_report(report)
+    baseline = _baseline(rows, config)
+    if baseline is not None:
+        for line in comparison_lines(compare_runs(baseline, record)):
+            yield line.text
+    path = config.getoption("agenttrace_save_baseline")
+    if path is not None:
+        try:
+            write_baseline(record, path)
+            lines.append(f"the baseline is in {path}")
+        except AgentTraceError as error:
+            lines.append(f"the baseline could not be written: {error}")
+
+
+def _update(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """Write what ran into the files of the examples that failed by it; say what changed and what did not."""
+    changes = [ExampleChange.from_dict(row["change"]) for row in rows if row.get("change")]
+    of_file: dict[str, list[ExampleChange]] = {}
+    for change in changes:
+        path = change.source.rpartition(":")[0]
+        if path:
+            of_file.setdefault(path, []).append(change)
+    for path, some in of_file.items():
+        try:
+            update = updated(path, some)
+            yield from update.diff.splitlines()
+            for example in update.examples:
+                yield from (f"{example.title}: {text}" for text in (*example.notes, example.why_not) if text)
+            update.write()
+        except AgentTraceError as error:
+            yield f"not updated: {error}"
+        else:
+            if update.changed:
+                yield f"updated {relative_source(path)}: run again to see it pass"
 
 
 def _report_of(rows: Iterable[Mapping[str, Any]], config: pytest.Config, began: float) -> EvaluationReport:
@@ -78,8 +167,8 @@ def _report_of(rows: Iterable[Mapping[str, Any]], config: pytest.Config, began: 
     projects = {row["project"] for row in rows}
     return EvaluationReport(
         results=tuple(results),
-        name=f"pytest {config.rootpath.name}",
-        project=projects.pop() if len(projects) == 1 else config.rootpath.name,
+        name=run_name(config),
+        project=project_name(projects, config),
         model=config.getoption("agenttrace_model"),
         started_ns=int(began * 1e9),
         duration=time.time() - began,
@@ -121,10 +210,7 @@ def _keep(report: EvaluationReport, rows: Sequence[Mapping[str, Any]]) -> Iterat
 
 def _scorer_lines(report: EvaluationReport) -> Iterator[str]:
     """For each scorer its name, its mean over how many of how many, how many passed, failed, errored."""
-    scores = [
-        (score.name, score.value, score.outcome) for result in report.results for score in result.scores
-    ]
-    rows = scorer_rows(scores)
+    rows = scorer_rows(report)
     width = max((len(name) for name, _, _ in rows), default=0)
     for name, mean, counts in rows:
         yield f"{safe_line(name):<{width}}  {mean}  {counts}"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from importlib.resources import files
 from typing import Any
 
+from agenttrace.core.json_reader import strict_json
 from agenttrace.core.jsonable import jsonable, readable_json
 from agenttrace.core.report import EvaluationReport
 from agenttrace.version import __version__
@@ -31,5 +31,5 @@ def json_report(report: EvaluationReport) -> str:
 def report_schema() -> dict[str, Any]:
     """The JSON schema of `json_report`, draft 2020-12."""
     text = files("agenttrace.reports").joinpath("report.schema.json").read_text("utf-8")
-    schema: dict[str, Any] = json.loads(text)
+    schema: dict[str, Any] = strict_json(text)
     return schema

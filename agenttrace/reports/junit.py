@@ -61,10 +61,11 @@ def _add_testcase(suite: Element, report: EvaluationReport, example: ExampleResu
 
 
 def _kind(result: ScoringResult) -> str:
-    """What failed: the first scorer, or the agent."""
+    """What failed: the first scorer that decides, or the agent."""
     if result.outcome == "not_run":
         return "not run"
-    return next((_line(score.name) for score in result.scores if not score.passed), "") or "agent"
+    names = (score.name for score in result.scores if score.gate and not score.passed)
+    return _line(next(names, "")) or "agent"
 
 
 def _about_the_run(report: EvaluationReport) -> Iterator[tuple[str, str]]:

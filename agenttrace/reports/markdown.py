@@ -10,7 +10,7 @@ import html
 import math
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 
 from agenttrace.core.report import EvaluationReport
 from agenttrace.reports.by_example import ExampleResults, by_example
@@ -41,7 +41,7 @@ def markdown_report(report: EvaluationReport, comparison: Sequence[str] = (), *,
     `comparison` are lines about this run and a baseline. What does not fit into `limit` characters is left
     out, which the last line says. Redact the report first, as the store does: it holds what was recorded.
     """
-    parts = [_head(report), scorer_table(scorer_rows(_scores(report), len(report)))]
+    parts = [_head(report), scorer_table(scorer_rows(report))]
     if comparison:
         parts.append("**Compared with the baseline**\n\n" + fenced("\n".join(comparison), limit // 4) + "\n")
     bad = [example for example in by_example(report) if example.outcome != "passed"]
@@ -59,18 +59,24 @@ def markdown_report(report: EvaluationReport, comparison: Sequence[str] = (), *,
     return "\n".join(parts)
 
 
-def scorer_rows(scores: Iterable[tuple[str, float | None, str]], total: int | None = None) -> list[ScorerRow]:
-    """A row for each scorer of `scores` (name, value, outcome); means are of `total`, or of their scores."""
+def scorer_rows(report: EvaluationReport) -> list[ScorerRow]:
+    """A row for each scorer of the report.
+
+    A mean is over the scores with a value, of all for which the scorer was asked: results without any score,
+    such as those of an agent that raised, are among them.
+    """
+    without = sum(not result.scores for result in report.results)
     by_name: dict[str, list[tuple[float | None, str]]] = {}
-    for name, value, outcome in scores:
-        by_name.setdefault(name, []).append((value, outcome))
+    for result in report.results:
+        for score in result.scores:
+            by_name.setdefault(score.name, []).append((score.value, score.outcome))
     rows = []
     for name, some in by_name.items():
         values = [value for value, _ in some if value is not None]
-        over = f" over {len(values)} of {len(some) if total is None else total}"
-        mean = f"{math.fsum(values) / len(values):.2f}{over}" if values else "no value"
         outcomes = [outcome for _, outcome in some]
         words = [word for word in ("passed", "failed", "errored", "skipped") if word in outcomes]
+        over = f"over {len(values)} of {len(some) + without}"
+        mean = f"{math.fsum(values) / len(values):.2f} {over}" if values else "no value"
         rows.append((name, mean, ", ".join(f"{outcomes.count(word)} {word}" for word in words)))
     return rows
 
@@ -121,12 +127,6 @@ def fenced(text: str, limit: int = _DETAILS) -> str:
 
 def _longest_run(text: str) -> int:
     return max(map(len, re.findall("`+", text)), default=0)
-
-
-def _scores(report: EvaluationReport) -> Iterator[tuple[str, float | None, str]]:
-    for result in report.results:
-        for score in result.scores:
-            yield score.name, score.value, score.outcome
 
 
 def _head(report: EvaluationReport) -> str:

@@ -84,13 +84,6 @@ def insert_report(db: sqlite3.Connection, run_id: str, report: EvaluationReport)
         insert_scores(db, [(result.trace_id, None, score) for score in result.scores], (run_id, place))
 
 
-def delete_run(db: sqlite3.Connection, run_id: str) -> bool:
-    """Delete a run with its results and their scores; returns True if there was one."""
-    for table in ("scores", "results"):
-        db.execute(f"DELETE FROM {table} WHERE run_id = ?", (run_id,))  # noqa: S608 - names of ours
-    return db.execute("DELETE FROM runs WHERE run_id = ?", (run_id,)).rowcount > 0
-
-
 def insert_dataset(db: sqlite3.Connection, project: str, alias: str, content: str) -> int:
     """Store a new version of a dataset unless the newest is equal; returns the newest number."""
     newest = db.execute(

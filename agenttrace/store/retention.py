@@ -1,4 +1,4 @@
-"""Deletes traces: one on demand, the oldest ones when the file has grown too large."""
+"""Deletes a trace or a run on demand, the oldest traces when the file has grown too large."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ import time
 from collections.abc import Sequence
 
 from agenttrace.core.jsonable import to_json
+from agenttrace.store.queries import find_trace
 from agenttrace.store.span_table import tables_of_spans
 from agenttrace.store.to_send import give_up_oldest
 
 DEFAULT_BYTES = 2 * 1024**3
 """How large the database may grow by default."""
 
+_ID_DIGITS = 32
 _ROOM = 0.95
 _STILL_OPEN_NS = 24 * 3600 * 10**9
 _AT_ONCE = 1_000
@@ -43,6 +45,21 @@ def delete_trace(db: sqlite3.Connection, number: int, trace_id: str, tables: Seq
         db.execute(f"DELETE FROM {table} WHERE trace = ?", (number,))  # noqa: S608 - names of ours
     db.execute("DELETE FROM scores WHERE trace_id = ? AND run_id IS NULL", (trace_id,))
     db.execute("DELETE FROM traces WHERE id = ?", (number,))
+
+
+def delete_by_id(db: sqlite3.Connection, trace_id: str) -> bool:
+    """Delete the trace that has this whole id; returns True if there was one."""
+    match = find_trace(db, trace_id.lower()) if len(trace_id) == _ID_DIGITS else None
+    if match is not None:
+        delete_trace(db, *match)
+    return match is not None
+
+
+def delete_run(db: sqlite3.Connection, run_id: str) -> bool:
+    """Delete a run with its results and their scores; returns True if there was one."""
+    for table in ("scores", "results"):
+        db.execute(f"DELETE FROM {table} WHERE run_id = ?", (run_id,))  # noqa: S608 - names of ours
+    return db.execute("DELETE FROM runs WHERE run_id = ?", (run_id,)).rowcount > 0
 
 
 def retire(db: sqlite3.Connection, largest: int) -> int:

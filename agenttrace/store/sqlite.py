@@ -25,7 +25,6 @@ from agenttrace.store.connection import read
 from agenttrace.store.evaluation_writes import (
     claim_pending,
     delete_pending,
-    delete_run,
     insert_dataset,
     insert_pending,
     insert_report,
@@ -35,7 +34,7 @@ from agenttrace.store.files import identity
 from agenttrace.store.health import StoreHealth
 from agenttrace.store.lock import ForkLock
 from agenttrace.store.memory_fallback import MemoryFallback
-from agenttrace.store.retention import DEFAULT_BYTES, delete_trace, retire
+from agenttrace.store.retention import DEFAULT_BYTES, delete_by_id, delete_run, retire
 from agenttrace.store.rows import dataset_text, dataset_value
 from agenttrace.store.span_writes import FunctionIds, insert_tools, keep_spans
 from agenttrace.store.writer import Action, Unavailable, Writer
@@ -200,22 +199,16 @@ class SQLiteStore(Store, KeepsUnsent):
         return self._must_write(lambda db, _: insert_dataset(db, project, alias, text))
 
     def delete_trace(self, trace_id: str) -> bool:
-        def delete(db: sqlite3.Connection, _: FunctionIds) -> bool:
-            match = queries.find_trace(db, trace_id.lower()) if len(trace_id) == 32 else None
-            if match is not None:
-                delete_trace(db, *match)
-            return match is not None
-
         was_in_memory = self._fallback.memory.delete_trace(trace_id)
-        if not os.path.lexists(self.path):
-            return was_in_memory
-        return self._must_write(delete) or was_in_memory
+        in_file = os.path.lexists(self.path) and self._must_write(lambda db, _: delete_by_id(db, trace_id))
+        return in_file or was_in_memory
 
     def delete_run(self, run_id: str) -> bool:
         was_in_memory = self._fallback.memory.delete_run(run_id)
-        if not os.path.lexists(self.path):
-            return was_in_memory
-        return self._must_write(lambda db, _: delete_run(db, run_id.lower())) or was_in_memory
+        in_file = os.path.lexists(self.path) and self._must_write(
+            lambda db, _: delete_run(db, run_id.lower())
+        )
+        return in_file or was_in_memory
 
     def unsent(self, destination: Destination, *, most: int, max_bytes: int) -> Unsent | None:
         waiting = self._fallback.memory.unsent(destination, most=most, max_bytes=max_bytes)

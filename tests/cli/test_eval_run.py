@@ -228,3 +228,28 @@ def test_update_of_a_read_only_file_is_2_and_the_diff_was_shown(agenttrace, exam
     assert "-  - {name: a" in ran.out
     assert "the file is read-only; nothing was written" in ran.err
     assert path.read_text() == UPDATABLE
+
+
+def test_coverage_and_mutation_score_are_printed_after_the_report(agenttrace, examples):
+    ran = agenttrace(
+        "eval", "run", examples(0, 1), "--function", "shop:agent", "--scorer", "ToolOrder",
+        "--coverage", "--mutation",
+    )  # fmt: skip
+    assert ran.code == 0
+    report, coverage, mutation = (
+        ran.out.index(t) for t in ("TEST RESULTS", "Tool coverage:", "Mutation score:")
+    )
+    assert report < coverage < mutation
+    assert "nobody notices a second pay: add at_most={'pay': 1}" in ran.out
+
+
+def test_too_little_coverage_is_1(agenttrace, examples, tmp_path):
+    (tmp_path / "tests.yaml").write_text(
+        "examples:\n  - input: {n: 0}\n    expected_tools: {never: [ghost]}\n"
+    )
+    arguments = ("eval", "run", tmp_path / "tests.yaml", "--function", "shop:agent", "--scorer", "ToolOrder")
+    examples_passed = agenttrace(*arguments)
+    assert examples_passed.code == 0
+    ran = agenttrace(*arguments, "--coverage-fail-under", "90")
+    assert ran.code == 1
+    assert "is under the 90 % asked for; no expectation names" in ran.out

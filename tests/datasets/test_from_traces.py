@@ -3,6 +3,8 @@ from __future__ import annotations
 from agenttrace.core.span import Span
 from agenttrace.core.trace import Trace
 from agenttrace.datasets import EvalDataset
+from agenttrace.expectations import call
+from agenttrace.scorers import ToolOrderScorer
 
 
 def _captured() -> Trace:
@@ -34,9 +36,13 @@ def test_a_run_becomes_an_example_of_what_went_in_and_came_out() -> None:
     (example,) = EvalDataset.from_traces([_captured()])
     assert example.input == {"prompt": "Paris?"}
     assert example.actual_output == "sunny"
-    assert example.tools_called == [{"name": "weather", "arguments": {"city": "Paris"}, "output": 21}]
+    assert example.tools_called == [
+        {"name": "weather", "arguments": {"city": "Paris"}, "output": {"$truncated": "span"}}
+    ]
+    (whole,) = EvalDataset.from_traces([_captured()], outputs=True)
+    assert whole.tools_called == [{"name": "weather", "arguments": {"city": "Paris"}, "output": 21}]
     assert example.expected_tools is None
-    assert example.name == "run_agent"
+    assert example.name == "run_agent: Paris?"
     assert example.additional_metadata == {"trace_id": f"{1:032x}", "session_id": "s1", "tags": ["beta"]}
 
 
@@ -83,3 +89,26 @@ def test_a_recorded_chat_has_its_first_text_as_input() -> None:
 def test_plain_calls_leave_the_input_unknown() -> None:
     (example,) = EvalDataset.from_traces([Trace.from_calls(["a"])])
     assert example.input is None
+
+
+def test_names_tell_the_runs_apart() -> None:
+    chat = [{"role": "user", "content": "hi\n there"}, {"role": "assistant", "content": "hello"}]
+    runs = [
+        Trace.from_messages(chat),
+        Trace.from_messages(chat),
+        Trace.from_calls(["a"]),
+        Trace.from_calls([]),
+    ]
+    names = [example.name for example in EvalDataset.from_traces(runs)]
+    assert names == ["hi there", "hi there (2)", "recorded run", "recorded run (2)"]
+    root = Span(trace_key=1, span_key=1, name="desk", input={"order": 7, "note": "x" * 99, "deep": [1]})
+    (example,) = EvalDataset.from_traces([Trace([root])])
+    assert example.name == "desk: 7, " + "x" * 50 + "…"
+
+
+def test_without_outputs_an_expectation_about_one_cannot_be_told() -> None:
+    (example,) = EvalDataset.from_traces([_captured()])
+    example.expected_tools = [call("weather", city="Paris", output=21)]
+    assert ToolOrderScorer().score(example).outcome == "errored"
+    example.expected_tools = [call("weather", city="Paris")]
+    assert ToolOrderScorer().score(example).outcome == "passed"

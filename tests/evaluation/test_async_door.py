@@ -126,7 +126,10 @@ class TestOnTheCallersLoop:
                 require="pass_rate >= 0",
             )
 
-        assert asyncio.run(main()).metadata["requirement"] == "pass_rate >= 0, got 0 (0 of 1; 95 % interval 0.00 to 0.79)"
+        assert (
+            asyncio.run(main()).metadata["requirement"]
+            == "pass_rate >= 0, got 0 (0 of 1; 95 % interval 0.00 to 0.79)"
+        )
 
     def test_a_cancelled_one_stores_what_it_has(self):
         tracer = Tracer("cancelled", store="memory")

@@ -116,7 +116,8 @@ def test_calls_that_nobody_asked_for_come_from_the_other_runs():
     assert score.percent == 0
     (suggestion,) = score.suggestions
     assert suggestion.additions == {
-        0: {"never": ["cancel"], "at_most": {"refund": 1}}, 1: {"never": ["refund"], "at_most": {"cancel": 1}},
+        0: {"never": ["cancel"], "at_most": {"refund": 1}},
+        1: {"never": ["refund"], "at_most": {"cancel": 1}},
     }  # fmt: skip
     assert suggestion.after.percent == 100
 

@@ -1,0 +1,70 @@
+"""``agenttrace dataset from-traces``: recorded runs become a file of examples."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from agenttrace.cli.main import own_command
+from agenttrace.cli.store_option import place, store_option, store_to_read
+from agenttrace.core.errors import DatasetError, StoreError
+from agenttrace.core.protocols import Store
+from agenttrace.core.trace import Trace
+from agenttrace.datasets.dataset import EvalDataset, save_to
+
+
+@click.command("from-traces")
+@click.argument("trace_ids", metavar="[ID]…", nargs=-1)
+@click.option("--to", "target", required=True, metavar="FILE", help="A .yaml, .json, .jsonl or .csv file.")
+@click.option("--project", help="Without ids: only traces of this project.")
+@click.option(
+    "--limit",
+    default=50,
+    show_default=True,
+    type=click.IntRange(1, 100_000),
+    help="Without ids: at most so many.",
+)
+@click.option(
+    "--expect",
+    default="calls",
+    show_default=True,
+    type=click.Choice(["calls", "names", "nothing"]),
+    help="What later runs are to do.",
+)
+@click.option("--outputs", is_flag=True, help="Keep what the tools returned, too.")
+@click.option("--replace", is_flag=True, help="Replace FILE if it is there.")
+@store_option
+def dataset_from_traces(
+    trace_ids: tuple[str, ...],
+    target: str,
+    project: str | None,
+    limit: int,
+    expect: Any,
+    outputs: bool,
+    replace: bool,
+    store: str | None,
+) -> None:
+    """Make examples of the traces with these ids, or of the newest; their calls are the expected ones."""
+    if Path(target).exists() and not replace:
+        raise DatasetError("the file is there already; give another name, or --replace", path=target)
+    source = store_to_read(store)
+    try:
+        ids = trace_ids or [one.trace_id for one in source.traces(project=project, limit=limit)]
+        traces = [_trace(source, trace_id) for trace_id in ids]
+        where = place(source)
+    finally:
+        source.close()
+    if not traces:
+        raise StoreError(f"there are no such traces in {where}; see: {own_command()} traces list")
+    dataset = EvalDataset.from_traces(traces, expect=expect, outputs=outputs)
+    save_to(dataset, Path(target))
+    click.echo(f"{target}: {len(dataset)} example{'s' if len(dataset) > 1 else ''}")
+
+
+def _trace(store: Store, trace_id: str) -> Trace:
+    trace = store.trace(trace_id)
+    if trace is None:
+        raise StoreError(f"no trace {trace_id!r} in {place(store)}; see: {own_command()} traces list")
+    return trace

@@ -1,0 +1,55 @@
+"""``agenttrace dataset validate``: all that is wrong in files of examples, each with its place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from agenttrace.cli.loading import load_function
+from agenttrace.core.errors import AgentTraceError
+from agenttrace.core.example import Example
+from agenttrace.datasets.validation import errors_in, misspelt_tools
+from agenttrace.evaluation.example_scorers import check_example_scorers
+from agenttrace.reports.text import safe
+from agenttrace.tracing.observed_function import known_tools
+
+INVALID = 2
+
+
+@click.command("validate")
+@click.argument("files", metavar="FILE…", nargs=-1, required=True, type=click.Path(dir_okay=False))
+@click.option(
+    "--function",
+    "function_name",
+    metavar="PKG.MOD:NAME",
+    help="Import the agent, and look for misspelt names of its tools.",
+)
+def dataset_validate(files: tuple[str, ...], function_name: str | None) -> int:
+    """Read files of examples, print all their errors; exit with 2 if there are any."""
+    if function_name is not None:
+        load_function(function_name)
+    count = 0
+    for file in files:
+        examples, found_errors = errors_in(Path(file))
+        errors: list[AgentTraceError] = [*found_errors, *_scorer_errors(examples)]
+        if function_name is not None:
+            errors += misspelt_tools(examples, known_tools())
+        for error in errors:
+            click.echo(safe(str(error)), err=True)
+        if not errors:
+            click.echo(safe(f"{file}: {len(examples)} example{'' if len(examples) == 1 else 's'}"))
+        count += len(errors)
+    if count:
+        click.echo(f"{count} error{'s' if count > 1 else ''}", err=True)
+    return INVALID if count else 0
+
+
+def _scorer_errors(examples: list[Example]) -> list[AgentTraceError]:
+    errors = []
+    for example in examples:
+        try:
+            check_example_scorers([example])
+        except AgentTraceError as error:
+            errors.append(error)
+    return errors

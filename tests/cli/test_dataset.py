@@ -1,0 +1,141 @@
+"""The commands of ``agenttrace dataset``."""
+
+import json
+import sys
+
+import pytest
+
+from agenttrace import Tracer
+from agenttrace.datasets import EvalDataset
+
+TWO = """\
+examples:
+  - {name: a, input: {n: 1}, expected_tools: [look]}
+  - {name: b, input: {n: 2}, expected_tools: [look, pay]}
+"""
+
+
+@pytest.fixture
+def recorded(tmp_path):
+    """Three runs in the store that the commands read."""
+    tracer = Tracer("shop", store=str(tmp_path / "traces.db"))
+
+    @tracer.observe(span_type="tool")
+    def look(n):
+        return {"order": "4711"}
+
+    @tracer.observe
+    def desk(n):
+        look(n)
+
+    for n in (1, 2, 2):
+        desk(n)
+    tracer.flush(timeout=5)
+    tracer.shutdown()
+
+
+def test_recorded_runs_become_a_file_with_names_that_tell_them_apart(agenttrace, recorded, tmp_path):
+    ran = agenttrace("dataset", "from-traces", "--to", "new.yaml", "--project", "shop")
+    assert (ran.code, ran.out) == (0, "new.yaml: 3 examples\n")
+    assert "4711" not in (tmp_path / "new.yaml").read_text()
+    dataset = EvalDataset.from_file(tmp_path / "new.yaml")
+    assert sorted(example.name for example in dataset) == ["desk: 1", "desk: 2", "desk: 2 (2)"]
+    assert dataset[0].expected_tools == [{"tool_name": "look", "parameters": {"n": 2}}]
+    again = agenttrace("dataset", "from-traces", "--to", "new.yaml")
+    assert (again.code, again.err) == (
+        2,
+        "Error: new.yaml: the file is there already; give another name, or --replace\n",
+    )
+
+
+def test_ids_a_limit_and_outputs_are_chosen(agenttrace, recorded, tmp_path):
+    assert agenttrace("dataset", "from-traces", "--to", "one.jsonl", "--limit", 1, "--outputs").code == 0
+    (example,) = EvalDataset.from_file(tmp_path / "one.jsonl")
+    assert example.tools_called[0]["output"] == {"order": "4711"}
+    trace_id = example.additional_metadata["trace_id"]
+    ran = agenttrace("dataset", "from-traces", trace_id[:12], "--to", "two.json", "--expect", "names")
+    assert (ran.code, EvalDataset.from_file(tmp_path / "two.json")[0].expected_tools) == (0, ["look"])
+    missing = agenttrace("dataset", "from-traces", "0000", "--to", "three.json")
+    assert missing.code == 2
+    assert "no trace '0000'" in missing.err
+
+
+def test_an_empty_choice_is_2(agenttrace, recorded):
+    ran = agenttrace("dataset", "from-traces", "--to", "new.yaml", "--project", "other")
+    assert ran.code == 2
+    assert "there are no such traces" in ran.err
+
+
+def test_a_diff_names_what_was_added_removed_and_changed(agenttrace, tmp_path):
+    (tmp_path / "a.yaml").write_text(TWO)
+    (tmp_path / "b.yaml").write_text(
+        TWO.replace("name: a", "name: c").replace("n: 1", "n: 3").replace("pay]", "refund]")
+    )
+    ran = agenttrace("dataset", "diff", "a.yaml", "b.yaml")
+    assert ran.code == 1
+    assert ran.out.splitlines() == [
+        "- a.yaml:2 a",
+        "+ b.yaml:2 c",
+        "~ b.yaml:3 b: expected_tools",
+        "1 added, 1 removed, 1 changed, 0 the same",
+    ]
+    assert agenttrace("dataset", "diff", "a.yaml", "a.yaml").code == 0
+
+
+def test_a_file_is_converted_and_stays_the_same(agenttrace, tmp_path):
+    (tmp_path / "a.yaml").write_text(TWO)
+    for target in ("b.csv", "c.jsonl", "d.json"):
+        assert agenttrace("dataset", "convert", "a.yaml", target).code == 0
+        assert agenttrace("dataset", "diff", "a.yaml", target).code == 0
+    assert agenttrace("dataset", "convert", "a.yaml", "b.csv").code == 2
+    assert agenttrace("dataset", "convert", "a.yaml", "b.csv", "--replace").code == 0
+    wrong = agenttrace("dataset", "convert", "a.yaml", "b.xml")
+    assert wrong.code == 2
+    assert "unknown kind of file '.xml'" in wrong.err
+
+
+BAD = """\
+examples:
+  - {name: a, inptu: 1}
+  - {name: b, expected_tools: [{name: look, x: 1}]}
+  - {name: c}
+  - {name: c}
+  - {name: d, scorers: [ToolOdrer:exact=true]}
+"""
+
+
+def test_all_errors_of_all_files_are_printed(agenttrace, tmp_path):
+    (tmp_path / "bad.yaml").write_text(BAD)
+    (tmp_path / "bad.jsonl").write_text('{"name": "a"}\n{"nmae": "b"}\nnonsense\n')
+    (tmp_path / "bad.csv").write_text("name,input\na\nb,c,d\ne,f\n")
+    (tmp_path / "good.yaml").write_text(TWO)
+    ran = agenttrace("dataset", "validate", "bad.yaml", "bad.jsonl", "bad.csv", "good.yaml", "none.yaml")
+    assert ran.code == 2
+    assert ran.out == "good.yaml: 2 examples\n"
+    places = [line.split(" ")[0] for line in ran.err.splitlines()]
+    assert places == [
+        "bad.yaml:2:", "bad.yaml:3:", "bad.yaml:5:", "bad.yaml:6:",
+        "bad.jsonl:2:", "bad.jsonl:3:", "bad.csv:2:", "bad.csv:3:", "none.yaml:", "9",
+    ]  # fmt: skip
+    assert agenttrace("dataset", "validate", "good.yaml").code == 0
+
+
+def test_misspelt_tools_are_errors_where_the_agent_is_named(agenttrace, tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    (tmp_path / "shop_of_validate.py").write_text(
+        "from agenttrace import observe\n\n"
+        "@observe(span_type='tool')\ndef charge_card(n): ...\n\ndef agent(n): ...\n"
+    )
+    (tmp_path / "a.yaml").write_text(TWO.replace("pay", "chagre_card"))
+    assert agenttrace("dataset", "validate", "a.yaml").code == 0
+    ran = agenttrace("dataset", "validate", "a.yaml", "--function", "shop_of_validate:agent")
+    assert ran.code == 2
+    assert "a.yaml:3: expected_tools: no tool 'chagre_card' is known; did you mean 'charge_card'?" in ran.err
+    sys.modules.pop("shop_of_validate")
+
+
+@pytest.mark.parametrize("kind", ["examples", "report"])
+def test_schemas_are_printed_for_editors(agenttrace, kind):
+    printed = json.loads(agenttrace("schema", kind).out)
+    assert printed["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+    assert kind != "examples" or printed == json.loads(agenttrace("schema").out)

@@ -1,0 +1,187 @@
+"""``agenttrace runs …`` and ``eval run --baseline``: what is printed, how it ends."""
+
+import json
+
+import pytest
+
+from agenttrace import Example, run_evaluation
+from agenttrace.evaluation import run_metadata
+from agenttrace.scorers import ToolOrderScorer
+from agenttrace.store import SQLiteStore
+
+
+@pytest.fixture
+def store(agenttrace, tmp_path):
+    return SQLiteStore(tmp_path / "traces.db")
+
+
+def run(store, *called, name=None):
+    examples = [
+        Example(
+            name=tool, input=tool, expected_tools=[tool], tools_called=[tool if tool in called else "other"]
+        )
+        for tool in ("book", "pay", "refund")
+    ]
+    return run_evaluation(examples, [ToolOrderScorer()], store=store, eval_run_name=name, project_name="shop")
+
+
+def test_runs_are_listed_the_newest_first(agenttrace, store):
+    first, second = run(store, "book", name="first"), run(store, "book", "pay", name="second")
+    lines = agenttrace("runs", "list").out.splitlines()
+    assert lines[0].split() == [
+        "RUN",
+        "STARTED",
+        "NAME",
+        "PROJECT",
+        "BRANCH",
+        "PASSED",
+        "FAILED",
+        "ERRORED",
+        "DURATION",
+    ]
+    assert [line.split()[0] for line in lines[1:]] == [second.run_id[:12], first.run_id[:12]]
+    assert agenttrace("runs", "list", "--project", "none").out == ""
+    (row,) = map(json.loads, agenttrace("runs", "list", "--limit", 1, "--json").out.splitlines())
+    assert (row["run_id"], row["passed"]) == (second.run_id, 2)
+
+
+def test_a_branch_s_runs_are_listed_alone(agenttrace, store, monkeypatch):
+    for branch in ("main", "feature"):
+        monkeypatch.setattr(
+            run_metadata, "git_revision", lambda b=branch: {"commit": "c", "branch": b, "dirty": None}
+        )
+        run(store, "book", name=f"on {branch}")
+    assert "on feature" not in agenttrace("runs", "list", "--branch", "main").out
+    assert "on main" in agenttrace("runs", "list", "--branch", "main").out
+    assert "on main" in agenttrace("runs", "show", "main").out
+
+
+@pytest.mark.parametrize("reference", ["last", "last~0", "id", "ID", "second"])
+def test_a_run_is_shown_by_place_id_and_name(agenttrace, store, reference):
+    run(store, "book", name="first")
+    second = run(store, "book", "pay", name="second")
+    reference = {"id": second.run_id[:6], "ID": second.run_id}.get(reference, reference)
+    shown = agenttrace("runs", "show", reference)
+    assert shown.code == 0
+    assert f"run {second.run_id}" in shown.out
+    assert "TEST RESULTS: 2/3 passed (1 failed)" in shown.out
+    assert "0 of 1 expected calls aligned" in shown.out
+    assert json.loads(agenttrace("runs", "show", reference, "--json").out)["run_id"] == second.run_id
+
+
+def test_every_trace_id_that_is_printed_can_be_shown(agenttrace, store):
+    report = run(store, "book")
+    for result in report:
+        assert agenttrace("traces", "show", result.trace_id[:8]).code == 0
+    assert "1970" not in agenttrace("traces", "list").out
+
+
+def test_an_unknown_run_is_said_with_what_to_do(agenttrace, store):
+    shown = agenttrace("runs", "show", "last")
+    assert (shown.code, shown.out) == (2, "")
+    assert "no run 'last'" in shown.err
+    run(store)
+    assert "runs list" in agenttrace("runs", "show", "nope").err
+    assert agenttrace("runs", "compare", "last~1").code == 2
+
+
+def test_a_comparison_says_what_got_worse_and_ends_with_one(agenttrace, store):
+    run(store, "book", "pay")
+    run(store, "book", "refund")
+    compared = agenttrace("runs", "compare", "last~1", "last")
+    assert compared.code == 1
+    lines = compared.out.splitlines()
+    assert lines[0] == "1 of 3 examples got worse, 1 got better, 1 the same"
+    assert "examples matched: 3 by name" in lines
+    assert "✗ pay: worse; Tool Order 1.0 → 0.0" in lines
+    assert any("expected calls aligned" in line for line in lines)
+    assert lines.index("✗ pay: worse; Tool Order 1.0 → 0.0") < lines.index(
+        "✓ refund: better; Tool Order 0.0 → 1.0"
+    )
+    backwards = agenttrace("runs", "compare", "last", "last")
+    assert backwards.code == 0
+    assert backwards.out.splitlines()[0] == "3 of 3 examples the same"
+    data = json.loads(agenttrace("runs", "compare", "last~1", "last", "--json").out)
+    assert data["counts"] == {"worse": 1, "better": 1, "same": 1}
+
+
+def test_a_comparison_fits_the_terminal(agenttrace, store, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "50")
+    run(store, "book", "pay")
+    run(store, "book")
+    assert max(map(len, agenttrace("runs", "compare", "last~1").out.splitlines())) <= 50
+
+
+def test_a_run_goes_to_another_store_and_back(agenttrace, store, tmp_path):
+    report = run(store, "book", name="nightly")
+    assert agenttrace("runs", "export", "last", "-o", "run.json").code == 0
+    other = tmp_path / "other.db"
+    assert agenttrace("runs", "import", "run.json", "--store", other).code == 0
+    exported, imported = store.run(report.run_id), SQLiteStore(other).run(report.run_id)
+    assert imported == exported
+    assert agenttrace("runs", "export", "last", "-o", "again.json", "--store", other).code == 0
+    assert (tmp_path / "again.json").read_text() == (tmp_path / "run.json").read_text()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "is damaged"),
+        ("[]", "is no run"),
+        ('{"agenttrace_run": 1}', "is damaged: KeyError"),
+        ('{"agenttrace_run": 2}', "has version 2"),
+        ('{"agenttrace_baseline": 1}', "used as it is"),
+    ],
+)
+def test_what_is_no_run_is_not_imported(agenttrace, tmp_path, text, words):
+    (tmp_path / "run.json").write_text(text)
+    ran = agenttrace("runs", "import", "run.json")
+    assert ran.code == 2
+    assert words in ran.err
+    assert not (tmp_path / "traces.db").exists()
+
+
+def test_a_deleted_run_is_gone_and_its_traces_with_it_if_asked(agenttrace, store):
+    kept, gone = run(store, "book"), run(store, "pay")
+    asked = agenttrace("runs", "delete", "last")
+    assert (asked.code, "give --yes" in asked.err) == (2, True)
+    assert len(store.runs()) == 2
+    assert "and 3 traces" in agenttrace("runs", "delete", gone.run_id, "--traces", "--yes").out
+    assert [line.run_id for line in store.runs()] == [kept.run_id]
+    assert store.trace(gone[0].trace_id) is None
+    assert store.trace(kept[0].trace_id) is not None
+
+
+YAML = """examples:
+- name: refund
+  input: a
+  expected_tools: [refund]
+  tools_called: [{called}]
+- name: never right
+  input: b
+  expected_tools: [pay]
+  tools_called: []
+"""
+
+
+def test_an_evaluation_fails_against_its_baseline_only_where_it_got_worse(agenttrace, tmp_path):
+    tests = tmp_path / "tests.yaml"
+    tests.write_text(YAML.format(called="refund"))
+    command = ("eval", "run", tests, "--scorer", "ToolOrder")
+    missing = agenttrace(*command, "--baseline", "b.json")
+    assert missing.code == 2
+    assert "--save-baseline" in missing.err
+    saved = agenttrace(*command, "--save-baseline", "b.json")
+    assert (saved.code, (tmp_path / "b.json").exists()) == (1, True)
+
+    (tmp_path / "traces.db").unlink()  # a CI machine starts empty
+    same = agenttrace(*command, "--baseline", "b.json")
+    assert same.code == 0
+    assert "2 of 2 examples the same" in same.out
+    tests.write_text(YAML.format(called="other"))
+    worse = agenttrace(*command, "--baseline", "b.json")
+    assert worse.code == 1
+    assert "1 of 2 examples got worse, 1 the same" in worse.out
+    assert agenttrace("runs", "compare", "b.json", "last").code == 1
+    assert agenttrace("runs", "export", "last", "--baseline", "-o", "new.json").code == 0
+    assert agenttrace(*command, "--baseline", "new.json").code == 0
