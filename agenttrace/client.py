@@ -11,7 +11,7 @@ from agenttrace.core.example import Example
 from agenttrace.core.protocols import Scorer, Store
 from agenttrace.core.report import EvaluationReport
 from agenttrace.datasets.dataset import EvalDataset, row_of
-from agenttrace.evaluation import assert_test, run_evaluation
+from agenttrace.evaluation import assert_test, assert_test_async, run_evaluation, run_evaluation_async
 from agenttrace.evaluation.baseline import Baseline
 from agenttrace.evaluation.requirement import Require
 from agenttrace.evaluation.run import EvaluationOptions
@@ -55,6 +55,36 @@ class Client:
         """Do as the function `assert_test` does, in this project and store."""
         __tracebackhide__ = True
         return assert_test(
+            examples,
+            scorers,
+            test_file=test_file,
+            require=require,
+            baseline=baseline,
+            **self._complete(options),
+        )
+
+    async def run_evaluation_async(
+        self,
+        examples: Iterable[Example],
+        scorers: Iterable[Scorer],
+        **options: Unpack[EvaluationOptions],
+    ) -> EvaluationReport:
+        """Do as the function `run_evaluation_async` does, in this project and store."""
+        return await run_evaluation_async(examples, scorers, **self._complete(options))
+
+    async def assert_test_async(
+        self,
+        examples: Iterable[Example] | None = None,
+        scorers: Iterable[Scorer] = (),
+        *,
+        test_file: str | Path | None = None,
+        require: Require = None,
+        baseline: Baseline | None = None,
+        **options: Unpack[EvaluationOptions],
+    ) -> EvaluationReport:
+        """Do as the function `assert_test_async` does, in this project and store."""
+        __tracebackhide__ = True
+        return await assert_test_async(
             examples,
             scorers,
             test_file=test_file,

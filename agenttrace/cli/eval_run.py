@@ -14,6 +14,7 @@ from agenttrace.cli.baseline_option import (
     comparison_with,
     save_as_baseline,
 )
+from agenttrace.cli.limit_options import LimitOptions, limit_options
 from agenttrace.cli.loading import load_function, load_scorer
 from agenttrace.cli.main import INTERRUPTED
 from agenttrace.cli.progress import shown_progress
@@ -28,7 +29,7 @@ from agenttrace.datasets.selection import selected
 from agenttrace.evaluation.assertion import checked_requirements, examples_in, require_passed
 from agenttrace.evaluation.evaluate import run_evaluation
 from agenttrace.evaluation.requirement import Requirement
-from agenttrace.evaluation.run import TIMEOUT
+from agenttrace.evaluation.run import TIMEOUT, EvaluationOptions
 from agenttrace.tracer import Tracer
 
 FAILED = 1
@@ -62,9 +63,7 @@ ERRORED = 2
     type=float,
     help="Seconds for an agent, and for a scorer.",
 )
-@click.option(
-    "--trials", default=1, show_default=True, type=click.IntRange(1), help="Run each example so often."
-)
+@limit_options
 @click.option(
     "--require",
     metavar="'pass_rate >= 0.8'",
@@ -86,7 +85,7 @@ def eval_run(
     project: str | None,
     concurrency: int,
     timeout: float,
-    trials: int,
+    limits: LimitOptions,
     require: tuple[str, ...],
     baseline: str | None,
     save_baseline: str | None,
@@ -101,23 +100,25 @@ def eval_run(
     """Evaluate the examples of FILE (YAML, JSON, JSONL, CSV); exit with 0 passed, 1 failed, 2 errored."""
     examples = selected(examples_in(file), **selection)
     scorers = [load_scorer(name) for name in scorer_names]
-    _, _, requirements = checked_requirements(examples, scorers, require or None, model=model, trials=trials)
+    _, _, requirements = checked_requirements(
+        examples, scorers, require or None, model=model, trials=limits.trials
+    )
     function = None if function_name is None else load_function(function_name)
     tracer = Tracer(project_name=project or Path(file).stem, store=store)
     before = baseline_before(baseline, examples, tracer)
     try:
-        with shown_progress(len(examples) * trials, quiet=quiet) as progress:
-            report = run_evaluation(
-                examples,
-                scorers,
-                function=function,
-                tracer=tracer,
-                model=model,
-                concurrency=concurrency,
-                timeout=timeout,
-                trials=trials,
-                progress=progress,
-            )
+        limits.say_estimate(tracer.store, tracer.project_name, len(examples))
+        with shown_progress(limits.at_most(len(examples)), quiet=quiet) as progress:
+            options: EvaluationOptions = {
+                "function": function,
+                "tracer": tracer,
+                "model": model,
+                "concurrency": concurrency,
+                "timeout": timeout,
+                "progress": progress,
+                **limits.options(requirements),
+            }
+            report = run_evaluation(examples, scorers, **options)
         report, code = _verdict(report, requirements, before)
     except EvaluationInterrupted as interruption:
         report, code = interruption.report, INTERRUPTED

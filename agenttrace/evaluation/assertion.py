@@ -39,7 +39,8 @@ from agenttrace.evaluation.run import (
 )
 from agenttrace.evaluation.run_record import record_of_report
 from agenttrace.evaluation.run_storage import store_of
-from agenttrace.evaluation.trials import TrialsBy, examples_of_trials
+from agenttrace.evaluation.schedule import Settled
+from agenttrace.evaluation.trials import MAX_TRIALS, Trials, TrialsBy, examples_of_trials, settled_by
 from agenttrace.reports.run_comparison import comparison_text, regression_line
 from agenttrace.reports.terminal import failure_line, report_text
 
@@ -56,7 +57,7 @@ def assert_test(
     eval_run_name: str | None = None,
     concurrency: int = 1,
     timeout: float | None = TIMEOUT,
-    trials: int = 1,
+    trials: Trials = 1,
     require: Require = None,
     executor: Executor | None = None,
     progress: Progress | None = None,
@@ -64,13 +65,18 @@ def assert_test(
     metadata: Mapping[str, Any] | None = None,
     baseline: Baseline | None = None,
     trials_by: TrialsBy | None = None,
+    max_trials: int = MAX_TRIALS,
+    settled: Settled | None = None,
+    budget: str | None = None,
+    stop_after: int | None = None,
 ) -> EvaluationReport:
     """Evaluate, and raise unless every result passed; return the report if they did.
 
     The examples come from `examples` or from `test_file` (YAML, JSON, JSONL or CSV). With `require`, such as
     ``"pass_rate >= 0.8"`` over several `trials`, or a list of such lines (see `Requirement.parse`), results
     may fail as far as it allows; an *errored* result always raises, because it says nothing either way. A
-    guard (never, at_most, before, deny) of a tool that nobody knows is a warning. Everything else is as in
+    guard (never, at_most, before, deny) of a tool that nobody knows is a warning. With ``trials="auto"`` an
+    example ends as soon as it is settled whether it meets what is required. Everything else is as in
     `run_evaluation`.
 
     With `baseline` the run is compared with an earlier one, and raises where an example
@@ -115,6 +121,10 @@ def assert_test(
         store=store,
         metadata=_with_gates(metadata, requirements, before),
         trials_by=trials_by,
+        max_trials=max_trials,
+        settled=_settled(settled, trials, max_trials, requirements),
+        budget=budget,
+        stop_after=stop_after,
     )
     _warn_of_vacuous_guards(report)
     return require_passed(report, requirements, before)
@@ -153,6 +163,8 @@ async def assert_test_async(
         eval_run_name=options.get("eval_run_name"),
     )
     options["metadata"] = _with_gates(options.get("metadata"), requirements, before)
+    trials, max_trials = options.get("trials", 1), options.get("max_trials", MAX_TRIALS)
+    options["settled"] = _settled(options.get("settled"), trials, max_trials, requirements)
     report = await run_evaluation_async(chosen, scorers, **options)
     _warn_of_vacuous_guards(report)
     return require_passed(report, requirements, before)
@@ -196,6 +208,13 @@ def checked_requirements(
         fewest *= min(Counter(examples_of_trials(examples, trials_by)).values())
     check_requirements(requirements, names, fewest)
     return examples, scorers, requirements
+
+
+def _settled(
+    settled: Settled | None, trials: Trials, max_trials: int, requirements: Sequence[Requirement]
+) -> Settled | None:
+    """The rule that is given, or else with ``trials="auto"`` the one of the requirements."""
+    return settled_by(requirements, max_trials) if settled is None and trials == "auto" else settled
 
 
 def _baseline(
@@ -271,9 +290,10 @@ def require_passed(
     if isinstance(requirements, Requirement):
         requirements = (requirements,)
     passes = report.passed
+    not_run = report.counts.get("not_run", 0)
     if requirements:
         verdicts = [requirement.verdict(report) for requirement in requirements]
-        passes = all(verdict.holds for verdict in verdicts)
+        passes = all(verdict.holds for verdict in verdicts) and not not_run
         report = replace(report, metadata={**report.metadata, **_measured(verdicts)})
     if baseline is not None:
         comparison = compare_runs(baseline, record_of_report(report))
@@ -282,8 +302,18 @@ def require_passed(
             raise EvaluationFailed(text, report)
         passes = passes or not requirements
     if not passes:
-        raise EvaluationFailed(f"{failure_line(report)}\n{report_text(report)}", report)
+        line = _not_run_line(report) if not_run else failure_line(report)
+        raise EvaluationFailed(f"{line}\n{report_text(report)}", report)
     return report
+
+
+def _not_run_line(report: EvaluationReport) -> str:
+    """How many results there are not, and why; then what went wrong with those that there are."""
+    ran = tuple(result for result in report.results if result.outcome != "not_run")
+    why = next(result.error for result in report.results if result.outcome == "not_run")
+    line = f"{len(report) - len(ran)} of {len(report)} were not run: {why}"
+    bad = any(not result.success for result in ran)
+    return f"{line}; {failure_line(replace(report, results=ran))}" if bad else line
 
 
 def _measured(verdicts: Sequence[Verdict]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from concurrent.futures import Executor
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from agenttrace.core.errors import AgentTraceError
 from agenttrace.core.example import Example
@@ -239,6 +240,10 @@ class Engine:
             position=place[0],
             source=example.source,
         )
+
+    def spent(self) -> dict[str, Any]:
+        """What was spent of the budget, for the report's metadata; empty without one."""
+        return {} if self.spending is None else self.spending.about()
 
     @property
     def missing(self) -> int:

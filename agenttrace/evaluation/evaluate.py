@@ -12,7 +12,8 @@ from agenttrace.core.protocols import ChatModel, Scorer, Store
 from agenttrace.core.report import EvaluationReport
 from agenttrace.evaluation.engine import Progress
 from agenttrace.evaluation.run import TIMEOUT, Evaluation, EvaluationOptions, Recording
-from agenttrace.evaluation.trials import TrialsBy
+from agenttrace.evaluation.schedule import Settled
+from agenttrace.evaluation.trials import MAX_TRIALS, Trials, TrialsBy
 
 
 def run_evaluation(
@@ -26,12 +27,16 @@ def run_evaluation(
     tracer: Recording | None = None,
     concurrency: int = 1,
     timeout: float | None = TIMEOUT,
-    trials: int = 1,
+    trials: Trials = 1,
     executor: Executor | None = None,
     progress: Progress | None = None,
     store: Store | None = None,
     metadata: Mapping[str, Any] | None = None,
     trials_by: TrialsBy | None = None,
+    max_trials: int = MAX_TRIALS,
+    settled: Settled | None = None,
+    budget: str | None = None,
+    stop_after: int | None = None,
 ) -> EvaluationReport:
     """Compare examples with runs of the agent, or with the recorded runs that they hold.
 
@@ -48,6 +53,15 @@ def run_evaluation(
     the same name (``"name"``), or for which a function gives the same. `model` goes to the scorers that take
     one. The results are stored in `store`, or the tracer's store, without secrets, as spans are; the
     returned report is not redacted. Can be called anywhere, also inside a running event loop (which waits).
+
+    With ``trials="auto"`` the trials of an example follow one after the other, and end as soon as `settled`
+    says that its results settle its verdict, by default at the first that is no pass, or after `max_trials`.
+    `budget` is money, tokens or time, such as ``"2 usd"``, ``"50000 tokens"``, ``"2 usd, 10 minutes"``, for
+    the agent (the usage of its spans) and the judges together: when it is spent, nothing more begins.
+    Neither does it when `stop_after` examples have a result that failed or errored. What begins no more has
+    the outcome *not_run*, which is no pass. The report's metadata say what was `spent`, the `estimate`
+    before it from the last such run, and whether answers are *unpriced*: a model of unknown price costs
+    money that no budget of money can see.
 
     `progress` is called with each result. One that raises, SystemExit too, is logged and not called again: a
     broken display must not lose results. To end the run from there raise KeyboardInterrupt.
@@ -74,6 +88,10 @@ def run_evaluation(
         store=store,
         metadata=metadata,
         trials_by=trials_by,
+        max_trials=max_trials,
+        settled=settled,
+        budget=budget,
+        stop_after=stop_after,
     )
     evaluation.engine.advice = _LOOP_WAITS if _in_a_loop() else ""
     return evaluation.run()

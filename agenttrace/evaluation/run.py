@@ -19,12 +19,22 @@ from agenttrace.core.protocols import ChatModel, ChecksExamples, Scorer, Store, 
 from agenttrace.core.report import EvaluationInterrupted, EvaluationReport
 from agenttrace.evaluation.agent_run import Captured, CaptureScope, Target
 from agenttrace.evaluation.analyses import SuiteAnalyses
+from agenttrace.evaluation.budget import Budget
 from agenttrace.evaluation.coverage import constant
 from agenttrace.evaluation.engine import Engine, Progress
+from agenttrace.evaluation.estimate import estimate_of
 from agenttrace.evaluation.example_scorers import ScorersOf, suite_scorers
 from agenttrace.evaluation.run_metadata import run_metadata
 from agenttrace.evaluation.run_storage import keep_run, keep_traces, store_of
-from agenttrace.evaluation.trials import TrialsBy, as_trials, examples_of_trials
+from agenttrace.evaluation.schedule import Settled
+from agenttrace.evaluation.trials import (
+    MAX_TRIALS,
+    Trials,
+    TrialsBy,
+    as_trials,
+    examples_of_trials,
+    settled_by,
+)
 from agenttrace.scoring.isolation import Interrupted
 from agenttrace.tracing.capture import capture
 from agenttrace.tracing.decorator import enabled_by_environment
@@ -68,12 +78,16 @@ class EvaluationOptions(TypedDict, total=False):
     tracer: Recording | None
     concurrency: int
     timeout: float | None
-    trials: int
+    trials: Trials
     executor: Executor | None
     progress: Progress | None
     store: Store | None
     metadata: Mapping[str, Any] | None
     trials_by: TrialsBy | None
+    max_trials: int
+    settled: Settled | None
+    budget: str | None
+    stop_after: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +108,8 @@ class Evaluation:
         tracer, function = options.get("tracer"), options.get("function")
         chosen, model = checked_examples(examples), options.get("model")
         suite, scorers_of = suite_scorers(chosen, scorers, model)
+        trials, settled = trials_of(options)
+        budget, stop_after = options.get("budget"), options.get("stop_after")
         engine = Engine(
             examples=chosen,
             scorers=suite,
@@ -102,23 +118,29 @@ class Evaluation:
             capture=_capture_of(tracer),
             concurrency=options.get("concurrency", 1),
             timeout=options.get("timeout", TIMEOUT),
-            trials=options.get("trials", 1),
+            trials=trials,
+            settled=settled,
+            budget=None if budget is None else Budget.parse(budget),
+            stop_after=stop_after,
             executor=options.get("executor"),
             progress=options.get("progress"),
             recording=enabled_by_environment() and getattr(tracer, "enabled", True),
         )
-        check_limits(engine.concurrency, engine.timeout, engine.trials)
+        check_limits(engine.concurrency, engine.timeout, stop_after)
         check_executor(engine.executor)
         check_needs(chosen, scorers_of)
         store, trials_by = store_of(options.get("store"), tracer), options.get("trials_by")
+        name, project = options.get("eval_run_name"), options.get("project_name") or project_of(tracer)
+        estimate = budget and estimate_of(store, project=project, name=name, examples=len(chosen))
         header = _RunHeader(
-            name=options.get("eval_run_name"),
-            project=options.get("project_name") or project_of(tracer),
+            name=name,
+            project=project,
             model=_name_of(model),
             metadata=options.get("metadata") or {},
-            facts=run_metadata(
-                chosen, _all_scorers(chosen, scorers_of), function=function, trials=engine.trials
-            ),
+            facts={
+                **run_metadata(chosen, _all_scorers(chosen, scorers_of), function=function, trials=trials),
+                **({} if estimate is None else {"estimate": estimate}),
+            },
             places=None if trials_by is None else examples_of_trials(chosen, trials_by),
         )
         return cls(engine, header, store, _redaction_of(tracer), tracer)
@@ -189,7 +211,7 @@ class _RunHeader:
             model=self.model,
             started_ns=self.started_ns,
             duration=time.perf_counter() - self.start,
-            metadata={**self.facts, **self.metadata, **more},
+            metadata={**self.facts, **self.metadata, **engine.spent(), **more},
             analyses=SuiteAnalyses(engine.scorers_of or constant(engine.scorers)),
         )
 
@@ -296,10 +318,29 @@ def label(position: int, example: Example) -> str:
     return f"{place}example {position}" + (f" ({example.name!r})" if example.name else "")
 
 
-def check_limits(concurrency: int, timeout: float | None, trials: int) -> None:
+def trials_of(options: EvaluationOptions) -> tuple[int, Settled | None]:
+    """Return how many trials of an example there are at most, and what settles its verdict before.
+
+    Raises:
+        ConfigError: `trials` is neither a number nor ``"auto"``, or an option needs the other.
+    """
+    trials, settled = options.get("trials", 1), options.get("settled")
+    max_trials = options.get("max_trials", MAX_TRIALS)
+    if not is_whole(max_trials, 1):
+        raise ConfigError(f"max_trials is a whole number from 1, got {max_trials!r}")
+    if trials == "auto":
+        return max_trials, settled_by((), max_trials) if settled is None else settled
+    if not is_whole(trials, 1):
+        raise ConfigError(f"trials is a whole number from 1, or 'auto'; got {trials!r}")
+    if settled is not None:
+        raise ConfigError(f"settled says when trials='auto' are enough; got trials={trials!r}")
+    return trials, None
+
+
+def check_limits(concurrency: int, timeout: float | None, stop_after: int | None) -> None:
     """Raise ConfigError for a limit that cannot work."""
-    for word, value in (("concurrency", concurrency), ("trials", trials)):
-        if not is_whole(value, 1):
+    for word, value in (("concurrency", concurrency), ("stop_after", stop_after)):
+        if not is_whole(value, 1) and not (value is None and word == "stop_after"):
             raise ConfigError(f"{word} is a whole number from 1, got {value!r}")
     if timeout is not None and not (is_number(timeout) and timeout > 0):
         raise ConfigError(f"timeout is a number of seconds above 0, or None for no limit; got {timeout!r}")

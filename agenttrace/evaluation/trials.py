@@ -26,6 +26,9 @@ from agenttrace.statistics.sequential import ERROR, Verdict, boundary
 MAX_TRIALS = 30
 """Trials of one example that ``trials="auto"`` makes at most by default."""
 
+Trials = int | Literal["auto"]
+"""How often each example is run; ``"auto"`` until its verdict is settled."""
+
 _Rule = Callable[[Sequence[ScoringResult]], Verdict | None]
 
 

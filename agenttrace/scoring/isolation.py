@@ -125,12 +125,10 @@ class Isolation:
         job = Job(call)
         try:
             execution = self._executor.submit(job.run)
-        except (
-            BaseException
-        ) as error:  # choke-point: an executor of the user's, which was shut down meanwhile
+        except BaseException as refusal:  # choke-point: of an executor of the user's, such as one shut down
             if isinstance(self._executor, DaemonExecutor):  # no thread can be started
                 raise
-            return _refused(error)
+            return _refused(refusal)
         in_time = False
         try:
             in_time = yield Wait(execution, call.timeout)

