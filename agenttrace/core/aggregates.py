@@ -210,14 +210,14 @@ class ReportSummary:
 
     def __str__(self) -> str:
         """A line for all results, one for each scorer, one for each tag."""
-        lines = [f"pass rate {self.pass_rate}, {len(self.examples)} examples"]
+        lines = [f"pass rate {self.pass_rate}, {_examples(len(self.examples))}"]
         if len(self.pass_hat) > 1:
             lines.append("pass^k " + ", ".join(f"{k}: {value:.3g}" for k, value in self.pass_hat.items()))
         for scorer in self.scorers:
             error = "" if scorer.standard_error is None else f", standard error {scorer.standard_error:.2g}"
             mean = "no value" if scorer.mean is None else f"mean {scorer.mean}{error}"
             lines.append(f"{scorer.name}{'' if scorer.gate else ' (informs)'}: {mean}")
-        lines += [f"tag {tag.tag}: pass rate {tag.pass_rate}, {tag.examples} examples" for tag in self.tags]
+        lines += [f"tag {tag.tag}: pass rate {tag.pass_rate}, {_examples(tag.examples)}" for tag in self.tags]
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
@@ -315,3 +315,7 @@ def _passed(trial: Trial) -> bool:
 
 def _mean(values: Sequence[float]) -> float:
     return fsum(values) / len(values)
+
+
+def _examples(count: int) -> str:
+    return "1 example" if count == 1 else f"{count} examples"

@@ -319,4 +319,4 @@ def _not_run_line(report: EvaluationReport) -> str:
 def _measured(verdicts: Sequence[Verdict]) -> dict[str, Any]:
     """What was measured, for a report's metadata. What is not met comes first: a short line shows no more."""
     lines = [str(verdict) for verdict in sorted(verdicts, key=lambda verdict: verdict.holds)]
-    return {"requirement": "; ".join(lines), "requirements": [verdict.to_dict() for verdict in verdicts]}
+    return {"requirement": " · ".join(lines), "requirements": [verdict.to_dict() for verdict in verdicts]}

@@ -17,6 +17,7 @@ from agenttrace.core.numbers import is_whole
 from agenttrace.evaluation.assertion import checked_requirements, examples_in
 from agenttrace.evaluation.example_scorers import suite_scorers
 from agenttrace.evaluation.run import checked_examples
+from agenttrace.evaluation.trials import MAX_TRIALS
 from agenttrace.pytest_plugin import EXAMPLE, MARKER
 
 OPTIONS = ("examples", "scorers", "tracer", "model", "trials", "max_trials", "require")
@@ -99,7 +100,8 @@ def parametrize(metafunc: pytest.Metafunc) -> None:
         examples = _examples(options, definition.path.parent)
         scorers, model = options.get("scorers") or (), options.get("model")
         suite_scorers(examples, scorers, model)
-        trials = options.get("trials") or 1
+        trials = options.get("trials", 1)
+        trials = options.get("max_trials", MAX_TRIALS) if trials == "auto" else trials
         checked_requirements(examples, scorers, options.get("require"), model=model, trials=trials)
         ids = _ids(examples)
         names, rows = _arguments(metafunc, examples)

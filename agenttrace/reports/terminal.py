@@ -7,14 +7,16 @@ each up to a limit, and beyond that as a count.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from textwrap import dedent
 
 from agenttrace.core.report import EvaluationReport, ScoringResult
-from agenttrace.core.score import Score
+from agenttrace.core.score import Score, mean_values
 from agenttrace.reports.diff_width import fitted_diff
 from agenttrace.reports.text import Line, broken_line, plain, safe, safe_line, value_text
+from agenttrace.reports.trials import reasons, share_of_trials, times, trials_block, trials_together
 
 WIDTH = 80
 SHORT_RULE = "  " + "-" * 40
@@ -46,6 +48,10 @@ def failure_line(report: EvaluationReport) -> str:
         return safe_line(f"required: {report.metadata.get('requirement', '')}")
     if len(report) == 1:
         return safe_line(f"{label(bad[0])}: {why(bad[0])}", FAILURE_WIDTH)
+    if len(list(trials_together(report.results))) == 1:
+        group = reasons(report.results)[0]
+        share = f"{share_of_trials(report.results)}; {times(len(group))} because"
+        return safe_line(f"{label(bad[0])}: {share}: {why(group[0])}", FAILURE_WIDTH)
     counts = " and ".join(not_passed(report))
     names = ", ".join(map(label, bad[:_SHOWN_NAMES]))
     more = f", … {len(bad) - _SHOWN_NAMES} more" if len(bad) > _SHOWN_NAMES else ""
@@ -112,17 +118,19 @@ def _results(report: EvaluationReport, width: int | None) -> Iterator[Line]:
         "passed": SHOWN_PASSES if report.counts["passed"] <= SHOWN_PASSES else 0,
         "other": SHOWN_FAILURES,
     }
-    last: ScoringResult | None = None
-    for result in report.results:
-        kind = "passed" if result.success else "other"
+    last_passed = False
+    more = 0
+    for trials in trials_together(report.results):
+        passed = all(trial.success for trial in trials)
+        kind = "passed" if passed else "other"
         if not spare[kind]:
+            more += 0 if passed else sum(not trial.success for trial in trials)
             continue
         spare[kind] -= 1
-        yield from _result(result, width)
-        last = result
-    if last is not None and last.success:
+        yield from _result(trials[0], width) if len(trials) == 1 else _trials(trials, width)
+        last_passed = passed
+    if last_passed:
         yield Line("")
-    more = len(report) - report.counts["passed"] - SHOWN_FAILURES
     if more > 0:
         yield Line(f"… {more} more did not pass; all of them are in the report's results", "dim")
         yield Line("")
@@ -134,14 +142,53 @@ def _results(report: EvaluationReport, width: int | None) -> Iterator[Line]:
 def _result(result: ScoringResult, width: int | None) -> Iterator[Line]:
     mark, word, style = _WORDS[result.outcome]
     title = f"{mark} Test {result.position + 1}: {word}"
-    about = " · ".join(_about(result))
-    room = (width or WIDTH) - len(title) - len(about)
-    yield Line(f"{title}{' ' * max(room, 3)}{about}" if about else title, style)
+    yield _title(title, " · ".join(_about(result)), style, width)
     if result.success:
+        yield from _values([result])
         return
     yield from detail_lines(result, width)
     yield Line(SHORT_RULE)
     yield Line("")
+
+
+def _trials(trials: Sequence[ScoringResult], width: int | None) -> Iterator[Line]:
+    """The trials of one example as one block; one line and the values where all passed."""
+    worst = next((word for word in ("errored", "failed", "not_run") if _has(trials, word)), "passed")
+    mark, _, style = _WORDS[worst]
+    name = trials[0].name
+    title = f"{mark} Test {trials[0].position + 1}: {share_of_trials(trials)}"
+    yield _title(title, safe_line(name, 60) if name else "", style, width)
+    yield from _values(trials)
+    if worst == "passed":
+        return
+    yield from trials_block(trials, partial(detail_lines, width=width))
+    yield Line(SHORT_RULE)
+    yield Line("")
+
+
+def _has(trials: Sequence[ScoringResult], outcome: str) -> bool:
+    return any(trial.outcome == outcome for trial in trials)
+
+
+def _title(title: str, about: str, style: str, width: int | None) -> Line:
+    room = (width or WIDTH) - len(title) - len(about)
+    return Line(f"{title}{' ' * max(room, 3)}{about}" if about else title, style)
+
+
+def _values(results: Sequence[ScoringResult]) -> Iterator[Line]:
+    """The scores in short; of several trials their means, with over how many of how many each is."""
+    if len(results) == 1:
+        texts = [f"{safe_line(score.name, 80)} {_short(score)}" for score in results[0].scores]
+    else:
+        means = mean_values((score for result in results for score in result.scores), len(results))
+        texts = [f"{safe_line(name, 80)}: mean {mean}" for name, mean in means.items()]
+    if texts:
+        yield Line(f"    {' · '.join(texts)}", "dim")
+
+
+def _short(score: Score) -> str:
+    value = score.outcome if score.value is None else number(score.value)
+    return value if score.gate else f"{value} (informs)"
 
 
 def detail_lines(result: ScoringResult, width: int | None = None) -> Iterator[Line]:
@@ -166,9 +213,8 @@ def _about(result: ScoringResult) -> Iterator[str]:
 
 def _score(score: Score, width: int | None) -> Iterator[Line]:
     name = safe_line(score.name, 80)
-    if score.outcome in ("passed", "skipped"):
-        value = "skipped" if score.value is None else number(score.value)
-        yield Line(f"  {'✓' if score.passed else '·'} {name}: {value}", "dim")
+    if score.outcome in ("passed", "skipped") or not score.gate:
+        yield Line(f"  {'✓' if score.passed else '·'} {name}: {_short(score)}", "dim")
         return
     yield Line(f"  Scorer: {name}", "bold")
     value = _no_value(score) if score.value is None else number(score.value)

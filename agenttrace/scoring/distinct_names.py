@@ -18,8 +18,8 @@ def with_distinct_names(scorers: Sequence[Scorer]) -> tuple[Scorer, ...]:
     """Return the scorers, each under a name of its own.
 
     The first of a name keeps it. A later one becomes a copy whose name says in which options it differs from
-    the first, ``Tool Order (exact_match=True)``, or its number: ``Tool Order 2``. The scorers themselves stay as
-    they are.
+    the first, ``Tool Order (exact_match=True)``, or its number: ``Tool Order 2``. The scorers themselves
+    stay as they are.
 
     Raises:
         ScorerError: a copy takes no other name.

@@ -111,6 +111,8 @@ def test_limits_trials_and_a_requirement_are_passed_on(agenttrace, examples):
         10,
     )
     assert agenttrace(*command, "--require", "pass_rate >= 0.8").code == 0
+    both = ("--require", "pass_rate >= 0.8", "--require", "pass^2 >= 0.9")
+    assert agenttrace(*command, *both).code == 1
     ran = agenttrace(*command, "--require", "pass_rate >= 0.9")
     assert ran.code == 1
     assert "required: pass_rate >= 0.9, got 0.8" in ran.out

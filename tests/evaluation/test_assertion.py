@@ -163,3 +163,47 @@ def test_the_first_line_ends_with_what_the_agent_raised_on_one_safe_line():
     first = str(caught.value).splitlines()[0]
     assert first.startswith("route: route")
     assert "\x1b" not in first
+
+
+def test_several_requirements_must_all_hold_and_the_first_that_does_not_comes_first(tracer):
+    def run(*lines):
+        return assert_test(
+            [good()], [Answer()], function=flaky(5), tracer=tracer, trials=10, require=list(lines)
+        )
+
+    report = run("pass_rate >= 0.8", "mean(Answer) >= 0.8")
+    assert [verdict["holds"] for verdict in report.metadata["requirements"]] == [True, True]
+    assert report.metadata["require"] == ["pass_rate >= 0.8", "mean(Answer) >= 0.8"]
+    with pytest.raises(
+        EvaluationFailed, match=r"required: pass\^2 >= 0.9, got 0.622 .* · pass_rate >= 0.8, got"
+    ):
+        run("pass_rate >= 0.8", "pass^2 >= 0.9")
+
+
+@pytest.mark.parametrize(
+    ("require", "said"),
+    [
+        ("mean(Answr) >= 0.8", "there is no scorer 'Answr'; did you mean 'Answer'"),
+        (["pass_rate >= 0.8", "pass^4 >= 0.1"], r"'pass\^4 >= 0.1' needs 4 trials of each example, got 3"),
+        ("pas_rate >= 0.8", "no measure 'pas_rate'; did you mean 'pass_rate'"),
+    ],
+)
+def test_a_requirement_that_cannot_be_is_an_error_before_any_agent_runs(tracer, require, said):
+    calls = []
+    with pytest.raises(ConfigError, match=said):
+        assert_test([good()], [Answer()], function=calls.append, tracer=tracer, trials=3, require=require)
+    assert calls == []
+
+
+def test_trials_stop_when_what_is_required_is_settled(tracer):
+    report = assert_test(
+        [good()], [Answer()], function=double, tracer=tracer, trials="auto", require="pass_rate >= 0.8"
+    )
+    assert len(report) == 12
+
+
+def test_recorded_runs_can_be_required_to_pass_as_trials(tracer):
+    runs = [Example(name="one", expected_output=1, actual_output=output) for output in (1, 1, 1, 2)]
+    assert_test(runs, [Answer()], trials_by="name", require="pass^2 >= 0.5")
+    with pytest.raises(ConfigError, match="needs 5 trials"):
+        assert_test(runs, [Answer()], trials_by="name", require="pass^5 >= 0.5")

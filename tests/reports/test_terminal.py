@@ -1,8 +1,10 @@
+from dataclasses import replace
+
 from agenttrace.core.example import Example
 from agenttrace.core.report import EvaluationReport, ScoringResult
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
-from agenttrace.reports.terminal import report_text
+from agenttrace.reports.terminal import failure_line, report_text
 
 
 def result(outcome="passed", position=0, name=None, **fields):
@@ -148,3 +150,73 @@ def test_trials_requirement_and_interruption_are_summed_up():
     assert "2 of 4 runs passed (4 trials an example): pass rate 0.5\n" in text
     assert "required: pass_rate >= 0.8, got 0.5\n" in text
     assert "interrupted: the examples that are not listed were not run\n" in text
+
+
+def trials(*values, calls=("lookup",), **fields):
+    """Trials of one example, with Tool Order's values; those below 0.5 fail with the same diff."""
+    return [
+        result(
+            "passed" if value >= 0.5 else "failed",
+            name="refund-7",
+            scores=(
+                Score.of(
+                    "Tool Order",
+                    value,
+                    0.5,
+                    reason="" if value >= 0.5 else "1 of 2",
+                    diff=None if value >= 0.5 else "- 2  notify()   missing",
+                ),
+            ),
+            trace=Trace.from_calls(["lookup", "notify"] if value >= 0.5 else list(calls)),
+            trial=number,
+            trials=len(values),
+            **fields,
+        )
+        for number, value in enumerate(values, 1)
+    ]
+
+
+def test_the_trials_of_a_failing_example_are_one_block_with_each_reason_once():
+    text = text_of(*trials(1.0, 0.0, 1.0, 0.0, 1.0, 1.0, source="tests/refunds.yaml:12"))
+    assert text.count("Test 1") == 1
+    assert "✗ Test 1: 4 of 6 trials passed" in text
+    assert text.count("- 2  notify()   missing") == 1
+    assert "  twice (trial 2, 4), because:\n  Scorer: Tool Order\n" in text
+    assert "    Tool Order: mean 0.6667 over 6 of 6\n" in text
+    assert text.count("expected at tests/refunds.yaml:12") == 1
+    assert (
+        "  Flip: trial 2 failed and trial 1 passed: the agent did something else: notify was called only"
+        in text
+    )
+
+
+def test_the_first_line_of_a_failure_counts_the_trials():
+    report = EvaluationReport(results=tuple(trials(1.0, 0.0, 1.0, 0.0, 1.0, 1.0)))
+    assert failure_line(report) == (
+        "refund-7: 4 of 6 trials passed; twice because: 1 of 2; - 2 notify() missing"
+    )
+
+
+def test_trials_that_all_pass_are_one_line_and_their_means():
+    lines = text_of(*trials(1.0, 0.9)).splitlines()
+    assert lines[4].startswith("✓ Test 1: 2 of 2 trials passed")
+    assert lines[4].endswith("refund-7")
+    assert lines[5] == "    Tool Order: mean 0.95 over 2 of 2"
+
+
+def test_trials_that_failed_for_several_reasons_have_each():
+    one, other = trials(0.0, 0.4)
+    lines = text_of(one, replace(other, scores=(failing(reason="another"),))).splitlines()
+    assert [line for line in lines if "because:" in line] == [
+        "  once (trial 1), because:",
+        "  once (trial 2), because:",
+    ]
+
+
+def test_passing_scores_are_shown_in_short_and_those_that_inform_say_so():
+    scores = (Score.of("Answer", 1.0, 0.5), Score.of("Tone", 0.2, 0.5, reason="dull", diff="- x").informing())
+    passing = text_of(result("passed", name="one", scores=scores))
+    assert "    Answer 1.0 · Tone 0.2 (informs)\n" in passing
+    failed = text_of(result("failed", name="one", scores=(failing(), scores[1])))
+    assert "  · Tone: 0.2 (informs)\n" in failed
+    assert "dull" not in failed

@@ -1,0 +1,66 @@
+"""The trials of one example as one block: how many passed, each reason once, and whose fault a flip is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
+
+from agenttrace.core.report import ScoringResult
+from agenttrace.matching.flips import flip_among
+from agenttrace.reports.text import Line, safe_line
+
+_SHOWN_REASONS = 5
+_SHOWN_TRIALS = 8
+
+
+def trials_together(results: Sequence[ScoringResult]) -> Iterator[list[ScoringResult]]:
+    """The results of each example; trials of one example stand together in a report."""
+    for (_, repeated), trials in groupby(results, key=lambda result: (result.position, result.trials > 1)):
+        group = list(trials)
+        yield from [group] if repeated else ([trial] for trial in group)
+
+
+def share_of_trials(trials: Sequence[ScoringResult]) -> str:
+    """``4 of 6 trials passed``."""
+    return f"{sum(trial.success for trial in trials)} of {len(trials)} trials passed"
+
+
+def reasons(trials: Sequence[ScoringResult]) -> list[list[ScoringResult]]:
+    """The trials that did not pass, by what they say of it: those that say the same together."""
+    groups: dict[object, list[ScoringResult]] = {}
+    for trial in trials:
+        if not trial.success:
+            groups.setdefault(_what_it_says(trial), []).append(trial)
+    return sorted(groups.values(), key=len, reverse=True)
+
+
+def trials_block(
+    trials: Sequence[ScoringResult], details: Callable[[ScoringResult], Iterator[Line]]
+) -> Iterator[Line]:
+    """The lines below the title: each reason once, with its trials and the details of the first."""
+    groups = reasons(trials)
+    for group in groups[:_SHOWN_REASONS]:
+        numbers = ", ".join(str(trial.trial) for trial in group[:_SHOWN_TRIALS])
+        more = ", …" if len(group) > _SHOWN_TRIALS else ""
+        yield Line(f"  {times(len(group))} (trial {numbers}{more}), because:", "bold")
+        yield from details(group[0])
+    if len(groups) > _SHOWN_REASONS:
+        yield Line(f"  … {len(groups) - _SHOWN_REASONS} more reasons; all are in the report's results", "dim")
+    flip = flip_among(trials)
+    if flip is not None:
+        yield Line(f"  Flip: {safe_line(str(flip), 300)}", "yellow")
+
+
+def times(count: int) -> str:
+    """``once``, ``twice``, ``3 times``."""
+    return {1: "once", 2: "twice"}.get(count, f"{count} times")
+
+
+def _what_it_says(trial: ScoringResult) -> object:
+    error = (trial.error or "").strip().splitlines()[-1:]
+    bad = [score for score in trial.scores if score.gate and not score.passed]
+    return (
+        trial.outcome,
+        tuple(error),
+        tuple((score.name, score.outcome, score.reason, score.diff) for score in bad),
+    )
