@@ -181,6 +181,16 @@ class Example(BaseModel):
         """Where the example was read from (``path:line``), or None. No part of equality or of `to_dict`."""
         return self._source
 
+    def changed(self, **fields: Any) -> Example:
+        """A copy with other values in some fields, which are not checked. Containers are shared."""
+        copy = type(self).__new__(type(self))
+        object.__setattr__(copy, "__dict__", {**self.__dict__, **fields})
+        object.__setattr__(copy, "__pydantic_fields_set__", self.__pydantic_fields_set__ | fields.keys())
+        object.__setattr__(copy, "__pydantic_extra__", None)
+        private = self.__pydantic_private__
+        object.__setattr__(copy, "__pydantic_private__", None if private is None else private.copy())
+        return copy
+
     def to_dict(self) -> dict[str, Any]:
         """Every field under its name, None included, as JSON data that `from_dict` reads back.
 

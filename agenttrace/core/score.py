@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
+from agenttrace.core.changed import changed
 from agenttrace.core.errors import ScorerError, error_text
 from agenttrace.core.marks import text_without_digests, without_digests
 from agenttrace.core.numbers import is_number
@@ -113,7 +114,7 @@ class Score:
 
     def with_duration(self, seconds: float) -> Score:
         """The same score with the time it took."""
-        return replace(self, duration=seconds)
+        return changed(self, duration=seconds)
 
     def __str__(self) -> str:
         """One line: ``Tool Order: 0.5 (threshold 1) failed: 1 of 2 expected calls aligned``."""

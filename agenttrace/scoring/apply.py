@@ -10,9 +10,9 @@ import copy
 import math
 import traceback
 from contextvars import copy_context
-from dataclasses import replace
 from typing import Any
 
+from agenttrace.core.changed import changed
 from agenttrace.core.errors import AgentTraceError, ExpectationError, with_article
 from agenttrace.core.example import Example
 from agenttrace.core.numbers import is_number
@@ -63,7 +63,7 @@ def _score_of(scorer: Scorer, example: Example, outcome: Outcome, timeout: float
         return Score.errored(name, threshold, f"the scorer {name!r} {fault}")
     score: Score = outcome.value
     # Its own name: no two scorers of an evaluation share one, and means go by it.
-    return score if score.name == name else replace(score, name=name)
+    return score if score.name == name else changed(score, name=name)
 
 
 def _errored_score(name: str, threshold: float, example: Example, error: BaseException) -> Score:
@@ -141,6 +141,8 @@ def copied_input(value: Any) -> Any:
     """
     if value is None or type(value) is str:
         return value
+    if type(value) is dict and all(type(item) in _ATOMS for item in value.values()):
+        return value.copy()
     try:
         return copy.deepcopy(value)
     except KeyboardInterrupt:
@@ -160,7 +162,7 @@ def copied_example(example: Example) -> Example:
     fields = {key: value for key, value in example.__dict__.items() if type(value) in _COPIES}
     copies: dict[int, Any] = {}
     try:
-        return example.model_copy(update={key: _contents(value, copies) for key, value in fields.items()})
+        return example.changed(**{key: _contents(value, copies) for key, value in fields.items()})
     except RuntimeError:  # a RecursionError, or a thread left behind changes a dict meanwhile
         return example
 
@@ -187,4 +189,5 @@ def _contents(value: Any, copies: dict[int, Any]) -> Any:
     return container
 
 
+_ATOMS = frozenset({str, int, float, bool, type(None)})
 _COPIES = frozenset({dict, list, tuple, set})

@@ -67,6 +67,8 @@ class Wait(NamedTuple):
 AGENT_IS_BACK: Final = None
 """The step between the agent and the scorers of an example: what follows may overlap with other agents."""
 
+_ASYNC = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+
 Steps = Generator["Call | Wait | None", Any, T]
 """What is done until there is a T. To a `Call` the answer is its `Outcome`, to a `Wait` whether it is
 done."""
@@ -258,6 +260,9 @@ def _itself(value: Any) -> Any:
 
 def is_async(function: Callable[..., Any]) -> bool:
     """Return True if a call of it makes a coroutine or an async generator; `__call__` is looked at, too."""
+    plain = function.__func__ if type(function) is MethodType else function
+    if type(plain) is FunctionType and not plain.__dict__:  # nothing marks or wraps it
+        return bool(plain.__code__.co_flags & _ASYNC)
     if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
         return True
     if isinstance(function, FunctionType | MethodType | type):

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from agenttrace.core.changed import changed
 from agenttrace.core.jsonable import clean, clean_text, jsonable, to_json
 from agenttrace.core.report import EvaluationReport, ScoringResult
 from agenttrace.core.span import Span, SpanError
@@ -52,9 +53,13 @@ def redacted_example(fields: Mapping[str, Any], redaction: Redaction) -> dict[st
 
 def _result(result: ScoringResult, redaction: Redaction) -> ScoringResult:
     # No validation: a redacted date is no date, and is stored all the same.
-    example = result.example.model_copy(update=redacted_example(result.example.to_dict(), redaction))
+    # Outputs have another name in spans: a rule about it sees them as that.
+    fields = None if redaction.is_secret("output") else redaction.harmless_copy(result.example.__dict__)
+    if fields is None:
+        fields = redacted_example(result.example.to_dict(), redaction)
+    example = result.example.changed(**fields)
     example._source = redaction.inside(clean(example.source))
-    return replace(
+    return changed(
         result,
         example=example,
         scores=tuple(redaction.score(score) for score in result.scores),

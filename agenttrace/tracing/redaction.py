@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from agenttrace.core.changed import changed
 from agenttrace.core.digests import digest_of, secret_digest
 from agenttrace.core.errors import ConfigError
 from agenttrace.core.interruptions import pass_on_interruption
@@ -19,6 +20,7 @@ from agenttrace.tracing.freeze import LONGEST_WHOLE
 from agenttrace.tracing.secrets import (
     SHORTEST_SECRET,
     may_have_fields,
+    may_have_shapes,
     names_a_secret,
     plain,
     without_fields,
@@ -29,6 +31,12 @@ MAX_CACHED = 10_000
 """Names, keys and tools for which the result is cached."""
 
 _LONGEST_CACHED = 256
+_MOST_PLAIN = 100
+"""Items of one plain container."""
+_MOST_TEXTS = 2_000
+"""Containers and longer texts in plain data."""
+_DEEPEST_PLAIN = 20
+_LARGEST_PLAIN = 2**63
 _OF_DETAILS = replace(WHOLE, items=RECORDED.items)
 
 RedactCall = Callable[[str, Any], Any]
@@ -93,6 +101,67 @@ class Redaction:
         """Each of several named values in its redacted form; they are strict JSON."""
         return {self.key(key): self.value(key, value) for key, value in values.items()}
 
+    def harmless_copy(self, values: Mapping[str, Any]) -> dict[str, Any] | None:
+        """A copy of named values, where they are plain JSON data with nothing in it to take out.
+
+        None where they have to be looked at closely: by `fields` or `inside`, in several times as long.
+        """
+        if self.call is not None or type(values) is not dict:
+            return None
+        texts: list[str] = []
+        try:
+            copy = self._plain(values, texts, _DEEPEST_PLAIN)
+            text = "\n".join(texts)
+            text.encode()
+        except (TypeError, UnicodeEncodeError):
+            return None
+        lowered = text.lower()
+        if " #" in text or may_have_fields(lowered, self._signs) or may_have_shapes(lowered):
+            return None
+        return copy  # type: ignore[no-any-return] # of a dict it is one
+
+    def _plain(self, value: Any, texts: list[str], levels: int) -> Any:
+        """A copy of a plain list or mapping; its longer texts are added to `texts`.
+
+        Raises:
+            TypeError: it is not plain, has a secret name, or is deep or large.
+        """
+        texts.append("")  # counts the containers, of which one may stand in many places
+        if not levels or len(value) > _MOST_PLAIN or len(texts) > _MOST_TEXTS:
+            raise TypeError
+        copy = value.copy()
+        if type(value) is list:
+            pairs: Any = enumerate(value)
+        else:
+            pairs = value.items()
+            self._check_keys(value, texts)
+        for place, item in pairs:
+            kind = type(item)
+            if kind is str:
+                if len(item) >= SHORTEST_SECRET or not item.isascii():
+                    texts.append(item)
+            elif item is None or kind is bool:
+                pass
+            elif kind is int:
+                if not -_LARGEST_PLAIN < item < _LARGEST_PLAIN:
+                    raise TypeError
+            elif kind is float:
+                if not -1e308 <= item <= 1e308:
+                    raise TypeError
+            elif kind is dict or kind is list:
+                copy[place] = self._plain(item, texts, levels - 1)
+            else:
+                raise TypeError
+        return copy
+
+    def _check_keys(self, value: dict[Any, Any], texts: list[str]) -> None:
+        harmless = self._secret_names.get
+        for key in value:
+            if type(key) is not str or key[:1] == "$" or (harmless(key) is not False and self.is_secret(key)):
+                raise TypeError
+            if len(key) >= SHORTEST_SECRET or not key.isascii():
+                texts.append(key)
+
     def score(self, score: Score) -> Score:
         """A score without secrets, and without digests, in its texts and details."""
         changes: dict[str, Any] = {
@@ -104,10 +173,14 @@ class Redaction:
             if text is not None:
                 changes[name] = self.text(name, text_without_digests(clean_text(text)))
         for name in ("details", "metadata"):
-            if getattr(score, name):
+            if values := getattr(score, name):
+                harmless = self.harmless_copy(values)
+                if harmless is not None:
+                    changes[name] = harmless
+                    continue
                 data = jsonable(dict(getattr(score, name)), limits=_OF_DETAILS)
                 changes[name] = self.inside(without_digests(data))
-        return replace(score, **changes)
+        return changed(score, **changes)
 
     def tool(self, tool: ToolDefinition) -> ToolDefinition:
         """A tool's definition without secrets among its defaults: for one definition always the same."""

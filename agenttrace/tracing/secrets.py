@@ -112,6 +112,7 @@ _SHAPES: tuple[tuple[tuple[str, ...], re.Pattern[str], str], ...] = tuple(
         ),
     )
 )
+_SIGNS = tuple(sign for signs, _, _ in _SHAPES for sign in signs)
 SHORTEST_SECRET = 15
 """Shorter strings are not searched: they are too short for a key."""
 
@@ -150,6 +151,11 @@ def without_shapes(text: str, lowered: str) -> tuple[str, int]:
                 total += count
                 break
     return text, total
+
+
+def may_have_shapes(lowered: str) -> bool:
+    """Returns True if a text has what some secret's shape cannot be without."""
+    return any(sign in lowered for sign in _SIGNS)
 
 
 def may_have_fields(lowered: str, signs: tuple[str, ...]) -> bool:
