@@ -291,7 +291,7 @@ class _Reader:
             raise self._error(
                 f"{key}: takes a time ago (2d, 12h, 30m), a date (2025-06-01, today, yesterday), "
                 "a time (14:30) or both (2025-06-01T14:30)"
-            )
+            ) from None
         return Started(key, text, ns, negated=negated)
 
     def _moment(self, text: str, whole_day: timedelta) -> datetime:
