@@ -104,12 +104,12 @@ def page_of(traces: Sequence[TraceFacts], sort: Sort, *, has_before: bool, has_a
     """A page of these traces, with the places at its ends."""
     before = cursor_of(traces[0], sort) if traces and has_before else None
     after = cursor_of(traces[-1], sort) if traces and has_after else None
-    return Page(traces, before, after)
+    return Page(tuple(traces), before, after)
 
 
-def most_frequent(counts: Mapping[str, int]) -> list[tuple[str, int]]:
+def most_frequent(counts: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
     """The counts, the largest first, equal ones by their value."""
-    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return tuple(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
 def has_failed(status: str, verdict: str | None) -> bool:
@@ -131,6 +131,6 @@ def histogram_of(starts: Iterable[tuple[int, bool]], bars: int, *, is_capped: bo
         traces[bar] += 1
         failed[bar] += is_failed
     return Histogram(
-        [Bar(first + n * width, first + (n + 1) * width, traces[n], failed[n]) for n in range(bars)],
+        tuple(Bar(first + n * width, first + (n + 1) * width, traces[n], failed[n]) for n in range(bars)),
         is_capped,
     )
