@@ -5,13 +5,14 @@ from __future__ import annotations
 import sqlite3
 import struct
 from array import array
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
 from typing import Any
 
 from agenttrace.core.jsonable import to_json
 from agenttrace.core.score import Outcome
-from agenttrace.core.trace_facts import VERDICTS, CallFacts, Field, ScoreFacts, SearchedTrace, TraceFacts
+from agenttrace.core.trace_facts import VERDICTS, CallFacts, ScoreFacts, SearchedTrace, TraceFacts
 
 # Every statement here is put together from constants of this package; values are always bound.
 # ruff: noqa: S608
@@ -20,7 +21,7 @@ TABLES = (
     "CREATE TABLE about (key TEXT PRIMARY KEY, value) WITHOUT ROWID",
     "CREATE TABLE names (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)",
     """CREATE TABLE labels (id INTEGER PRIMARY KEY, key TEXT NOT NULL, value TEXT NOT NULL,
-        UNIQUE (key, value))""",
+        traces INTEGER NOT NULL DEFAULT 0, UNIQUE (key, value))""",
     """CREATE TABLE traces (
         trace INTEGER PRIMARY KEY,
         trace_id BLOB NOT NULL,
@@ -42,6 +43,7 @@ TABLES = (
         scores BLOB NOT NULL,
         labels BLOB NOT NULL
     )""",
+    "CREATE INDEX frequent_labels ON labels (traces) WHERE traces > 10000",
     "CREATE INDEX by_start ON traces (start_ns)",
     "CREATE INDEX by_duration ON traces (duration_ns)",
     "CREATE INDEX by_spans ON traces (spans)",
@@ -56,25 +58,25 @@ TABLES = (
     """CREATE TABLE results (trace_id TEXT, run_id TEXT, result INTEGER, run_name TEXT, example TEXT,
         outcome TEXT NOT NULL, PRIMARY KEY (trace_id, run_id, result)) WITHOUT ROWID""",
     "CREATE INDEX results_by_run ON results (run_id)",
-    """CREATE VIRTUAL TABLE words USING fts5(text, content = '', tokenize = "ascii tokenchars '_'")""",
+    """CREATE VIRTUAL TABLE words
+        USING fts5(text, content = '', columnsize = 0, tokenize = "ascii tokenchars '_'")""",
 )
 """The tables of an index.
 
 In `traces`, `calls` has a character for each call, and ``!`` after a failed one; `labels` the number of each
-label; `scores` what lists show of them. `words` is the row of its words, NULL without any. The rows of words
-that have changed stay, and are no trace's.
+label, as `label_bytes` packs them; `scores` what lists show of them. `labelled` has the traces of labels that
+few have. `words` is the row of its words, NULL without any. The rows of words that have changed stay, and are
+no trace's.
 """
 
-FACTS = (
-    "trace_id, start_ns, duration_ns, spans, errors, looped, tokens, cost, calls, durations, scores, labels"
-)
-"""The columns of `traces` that `IndexReader.facts` reads."""
-
-LABEL_NUMBERS = "I"
+FEW = 10_000
+"""Traces that are looked up one by one rather than walking all. A label that more traces have is frequent for
+good, and no longer in `labelled`."""
 _FAILED = "!"
 _FIRST_CHARACTER = 0x100
 _SURROGATES = range(0xD800, 0xE000)
 _SCORE = struct.Struct("<IBdd")
+_FOUR_BYTES = struct.Struct("4B")
 _OUTCOMES: tuple[Outcome, ...] = ("failed", "errored", "passed", "skipped")
 _DIGEST_BYTES = 8
 
@@ -112,6 +114,19 @@ class Dictionary:
         return int(row[0]) if row is not None else int(self._db.execute(insert, values).lastrowid or 0)
 
 
+def label_bytes(numbers: Iterable[int]) -> bytes:
+    """Four bytes for each label, the first of which alone is above 127: so none is found across two."""
+    return b"".join([bytes((128 | n >> 21, n >> 14 & 127, n >> 7 & 127, n & 127)) for n in numbers])
+
+
+def label_numbers(packed: bytes) -> list[int]:
+    """The numbers of labels in bytes that `label_bytes` made."""
+    return [
+        (first & 127) << 21 | second << 14 | third << 7 | last
+        for first, second, third, last in _FOUR_BYTES.iter_unpack(packed)
+    ]
+
+
 def call_character(number: int) -> str:
     """The character that stands for a tool: one for each, none of them a sign of GLOB."""
     code = _FIRST_CHARACTER + number
@@ -144,10 +159,9 @@ def packed_scores(scores: Iterable[ScoreFacts], dictionary: Dictionary) -> bytes
     return b"".join(rows)
 
 
-def field_digest(salt: bytes, field: Field) -> bytes:
+def field_digest(salt: bytes, field: str) -> bytes:
     """Eight bytes that stand for a field: two fields have the same once in 10^19 times."""
-    text = f"{field.side}\0{field.name}\0{field.value}"
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_DIGEST_BYTES, key=salt).digest()
+    return blake2b(field.encode("utf-8", "surrogatepass"), digest_size=_DIGEST_BYTES, key=salt).digest()
 
 
 class NeedsRebuilding(Exception):
@@ -176,6 +190,7 @@ class IndexRows:
         self._db = db
         self._dictionary = Dictionary(db)
         self._salt: bytes = about(db, "salt")
+        self._frequent: set[int] = set()
 
     def sums(self) -> tuple[int, int]:
         """How many traces there are, and the sum of their numbers."""
@@ -218,15 +233,30 @@ class IndexRows:
                 packed_calls(facts.calls, self._dictionary),
                 array("f", [call.duration_ns for call in facts.calls]).tobytes(),
                 packed_scores(facts.scores, self._dictionary),
-                array(LABEL_NUMBERS, labels).tobytes(),
+                label_bytes(labels),
             ))  # fmt: skip
         execute = self._db.executemany
         execute(f"INSERT INTO traces VALUES ({', '.join('?' * 19)})", rows)
-        execute("INSERT INTO labelled VALUES (?, ?)", sorted(labelled))
+        execute("UPDATE labels SET traces = traces + ? WHERE id = ?", _counted(labelled))
+        self._forget_frequent()
+        execute(
+            "INSERT INTO labelled VALUES (?, ?)",
+            sorted(pair for pair in labelled if pair[0] not in self._frequent),
+        )
         execute("INSERT OR IGNORE INTO scored VALUES (?, ?, ?)", sorted(scored))
         execute("INSERT INTO fields VALUES (?, ?)", fields)
         execute("INSERT INTO words (rowid, text) VALUES (?, ?)", words)
         note(self._db, words=last_words + len(words))
+
+    def _forget_frequent(self) -> None:
+        """Take labels that have become frequent out of `labelled`."""
+        frequent = {
+            number
+            for (number,) in self._db.execute("SELECT id FROM labels WHERE traces > ?", (FEW,)).fetchall()
+        }
+        for number in frequent - self._frequent:
+            self._db.execute("DELETE FROM labelled WHERE label = ?", (number,))
+        self._frequent = frequent
 
     def remove(self, numbers: Iterable[int]) -> dict[int, tuple[int | None, bytes | None]]:
         """Remove the rows of traces; returns the rows of their words, with the digests of these."""
@@ -238,15 +268,24 @@ class IndexRows:
             (to_json(sorted(numbers)),),
         ):
             words_rows[number] = words_row, digest
-            labelled += [(label, number) for label in array(LABEL_NUMBERS, labels)]
+            labelled += [(label, number) for label in label_numbers(labels)]
             scored += [(name, value, number) for name, _, value, _ in _SCORE.iter_unpack(scores)]
         gone = [(number,) for number in words_rows]
         execute = self._db.executemany
+        execute("UPDATE labels SET traces = traces - ? WHERE id = ? AND traces <= ?", _rarer(labelled))
         execute("DELETE FROM labelled WHERE label = ? AND trace = ?", labelled)
         execute("DELETE FROM scored WHERE name = ? AND value = ? AND trace = ?", scored)
         execute("DELETE FROM fields WHERE trace = ?", gone)
         execute("DELETE FROM traces WHERE trace = ?", gone)
         return words_rows
+
+
+def _counted(labelled: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    return [(count, label) for label, count in Counter(label for label, _ in labelled).items()]
+
+
+def _rarer(labelled: Iterable[tuple[int, int]]) -> list[tuple[int, int, int]]:
+    return [(count, label, FEW) for count, label in _counted(labelled)]
 
 
 class IndexReader:
@@ -276,8 +315,8 @@ class IndexReader:
         """The facts of rows of `FACTS`."""
         labels: set[int] = set()
         names: set[int] = set()
-        for *_, calls, _, scores, label_bytes in rows:
-            labels.update(array(LABEL_NUMBERS, label_bytes))
+        for *_, calls, _, scores, packed in rows:
+            labels.update(label_numbers(packed))
             names.update(_name_number(character) for character in set(calls) - {_FAILED})
             names.update(row[0] for row in _SCORE.iter_unpack(scores))
         self.labels(labels)
@@ -289,7 +328,7 @@ class IndexReader:
             row
         )
         labels: dict[str, list[str]] = {}
-        for number in array(LABEL_NUMBERS, numbers):
+        for number in label_numbers(numbers):
             key, value = self._labels[number]
             labels.setdefault(key, []).append(value)
         return TraceFacts(
