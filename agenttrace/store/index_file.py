@@ -86,7 +86,7 @@ class SideIndex:
             StoreError: as `answer`.
         """
         stamp, is_settled = _stamp(self.store_path)
-        if self._is_current(stamp):
+        if not os.path.lexists(self.store_path) or self._is_current(stamp):
             return _COMPLETE
         if not self._lock.acquire(timeout=-1 if seconds is None else seconds):
             return self._state()

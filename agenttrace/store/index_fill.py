@@ -242,7 +242,7 @@ def _traces(
 
 def _read(text: bytes) -> Any:
     try:
-        return from_json(text)
+        return from_json(text, cache_strings="keys")
     except ValueError:
         return loaded(text.decode("utf-8", "replace"))
 

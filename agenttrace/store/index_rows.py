@@ -7,6 +7,7 @@ import struct
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache, partial
 from hashlib import blake2b
 from typing import Any
 
@@ -68,6 +69,11 @@ label, as `label_bytes` packs them; `scores` what lists show of them. `labelled`
 few have. `words` is the row of its words, NULL without any. The rows of words that have changed stay, and are
 no trace's.
 """
+
+FACTS = (
+    "trace_id, start_ns, duration_ns, spans, errors, looped, tokens, cost, calls, durations, scores, labels"
+)
+"""The columns of `traces` that `IndexReader.facts` reads."""
 
 FEW = 10_000
 """Traces that are looked up one by one rather than walking all. A label that more traces have is frequent for
@@ -191,6 +197,7 @@ class IndexRows:
         self._dictionary = Dictionary(db)
         self._salt: bytes = about(db, "salt")
         self._frequent: set[int] = set()
+        self._digest = lru_cache(100_000)(partial(field_digest, self._salt))
 
     def sums(self) -> tuple[int, int]:
         """How many traces there are, and the sum of their numbers."""
@@ -225,7 +232,7 @@ class IndexRows:
                 if score.value is not None
             ]
             if trace.fields:
-                fields.append((number, b"".join(field_digest(self._salt, field) for field in trace.fields)))
+                fields.append((number, b"".join(map(self._digest, trace.fields))))
             rows.append((
                 number, bytes.fromhex(facts.trace_id), facts.start_ns, facts.duration_ns, facts.spans,
                 facts.errors, facts.looped, facts.tokens, facts.cost, facts.lowest, facts.highest,
