@@ -1,9 +1,8 @@
 """What the side index costs and how fast it answers, over stores of realistic traces.
 
-Each trace is a run of an agent: a root with a prompt and an answer, four or five calls of tools with two or three
+Each trace is a run of an agent: a root with a prompt and an answer, four or five calls of tools with two
 scalar arguments and a mapping as output, three calls of a model with usage and cost, three plain functions;
-customer, session, tags and a release; every fifth has two scores. *bytes* is the index's size as a share of the
-store's.
+customer, session, tags and a release; every fifth has two scores.
 
     python benchmarks/index.py [--quick] [--json]
 """
@@ -30,11 +29,17 @@ from benchmarks.percentiles import figure, markdown, median
 
 TOOLS = ["lookup_order", "search_kb", "check_inventory", "refund", "notify", "get_weather"]
 SYSTEM = (
-    "You are the support agent of a shop. Be brief and kind, never promise what no tool has confirmed, look every order "
-    "up before you speak of it, and hand over to a person where the customer asks for one. "
+    "You are the support agent of a shop. Be brief and kind, never promise what no tool has confirmed, look "
+    "every order up before you speak of it, and hand over to a person where the customer asks for one. "
 ) * 2
 ANSWER = "Your order has been found. It was sent on Monday and will arrive within three days; "
 FACETS = ["customer", "tool", "failed", "status", "verdict", "tag", "metadata.release", "model"]
+
+QUICK, WHOLE = 5_000, 90_000
+"""How many traces the store has."""
+
+NEW = (1, 10, 100, 1_000)
+"""How many traces are new when the index is brought up to date."""
 
 QUERIES = {
     "newest 50": ("", "-time"),
@@ -83,7 +88,10 @@ def trace(number: int, start: int) -> Iterator[Span]:
             },
             output={"role": "assistant", "content": ANSWER[: 20 + number % 40]},
             attributes={semconv.REQUEST_MODEL: "small-2", semconv.REQUEST_TEMPERATURE: 0.2},
-            usage={"input_tokens": 400 + turn, "output_tokens": 60, "total_tokens": 460 + turn, "cost": 0.0004},
+            usage={
+                "input_tokens": 400 + turn, "output_tokens": 60, "total_tokens": 460 + turn,
+                "cost": 0.0004 * (1 + number % 997),
+            },
         )  # fmt: skip
         yield child("format_prompt", "function", input={"turn": turn}, output=f"prompt of turn {turn}")
     for call in range(4 + number % 2):
@@ -94,7 +102,9 @@ def trace(number: int, start: int) -> Iterator[Span]:
             input={"order_id": 7 if number % 50 == 0 else number * 3 % 100_000 + call, "region": "eu-west"},
             output=None if failed else {
                 "success": call % 2, "status": "sent", "eta_days": number % 9,
-                "items": [{"sku": f"sku-{n}", "title": "a thing of the shop", "price": n / 2} for n in range(5)],
+                "items": [
+                    {"sku": f"sku-{n}", "title": "a thing of the shop", "price": n / 2} for n in range(5)
+                ],
             },
             status="error" if failed else "ok",
             error=SpanError("PaymentError", "the card was refused") if failed else None,
@@ -142,7 +152,7 @@ def milliseconds(action: Callable[[], Any], repeat: int = 7) -> float:
 
 def measure(*, quick: bool) -> dict[str, Any]:
     """Every figure, over a store of about a million spans, or of 60,000."""
-    traces = 5_000 if quick else 90_000
+    traces = QUICK if quick else WHOLE
     with tempfile.TemporaryDirectory() as directory:
         store = SQLiteStore(Path(directory) / "traces.db")
         spans = fill(store, 0, traces)
@@ -153,7 +163,7 @@ def measure(*, quick: bool) -> dict[str, Any]:
         built = time.perf_counter() - began
         sizes = [os.path.getsize(store.path + suffix) for suffix in ("", "-index")]
         updates = {}
-        for new in (1, 10, 100, 1_000):
+        for new in NEW:
             seconds = []
             for _ in range(5):
                 fill(store, traces, new)

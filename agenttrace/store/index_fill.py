@@ -155,7 +155,7 @@ class Fill:
         note(self._index, compared=to_json([*sums[:2], *self._rows.sums()]))
 
     def _replace(self, store: sqlite3.Connection, where: str, values: Sequence[Any], traces: set[int]) -> int:
-        """Make the facts of some traces anew; those of `traces` that have no spans are removed.
+        """Make the facts of some traces anew; `traces` are those of which there may be facts already.
 
         Returns how many spans they have.
         """
@@ -168,21 +168,25 @@ class Fill:
                 "SELECT id, name, span_type, project FROM functions"
             )
         }
-        searched: dict[int, SearchedTrace] = {}
         count = 0
-        for number, outlines in _traces(store, where.format("s.trace"), values, kinds):
-            count += len(outlines)
-            trace_id = ids.get(number)
-            if trace_id is None:  # spans of a trace that is gone
-                continue
-            of_results = results.get(trace_id, ())
-            facts = facts_of_outlines(trace_id, outlines, scores.get(trace_id, ()), of_results)
-            if facts is None:
-                trace = queries.trace_of(trace_id, queries.span_rows(store, number), [])
-                facts = facts_of(trace, [score for _, score in queries.scores(store, trace_id)], of_results)
-            if facts is not None:
-                searched[number] = facts
-        self._rows.replace(searched, traces)
+
+        def searched() -> Iterator[tuple[int, SearchedTrace]]:
+            nonlocal count
+            for number, outlines in _traces(store, where.format("s.trace"), values, kinds):
+                count += len(outlines)
+                trace_id = ids.get(number)
+                if trace_id is None:  # spans of a trace that is gone
+                    continue
+                of_results = results.get(trace_id, ())
+                facts = facts_of_outlines(trace_id, outlines, scores.get(trace_id, ()), of_results)
+                if facts is None:
+                    trace = queries.trace_of(trace_id, queries.span_rows(store, number), [])
+                    of_trace = [score for _, score in queries.scores(store, trace_id)]
+                    facts = facts_of(trace, of_trace, of_results)
+                if facts is not None:
+                    yield number, facts
+
+        self._rows.replace(traces, searched())
         return count
 
     def _scores(self, store: sqlite3.Connection, ids: Sequence[str]) -> dict[str, list[ScoreFacts]]:

@@ -272,7 +272,7 @@ class _Conditions:
         if not labels:
             return _NOTHING
         any_of = " OR ".join(["instr(t.labels, ?)"] * len(labels))
-        codes = tuple(label_bytes([number]) for number, _ in labels)
+        codes = tuple(label_bytes(number) for number, _ in labels)
         return _Condition((f"({any_of})", codes), self._rare(labels))
 
     def _rare(self, labels: Sequence[tuple[int, int]]) -> _Sql | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import struct
+import sys
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -120,9 +121,9 @@ class Dictionary:
         return int(row[0]) if row is not None else int(self._db.execute(insert, values).lastrowid or 0)
 
 
-def label_bytes(numbers: Iterable[int]) -> bytes:
-    """Four bytes for each label, the first of which alone is above 127: so none is found across two."""
-    return b"".join([bytes((128 | n >> 21, n >> 14 & 127, n >> 7 & 127, n & 127)) for n in numbers])
+def label_bytes(number: int) -> bytes:
+    """The four bytes of a label, the first of which alone is above 127: so none is found across two."""
+    return bytes((128 | number >> 21, number >> 14 & 127, number >> 7 & 127, number & 127))
 
 
 def label_numbers(packed: bytes) -> list[int]:
@@ -134,9 +135,9 @@ def label_numbers(packed: bytes) -> list[int]:
 
 
 def call_character(number: int) -> str:
-    """The character that stands for a tool: one for each, none of them a sign of GLOB."""
+    """The character that stands for a tool: one for each of the first million, none a sign of GLOB."""
     code = _FIRST_CHARACTER + number
-    return chr(code if code < _SURROGATES.start else code + len(_SURROGATES))
+    return chr(min(code if code < _SURROGATES.start else code + len(_SURROGATES), sys.maxunicode))
 
 
 def _name_number(character: str) -> int:
@@ -147,7 +148,7 @@ def _name_number(character: str) -> int:
 def packed_calls(calls: Iterable[CallFacts], dictionary: Dictionary) -> str:
     """The text of calls for the column `calls`."""
     return "".join(
-        call_character(dictionary.name(call.name)) + (_FAILED if call.failed else "") for call in calls
+        [call_character(dictionary.name(name)) + (_FAILED if failed else "") for name, failed, _ in calls]
     )
 
 
@@ -198,6 +199,7 @@ class IndexRows:
         self._salt: bytes = about(db, "salt")
         self._frequent: set[int] = set()
         self._digest = lru_cache(100_000)(partial(field_digest, self._salt))
+        self._label_bytes = lru_cache(100_000)(label_bytes)
 
     def sums(self) -> tuple[int, int]:
         """How many traces there are, and the sum of their numbers."""
@@ -208,23 +210,27 @@ class IndexRows:
         """The numbers of all traces."""
         return {number for (number,) in self._db.execute("SELECT trace FROM traces")}
 
-    def replace(self, traces: Mapping[int, SearchedTrace], others: Iterable[int] = ()) -> None:
-        """Write traces by their numbers in place of what was there; the other numbers are removed."""
-        words_rows = self.remove({*traces, *others})
-        last_words = about(self._db, "words") or 0
-        rows, labelled, scored, fields = [], [], [], []
-        words: list[tuple[int | None, str]] = []
-        for number, trace in traces.items():
+    def replace(self, numbers: Iterable[int], traces: Iterable[tuple[int, SearchedTrace]]) -> None:
+        """Remove the traces of some numbers, and write traces by their numbers, none of which is there then.
+
+        Each is packed as it comes: a slice of traces as objects would keep the garbage collector busy.
+        """
+        earlier = self.remove(numbers)
+        first_words = (about(self._db, "words") or 0) + 1
+        rows, scored, fields = [], [], []
+        labelled: list[tuple[int, int]] = []
+        words: list[tuple[int, str]] = []
+        for number, trace in traces:
             facts = trace.facts
             labels = [
                 self._dictionary.label(key, value) for key, values in facts.labels.items() for value in values
             ]
             text = " ".join(trace.words)
             digest = blake2b(text.encode(), digest_size=_DIGEST_BYTES).digest() if text else None
-            words_row, earlier_digest = words_rows.get(number, (None, None))
+            words_row, earlier_digest = earlier.get(number, (None, None))
             if digest != earlier_digest:
-                words_row = None if digest is None else last_words + len(words) + 1
-                words += [(words_row, text)] if text else []
+                words_row = first_words + len(words) if text else None
+                words += [(first_words + len(words), text)] if text else ()
             labelled += [(label, number) for label in labels]
             scored += [
                 (self._dictionary.name(score.name), score.value, number)
@@ -238,14 +244,15 @@ class IndexRows:
                 facts.errors, facts.looped, facts.tokens, facts.cost, facts.lowest, facts.highest,
                 facts.goodness, len(facts.calls), words_row, digest,
                 packed_calls(facts.calls, self._dictionary),
-                array("f", [call.duration_ns for call in facts.calls]).tobytes(),
+                array("f", [call[2] for call in facts.calls]).tobytes(),
                 packed_scores(facts.scores, self._dictionary),
-                label_bytes(labels),
+                b"".join(map(self._label_bytes, labels)),
             ))  # fmt: skip
         execute = self._db.executemany
         execute(f"INSERT INTO traces VALUES ({', '.join('?' * 19)})", rows)
-        execute("UPDATE labels SET traces = traces + ? WHERE id = ?", _counted(labelled))
-        self._forget_frequent()
+        counts = _counted(labelled)
+        execute("UPDATE labels SET traces = traces + ? WHERE id = ?", counts)
+        self._forget_frequent(counts, len(rows))
         execute(
             "INSERT INTO labelled VALUES (?, ?)",
             sorted(pair for pair in labelled if pair[0] not in self._frequent),
@@ -253,10 +260,18 @@ class IndexRows:
         execute("INSERT OR IGNORE INTO scored VALUES (?, ?, ?)", sorted(scored))
         execute("INSERT INTO fields VALUES (?, ?)", fields)
         execute("INSERT INTO words (rowid, text) VALUES (?, ?)", words)
-        note(self._db, words=last_words + len(words))
+        note(self._db, words=first_words - 1 + len(words))
 
-    def _forget_frequent(self) -> None:
-        """Take labels that have become frequent out of `labelled`."""
+    def _forget_frequent(self, counts: Sequence[tuple[int, int]], traces: int) -> None:
+        """Take labels that have become frequent out of `labelled`.
+
+        While a large index is built, those that will be frequent are not even put there.
+        """
+        likely = 2 * FEW * traces / max(about(self._db, "traces") or 0, 1)
+        self._db.executemany(
+            "UPDATE labels SET traces = max(traces, ?) WHERE id = ?",
+            [(FEW + 1, label) for count, label in counts if count > likely],
+        )
         frequent = {
             number
             for (number,) in self._db.execute("SELECT id FROM labels WHERE traces > ?", (FEW,)).fetchall()
@@ -356,7 +371,7 @@ class IndexReader:
         at = 0
         for duration in array("f", durations):
             failed = calls[at + 1 : at + 2] == _FAILED
-            yield CallFacts(self._names[_name_number(calls[at])], failed, duration)
+            yield CallFacts(self._names.get(_name_number(calls[at]), "…"), failed, duration)
             at += 2 if failed else 1
 
     def _scores(self, packed: bytes) -> Iterable[ScoreFacts]:
