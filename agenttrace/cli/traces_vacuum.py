@@ -21,8 +21,9 @@ def traces_vacuum(store: str | None) -> None:
     try:
         if not isinstance(source, SQLiteStore) or place(source) != source.path:
             raise StoreError(f"there is no file to vacuum: {place(source)}")
-        size = vacuum(source.path, source.busy_timeout)
+        path = source.path
+        size = vacuum(path, source.busy_timeout)
     finally:
         source.close()
     gone = max(size.before - size.after, 0)
-    click.echo(f"{source.path}: {size.before:,} bytes before, {size.after:,} after; {gone:,} given back")
+    click.echo(f"{path}: {size.before:,} bytes before, {size.after:,} after; {gone:,} given back")

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from agenttrace.core.query import METADATA
 from agenttrace.core.score import Outcome
 
-VERDICTS = ("failed", "errored", "passed", "skipped")
+VERDICTS: tuple[Outcome, ...] = ("failed", "errored", "passed", "skipped")
 """The outcomes of scores, the worst first. The verdict on a trace is the worst of its scores and results."""
 
 Labels = Mapping[str, tuple[str, ...]]

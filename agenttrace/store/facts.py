@@ -176,13 +176,17 @@ def facts_of_outlines(
         cost=cost_of(spent),
         calls=tuple(map(CallFacts, [c[4] for c in ordered], [c[6] for c in ordered], _durations(ordered))),
         scores=tuple(scores),
-        labels={
-            key: tuple(dict.fromkeys(values)) if len(values) > 1 else (values[0],)
-            for key, values in labels.items()
-            if values
-        },
+        labels=_each_once(labels),
     )
     return SearchedTrace(facts, _words(true_roots), _fields(tools, true_roots))
+
+
+def _each_once(labels: Mapping[str, list[str]]) -> Mapping[str, tuple[str, ...]]:
+    return {
+        key: tuple(dict.fromkeys(values)) if len(values) > 1 else (values[0],)
+        for key, values in labels.items()
+        if values
+    }
 
 
 def _durations(calls: Sequence[_Call]) -> array[float]:

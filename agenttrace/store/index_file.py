@@ -17,7 +17,8 @@ from agenttrace.core.trace_reads import IndexState
 from agenttrace.store import files
 from agenttrace.store.connection import open_for_reading, read, trouble_of
 from agenttrace.store.index_fill import Fill
-from agenttrace.store.index_rows import TABLES, NeedsRebuilding, about, note
+from agenttrace.store.index_rows import NeedsRebuilding
+from agenttrace.store.index_tables import TABLES, about, note
 from agenttrace.store.lock import FileLock
 
 T = TypeVar("T")

@@ -19,7 +19,8 @@ from agenttrace.core.jsonable import to_json
 from agenttrace.core.trace_facts import ResultFacts, ScoreFacts, SearchedTrace
 from agenttrace.store import queries
 from agenttrace.store.facts import Kind, SpanOutline, facts_of, facts_of_outlines
-from agenttrace.store.index_rows import IndexRows, NeedsRebuilding, about, note
+from agenttrace.store.index_rows import IndexRows, NeedsRebuilding
+from agenttrace.store.index_tables import about, note
 from agenttrace.store.rows import loaded
 
 # Every statement here is put together from constants of this package; values are always bound.
@@ -186,7 +187,8 @@ class Fill:
                 if facts is not None:
                     yield number, facts
 
-        self._rows.replace(traces, searched())
+        expected = None if traces else about(self._index, "traces")
+        self._rows.replace(traces, searched(), expected=expected)
         return count
 
     def _scores(self, store: sqlite3.Connection, ids: Sequence[str]) -> dict[str, list[ScoreFacts]]:

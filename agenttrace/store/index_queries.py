@@ -31,10 +31,12 @@ from agenttrace.core.trace_facts import TraceFacts
 from agenttrace.core.trace_reads import NEWEST_FIRST, Count, Cursor, Facet, Histogram, Page, Sort, SortKey
 from agenttrace.core.trace_search import histogram_of, most_frequent, page_of
 from agenttrace.core.words import words_of
-from agenttrace.store.index_rows import (
+from agenttrace.store.index_rows import IndexReader
+from agenttrace.store.index_tables import (
+    ALWAYS_PRESENT,
     FACTS,
     FEW,
-    IndexReader,
+    PRESENT,
     about,
     call_character,
     field_digest,
@@ -283,15 +285,9 @@ class _Conditions:
         return "SELECT trace FROM labelled WHERE label IN (SELECT value FROM json_each(?))", (numbers,)
 
     def _present(self, term: Present) -> _Condition:
-        labels = self._db.execute("SELECT id, traces FROM labels WHERE key = ?", (term.key,)).fetchall()
-        numbers = frozenset(number for number, _ in labels)
-        name = f"has_label_{id(term)}"
-
-        def has_label(packed: bytes) -> bool:
-            return not numbers.isdisjoint(label_numbers(packed))
-
-        self._db.create_function(name, 1, has_label, deterministic=True)
-        return _Condition((f"{name}(t.labels)", ()), self._rare(labels))
+        if term.key in ALWAYS_PRESENT:
+            return _Condition(("1", ()))
+        return self._labelled(Labelled(PRESENT, (term.key,)))
 
     def _compared(self, column: str, operator: str, number: float) -> _Condition:
         values = (number,)

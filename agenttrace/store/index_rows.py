@@ -1,91 +1,35 @@
-"""The facts of a trace as a row of the side index, there and back: names and labels as numbers, packed."""
+"""Writes the facts of traces as rows of the side index, and reads them back."""
 
 from __future__ import annotations
 
 import sqlite3
-import struct
-import sys
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache, partial
 from hashlib import blake2b
 from typing import Any
 
 from agenttrace.core.jsonable import to_json
-from agenttrace.core.score import Outcome
 from agenttrace.core.trace_facts import VERDICTS, CallFacts, ScoreFacts, SearchedTrace, TraceFacts
+from agenttrace.store.index_tables import (
+    ALWAYS_PRESENT,
+    DIGEST_BYTES,
+    FAILED,
+    FEW,
+    PRESENT,
+    SCORE,
+    about,
+    call_character,
+    field_digest,
+    label_bytes,
+    label_numbers,
+    name_number,
+    note,
+)
 
 # Every statement here is put together from constants of this package; values are always bound.
 # ruff: noqa: S608
-
-TABLES = (
-    "CREATE TABLE about (key TEXT PRIMARY KEY, value) WITHOUT ROWID",
-    "CREATE TABLE names (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)",
-    """CREATE TABLE labels (id INTEGER PRIMARY KEY, key TEXT NOT NULL, value TEXT NOT NULL,
-        traces INTEGER NOT NULL DEFAULT 0, UNIQUE (key, value))""",
-    """CREATE TABLE traces (
-        trace INTEGER PRIMARY KEY,
-        trace_id BLOB NOT NULL,
-        start_ns INTEGER NOT NULL,
-        duration_ns INTEGER NOT NULL,
-        spans INTEGER NOT NULL,
-        errors INTEGER NOT NULL,
-        looped INTEGER NOT NULL,
-        tokens REAL,
-        cost REAL,
-        lowest REAL,
-        highest REAL,
-        goodness REAL,
-        call_count INTEGER NOT NULL,
-        words INTEGER,
-        words_digest BLOB,
-        calls TEXT NOT NULL,
-        durations BLOB NOT NULL,
-        scores BLOB NOT NULL,
-        labels BLOB NOT NULL
-    )""",
-    "CREATE INDEX frequent_labels ON labels (traces) WHERE traces > 10000",
-    "CREATE INDEX by_start ON traces (start_ns)",
-    "CREATE INDEX by_duration ON traces (duration_ns)",
-    "CREATE INDEX by_spans ON traces (spans)",
-    "CREATE INDEX by_cost ON traces (cost) WHERE cost IS NOT NULL",
-    "CREATE INDEX by_goodness ON traces (goodness) WHERE goodness IS NOT NULL",
-    "CREATE INDEX by_words ON traces (words) WHERE words IS NOT NULL",
-    "CREATE INDEX by_looped ON traces (looped) WHERE looped > 1",
-    "CREATE TABLE labelled (label INTEGER, trace INTEGER, PRIMARY KEY (label, trace)) WITHOUT ROWID",
-    """CREATE TABLE scored (name INTEGER, value REAL, trace INTEGER, PRIMARY KEY (name, value, trace))
-        WITHOUT ROWID""",
-    "CREATE TABLE fields (trace INTEGER PRIMARY KEY, digests BLOB NOT NULL)",
-    """CREATE TABLE results (trace_id TEXT, run_id TEXT, result INTEGER, run_name TEXT, example TEXT,
-        outcome TEXT NOT NULL, PRIMARY KEY (trace_id, run_id, result)) WITHOUT ROWID""",
-    "CREATE INDEX results_by_run ON results (run_id)",
-    """CREATE VIRTUAL TABLE words
-        USING fts5(text, content = '', columnsize = 0, tokenize = "ascii tokenchars '_'")""",
-)
-"""The tables of an index.
-
-In `traces`, `calls` has a character for each call, and ``!`` after a failed one; `labels` the number of each
-label, as `label_bytes` packs them; `scores` what lists show of them. `labelled` has the traces of labels that
-few have. `words` is the row of its words, NULL without any. The rows of words that have changed stay, and are
-no trace's.
-"""
-
-FACTS = (
-    "trace_id, start_ns, duration_ns, spans, errors, looped, tokens, cost, calls, durations, scores, labels"
-)
-"""The columns of `traces` that `IndexReader.facts` reads."""
-
-FEW = 10_000
-"""Traces that are looked up one by one rather than walking all. A label that more traces have is frequent for
-good, and no longer in `labelled`."""
-_FAILED = "!"
-_FIRST_CHARACTER = 0x100
-_SURROGATES = range(0xD800, 0xE000)
-_SCORE = struct.Struct("<IBdd")
-_FOUR_BYTES = struct.Struct("4B")
-_OUTCOMES: tuple[Outcome, ...] = ("failed", "errored", "passed", "skipped")
-_DIGEST_BYTES = 8
 
 
 class Dictionary:
@@ -121,43 +65,19 @@ class Dictionary:
         return int(row[0]) if row is not None else int(self._db.execute(insert, values).lastrowid or 0)
 
 
-def label_bytes(number: int) -> bytes:
-    """The four bytes of a label, the first of which alone is above 127: so none is found across two."""
-    return bytes((128 | number >> 21, number >> 14 & 127, number >> 7 & 127, number & 127))
-
-
-def label_numbers(packed: bytes) -> list[int]:
-    """The numbers of labels in bytes that `label_bytes` made."""
-    return [
-        (first & 127) << 21 | second << 14 | third << 7 | last
-        for first, second, third, last in _FOUR_BYTES.iter_unpack(packed)
-    ]
-
-
-def call_character(number: int) -> str:
-    """The character that stands for a tool: one for each of the first million, none a sign of GLOB."""
-    code = _FIRST_CHARACTER + number
-    return chr(min(code if code < _SURROGATES.start else code + len(_SURROGATES), sys.maxunicode))
-
-
-def _name_number(character: str) -> int:
-    code = ord(character)
-    return (code if code < _SURROGATES.start else code - len(_SURROGATES)) - _FIRST_CHARACTER
-
-
 def packed_calls(calls: Iterable[CallFacts], dictionary: Dictionary) -> str:
     """The text of calls for the column `calls`."""
     return "".join(
-        [call_character(dictionary.name(name)) + (_FAILED if failed else "") for name, failed, _ in calls]
+        [call_character(dictionary.name(name)) + (FAILED if failed else "") for name, failed, _ in calls]
     )
 
 
 def packed_scores(scores: Iterable[ScoreFacts], dictionary: Dictionary) -> bytes:
     """The bytes of scores for the column `scores`."""
     rows = [
-        _SCORE.pack(
+        SCORE.pack(
             dictionary.name(score.name),
-            _OUTCOMES.index(score.outcome),
+            VERDICTS.index(score.outcome),
             float("nan") if score.value is None else score.value,
             score.threshold,
         )
@@ -166,28 +86,8 @@ def packed_scores(scores: Iterable[ScoreFacts], dictionary: Dictionary) -> bytes
     return b"".join(rows)
 
 
-def field_digest(salt: bytes, field: str) -> bytes:
-    """Eight bytes that stand for a field: two fields have the same once in 10^19 times."""
-    return blake2b(field.encode("utf-8", "surrogatepass"), digest_size=_DIGEST_BYTES, key=salt).digest()
-
-
 class NeedsRebuilding(Exception):
     """The index cannot be brought up to date: it has to be made anew."""
-
-
-def about(db: sqlite3.Connection, key: str) -> Any:
-    """What an index has noted of itself, None where it has noted nothing."""
-    row = db.execute("SELECT value FROM about WHERE key = ?", (key,)).fetchone()
-    return None if row is None else row[0]
-
-
-def note(db: sqlite3.Connection, **facts: Any) -> None:
-    """Note something of an index."""
-    db.executemany(
-        "INSERT INTO about VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
-        " WHERE value IS NOT excluded.value",
-        list(facts.items()),
-    )
 
 
 class IndexRows:
@@ -203,30 +103,40 @@ class IndexRows:
 
     def sums(self) -> tuple[int, int]:
         """How many traces there are, and the sum of their numbers."""
-        row = self._db.execute("SELECT count(*), coalesce(sum(trace), 0) FROM traces").fetchone()
-        return row[0], row[1]
+        return about(self._db, "count") or 0, about(self._db, "sum") or 0
+
+    def _add_to_sums(self, sign: int, numbers: Collection[int]) -> None:
+        count, total = self.sums()
+        note(self._db, count=count + sign * len(numbers), sum=total + sign * sum(numbers))
 
     def numbers(self) -> set[int]:
         """The numbers of all traces."""
         return {number for (number,) in self._db.execute("SELECT trace FROM traces")}
 
-    def replace(self, numbers: Iterable[int], traces: Iterable[tuple[int, SearchedTrace]]) -> None:
+    def replace(
+        self,
+        numbers: Iterable[int],
+        traces: Iterable[tuple[int, SearchedTrace]],
+        *,
+        expected: int | None = None,
+    ) -> None:
         """Remove the traces of some numbers, and write traces by their numbers, none of which is there then.
 
         Each is packed as it comes: a slice of traces as objects would keep the garbage collector busy.
+        `expected` is how many there will be when an index that is new is built.
         """
         earlier = self.remove(numbers)
         first_words = (about(self._db, "words") or 0) + 1
         rows, scored, fields = [], [], []
         labelled: list[tuple[int, int]] = []
         words: list[tuple[int, str]] = []
+        label = self._dictionary.label
         for number, trace in traces:
             facts = trace.facts
-            labels = [
-                self._dictionary.label(key, value) for key, values in facts.labels.items() for value in values
-            ]
+            labels = [label(key, value) for key, values in facts.labels.items() for value in values]
+            labels += [label(PRESENT, key) for key in facts.labels if key not in ALWAYS_PRESENT]
             text = " ".join(trace.words)
-            digest = blake2b(text.encode(), digest_size=_DIGEST_BYTES).digest() if text else None
+            digest = blake2b(text.encode(), digest_size=DIGEST_BYTES).digest() if text else None
             words_row, earlier_digest = earlier.get(number, (None, None))
             if digest != earlier_digest:
                 words_row = first_words + len(words) if text else None
@@ -248,11 +158,25 @@ class IndexRows:
                 packed_scores(facts.scores, self._dictionary),
                 b"".join(map(self._label_bytes, labels)),
             ))  # fmt: skip
+        self._insert(rows, labelled, scored, fields, words, expected or 0)
+        note(self._db, words=first_words - 1 + len(words))
+        self._add_to_sums(1, [row[0] for row in rows])
+
+    def _insert(
+        self,
+        rows: Sequence[tuple[Any, ...]],
+        labelled: Sequence[tuple[int, int]],
+        scored: Iterable[tuple[int, float, int]],
+        fields: Iterable[tuple[int, bytes]],
+        words: Iterable[tuple[int, str]],
+        expected: int,
+    ) -> None:
         execute = self._db.executemany
         execute(f"INSERT INTO traces VALUES ({', '.join('?' * 19)})", rows)
         counts = _counted(labelled)
         execute("UPDATE labels SET traces = traces + ? WHERE id = ?", counts)
-        self._forget_frequent(counts, len(rows))
+        self._foresee_frequent(counts, len(rows), expected)
+        self._forget_frequent()
         execute(
             "INSERT INTO labelled VALUES (?, ?)",
             sorted(pair for pair in labelled if pair[0] not in self._frequent),
@@ -260,18 +184,16 @@ class IndexRows:
         execute("INSERT OR IGNORE INTO scored VALUES (?, ?, ?)", sorted(scored))
         execute("INSERT INTO fields VALUES (?, ?)", fields)
         execute("INSERT INTO words (rowid, text) VALUES (?, ?)", words)
-        note(self._db, words=first_words - 1 + len(words))
 
-    def _forget_frequent(self, counts: Sequence[tuple[int, int]], traces: int) -> None:
-        """Take labels that have become frequent out of `labelled`.
+    def _foresee_frequent(self, counts: Iterable[tuple[int, int]], traces: int, expected: int) -> None:
+        """Do not even begin the lists of labels that, by these traces, will be frequent among all."""
+        frequent = [
+            (FEW + 1, label) for count, label in counts if count * expected > 2 * FEW * max(traces, 1)
+        ]
+        self._db.executemany("UPDATE labels SET traces = max(traces, ?) WHERE id = ?", frequent)
 
-        While a large index is built, those that will be frequent are not even put there.
-        """
-        likely = 2 * FEW * traces / max(about(self._db, "traces") or 0, 1)
-        self._db.executemany(
-            "UPDATE labels SET traces = max(traces, ?) WHERE id = ?",
-            [(FEW + 1, label) for count, label in counts if count > likely],
-        )
+    def _forget_frequent(self) -> None:
+        """Take labels that have become frequent out of `labelled`."""
         frequent = {
             number
             for (number,) in self._db.execute("SELECT id FROM labels WHERE traces > ?", (FEW,)).fetchall()
@@ -291,7 +213,7 @@ class IndexRows:
         ):
             words_rows[number] = words_row, digest
             labelled += [(label, number) for label in label_numbers(labels)]
-            scored += [(name, value, number) for name, _, value, _ in _SCORE.iter_unpack(scores)]
+            scored += [(name, value, number) for name, _, value, _ in SCORE.iter_unpack(scores)]
         gone = [(number,) for number in words_rows]
         execute = self._db.executemany
         execute("UPDATE labels SET traces = traces - ? WHERE id = ? AND traces <= ?", _rarer(labelled))
@@ -299,6 +221,7 @@ class IndexRows:
         execute("DELETE FROM scored WHERE name = ? AND value = ? AND trace = ?", scored)
         execute("DELETE FROM fields WHERE trace = ?", gone)
         execute("DELETE FROM traces WHERE trace = ?", gone)
+        self._add_to_sums(-1, words_rows)
         return words_rows
 
 
@@ -339,8 +262,8 @@ class IndexReader:
         names: set[int] = set()
         for *_, calls, _, scores, packed in rows:
             labels.update(label_numbers(packed))
-            names.update(_name_number(character) for character in set(calls) - {_FAILED})
-            names.update(row[0] for row in _SCORE.iter_unpack(scores))
+            names.update(name_number(character) for character in set(calls) - {FAILED})
+            names.update(row[0] for row in SCORE.iter_unpack(scores))
         self.labels(labels)
         self._look_up(names - self._names.keys(), "names", "id, name")
         return [self._facts(row) for row in rows]
@@ -352,7 +275,8 @@ class IndexReader:
         labels: dict[str, list[str]] = {}
         for number in label_numbers(numbers):
             key, value = self._labels[number]
-            labels.setdefault(key, []).append(value)
+            if key != PRESENT:
+                labels.setdefault(key, []).append(value)
         return TraceFacts(
             trace_id=trace_id.hex(),
             start_ns=start,
@@ -370,15 +294,12 @@ class IndexReader:
     def _calls(self, calls: str, durations: bytes) -> Iterable[CallFacts]:
         at = 0
         for duration in array("f", durations):
-            failed = calls[at + 1 : at + 2] == _FAILED
-            yield CallFacts(self._names.get(_name_number(calls[at]), "…"), failed, duration)
+            failed = calls[at + 1 : at + 2] == FAILED
+            yield CallFacts(self._names.get(name_number(calls[at]), "…"), failed, duration)
             at += 2 if failed else 1
 
     def _scores(self, packed: bytes) -> Iterable[ScoreFacts]:
-        for name, outcome, value, threshold in _SCORE.iter_unpack(packed):
+        for name, outcome, value, threshold in SCORE.iter_unpack(packed):
             yield ScoreFacts(
-                self._names[name], None if value != value else value, threshold, _OUTCOMES[outcome]
+                self._names[name], None if value != value else value, threshold, VERDICTS[outcome]
             )
-
-
-assert _OUTCOMES == VERDICTS
