@@ -15,6 +15,7 @@ import click
 from agenttrace.core.report import ScoringResult
 from agenttrace.core.text import shorten
 from agenttrace.evaluation.engine import Progress
+from agenttrace.process.threads import start_thread
 from agenttrace.reports.terminal import label, why
 from agenttrace.reports.text import safe_line
 
@@ -87,10 +88,7 @@ def shown_progress(total: int, *, quiet: bool = False) -> Iterator[Progress | No
             yield callback
         return
     stop = threading.Event()
-    thread = threading.Thread(
-        target=lines, args=(tally, _say, stop.wait), name="agenttrace-progress", daemon=True
-    )
-    thread.start()
+    thread = start_thread(lambda: lines(tally, _say, stop.wait), "progress")
     try:
         yield tally.add
     finally:

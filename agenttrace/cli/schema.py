@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import click
 
+from agenttrace.core.jsonable import readable_json
 from agenttrace.datasets.schema import examples_schema
 from agenttrace.reports import report_schema
 
@@ -22,4 +22,4 @@ SCHEMAS: Mapping[str, Callable[[], dict[str, Any]]] = {
 @click.argument("kind", type=click.Choice(list(SCHEMAS)), default="examples")
 def schema(kind: str) -> None:
     """Print the JSON schema (draft 2020-12) of files of examples, or of the reports that eval run writes."""
-    click.echo(json.dumps(SCHEMAS[kind](), indent=2, ensure_ascii=False))
+    click.echo(readable_json(SCHEMAS[kind](), indent=2))

@@ -12,12 +12,12 @@ from typing import Any
 
 from agenttrace.core import semconv
 from agenttrace.core.errors import DatasetError
-from agenttrace.core.jsonable import jsonable, to_json
 from agenttrace.core.marks import cause_of, left_out
 from agenttrace.core.message_parts import Request, Result, arguments_of, metadata_of, parts_of, text_in
 from agenttrace.core.span import Span, SpanError
 from agenttrace.core.tool import ToolDefinition
 from agenttrace.core.tool_call import CallStatus
+from agenttrace.core.value_key import text_key
 
 LLM = "llm"
 """The type of a model's span."""
@@ -187,17 +187,6 @@ def _may_lack_calls(output: Any) -> bool:
     calls = [call for part in parts if isinstance(part, list) for call in part]
     whole = (output, *answers, *parts, *calls)
     return any(cause_of(one) in ("cut", "not recorded") for one in whole if not isinstance(one, str))
-
-
-def text_key(value: Any) -> str:
-    """One text for all mappings with the same entries."""
-    return to_json(_in_key_order(jsonable(value, limit=None)))
-
-
-def _in_key_order(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _in_key_order(value[key]) for key in sorted(value)}
-    return [_in_key_order(item) for item in value] if isinstance(value, list) else value
 
 
 def hashable(key: Any) -> Any:

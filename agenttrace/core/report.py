@@ -9,7 +9,7 @@ from uuid import uuid4
 
 from agenttrace.core.errors import ConfigError, DatasetError
 from agenttrace.core.score import Mean, Score, mean_data, mean_values
-from agenttrace.core.text import described, short_line
+from agenttrace.core.text import described, error_line, short_line
 
 if TYPE_CHECKING:
     from agenttrace.core.aggregates import ReportSummary
@@ -321,7 +321,7 @@ class EvaluationReport(Sequence[ScoringResult]):
                 f"Test {result.position + 1}: {outcome}  {short_line(' · '.join(about), 80)}".rstrip()
             )
             if result.error:
-                lines.append(f"  {result.error.splitlines()[-1]}")
+                lines.append(f"  {error_line(result.error)}")
             lines += [f"  {score}" for score in result.scores]
         return "\n".join([*lines, *(self.mean_lines if len(self) > 1 else ()), *self.vacuous_lines])
 

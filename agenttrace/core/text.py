@@ -31,3 +31,9 @@ def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     """Return the rows of a table as lines, each column as wide as its widest cell."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+
+
+def error_line(error: str) -> str:
+    """The line of an error's text that says what is wrong: the last of a traceback, else the first."""
+    lines = error.strip().splitlines() or [""]
+    return lines[-1] if any("Traceback" in line for line in lines[:3]) else lines[0]

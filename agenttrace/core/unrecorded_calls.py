@@ -27,11 +27,11 @@ from agenttrace.core.model_requests import (
     model_requests,
     offered_tools,
     parts_in,
-    text_key,
 )
 from agenttrace.core.span import Span
 from agenttrace.core.tool import TOOL, ToolDefinition
 from agenttrace.core.tool_call import CallStatus
+from agenttrace.core.value_key import text_key
 
 
 def unrecorded_calls(

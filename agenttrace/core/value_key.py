@@ -67,3 +67,14 @@ def _is_mark(value: Any, actual: Any) -> bool:
     """Whether a mapping is the mark of an object that was not opened, with which nothing agrees."""
     escaped = type(actual) is dict and value is not actual
     return not escaped and len(value) == 1 and cause_of(value) == "not opened"
+
+
+def text_key(value: Any) -> str:
+    """One text for all mappings with the same entries."""
+    return to_json(_in_key_order(jsonable(value, limit=None)))
+
+
+def _in_key_order(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _in_key_order(value[key]) for key in sorted(value)}
+    return [_in_key_order(item) for item in value] if isinstance(value, list) else value

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack
@@ -13,14 +12,13 @@ from typing import Any, Unpack
 from agenttrace.core.errors import ConfigError, DatasetError
 from agenttrace.core.example import Example
 from agenttrace.core.numbers import is_whole
-from agenttrace.core.protocols import ChatModel, Scorer, Store
+from agenttrace.core.protocols import ChatModel, Scorer
 from agenttrace.core.report import EvaluationFailed, EvaluationReport
 from agenttrace.core.run_comparison import RunRecord
 from agenttrace.datasets.dataset import EvalDataset
 from agenttrace.datasets.selection import check_names
 from agenttrace.evaluation.baseline import Baseline, baseline_of
 from agenttrace.evaluation.compare_runs import compare_runs
-from agenttrace.evaluation.engine import Progress
 from agenttrace.evaluation.evaluate import run_evaluation, run_evaluation_async
 from agenttrace.evaluation.example_scorers import check_example_scorers, suite_scorers
 from agenttrace.evaluation.requirement import (
@@ -31,16 +29,13 @@ from agenttrace.evaluation.requirement import (
     parsed_requirements,
 )
 from agenttrace.evaluation.run import (
-    TIMEOUT,
     EvaluationOptions,
-    Recording,
     checked_examples,
     project_of,
 )
 from agenttrace.evaluation.run_record import record_of_report
 from agenttrace.evaluation.run_storage import store_of
-from agenttrace.evaluation.schedule import Settled
-from agenttrace.evaluation.trials import MAX_TRIALS, Trials, TrialsBy, examples_of_trials, settled_by
+from agenttrace.evaluation.trials import MAX_TRIALS, TrialsBy, examples_of_trials, settled_by
 from agenttrace.reports.run_comparison import comparison_text, regression_line
 from agenttrace.reports.terminal import failure_line, report_text
 
@@ -50,25 +45,9 @@ def assert_test(
     scorers: Iterable[Scorer] = (),
     *,
     test_file: str | Path | None = None,
-    function: Callable[..., Any] | None = None,
-    tracer: Recording | None = None,
-    model: str | ChatModel | None = None,
-    project_name: str | None = None,
-    eval_run_name: str | None = None,
-    concurrency: int = 1,
-    timeout: float | None = TIMEOUT,
-    trials: Trials = 1,
     require: Require = None,
-    executor: Executor | None = None,
-    progress: Progress | None = None,
-    store: Store | None = None,
-    metadata: Mapping[str, Any] | None = None,
     baseline: Baseline | None = None,
-    trials_by: TrialsBy | None = None,
-    max_trials: int = MAX_TRIALS,
-    settled: Settled | None = None,
-    budget: str | None = None,
-    stop_after: int | None = None,
+    **options: Unpack[EvaluationOptions],
 ) -> EvaluationReport:
     """Evaluate, and raise unless every result passed; return the report if they did.
 
@@ -76,8 +55,8 @@ def assert_test(
     ``"pass_rate >= 0.8"`` over several `trials`, or a list of such lines (see `Requirement.parse`), results
     may fail as far as it allows; an *errored* result always raises, because it says nothing either way. A
     guard (never, at_most, before, deny) of a tool that nobody knows is a warning. With ``trials="auto"`` an
-    example ends as soon as it is settled whether it meets what is required. Everything else is as in
-    `run_evaluation`.
+    example ends as soon as it is settled whether it meets what is required. `options` are those of
+    `run_evaluation`: function, tracer, model, trials, concurrency, timeout, and so on.
 
     With `baseline` the run is compared with an earlier one, and raises where an example
 
@@ -97,37 +76,10 @@ def assert_test(
         ConfigError, DatasetError, ExpectationError, ScorerError: wrong use, before any agent is run.
     """
     __tracebackhide__ = True
-    chosen = _examples(examples, test_file)
-    chosen = chosen if baseline is None else checked_examples(chosen)  # an iterator is read once
-    chosen, scorers, requirements = checked_requirements(
-        chosen, scorers, require, model=model, trials=trials, trials_by=trials_by
-    )
-    before = _baseline(
-        baseline, chosen, tracer=tracer, store=store, project_name=project_name, eval_run_name=eval_run_name
-    )
-    report = run_evaluation(
-        chosen,
-        scorers,
-        model=model,
-        project_name=project_name,
-        eval_run_name=eval_run_name,
-        function=function,
-        tracer=tracer,
-        concurrency=concurrency,
-        timeout=timeout,
-        trials=trials,
-        executor=executor,
-        progress=progress,
-        store=store,
-        metadata=_with_gates(metadata, requirements, before),
-        trials_by=trials_by,
-        max_trials=max_trials,
-        settled=_settled(settled, trials, max_trials, requirements),
-        budget=budget,
-        stop_after=stop_after,
-    )
+    chosen, scorers, gates = _prepared(_examples(examples, test_file), scorers, require, baseline, options)
+    report = run_evaluation(chosen, scorers, **options)
     _warn_of_vacuous_guards(report)
-    return require_passed(report, requirements, before)
+    return require_passed(report, *gates)
 
 
 async def assert_test_async(
@@ -144,30 +96,42 @@ async def assert_test_async(
     See `run_evaluation_async` for what that means. Raises as `assert_test`.
     """
     __tracebackhide__ = True
-    chosen = _examples(examples, test_file)
-    chosen = chosen if baseline is None else checked_examples(chosen)  # an iterator is read once
-    chosen, scorers, requirements = checked_requirements(
-        chosen,
+    chosen, scorers, gates = _prepared(_examples(examples, test_file), scorers, require, baseline, options)
+    report = await run_evaluation_async(chosen, scorers, **options)
+    _warn_of_vacuous_guards(report)
+    return require_passed(report, *gates)
+
+
+_Gates = tuple[tuple[Requirement, ...], RunRecord | None]
+"""What decides whether a run passes: requirements, a baseline."""
+
+
+def _prepared(
+    examples: Iterable[Example],
+    scorers: Iterable[Scorer],
+    require: Require,
+    baseline: Baseline | None,
+    options: EvaluationOptions,
+) -> tuple[Iterable[Example], Iterable[Scorer], _Gates]:
+    """The examples and the scorers, to be read again, and what decides, checked before any agent runs.
+
+    `options` get the rule that ends trials, and the metadata that say what decides.
+    """
+    examples = examples if baseline is None else checked_examples(examples)  # an iterator is read once
+    trials = options.get("trials", 1)
+    examples, scorers, requirements = checked_requirements(
+        examples,
         scorers,
         require,
         model=options.get("model"),
-        trials=options.get("trials", 1),
+        trials=trials,
         trials_by=options.get("trials_by"),
     )
-    before = _baseline(
-        baseline,
-        chosen,
-        tracer=options.get("tracer"),
-        store=options.get("store"),
-        project_name=options.get("project_name"),
-        eval_run_name=options.get("eval_run_name"),
-    )
+    before = _baseline(baseline, examples, options)
     options["metadata"] = _with_gates(options.get("metadata"), requirements, before)
-    trials, max_trials = options.get("trials", 1), options.get("max_trials", MAX_TRIALS)
-    options["settled"] = _settled(options.get("settled"), trials, max_trials, requirements)
-    report = await run_evaluation_async(chosen, scorers, **options)
-    _warn_of_vacuous_guards(report)
-    return require_passed(report, requirements, before)
+    if options.get("settled") is None and trials == "auto":
+        options["settled"] = settled_by(requirements, options.get("max_trials", MAX_TRIALS))
+    return examples, scorers, (requirements, before)
 
 
 def _examples(examples: Iterable[Example] | None, test_file: str | Path | None) -> Iterable[Example]:
@@ -210,31 +174,19 @@ def checked_requirements(
     return examples, scorers, requirements
 
 
-def _settled(
-    settled: Settled | None, trials: Trials, max_trials: int, requirements: Sequence[Requirement]
-) -> Settled | None:
-    """The rule that is given, or else with ``trials="auto"`` the one of the requirements."""
-    return settled_by(requirements, max_trials) if settled is None and trials == "auto" else settled
-
-
 def _baseline(
-    baseline: Baseline | None,
-    examples: Iterable[Example],
-    *,
-    tracer: Recording | None,
-    store: Store | None,
-    project_name: str | None,
-    eval_run_name: str | None,
+    baseline: Baseline | None, examples: Iterable[Example], options: EvaluationOptions
 ) -> RunRecord | None:
     """The run to compare with, read before any agent runs."""
     if baseline is None:
         return None
+    tracer = options.get("tracer")
     return baseline_of(
         baseline,
-        store_of(store, tracer),
+        store_of(options.get("store"), tracer),
         tuple(examples),
-        project=project_name or project_of(tracer),
-        name=eval_run_name,
+        project=options.get("project_name") or project_of(tracer),
+        name=options.get("eval_run_name"),
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -11,6 +10,7 @@ from typing import Any
 
 from agenttrace.core.errors import ConfigError, DatasetError
 from agenttrace.core.example import Example
+from agenttrace.core.json_reader import strict_json
 from agenttrace.core.jsonable import readable_json
 from agenttrace.core.protocols import Store
 from agenttrace.core.report import EvaluationReport
@@ -97,7 +97,7 @@ def read_baseline(path: str | Path) -> RunRecord:
     if not Path(path).is_file():
         raise ConfigError(f"there is no baseline {path}; {HOW_TO_SAVE}")
     try:
-        data = json.loads(read_text(Path(path), _LARGEST))
+        data = strict_json(read_text(Path(path), _LARGEST))
     except DatasetError as error:
         raise ConfigError(f"the baseline {error}") from None
     except ValueError as error:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from agenttrace.core.errors import ConfigError, DatasetError, error_text
+from agenttrace.core.json_reader import strict_json
 from agenttrace.core.jsonable import jsonable, readable_json
 from agenttrace.core.report import EvaluationReport
 from agenttrace.datasets.files import read_text, write_text
@@ -37,7 +37,7 @@ def read_run(path: str | Path) -> EvaluationReport:
         ConfigError: there is no such file, it is damaged, of another version, or holds no whole run.
     """
     try:
-        data = json.loads(read_text(Path(path), _LARGEST))
+        data = strict_json(read_text(Path(path), _LARGEST))
     except DatasetError as error:
         raise ConfigError(f"the run cannot be read: {error}") from None
     except ValueError as error:

@@ -14,6 +14,7 @@ from textwrap import dedent
 
 from agenttrace.core.report import EvaluationReport, ScoringResult
 from agenttrace.core.score import Score, mean_values
+from agenttrace.core.text import error_line
 from agenttrace.reports.diff_width import fitted_diff
 from agenttrace.reports.text import Line, broken_line, plain, safe, safe_line, value_text
 from agenttrace.reports.trials import reasons, share_of_trials, times, trials_block, trials_together
@@ -65,7 +66,7 @@ def label(result: ScoringResult) -> str:
 
 def why(result: ScoringResult) -> str:
     """Why a result is no pass, on one line: what was raised, or the first reason and place that differs."""
-    ends = (result.error or "").strip().splitlines()[-1:]  # of a traceback, what was raised
+    ends = [error_line(result.error)] if result.error else []
     bad = [score for score in result.scores if score.gate and not score.passed]
     reason = next((score.reason for score in bad if score.reason), "")
     places = [line.strip() for score in bad for line in (score.diff or "").splitlines()]
@@ -74,7 +75,7 @@ def why(result: ScoringResult) -> str:
 
 
 def _names_a_difference(line: str) -> bool:
-    return ": expected " in line or line.startswith(("- ", "+ "))
+    return ": expected " in line or line.startswith(("- ", "+ ", "(the arguments "))
 
 
 def not_passed(report: EvaluationReport) -> list[str]:
@@ -252,9 +253,10 @@ def _indented(head: str, text: str) -> Iterator[Line]:
 
 
 def _error(error: str, indent: str) -> Iterator[Line]:
-    lines = safe(error, 16_000).rstrip("\n").split("\n")
-    yield Line(f"{indent}Error: {lines[-1]}", "red")
-    before = lines[:-1]
+    lines = safe(error, 16_000).strip("\n").split("\n")
+    line = error_line("\n".join(lines))
+    yield Line(f"{indent}Error: {line}", "red")
+    before = lines[1:] if line == lines[0] else lines[:-1]
     if len(before) > ERROR_LINES:
         before = [f"… {len(before) - ERROR_LINES} lines above", *before[-ERROR_LINES:]]
     for line in before:

@@ -220,3 +220,31 @@ def test_passing_scores_are_shown_in_short_and_those_that_inform_say_so():
     failed = text_of(result("failed", name="one", scores=(failing(), scores[1])))
     assert "  · Tone: 0.2 (informs)\n" in failed
     assert "dull" not in failed
+
+
+LATE = (
+    "desk.ask did not return within its timeout of 2 s\nopen spans: find\nit stood here:\n  agent.py, line 7"
+)
+
+
+def test_the_first_line_of_a_late_agent_says_that_it_is_late_not_where_it_stood():
+    late = result("failed", name="slow", error=LATE)
+    assert failure_line(EvaluationReport(results=(late,))) == (
+        "slow: desk.ask did not return within its timeout of 2 s"
+    )
+    assert "  Error: desk.ask did not return within its timeout of 2 s\n    open spans: find" in text_of(late)
+
+
+def test_the_first_line_of_an_agent_that_raised_is_what_it_raised():
+    error = 'Traceback (most recent call last):\n  File "agent.py", line 7, in ask\nKeyError: 999'
+    assert (
+        failure_line(EvaluationReport(results=(result("failed", name="a", error=error),)))
+        == "a: KeyError: 999"
+    )
+
+
+def test_the_first_line_of_unreadable_arguments_says_that_they_are():
+    diff = '~ 1  refund(id=7)\n     expected {"id": 7}, got null\n     (the arguments are not JSON)'
+    score = failing("Tool Order", reason="0 of 1 aligned", diff=diff)
+    line = failure_line(EvaluationReport(results=(result("failed", name="a", scores=(score,)),)))
+    assert line == "a: 0 of 1 aligned; (the arguments are not JSON)"
