@@ -75,6 +75,8 @@ _MEMO: Memo[Expectation] = Memo(512)
 
 _CONSTRAINTS = frozenset(Expectation.__dataclass_fields__) - {"source", "path"}
 _FIELDS = _CONSTRAINTS | {"path"}
+_PATH_WORDS = frozenset({"calls", "call", "steps", "tools", "tool_calls", "expected_tools"})
+"""Keys that people write for the path."""
 
 
 def parse_expectation(raw: Any, source: str | None = None) -> Expectation:
@@ -148,7 +150,7 @@ def _parse(raw: Any) -> Expectation:
     if isinstance(raw, Mapping) and (not raw or _FIELDS & raw.keys()) and not _is_item(raw):
         for key in raw:
             if key not in _FIELDS:
-                raise ExpectationError(f"an expectation has no {key!r}{did_you_mean(str(key), _FIELDS)}")
+                raise ExpectationError(f"an expectation has no {key!r}{_meant(str(key))}")
         fields = {key: value for key, value in raw.items() if value is not None}
         path = parse_pattern(fields.pop("path")) if "path" in fields else None
         return expect(path, **fields)
@@ -156,8 +158,13 @@ def _parse(raw: Any) -> Expectation:
         key = next(
             (key for key in raw if did_you_mean(str(key), _FIELDS).startswith("; did")), next(iter(raw))
         )
-        raise ExpectationError(f"an expectation has no {key!r}{did_you_mean(str(key), _FIELDS)}")
+        raise ExpectationError(f"an expectation has no {key!r}{_meant(str(key))}")
     return Expectation(path=seq(parse_pattern(raw)))
+
+
+def _meant(key: str) -> str:
+    """The suggestion for a key that no expectation has."""
+    return "; did you mean 'path'?" if key in _PATH_WORDS else did_you_mean(key, _FIELDS)
 
 
 def _is_item(raw: Mapping[Any, Any]) -> bool:

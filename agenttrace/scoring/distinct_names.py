@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import copy
-import inspect
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.protocols import Scorer
 from agenttrace.core.text import shorten
+from agenttrace.scoring.scorer_options import changed_options
 
 _MOST_CHARACTERS = 60
 
@@ -50,12 +50,10 @@ def _names(scorer: Scorer, first: Scorer) -> Iterator[str]:
 
 
 def _differing(scorer: Scorer, first: Scorer) -> Iterator[tuple[str, str]]:
-    """The options of its class that it keeps as plain values, where the first scorer has others."""
-    theirs: dict[str, Any] = getattr(first, "__dict__", {})
-    own: dict[str, Any] = getattr(scorer, "__dict__", {})
-    for option in inspect.signature(type(scorer)).parameters:
-        value = own.get(option)
-        if option != "name" and isinstance(value, bool | int | float | str) and theirs.get(option) != value:
+    """The options that are plain values, and that the first scorer has not or has otherwise."""
+    theirs = changed_options(first)
+    for option, value in changed_options(scorer).items():
+        if isinstance(value, bool | int | float | str) and theirs.get(option) != value:
             yield option, str(value)
 
 

@@ -204,6 +204,8 @@ def test_a_word_in_place_of_true_or_false_is_an_error() -> None:
         ([{"tool_name": "a", "params": {}}], "did you mean 'parameters'"),
         ({"path": ["a"], "nevre": ["b"]}, "did you mean 'never'"),
         ({"nevr": ["a"], "max_cals": 3}, "did you mean 'never'"),
+        ({"calls": ["a"], "match": "exact"}, "no 'calls'; did you mean 'path'"),
+        ({"steps": ["a"], "never": ["b"]}, "no 'steps'; did you mean 'path'"),
         ([{"par": ["a"], "opt": "b"}], "stands alone"),
         ([{"par": "a"}], "takes a list"),
         ([{"call": "a", "times": [2, 1]}], "can never be"),

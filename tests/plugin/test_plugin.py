@@ -208,6 +208,75 @@ async def test_refund(order, amount, loop):
         )
         assert "50 passed" in project.run()[-1]
 
+    def test_an_openai_client_of_the_module_serves_fifty_tests_and_fifty_evaluations(self, project):
+        pytest.importorskip("openai")
+        project.write("test_shop.py", SHOP + OPENAI)
+        lines = project.run("-x")
+        assert "100 passed" in lines[-1], project.out
+
+
+OPENAI = """
+import json, threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+import openai
+from agenttrace import assert_test
+
+FUNCTION = {"name": "refund", "arguments": '{"order": 7, "amount": 12}'}
+CALL = {"id": "1", "type": "function", "function": FUNCTION}
+REPLY = {
+    "id": "r", "object": "chat.completion", "created": 1, "model": "m",
+    "choices": [{"index": 0, "finish_reason": "tool_calls",
+                 "message": {"role": "assistant", "content": None, "tool_calls": [CALL]}}],
+}
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"  # the client keeps its connection, which belongs to one loop
+    def do_POST(self):
+        self.rfile.read(int(self.headers["content-length"]))
+        body = json.dumps(REPLY).encode()
+        self.send_response(200)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+    def log_message(self, *args):
+        pass
+
+server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+threading.Thread(target=server.serve_forever, daemon=True).start()
+def agent_with(client):
+    async def agent(number):
+        messages = [{"role": "user", "content": str(number)}]
+        reply = await client.chat.completions.create(model="m", messages=messages)
+        for call in reply.choices[0].message.tool_calls:
+            refund(**json.loads(call.function.arguments))
+    return agent
+
+def new_client():
+    url = f"http://127.0.0.1:{server.server_port}/v1"
+    return openai.AsyncOpenAI(base_url=url, api_key="none", max_retries=0)
+
+agent, other_agent = agent_with(new_client()), agent_with(new_client())
+
+EXAMPLES = [
+    Example(name=str(n), input={"number": n}, expected_tools=[{"refund": {"order": 7, "amount": 12}}])
+    for n in range(50)
+]
+
+@pytest.mark.asyncio(loop_scope="module")
+@pytest.mark.agenttrace(EXAMPLES, [ToolOrderScorer()], tracer=tracer)
+async def test_refund(number):
+    await agent(number)
+
+def make(example):
+    def test():
+        assert_test([example], [ToolOrderScorer()], function=other_agent, tracer=tracer)
+    return test
+
+for one in EXAMPLES:
+    globals()[f"test_one_{one.name}"] = make(one)
+"""
+
 
 class TestWhatTheExampleSays:
     def test_skip_xfail_and_quarantine(self, project):
