@@ -17,11 +17,12 @@ def changed(value: T, **changes: Any) -> T:
 
     For classes that check nothing when they are made: their ``__init__`` is not called.
     """
-    places, read, writers = _access(type(value))
+    kind: Any = type(value)
+    places, read, writers = _access(kind)
     values = list(read(value))
     for name, change in changes.items():
         values[places[name]] = change
-    copy = object.__new__(type(value))
+    copy: T = object.__new__(kind)
     any(map(call, writers, repeat(copy), values))  # each returns None, so that all are called
     return copy
 

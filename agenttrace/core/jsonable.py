@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
-from agenttrace.core.limits import WHOLE, Limits
+from agenttrace.core.limits import DEEPEST, WHOLE, Limits
 from agenttrace.core.snapshot import snapshot
 from agenttrace.core.tagged import LONG_INT, float_data, int_data
+
+_LONG_NUMBER = re.compile(r"\d{300}|e\+30[89]")
+_NUMBER_AS_KEY = re.compile(r'"-?(?:\d[\d.e+-]*|NaN|Infinity|true|false|null)":')
+"""Where keys were no texts, two of them may have become the same one."""
 
 _COMPACT = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
@@ -51,6 +56,25 @@ def clean_text(text: str) -> str:
 def to_json(value: Any) -> str:
     """Strict, compact JSON text of a value that is already JSON-safe."""
     return _COMPACT.encode(value)
+
+
+def json_text(value: Any) -> str:
+    """The text of ``to_json(jsonable(value))``, made at once where the value is plain JSON data.
+
+    A key of a subclass of str is its text.
+    """
+    try:
+        text = _COMPACT.encode(value)
+        text.encode()
+    except (TypeError, ValueError, RecursionError):  # also of a lone surrogate, of NaN
+        return to_json(jsonable(value))
+    if (
+        text.count("{") + text.count("[") > DEEPEST
+        or _LONG_NUMBER.search(text)
+        or _NUMBER_AS_KEY.search(text)
+    ):
+        return to_json(jsonable(value))
+    return text
 
 
 def readable_json(value: Any, *, indent: int | None = None) -> str:

@@ -15,32 +15,30 @@ from agenttrace.store.rows import RESULT_COLUMNS, SCORE_COLUMNS, result_row, sco
 from agenttrace.store.span_writes import error_of_value, marks, quarantine
 from agenttrace.store.to_send import add_to_send
 
+ScoreOf = tuple[str | None, str | None, Score, str | None, int | None]
+"""The ids of a score's trace and span, the score, the id of its run and the place of its result there."""
+
 
 def insert_scores(
-    db: sqlite3.Connection,
-    scores: Sequence[tuple[str | None, str | None, Score]],
-    run: tuple[str, int] | None = None,
-    send_to: Sequence[Destination] = (),
+    db: sqlite3.Connection, scores: Sequence[ScoreOf], send_to: Sequence[Destination] = ()
 ) -> None:
-    """Store scores, each with its trace id and span id, and that they are to be sent.
-
-    `run` is a run's id with the result's place in it.
-    """
+    """Store scores in one statement, and that they are to be sent."""
     if not scores:
         return
-    run_id, result = run or (None, None)
     # No number is used twice while it waits to be sent, though its score may have been deleted.
     (highest,) = db.execute(
         "SELECT max((SELECT coalesce(max(id), 0) FROM scores),"
         " (SELECT coalesce(max(last), 0) FROM to_send WHERE kind = 'scores'))"
     ).fetchone()
     now = time.time_ns()
-    for number, (trace_id, span_id, score) in enumerate(scores, highest + 1):
-        db.execute(
-            f"INSERT INTO scores (id, trace_id, span_id, run_id, result, {SCORE_COLUMNS}, created_ns)"  # noqa: S608
-            f" VALUES ({marks(16)})",
-            (number, trace_id, span_id, run_id, result, *score_row(score), now),
-        )
+    db.executemany(
+        f"INSERT INTO scores (id, trace_id, span_id, run_id, result, {SCORE_COLUMNS}, created_ns)"  # noqa: S608
+        f" VALUES ({marks(16)})",
+        (
+            (number, trace_id, span_id, run_id, result, *score_row(score), now)
+            for number, (trace_id, span_id, score, run_id, result) in enumerate(scores, highest + 1)
+        ),
+    )
     for destination in send_to:
         if destination.kind == "scores":
             add_to_send(db, destination, highest + 1, highest + len(scores))
@@ -50,10 +48,11 @@ def keep_scores(
     db: sqlite3.Connection, scores: Sequence[ScoreRow], send_to: Sequence[Destination] = ()
 ) -> None:
     """Store scores; one that cannot be stored goes into the table ``quarantine``, with the reason."""
-    if error_of_value(db, lambda: insert_scores(db, scores, send_to=send_to)) is None:
+    rows = [(*row, None, None) for row in scores]
+    if error_of_value(db, lambda: insert_scores(db, rows, send_to)) is None:
         return
-    for row in scores:
-        error = error_of_value(db, lambda row=row: insert_scores(db, [row], send_to=send_to))  # type: ignore[misc]
+    for row, entry in zip(scores, rows, strict=True):
+        error = error_of_value(db, lambda entry=entry: insert_scores(db, [entry], send_to))  # type: ignore[misc]
         if error is not None:
             quarantine(db, row.trace_id, row.span_id, row.score.name, reason=error)
 
@@ -76,12 +75,16 @@ def insert_report(db: sqlite3.Connection, run_id: str, report: EvaluationReport)
             to_json(jsonable(dict(report.metadata))),
         ),
     )
-    for place, result in enumerate(report):
-        db.execute(
-            f"INSERT INTO results (run_id, result, {RESULT_COLUMNS}) VALUES ({marks(12)})",  # noqa: S608
-            (run_id, place, *result_row(result)),
-        )
-        insert_scores(db, [(result.trace_id, None, score) for score in result.scores], (run_id, place))
+    db.executemany(
+        f"INSERT INTO results (run_id, result, {RESULT_COLUMNS}) VALUES ({marks(12)})",  # noqa: S608
+        ((run_id, place, *result_row(result)) for place, result in enumerate(report)),
+    )
+    scores = [
+        (result.trace_id, None, score, run_id, place)
+        for place, result in enumerate(report)
+        for score in result.scores
+    ]
+    insert_scores(db, scores)
 
 
 def insert_dataset(db: sqlite3.Connection, project: str, alias: str, content: str) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 
 from agenttrace.core import semconv
 from agenttrace.core.errors import StoreError
-from agenttrace.core.jsonable import clean_text, jsonable, to_json
+from agenttrace.core.jsonable import clean_text, json_text, jsonable, to_json
 from agenttrace.core.report import ScoringResult
 from agenttrace.core.score import Score
 from agenttrace.core.span import EMPTY, Frame, Span, SpanError
@@ -261,7 +261,7 @@ def score_row(score: Score) -> tuple[Any, ...]:
         score.model,
         score.cost,
         score.duration,
-        to_json(jsonable({k: dict(v) if isinstance(v, Mapping) else v for k, v in present.items()}))
+        json_text({k: dict(v) if isinstance(v, Mapping) else v for k, v in present.items()})
         if present
         else None,
     )
@@ -296,7 +296,7 @@ def result_row(result: ScoringResult) -> tuple[Any, ...]:
         result.run_duration,
         _text_or_none(result.error),
         _text_or_none(result.source),
-        to_json(jsonable(result.example.to_dict())),
+        json_text(result.example.to_dict()),
     )
 
 
