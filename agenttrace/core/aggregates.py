@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from agenttrace.core.score import Mean, Score, mean_data, mean_values
 from agenttrace.statistics.clustered import clustered_standard_error, interval_of_mean
@@ -233,9 +233,12 @@ class ReportSummary:
         }
 
 
-def trials_by_example(results: Iterable[Trial]) -> list[list[Trial]]:
+T = TypeVar("T", bound=Trial)
+
+
+def trials_by_example(results: Iterable[T]) -> list[list[T]]:
     """Return the results of each example, in the order in which the examples first occur."""
-    groups: dict[int, list[Trial]] = {}
+    groups: dict[int, list[T]] = {}
     for result in results:
         groups.setdefault(result.position, []).append(result)
     return list(groups.values())

@@ -131,17 +131,18 @@ class Evaluation:
         check_needs(chosen, scorers_of)
         store, trials_by = store_of(options.get("store"), tracer), options.get("trials_by")
         name, project = options.get("eval_run_name"), options.get("project_name") or project_of(tracer)
+        places = None if trials_by is None else examples_of_trials(chosen, trials_by)
+        suite_facts = run_metadata(
+            chosen, _all_scorers(chosen, scorers_of), function=function, trials=trials, trial_of=places
+        )
         estimate = budget and estimate_of(store, project=project, name=name, examples=len(chosen))
         header = _RunHeader(
             name=name,
             project=project,
             model=_name_of(model),
             metadata=options.get("metadata") or {},
-            facts={
-                **run_metadata(chosen, _all_scorers(chosen, scorers_of), function=function, trials=trials),
-                **({} if estimate is None else {"estimate": estimate}),
-            },
-            places=None if trials_by is None else examples_of_trials(chosen, trials_by),
+            facts={**suite_facts, **({} if estimate is None else {"estimate": estimate})},
+            places=places,
         )
         return cls(engine, header, store, _redaction_of(tracer), tracer)
 

@@ -23,16 +23,23 @@ _OWN_NAMES = frozenset({"self", "options", "args", "kwargs", "name"})
 
 
 def run_metadata(
-    examples: Sequence[Example], scorers: Iterable[Scorer], *, function: Any, trials: int
+    examples: Sequence[Example],
+    scorers: Iterable[Scorer],
+    *,
+    function: Any,
+    trials: int,
+    trial_of: Sequence[int] | None = None,
 ) -> dict[str, Any]:
     """Return JSON data that tells two runs apart, or says that they may be compared.
 
     ``git`` (commit, branch, dirty), ``dataset`` (fingerprint, number of examples; file and its sha256 where
     all came from one), ``examples`` (for each its fingerprint, and its id where the user gave one),
     ``function``, ``scorers`` (name, class, the options that are not its defaults), ``trials``, ``versions``.
-    What is not known is left out.
+    What is not known is left out. With `trial_of` (of which one each example is a trial, by number from 0)
+    ``examples`` has the first trial of each, so that it has one entry for each position of the results.
     """
     prints = [fingerprint_of(example) for example in examples]
+    firsts = {place: at for at, place in reversed(list(enumerate(trial_of or range(len(examples)))))}
     data: dict[str, Any] = {
         "git": git_revision(),
         "dataset": {
@@ -40,10 +47,7 @@ def run_metadata(
             "examples": len(prints),
             **_file_of(examples),
         },
-        "examples": [
-            {"fingerprint": print_, **({"id": example.example_id} if _has_own_id(example) else {})}
-            for print_, example in zip(prints, examples, strict=True)
-        ],
+        "examples": [_identity(examples[firsts[place]], prints[firsts[place]]) for place in sorted(firsts)],
         "function": None if function is None else _name_of(function),
         "scorers": [_description(scorer) for scorer in scorers],
         "trials": trials,
@@ -52,9 +56,10 @@ def run_metadata(
     return {name: value for name, value in data.items() if value is not None}
 
 
-def _has_own_id(example: Example) -> bool:
-    """Whether the id was given: one that was made up tells nothing about another run."""
-    return "example_id" in example.model_fields_set
+def _identity(example: Example, fingerprint: str) -> dict[str, str]:
+    """By what an example is known in another run; an id that was made up tells nothing there."""
+    has_own_id = "example_id" in example.model_fields_set
+    return {"fingerprint": fingerprint, **({"id": example.example_id} if has_own_id else {})}
 
 
 def _file_of(examples: Sequence[Example]) -> dict[str, Any]:
