@@ -165,7 +165,7 @@ class Evaluation:
         try:
             yield
         except BaseException as error:
-            report = self.header.report(self.engine, interrupted=True, not_run=self.engine.missing)
+            report = self.header.report(self.engine, interrupted=True)
             self._keep(report)
             if isinstance(error, Interrupted | KeyboardInterrupt):
                 raise EvaluationInterrupted(report) from None
@@ -205,6 +205,8 @@ class _RunHeader:
     def report(self, engine: Engine, **more: Any) -> EvaluationReport:
         """Return a report of the results so far."""
         results = engine.results()
+        if engine.missing:
+            more["not_run"] = engine.missing
         return EvaluationReport(
             results=results if self.places is None else as_trials(results, self.places),
             name=self.name or _run_name(self.started_ns),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import platform
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +13,12 @@ from agenttrace.core.jsonable import jsonable
 from agenttrace.core.protocols import Scorer, name_of_model
 from agenttrace.evaluation.fingerprints import dataset_fingerprint, fingerprint_of
 from agenttrace.evaluation.git_revision import git_revision
+from agenttrace.scoring.scorer_options import ABSENT, option_value, options_of
 from agenttrace.version import __version__
 
 _LARGEST_FILE = 64 * 1024 * 1024
 """Bytes of a file of examples up to which it is hashed."""
 _OPTION_LENGTH = 500
-_OWN_NAMES = frozenset({"self", "options", "args", "kwargs", "name"})
 
 
 def run_metadata(
@@ -95,8 +94,8 @@ def _description(scorer: Scorer) -> dict[str, Any]:
     described: dict[str, Any] = {"name": scorer.name, "class": f"{kind.__module__}.{kind.__qualname__}"}
     options = {
         name: _readable(value)
-        for name, default in _options(kind)
-        if (value := _option(scorer, name)) is not default and not _equal(value, default)
+        for name, default in options_of(kind)
+        if (value := option_value(scorer, name)) is not default and not _equal(value, default)
     }
     # A scorer that is no class of options still has the threshold that its verdicts are made with.
     options.setdefault("threshold", getattr(scorer, "threshold", None))
@@ -104,29 +103,8 @@ def _description(scorer: Scorer) -> dict[str, Any]:
     return described
 
 
-def _option(scorer: Scorer, name: str) -> Any:
-    """An option's value: an attribute of the scorer of that name, or of what chooses its calls."""
-    selection = getattr(scorer, "selection", None)
-    absent = inspect.Parameter.empty
-    value = getattr(scorer, name, absent)
-    return getattr(selection, name, absent) if value is absent else value
-
-
-@lru_cache(maxsize=256)
-def _options(kind: type) -> tuple[tuple[str, Any], ...]:
-    """The options that a class of scorers takes, each with its default; `empty` where there is none."""
-    try:
-        parameters = inspect.signature(kind).parameters.values()
-    except (TypeError, ValueError):
-        return ()
-    options = [(p.name, p.default) for p in parameters if p.name not in _OWN_NAMES]
-    if any(p.kind is p.VAR_KEYWORD for p in parameters):
-        options += [("agent", None), ("attempts", "count"), ("names", {}), ("tools", None)]
-    return tuple((name, default) for name, default in options if not name.startswith("_"))
-
-
 def _equal(value: Any, default: Any) -> bool:
-    if value is inspect.Parameter.empty or (default is None and value in ({}, (), [])):
+    if value is ABSENT or (default is None and value in ({}, (), [])):
         return True
     try:
         return bool(value == default)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import copy
-import inspect
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.protocols import Scorer
 from agenttrace.core.text import shorten
+from agenttrace.scoring.scorer_options import option_value, options_of
 
 _MOST_CHARACTERS = 60
 
@@ -51,11 +51,9 @@ def _names(scorer: Scorer, first: Scorer) -> Iterator[str]:
 
 def _differing(scorer: Scorer, first: Scorer) -> Iterator[tuple[str, str]]:
     """The options of its class that it keeps as plain values, where the first scorer has others."""
-    theirs: dict[str, Any] = getattr(first, "__dict__", {})
-    own: dict[str, Any] = getattr(scorer, "__dict__", {})
-    for option in inspect.signature(type(scorer)).parameters:
-        value = own.get(option)
-        if option != "name" and isinstance(value, bool | int | float | str) and theirs.get(option) != value:
+    for option, _ in options_of(type(scorer)):
+        value = option_value(scorer, option)
+        if isinstance(value, bool | int | float | str) and option_value(first, option) != value:
             yield option, str(value)
 
 
