@@ -181,7 +181,7 @@ def _values(results: Sequence[ScoringResult]) -> Iterator[Line]:
     if len(results) == 1:
         texts = [f"{safe_line(score.name, 80)} {_short(score)}" for score in results[0].scores]
     else:
-        means = mean_values((score for result in results for score in result.scores), len(results))
+        means = mean_values(result.scores for result in results)
         texts = [f"{safe_line(name, 80)}: mean {mean}" for name, mean in means.items()]
     if texts:
         yield Line(f"    {' · '.join(texts)}", "dim")
@@ -282,7 +282,8 @@ def interruption_line(report: EvaluationReport) -> str:
     not_run = report.metadata.get("not_run")
     what = "the examples that are not listed"
     if isinstance(not_run, int):
-        what = f"{not_run} of {not_run + len(report)}"
+        ran = len(report) - report.counts.get("not_run", 0)
+        what = f"{not_run} of {not_run + ran}"
     return f"interrupted: {what} were not run"
 
 
