@@ -1,7 +1,8 @@
 """What `assert_test` costs beyond the agent's own time, and whether agents that wait run side by side.
 
 The trivial agent is a plain function that calls one observed tool; the scorer is `ToolOrderScorer`. The
-waiting agents sleep 20 ms, one as a coroutine, one on a thread.
+waiting agents sleep 20 ms, one as a coroutine, one on a thread. Beside it stands pydantic-evals, where it is
+installed: the same agent without a recorded tool, and an evaluator that compares its answer.
 
     python benchmarks/assert_test.py [--quick] [--json]
 """
@@ -9,6 +10,7 @@ waiting agents sleep 20 ms, one as a coroutine, one on a thread.
 from __future__ import annotations
 
 import asyncio
+import importlib
 import json
 import tempfile
 import time
@@ -37,6 +39,7 @@ def measure(*, quick: bool) -> dict[str, Any]:
     return {
         "examples": count,
         "trivial": trivial,
+        "pydantic-evals": _pydantic_evals(count, repeat),
         "waiting": waiting,
         "seconds": {
             style: [_seconds(agent, waiting, concurrency) for concurrency in CONCURRENCY]
@@ -86,6 +89,32 @@ def weather_examples(count: int) -> list[Example]:
     ]
 
 
+def _pydantic_evals(count: int, repeat: int) -> float | None:
+    """Milliseconds an example of its `evaluate_sync`; None where it is not installed."""
+    try:
+        evals = importlib.import_module("pydantic_evals")
+        evaluators = importlib.import_module("pydantic_evals.evaluators")
+    except ImportError:
+        return None
+    cases = [
+        evals.Case(
+            name=str(number), inputs={"prompt": f"City {number}"}, expected_output=f"Sunny in City {number}"
+        )
+        for number in range(count)
+    ]
+
+    def run() -> float:
+        dataset = evals.Dataset(name="bench", cases=cases, evaluators=[evaluators.EqualsExpected()])
+        began = time.perf_counter()
+        dataset.evaluate_sync(
+            lambda inputs: f"Sunny in {inputs['prompt']}", max_concurrency=1, progress=False
+        )
+        return time.perf_counter() - began
+
+    run()
+    return median(run() for _ in range(repeat)) / count * 1000
+
+
 async def _wait_async(prompt: str) -> str:
     await asyncio.sleep(WAIT)
     return prompt
@@ -110,6 +139,8 @@ def report(found: dict[str, Any]) -> str:
         f" {found['examples']:,} examples, store: {store}"
         for store, milliseconds in found["trivial"].items()
     ]
+    if found["pydantic-evals"] is not None:
+        lines.append(f"- {figure(found['pydantic-evals'], 3)} ms an example, pydantic-evals")
     rows = [
         [f"{style} agent", *(f"{figure(s)} s (×{figure(seconds[0] / s, 1)})" for s in seconds)]
         for style, seconds in found["seconds"].items()

@@ -168,10 +168,10 @@ def _stall_the_writer(tracer: Tracer) -> None:
 
 
 def count_evaluated(blocks: Blocks) -> None:
-    """What `assert_test` costs an example, the trivial agent of one tool call and the scorer included.
+    """What `assert_test` costs an example, with a scorer and an agent of one tool call.
 
-    All threads of the process are counted together. The spans wait until after the block: what storing them
-    costs is counted by itself.
+    All threads of the process are counted together, over making the examples and calling the agent. The
+    spans wait until after the block: what storing them costs is counted by itself.
     """
     from agenttrace import Tracer, assert_test
 
@@ -185,6 +185,11 @@ def count_evaluated(blocks: Blocks) -> None:
             def evaluated(count: int, tracer: Tracer = tracer, agent: Callable[..., str] = agent) -> None:
                 assert_test(weather_examples(count), scorers, function=agent, tracer=tracer)
 
+            def alone(count: int, agent: Callable[..., str] = agent) -> None:
+                for example in weather_examples(count):
+                    agent(example.input["prompt"])
+
+            blocks.count(f"assert_test, {name}{BARE_MARK}", partial(_same, alone), EVALUATED, tracer.flush)
             blocks.count(f"assert_test, {name}", partial(_same, evaluated), EVALUATED, tracer.flush)
             tracer.shutdown(timeout=120.0)
 

@@ -179,7 +179,9 @@ class Example(BaseModel):
     @property
     def source(self) -> str | None:
         """Where the example was read from (``path:line``), or None. No part of equality or of `to_dict`."""
-        return self._source
+        private = self.__pydantic_private__  # as an attribute pydantic takes a hundred times as long
+        source: str | None = None if private is None else private.get("_source")
+        return source
 
     def changed(self, **fields: Any) -> Example:
         """A copy with other values in some fields, which are not checked. Containers are shared."""

@@ -54,11 +54,14 @@ def redacted_example(fields: Mapping[str, Any], redaction: Redaction) -> dict[st
 def _result(result: ScoringResult, redaction: Redaction) -> ScoringResult:
     # No validation: a redacted date is no date, and is stored all the same.
     # Outputs have another name in spans: a rule about it sees them as that.
-    fields = None if redaction.is_secret("output") else redaction.harmless_copy(result.example.__dict__)
+    written = {name: value for name, value in result.example.__dict__.items() if value is not None}
+    fields = None if redaction.is_secret("output") else redaction.harmless_copy(written)
     if fields is None:
         fields = redacted_example(result.example.to_dict(), redaction)
     example = result.example.changed(**fields)
-    example._source = redaction.inside(clean(example.source))
+    source = redaction.inside(clean(example.source))
+    if source is not example.source:
+        example._source = source
     return changed(
         result,
         example=example,
