@@ -147,6 +147,14 @@ def test_a_file_holds_no_values_and_compares_as_the_run_itself(store, tmp_path):
         assert_test(examples("a", wrong=["b"]), [Answer()], store=store, baseline=path)
 
 
+@pytest.mark.parametrize("path", [".", ".."])
+def test_a_directory_is_no_place_for_a_file(store, tmp_path, monkeypatch, path):
+    monkeypatch.chdir(tmp_path)
+    report = run_evaluation(examples("a"), [Answer()], store=store)
+    with pytest.raises(ConfigError, match="cannot be written"):
+        write_baseline(record_of_report(report), path)
+
+
 def test_a_file_has_one_line_an_example_in_the_order_of_names_and_is_the_same_again(store, tmp_path):
     report = run_evaluation(examples("b", "a", "c"), [Answer()], store=store)
     one, other = tmp_path / "one.json", tmp_path / "other.json"
@@ -173,6 +181,30 @@ def test_a_damaged_file_says_so(tmp_path, text, words):
     path.write_text(text)
     with pytest.raises(ConfigError, match=words):
         read_baseline(path)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"values": {"Answer": [10**400]}},
+        {"values": {"Answer": ["nan"]}},
+        {"values": {"Answer": "11"}},
+        {"outcomes": "passed"},
+        {"outcomes": ["great"]},
+        {"outcomes": []},
+        {"name": {"a": 1}},
+        {"id": [1]},
+    ],
+    ids=lambda damage: str(damage)[:40],
+)
+def test_an_example_that_nobody_could_have_saved_is_damage(store, tmp_path, damage):
+    path = tmp_path / "main.json"
+    write_baseline(record_of_report(run_evaluation(examples("a"), [Answer()], store=store)), path)
+    data = json.loads(path.read_text())
+    data["examples"][0].update(damage)
+    path.write_text(json.dumps(data))
+    with pytest.raises(ConfigError, match=r"damaged: .* in example 1: "):
+        assert_test(examples("a"), [Answer()], store=store, baseline=path)
 
 
 def test_ids_are_compared_only_where_the_user_gave_them(store, tmp_path):
