@@ -156,3 +156,42 @@ class TestTrials:
             f"trials is a whole number from 1, or auto, got {json.dumps(text)[1:-1]}"
             in project.out.replace("'", "")
         )
+
+
+SECRET = "Bearer abcdefghijklmnop0123"
+
+
+@BOTH_WAYS
+def test_no_file_of_a_run_holds_a_secret(project, workers):
+    project.write(
+        "test_shop.py",
+        SHOP
+        + """
+from agenttrace.scorers import ExactMatchScorer, RegexScorer
+
+SECRET = "Bearer abcdefghijk" + "lmnop0123"  # a failure's text has lines of this file
+
+@pytest.mark.agenttrace(
+    [Example(name="one", input="hello", expected_output=SECRET + " no")],
+    [ExactMatchScorer(), RegexScorer(SECRET)],
+)
+def test_marked(question):
+    return SECRET + " " + question
+
+def test_fixture(agenttrace):
+    example = Example(name="two", expected_output=SECRET + " no", actual_output=SECRET)
+    agenttrace.check(example=example, scorers=[ExactMatchScorer()])
+""",
+    )
+    project.run(
+        *("--agenttrace-store=runs.db", "--agenttrace-save-baseline=b.json", "--junit-xml=junit.xml"),
+        *(f"--agenttrace-model=https://example.com/?key={SECRET}", *workers),
+        GITHUB_STEP_SUMMARY="summary.md",
+    )
+    assert project.code == 1, project.out
+    files = {
+        path.name: path.read_bytes() for path in project.path.iterdir() if path.suffix not in (".py", ".yaml")
+    }
+    assert {"runs.db", "b.json", "junit.xml", "summary.md"} <= files.keys()
+    assert [name for name, data in files.items() if b"abcdefghijklmnop0123" in data] == []
+    assert b"[redacted]" in files["junit.xml"]
