@@ -220,3 +220,11 @@ def test_passing_scores_are_shown_in_short_and_those_that_inform_say_so():
     failed = text_of(result("failed", name="one", scores=(failing(), scores[1])))
     assert "  · Tone: 0.2 (informs)\n" in failed
     assert "dull" not in failed
+
+
+def test_an_example_is_marked_as_its_worst_trial_as_in_every_other_report():
+    trials = [
+        ScoringResult(example=Example(name="flaky"), outcome=outcome, trial=number, trials=2, error=error)
+        for number, (outcome, error) in enumerate([("errored", "no reply"), ("failed", "KeyError: 7")], 1)
+    ]
+    assert "✗ Test 1: 0 of 2 trials passed" in text_of(*trials)
