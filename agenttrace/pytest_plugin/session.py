@@ -80,11 +80,18 @@ class FinishedRun:
     failed: bool = False
 
 
-def finished(texts: Iterable[str], config: pytest.Config, began: float) -> FinishedRun:
-    """Keep what all tests scored as one run in the store of their traces."""
+def finished(
+    texts: Iterable[str], config: pytest.Config, began: float, *, interrupted: bool = False
+) -> FinishedRun:
+    """Keep what all tests scored as one run in the store of their traces.
+
+    One that Control-C or ``-x`` ended is `interrupted`: what it lacks was not run, and it is no baseline.
+    """
     rows = [row for text in texts for row in strict_json(text)]
     rows.sort(key=lambda row: (row["result"]["example"]["name"], row["result"]["trial"]))
     report = _report_of(rows, config, began)
+    if interrupted:
+        report = replace(report, metadata={**report.metadata, "interrupted": True})
     lines = [*_scorer_lines(report), *_keep(report, rows), *_update(rows)]
     not_run = report.counts.get("not_run", 0)
     if not_run:
@@ -129,7 +136,9 @@ def _comparison(
         for line in comparison_lines(compare_runs(baseline, record)):
             yield line.text
     path = config.getoption("agenttrace_save_baseline")
-    if path is not None:
+    if path is not None and not record.is_complete:
+        lines.append(f"no baseline was written to {path}: the run was interrupted")
+    elif path is not None:
         try:
             write_baseline(record, path)
             lines.append(f"the baseline is in {path}")

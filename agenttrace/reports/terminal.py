@@ -17,7 +17,14 @@ from agenttrace.core.score import Score, mean_values
 from agenttrace.core.text import error_line
 from agenttrace.reports.diff_width import fitted_diff
 from agenttrace.reports.text import Line, broken_line, plain, safe, safe_line, value_text
-from agenttrace.reports.trials import reasons, share_of_trials, times, trials_block, trials_together
+from agenttrace.reports.trials import (
+    reasons,
+    share_of_trials,
+    times,
+    trials_block,
+    trials_together,
+    worst_outcome,
+)
 
 WIDTH = 80
 SHORT_RULE = "  " + "-" * 40
@@ -154,7 +161,7 @@ def _result(result: ScoringResult, width: int | None) -> Iterator[Line]:
 
 def _trials(trials: Sequence[ScoringResult], width: int | None) -> Iterator[Line]:
     """The trials of one example as one block; one line and the values where all passed."""
-    worst = next((word for word in ("errored", "failed", "not_run") if _has(trials, word)), "passed")
+    worst = worst_outcome(trials)
     mark, _, style = _WORDS[worst]
     name = trials[0].name
     title = f"{mark} Test {trials[0].position + 1}: {share_of_trials(trials)}"
@@ -165,10 +172,6 @@ def _trials(trials: Sequence[ScoringResult], width: int | None) -> Iterator[Line
     yield from trials_block(trials, partial(detail_lines, width=width))
     yield Line(SHORT_RULE)
     yield Line("")
-
-
-def _has(trials: Sequence[ScoringResult], outcome: str) -> bool:
-    return any(trial.outcome == outcome for trial in trials)
 
 
 def _title(title: str, about: str, style: str, width: int | None) -> Line:

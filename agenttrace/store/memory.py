@@ -255,6 +255,7 @@ class MemoryStore(Store, KeepsUnsent):
             return sorted((p, a, len(v)) for (p, a), v in self._datasets.items() if project in (None, p))
 
     def trace_reads(self) -> TraceReads:
+        """What answers queries for traces: it looks at every trace."""
         from agenttrace.store.searched import every_trace  # recording needs none of it
 
         return every_trace(self)

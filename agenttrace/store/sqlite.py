@@ -341,6 +341,7 @@ class SQLiteStore(Store, KeepsUnsent):
                 raise StoreError(f"{self.path} cannot be written: {cause}") from cause
 
     def trace_reads(self) -> IndexReads:
+        """What answers queries for traces: a side index beside the file, which readers keep."""
         from agenttrace.store.index_reads import IndexReads  # recording needs none of it
 
         return IndexReads.of(self.path, self.busy_timeout)

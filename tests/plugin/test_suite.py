@@ -64,6 +64,17 @@ class TestABaseline:
         assert project.code == 0, lines
         assert any("no worse than main (run " in line for line in lines)
 
+    def test_is_no_run_that_ended_early_whose_rest_was_not_run(self, project):
+        project.write("test_shop.py", SHOP + MARKED)
+        project.run("--agenttrace-save-baseline=main.json")
+        baseline = project.path / "main.json"
+        before = baseline.read_bytes()
+        project.write("refunds.yaml", EXAMPLES.replace("order: 7, amount: 12}}", "order: 7, amount: 13}}"))
+        lines = project.run("-x", "--agenttrace-baseline=main.json", "--agenttrace-save-baseline=main.json")
+        assert "no baseline was written to main.json: the run was interrupted" in lines
+        assert baseline.read_bytes() == before
+        assert "1 of 1 example got worse, 1 not run" in lines
+
     def test_that_is_not_there_is_an_error_before_any_test(self, project):
         project.write("test_shop.py", SHOP + MARKED)
         project.run("--agenttrace-baseline=none.json")
