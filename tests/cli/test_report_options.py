@@ -212,7 +212,7 @@ def test_control_c_prints_writes_and_stores_what_finished(examples, tmp_path):
         env={**os.environ, "AGENTTRACE_STORE": str(tmp_path / "traces.db")},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
     assert ran.returncode == 130, ran.stderr
