@@ -2,36 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
-from agenttrace.cli.baseline_option import (
-    baseline_before,
-    baseline_options,
-    comparison_with,
-    save_as_baseline,
-)
+from agenttrace.cli.baseline_options import BaselineOptions, baseline_options, comparison_with
 from agenttrace.cli.limit_options import LimitOptions, limit_options
 from agenttrace.cli.loading import load_function, load_scorer, warn_of_misspelt_tools
 from agenttrace.cli.main import INTERRUPTED
 from agenttrace.cli.progress import shown_progress
 from agenttrace.cli.report_options import ReportFiles, finish, report_options
-from agenttrace.cli.selection_options import selection_options
+from agenttrace.cli.selection_options import SelectionOptions, selection_options
 from agenttrace.cli.store_option import store_option
 from agenttrace.cli.suite_options import SuiteOptions, suite_options
-from agenttrace.cli.update import update_file, update_options
+from agenttrace.cli.update_options import UpdateOptions, update_options
 from agenttrace.core.example import Example
 from agenttrace.core.protocols import Scorer
 from agenttrace.core.report import EvaluationFailed, EvaluationInterrupted, EvaluationReport
 from agenttrace.core.run_comparison import RunRecord
-from agenttrace.datasets.selection import selected
 from agenttrace.evaluation.assertion import checked_requirements, examples_in, require_passed
 from agenttrace.evaluation.evaluate import run_evaluation
 from agenttrace.evaluation.requirement import Requirement
 from agenttrace.evaluation.run import TIMEOUT, EvaluationOptions
+from agenttrace.scoring.redacted import redacted_report
 from agenttrace.tracer import Tracer
 
 FAILED = 1
@@ -88,15 +83,13 @@ def eval_run(
     timeout: float,
     limits: LimitOptions,
     require: tuple[str, ...],
-    baseline: str | None,
-    save_baseline: str | None,
+    selection: SelectionOptions,
+    baseline: BaselineOptions,
+    update: UpdateOptions,
     quiet: bool,
+    suite: SuiteOptions,
     files: ReportFiles,
     store: str | None,
-    suite: SuiteOptions,
-    update: bool,
-    yes: bool,
-    **selection: Any,
 ) -> int:
     """Evaluate the examples of FILE (YAML, JSON, JSONL, CSV); exit with 0 passed, 1 failed, 2 errored."""
     examples, scorers, function = _loaded(file, selection, scorer_names, function_name)
@@ -104,7 +97,7 @@ def eval_run(
         examples, scorers, require or None, model=model, trials=limits.trials
     )
     tracer = Tracer(project_name=project or Path(file).stem, store=store)
-    before = baseline_before(baseline, examples, tracer)
+    before = baseline.run_before(examples, tracer)
     try:
         limits.say_estimate(tracer.store, tracer.project_name, len(examples))
         with shown_progress(limits.at_most(len(examples)), quiet=quiet) as progress:
@@ -122,20 +115,19 @@ def eval_run(
     except EvaluationInterrupted as interruption:
         report, code = interruption.report, INTERRUPTED
     tracer.flush(timeout=5.0)
-    comparison = comparison_with(before, report)
-    code = finish(report, code, files, tracer.redaction, comparison)
-    if save_baseline is not None:
-        save_as_baseline(report, save_baseline)
-    if update and code != INTERRUPTED:
-        update_file(file, report, scorers, yes=yes, to_stderr=files.use_stdout)
+    redacted = redacted_report(report, tracer.redaction)
+    code = finish(report, redacted, code, files, comparison_with(before, redacted))
+    baseline.save(redacted)
+    if code != INTERRUPTED:
+        update.apply(file, report, scorers, to_stderr=files.use_stdout)
     return code if suite.show(report) else code or FAILED
 
 
 def _loaded(
-    file: str, selection: Mapping[str, Any], scorer_names: Sequence[str], function_name: str | None
+    file: str, selection: SelectionOptions, scorer_names: Sequence[str], function_name: str | None
 ) -> tuple[list[Example], list[Scorer], Callable[..., Any] | None]:
     """The examples of a file, the scorers and the agent by their names, checked as far as they can be."""
-    examples = selected(examples_in(file), **selection)
+    examples = selection.of(examples_in(file))
     scorers = [load_scorer(name) for name in scorer_names]
     if not scorers and not any(example.scorers for example in examples):
         raise click.UsageError("there are no scorers; give --scorer NAME, or scorers: in FILE")

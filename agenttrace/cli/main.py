@@ -51,7 +51,13 @@ class LazyGroup(click.Group):
 
 @click.group(
     cls=LazyGroup,
-    lazy={"demo": "agenttrace.cli.demo:demo", "schema": "agenttrace.cli.schema:schema"},
+    lazy={
+        "demo": "agenttrace.cli.demo:demo",
+        "schema": "agenttrace.cli.schema:schema",
+        "sessions": "agenttrace.cli.tables:sessions",
+        "tools": "agenttrace.cli.tables:tools",
+        "scores": "agenttrace.cli.tables:scores",
+    },
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.version_option(__version__, prog_name="agenttrace")
@@ -64,6 +70,9 @@ def cli() -> None:
     lazy={
         "list": "agenttrace.cli.traces_list:traces_list",
         "show": "agenttrace.cli.traces_show:traces_show",
+        "delete": "agenttrace.cli.traces_delete:traces_delete",
+        "export": "agenttrace.cli.traces_export:traces_export",
+        "vacuum": "agenttrace.cli.traces_vacuum:traces_vacuum",
     },
 )
 def traces() -> None:

@@ -29,8 +29,6 @@ from agenttrace.reports import (
 )
 from agenttrace.reports.markdown import STEP_SUMMARY
 from agenttrace.reports.text import Line, safe
-from agenttrace.scoring.redacted import redacted_report
-from agenttrace.tracing.redaction import Redaction
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -66,17 +64,12 @@ class ReportFiles:
             if reason is not None:
                 raise click.BadParameter(f"{path}: {reason}", param_hint=f"--{format_name}")
 
-    def write(
-        self, report: EvaluationReport, redaction: Redaction, comparison: Sequence[str] = ()
-    ) -> list[str]:
-        """Write the files, without secrets, as the store keeps them; returns what could not be written.
+    def write(self, report: EvaluationReport, comparison: Sequence[str] = ()) -> list[str]:
+        """Write the files; returns what could not be written. Redact the report first, as the store does.
 
         `comparison` are lines about this run and a baseline, for the Markdown.
         """
         failures: list[str] = []
-        if not self.targets:
-            return failures
-        report = redacted_report(report, redaction)
         for format_name, path in self.targets:
             try:
                 _write(path, _text_of(format_name, report, comparison))
@@ -110,27 +103,27 @@ def report_options(command: F) -> F:
 
 def finish(
     report: EvaluationReport,
+    redacted: EvaluationReport,
     code: int,
     files: ReportFiles,
-    redaction: Redaction,
     comparison: Sequence[Line] = (),
 ) -> int:
     """Print the report and its comparison with a baseline, write its files and the CI's step summary.
 
-    Returns the command's exit code.
-
-    A file that cannot be written after all makes the code 2 where it was 0; the report was printed by then.
+    Files and summary get the report without secrets, `redacted`; so `comparison` is of that one, too.
+    Returns the command's exit code: a file that cannot be written after all makes it 2 where it was 0; the
+    report was printed by then.
     """
     stream = sys.stderr if files.use_stdout else sys.stdout
     show(report_lines(report, terminal_width(stream)), stream)
     show(comparison, stream)
     lines = [line.text for line in comparison]
-    failures = files.write(report, redaction, lines)
+    failures = files.write(redacted, lines)
     for failure in failures:
         click.echo(f"Error: the report was not written to {safe(failure)}", err=True)
     try:
         if os.environ.get(STEP_SUMMARY):
-            append_step_summary(markdown_report(redacted_report(report, redaction), lines))
+            append_step_summary(markdown_report(redacted, lines))
     except OSError as error:
         click.echo(f"the step summary could not be written: {error}", err=True)
     return code or (2 if failures else 0)

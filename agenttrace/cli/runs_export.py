@@ -12,6 +12,7 @@ from agenttrace.core.report import EvaluationReport
 from agenttrace.evaluation.baseline import write_baseline
 from agenttrace.evaluation.run_file import write_run
 from agenttrace.evaluation.run_record import record_of_run
+from agenttrace.scoring.redacted import redacted_report
 from agenttrace.tracing.redaction import Redaction
 
 
@@ -40,6 +41,6 @@ def runs_export(run: str, output: str | None, baseline: bool, files: ReportFiles
         else:
             write_run(stored, output)
         click.echo(f"run {stored['run_id'][:12]} is in {output}", err=files.use_stdout)
-    failures = files.write(EvaluationReport.from_dict(stored), Redaction())
+    failures = files.write(redacted_report(EvaluationReport.from_dict(stored), Redaction()))
     if failures:
         raise AgentTraceError(f"the report was not written to {'; '.join(failures)}")

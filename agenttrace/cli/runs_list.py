@@ -14,7 +14,7 @@ from agenttrace.evaluation.run_reference import branch_of
 from agenttrace.reports.text import show, table_lines
 from agenttrace.reports.tree import duration_text
 
-HEAD = ("RUN", "STARTED", "NAME", "PROJECT", "BRANCH", "PASSED", "FAILED", "ERRORED", "DURATION")
+HEAD = ("RUN", "STARTED", "NAME", "PROJECT", "BRANCH", "PASSED", "FAILED", "ERRORED", "NOT RUN", "DURATION")
 
 
 @click.command("list")
@@ -54,5 +54,6 @@ def _row(run: RunSummary) -> tuple[str, ...]:
         str(run.passed),
         str(run.failed),
         str(run.errored),
+        str(run.not_run),
         duration_text(int(run.duration * 1e9)),
     )

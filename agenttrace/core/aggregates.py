@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from agenttrace.core.score import Mean, Score, mean_data, mean_values
 from agenttrace.statistics.clustered import clustered_standard_error, interval_of_mean
@@ -95,7 +95,8 @@ class ScorerSummary:
 
     `mean` is None where no result has a value; `standard_error` is that of the mean, clustered by example,
     and None for fewer than two examples. `outcomes` counts its scores, `pass_rate` is over the results that
-    it did not skip, in which a result without its score, because the agent failed, is no pass.
+    it did not skip, in which a result without any score, because the agent failed, is no pass. Results that
+    have other scores alone do not count: the scorer is that of single examples.
     """
 
     name: str
@@ -233,9 +234,12 @@ class ReportSummary:
         }
 
 
-def trials_by_example(results: Iterable[Trial]) -> list[list[Trial]]:
+T = TypeVar("T", bound=Trial)
+
+
+def trials_by_example(results: Iterable[T]) -> list[list[T]]:
     """Return the results of each example, in the order in which the examples first occur."""
-    groups: dict[int, list[Trial]] = {}
+    groups: dict[int, list[T]] = {}
     for result in results:
         groups.setdefault(result.position, []).append(result)
     return list(groups.values())
@@ -252,11 +256,16 @@ def tags_of(example: Any) -> tuple[str, ...]:
 
 
 def passes_of_scorer(trials: Iterable[Trial], name: str) -> list[bool]:
-    """Return whether each trial passed one scorer: those that it skipped are left out; no score is no
-    pass."""
+    """Return whether each trial passed one scorer.
+
+    Those that it skipped are left out, and those that have other scores alone: it is another example's. A
+    trial without any score, because its agent failed, is no pass.
+    """
     passes = []
     for trial in trials:
         score = next((score for score in trial.scores if score.name == name), None)
+        if score is None and trial.scores:
+            continue
         if score is None or score.outcome != "skipped":
             passes.append(score is not None and score.passed)
     return passes
@@ -273,7 +282,7 @@ def _example(trials: Sequence[Trial]) -> ExampleSummary:
         pass_rate=_rate([trials]),
         pass_at={k: pass_at_k(n, passes, k) for k in ks},
         pass_hat={k: pass_hat_k(n, passes, k) for k in ks},
-        means=mean_values((score for trial in trials for score in trial.scores), n),
+        means=mean_values(trial.scores for trial in trials),
     )
 
 
@@ -286,7 +295,7 @@ def _scorers(groups: Sequence[Sequence[Trial]]) -> tuple[ScorerSummary, ...]:
 
 
 def _each_scorer(groups: Sequence[Sequence[Trial]]) -> Iterator[ScorerSummary]:
-    total = sum(map(len, groups))
+    means = mean_values(trial.scores for trials in groups for trial in trials)
     by_name: dict[str, list[list[Score]]] = {}
     for place, trials in enumerate(groups):
         for trial in trials:
@@ -298,7 +307,7 @@ def _each_scorer(groups: Sequence[Sequence[Trial]]) -> Iterator[ScorerSummary]:
         yield ScorerSummary(
             name=name,
             gate=any(score.gate for score in scores),
-            mean=mean_values(scores, total).get(name),
+            mean=means.get(name),
             standard_error=clustered_standard_error(values),
             outcomes=Counter(score.outcome for score in scores),
             pass_rate=PassRate.of([passes_of_scorer(trials, name) for trials in groups]),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, Unpack, overload
 from uuid import uuid4
 
 from agenttrace.core.errors import ConfigError, DatasetError
-from agenttrace.core.score import Mean, Score, mean_data, mean_values
+from agenttrace.core.score import Mean, Score, asked_counts, mean_data, mean_values
 from agenttrace.core.text import described, error_line, short_line
 
 if TYPE_CHECKING:
@@ -239,17 +239,19 @@ class EvaluationReport(Sequence[ScoringResult]):
 
     @property
     def passed(self) -> bool:
-        """Whether there are results and all of them passed."""
-        return bool(self.results) and all(result.success for result in self.results)
+        """Whether there are results, all of them passed, and the run was not interrupted."""
+        is_whole = bool(self.results) and not self.metadata.get("interrupted")
+        return is_whole and all(result.success for result in self.results)
 
     @property
     def means(self) -> dict[str, Mean]:
         """The mean value of each scorer over the results that it gave a value for, by its name.
 
         Each is a number that knows, and prints, over how many of how many results it is: an agent that raised
-        has no scores, and a skipped or errored score has no value. A scorer without any value is not there.
+        has no scores, and a skipped or errored score has no value. Results that have only the scores of other
+        scorers are not among them: it is one of single examples. A scorer without any value is not there.
         """
-        return mean_values((score for result in self.results for score in result.scores), len(self))
+        return mean_values(result.scores for result in self.results)
 
     def summary(self) -> ReportSummary:
         """The results in numbers: by scorer, by example and by tag, with intervals, pass@k and pass^k."""
@@ -261,10 +263,10 @@ class EvaluationReport(Sequence[ScoringResult]):
     def mean_lines(self) -> list[str]:
         """A line for each scorer: ``Tool Order: mean 0.93 over 9 of 10``."""
         means = self.means
-        names = dict.fromkeys(score.name for result in self.results for score in result.scores)
+        asked = asked_counts(result.scores for result in self.results)
         return [
-            f"{name}: mean {means[name]}" if name in means else f"{name}: no value in any of {len(self)}"
-            for name in names
+            f"{name}: mean {means[name]}" if name in means else f"{name}: no value in any of {count}"
+            for name, count in asked.items()
         ]
 
     @property

@@ -10,12 +10,12 @@ if TYPE_CHECKING:
     from agenttrace.statistics.proportions import Interval
 
 ChangeKind = Literal[
-    "worse", "errored", "not run", "less stable", "better", "steadier", "new", "gone", "same"
+    "worse", "errored", "not_run", "less_stable", "better", "steadier", "new", "gone", "same"
 ]
 """What became of an example, by its trials that could be judged; see `compare_runs`."""
 
 CHANGE_KINDS: tuple[ChangeKind, ...] = (
-    *("worse", "errored", "not run", "less stable"),
+    *("worse", "errored", "not_run", "less_stable"),
     *("gone", "new", "better", "steadier", "same"),
 )
 """All kinds, the worst first: the order in which changes are listed."""
@@ -203,7 +203,7 @@ class RunComparison:
     @property
     def regressions(self) -> tuple[ExampleChange, ...]:
         """What fails a test against a baseline: examples that are worse, errored, or were not run."""
-        return self.of_kind("worse", "errored", "not run")
+        return self.of_kind("worse", "errored", "not_run")
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-safe data: no inputs, outputs or arguments."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import traceback
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from itertools import chain
 from typing import Any, Literal
 
 from agenttrace.core.changed import changed
@@ -165,13 +167,29 @@ class Mean(float):
         return f"{round(float(self), 4)} over {self.count} of {self.total}"
 
 
-def mean_values(scores: Iterable[Score], total: int) -> dict[str, Mean]:
-    """Return each scorer's mean over the scores that have a value, by its name; `total` were asked for."""
+def asked_counts(results: Iterable[Sequence[Score]]) -> dict[str, int]:
+    """Return for how many results each scorer was asked, by its name; `results` are the scores of each.
+
+    A result without any score, because the agent raised, is one that every scorer was asked for; one with
+    other scores alone is not: the scorer is another example's.
+    """
+    counts: Counter[str] = Counter()
+    without = 0
+    for scores in results:
+        without += not scores
+        counts.update(score.name for score in scores)
+    return {name: count + without for name, count in counts.items()}
+
+
+def mean_values(results: Iterable[Sequence[Score]]) -> dict[str, Mean]:
+    """Return each scorer's mean over the scores that have a value, by its name, of all it was asked for."""
+    results = list(results)
     values: dict[str, list[float]] = {}
-    for score in scores:
+    for score in chain.from_iterable(results):
         if score.value is not None:
             values.setdefault(score.name, []).append(score.value)
-    return {name: Mean(math.fsum(each) / len(each), len(each), total) for name, each in values.items()}
+    asked = asked_counts(results)
+    return {name: Mean(math.fsum(each) / len(each), len(each), asked[name]) for name, each in values.items()}
 
 
 def mean_data(means: Mapping[str, Mean]) -> dict[str, Any]:

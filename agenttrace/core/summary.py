@@ -48,7 +48,10 @@ class TraceSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSummary:
-    """One line of a list of evaluation runs. `duration` is in seconds."""
+    """One line of a list of evaluation runs. `duration` is in seconds.
+
+    `not_run` results there are not, because the run was interrupted, or ended by a budget or `stop_after`.
+    """
 
     run_id: str
     name: str
@@ -60,6 +63,12 @@ class RunSummary:
     failed: int
     errored: int
     metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def not_run(self) -> int:
+        """How many results there are not, of those that were asked for."""
+        count = self.metadata.get("not_run")
+        return count if isinstance(count, int) else 0
 
     @classmethod
     def of(cls, run_id: str, report: EvaluationReport) -> RunSummary:

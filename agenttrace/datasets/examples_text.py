@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from agenttrace.core.errors import DatasetError
 from agenttrace.core.json_reader import InvalidJSON, strict_json
 from agenttrace.datasets.files import FileContent, read_content, write_content
@@ -124,7 +126,7 @@ def _nodes(text: str, kind: str, path: Path) -> dict[int, Node]:
         items = list(_json_lines(text, path))
     else:
         if kind == "yaml":
-            root = yaml_nodes(text) if isinstance(parse_yaml(text, path).data, dict) else None
+            root = _yaml_root(text, path)
         else:
             blank = without_comments(text)
             try:
@@ -143,6 +145,17 @@ def _nodes(text: str, kind: str, path: Path) -> dict[int, Node]:
             raise DatasetError("two examples begin in this line; give each its own", path=path, line=line + 1)
         nodes[line + 1] = item
     return nodes
+
+
+def _yaml_root(text: str, path: Path) -> Node | None:
+    if not isinstance(parse_yaml(text, path).data, dict):
+        return None
+    try:
+        return yaml_nodes(text)
+    except yaml.MarkedYAMLError as error:  # libyaml reads more than Python's own reader, such as some tabs
+        mark = error.problem_mark
+        line = None if mark is None else mark.line + 1
+        raise DatasetError(f"its layout cannot be edited: {error.problem}", path=path, line=line) from None
 
 
 def _json_lines(text: str, path: Path) -> list[Node]:

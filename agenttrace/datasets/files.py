@@ -103,7 +103,7 @@ def write_content(path: Path, before: FileContent, text: str) -> None:
 
 
 def _replace(path: Path, content: bytes, mode: int | None = None) -> None:
-    temporary = path.with_name(f".{path.name}.{uuid4().hex[:8]}.tmp")
+    temporary = path.parent / f".{path.name}.{uuid4().hex[:8]}.tmp"  # not with_name: "." has none
     try:
         with temporary.open("xb") as file:
             file.write(content)

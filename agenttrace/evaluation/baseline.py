@@ -6,14 +6,15 @@ import os
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from agenttrace.core.errors import ConfigError, DatasetError
 from agenttrace.core.example import Example
 from agenttrace.core.json_reader import strict_json
 from agenttrace.core.jsonable import readable_json
+from agenttrace.core.numbers import is_number
 from agenttrace.core.protocols import Store
-from agenttrace.core.report import EvaluationReport
+from agenttrace.core.report import EvaluationReport, ResultOutcome
 from agenttrace.core.run_comparison import ExampleRecord, RunRecord
 from agenttrace.datasets.files import read_text, write_text
 from agenttrace.evaluation.compare_runs import compare_runs
@@ -36,6 +37,7 @@ Baseline = str | Path | EvaluationReport
 """A branch, a run (id or its beginning, ``last``, name), the path of a file, or a report."""
 
 VERSION = 1
+OUTCOMES = frozenset(get_args(ResultOutcome))
 _KEY = "agenttrace_baseline"
 _LARGEST = 64 * 1024 * 1024
 _DECIMALS = 6
@@ -112,7 +114,7 @@ def read_baseline(path: str | Path) -> RunRecord:
         )
     try:
         return _record(data, os.fspath(path))
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise ConfigError(
             f"the baseline {path} is damaged: {type(error).__name__} {error}; {HOW_TO_SAVE}"
         ) from None
@@ -136,13 +138,19 @@ def _record(data: Mapping[str, Any], path: str) -> RunRecord:
 
 
 def _example(row: Mapping[str, Any], position: int) -> ExampleRecord:
+    here = f"in example {position + 1}:"
     outcomes = tuple(row["outcomes"])
-    values = {
-        name: tuple(None if value is None else float(value) for value in values)
-        for name, values in row["values"].items()
-    }
-    if not all(isinstance(one, str) for one in (row["fingerprint"], *outcomes)):
-        raise TypeError(f"in example {position + 1}: fingerprint and outcomes are texts")
+    values = {name: tuple(values) for name, values in row["values"].items()}
+    if not isinstance(row["fingerprint"], str):
+        raise TypeError(f"{here} the fingerprint is a text")
+    if not outcomes or isinstance(row["outcomes"], str) or not set(outcomes) <= OUTCOMES:
+        raise ValueError(f"{here} outcomes are of {', '.join(sorted(OUTCOMES))}")
+    if not all(
+        value is None or (is_number(value) and 0 <= value <= 1) for one in values.values() for value in one
+    ):
+        raise ValueError(f"{here} values are numbers from 0 to 1")
+    if not all(isinstance(one, str | None) for one in (row.get("name"), row.get("id"))):
+        raise TypeError(f"{here} name and id are texts")
     return ExampleRecord(
         fingerprint=row["fingerprint"],
         example_id=row.get("id"),

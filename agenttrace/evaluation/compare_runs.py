@@ -33,9 +33,9 @@ def compare_runs(before: RunRecord, after: RunRecord) -> RunComparison:
     its trials that could be judged:
 
     - *worse*: all trials passed, and none does; or the rate fell with p < 0.05 (Fisher's exact test)
-    - *less stable*: all trials passed, and only some do
+    - *less_stable*: all trials passed, and only some do
     - *better*, *steadier*: the mirror of these two
-    - *errored*: a trial could not be judged; *not run*: none was run, because the run ended before
+    - *errored*: a trial could not be judged; *not_run*: none was run, because the run ended before
     - *new*: not in the run before, or not judged there; *gone*: not in the run after
     - *same*: everything else
 
@@ -114,7 +114,7 @@ def _change(
         fails = before.judged - before.passes, after.judged - after.passes
         p_value = fisher_exact(before.passes, fails[0], after.passes, fails[1])
     return ExampleChange(
-        kind=_kind(before, after, p_value) if after is not None else ("gone" if is_complete else "not run"),
+        kind=_kind(before, after, p_value) if after is not None else ("gone" if is_complete else "not_run"),
         before=before,
         after=after,
         matched_by=matched_by,
@@ -127,13 +127,13 @@ def _kind(before: ExampleRecord | None, after: ExampleRecord, p_value: float | N
     if "errored" in after.outcomes:
         return "errored"
     if not after.judged:
-        return "not run"
+        return "not_run"
     if before is None or not before.judged:
         return "new"
     was, now = before.passes / before.judged, after.passes / after.judged
     is_significant = p_value is not None and p_value < SIGNIFICANT
     if now < was:
-        return "worse" if (now == 0 and was == 1) or is_significant else "less stable" if was == 1 else "same"
+        return "worse" if (now == 0 and was == 1) or is_significant else "less_stable" if was == 1 else "same"
     if now > was:
         return "better" if (now == 1 and was == 0) or is_significant else "steadier" if now == 1 else "same"
     return "same"

@@ -77,12 +77,14 @@ def pass_power(results: Sequence[ScoringResult], measure: str, k: int) -> Measur
 def mean_of(results: Sequence[ScoringResult], scorer: str) -> Measured:
     """Return the mean value of a scorer.
 
-    A result whose agent failed has no score and counts 0; a skipped one does not count.
+    A result whose agent failed has no score and counts 0; a skipped one does not count, nor one that has
+    other scores alone.
     """
     clusters = [values_of(trials, scorer) for trials in trials_by_example(results)]
     values = [value for cluster in clusters for value in cluster]
-    missing = sum(not any(score.name == scorer for score in result.scores) for result in results)
-    counts = f"over {len(values)} of {len(results)}"
+    missing = sum(not result.scores for result in results)
+    asked = missing + sum(any(score.name == scorer for score in result.scores) for result in results)
+    counts = f"over {len(values)} of {asked}"
     if missing:
         counts += f", {missing} without a score as 0"
     mean = sum(values) / len(values) if values else 0.0
@@ -90,12 +92,18 @@ def mean_of(results: Sequence[ScoringResult], scorer: str) -> Measured:
 
 
 def values_of(trials: Sequence[Trial], scorer: str) -> list[float]:
-    """Return a scorer's values over trials: 0 where there is no score, none where it skipped or errored."""
+    """Return a scorer's values over trials.
+
+    A trial without any score has 0; one that it skipped, where it errored, or that has other scores alone has
+    none.
+    """
     values = []
     for trial in trials:
         score = next((score for score in trial.scores if score.name == scorer), None)
-        if score is None:
+        if score is None and not trial.scores:
             values.append(0.0)
+        elif score is None:
+            continue
         elif score.value is not None:
             values.append(score.value)
     return values

@@ -131,17 +131,18 @@ class Evaluation:
         check_needs(chosen, scorers_of)
         store, trials_by = store_of(options.get("store"), tracer), options.get("trials_by")
         name, project = options.get("eval_run_name"), options.get("project_name") or project_of(tracer)
+        places = None if trials_by is None else examples_of_trials(chosen, trials_by)
+        suite_facts = run_metadata(
+            chosen, _all_scorers(chosen, scorers_of), function=function, trials=trials, trial_of=places
+        )
         estimate = budget and estimate_of(store, project=project, name=name, examples=len(chosen))
         header = _RunHeader(
             name=name,
             project=project,
             model=_name_of(model),
             metadata=options.get("metadata") or {},
-            facts={
-                **run_metadata(chosen, _all_scorers(chosen, scorers_of), function=function, trials=trials),
-                **({} if estimate is None else {"estimate": estimate}),
-            },
-            places=None if trials_by is None else examples_of_trials(chosen, trials_by),
+            facts={**suite_facts, **({} if estimate is None else {"estimate": estimate})},
+            places=places,
         )
         return cls(engine, header, store, _redaction_of(tracer), tracer)
 
@@ -164,7 +165,7 @@ class Evaluation:
         try:
             yield
         except BaseException as error:
-            report = self.header.report(self.engine, interrupted=True, not_run=self.engine.missing)
+            report = self.header.report(self.engine, interrupted=True)
             self._keep(report)
             if isinstance(error, Interrupted | KeyboardInterrupt):
                 raise EvaluationInterrupted(report) from None
@@ -204,6 +205,8 @@ class _RunHeader:
     def report(self, engine: Engine, **more: Any) -> EvaluationReport:
         """Return a report of the results so far."""
         results = engine.results()
+        if engine.missing:
+            more["not_run"] = engine.missing
         return EvaluationReport(
             results=results if self.places is None else as_trials(results, self.places),
             name=self.name or _run_name(self.started_ns),

@@ -13,7 +13,7 @@ from agenttrace.core.jsonable import jsonable
 from agenttrace.core.protocols import Scorer, name_of_model
 from agenttrace.evaluation.fingerprints import dataset_fingerprint, fingerprint_of
 from agenttrace.evaluation.git_revision import git_revision
-from agenttrace.scoring.scorer_options import changed_options
+from agenttrace.scoring.scorer_options import ABSENT, option_value, options_of
 from agenttrace.version import __version__
 
 _LARGEST_FILE = 64 * 1024 * 1024
@@ -22,16 +22,23 @@ _OPTION_LENGTH = 500
 
 
 def run_metadata(
-    examples: Sequence[Example], scorers: Iterable[Scorer], *, function: Any, trials: int
+    examples: Sequence[Example],
+    scorers: Iterable[Scorer],
+    *,
+    function: Any,
+    trials: int,
+    trial_of: Sequence[int] | None = None,
 ) -> dict[str, Any]:
     """Return JSON data that tells two runs apart, or says that they may be compared.
 
     ``git`` (commit, branch, dirty), ``dataset`` (fingerprint, number of examples; file and its sha256 where
     all came from one), ``examples`` (for each its fingerprint, and its id where the user gave one),
     ``function``, ``scorers`` (name, class, the options that are not its defaults), ``trials``, ``versions``.
-    What is not known is left out.
+    What is not known is left out. With `trial_of` (of which one each example is a trial, by number from 0)
+    ``examples`` has the first trial of each, so that it has one entry for each position of the results.
     """
     prints = [fingerprint_of(example) for example in examples]
+    firsts = {place: at for at, place in reversed(list(enumerate(trial_of or range(len(examples)))))}
     data: dict[str, Any] = {
         "git": git_revision(),
         "dataset": {
@@ -39,10 +46,7 @@ def run_metadata(
             "examples": len(prints),
             **_file_of(examples),
         },
-        "examples": [
-            {"fingerprint": print_, **({"id": example.example_id} if _has_own_id(example) else {})}
-            for print_, example in zip(prints, examples, strict=True)
-        ],
+        "examples": [_identity(examples[firsts[place]], prints[firsts[place]]) for place in sorted(firsts)],
         "function": None if function is None else _name_of(function),
         "scorers": [_description(scorer) for scorer in scorers],
         "trials": trials,
@@ -51,9 +55,10 @@ def run_metadata(
     return {name: value for name, value in data.items() if value is not None}
 
 
-def _has_own_id(example: Example) -> bool:
-    """Whether the id was given: one that was made up tells nothing about another run."""
-    return "example_id" in example.model_fields_set
+def _identity(example: Example, fingerprint: str) -> dict[str, str]:
+    """By what an example is known in another run; an id that was made up tells nothing there."""
+    has_own_id = "example_id" in example.model_fields_set
+    return {"fingerprint": fingerprint, **({"id": example.example_id} if has_own_id else {})}
 
 
 def _file_of(examples: Sequence[Example]) -> dict[str, Any]:
@@ -87,11 +92,24 @@ def _name_of(function: Any) -> str:
 def _description(scorer: Scorer) -> dict[str, Any]:
     kind = type(scorer)
     described: dict[str, Any] = {"name": scorer.name, "class": f"{kind.__module__}.{kind.__qualname__}"}
-    options = {name: _readable(value) for name, value in changed_options(scorer).items()}
+    options = {
+        name: _readable(value)
+        for name, default in options_of(kind)
+        if (value := option_value(scorer, name)) is not default and not _equal(value, default)
+    }
     # A scorer that is no class of options still has the threshold that its verdicts are made with.
     options.setdefault("threshold", getattr(scorer, "threshold", None))
     described["options"] = options
     return described
+
+
+def _equal(value: Any, default: Any) -> bool:
+    if value is ABSENT or (default is None and value in ({}, (), [])):
+        return True
+    try:
+        return bool(value == default)
+    except Exception:  # choke-point: values of the user's compare as they like
+        return False
 
 
 def _readable(value: Any) -> Any:

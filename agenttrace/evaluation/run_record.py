@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from agenttrace.core.errors import AgentTraceError
-from agenttrace.core.example import Example
+from agenttrace.core.aggregates import trials_by_example
 from agenttrace.core.jsonable import clean_text
-from agenttrace.core.report import EvaluationReport
+from agenttrace.core.report import EvaluationReport, ScoringResult
 from agenttrace.core.run_comparison import ExampleRecord, RunRecord
 from agenttrace.evaluation.fingerprints import dataset_fingerprint, fingerprint_of
 from agenttrace.tracing.redaction import Redaction
@@ -17,87 +15,37 @@ from agenttrace.tracing.redaction import Redaction
 _SHOWN_ID = 8
 
 
-@dataclass(frozen=True, slots=True)
-class _Score:
-    """What a record needs of a score."""
+def record_of_report(report: EvaluationReport, *, label: str | None = None) -> RunRecord:
+    """Return what a comparison needs of a report; `label` is how messages call the run.
 
-    name: str
-    value: float | None
-    outcome: str
-    reason: str
-    diff: str | None
-    lower_is_better: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _Trial:
-    """What a record needs of one trial of one example."""
-
-    example: ExampleRecord
-    outcome: str
-    error: str | None
-    scores: Sequence[_Score]
-
-
-def record_of_report(report: EvaluationReport, *, redaction: Redaction | None = None) -> RunRecord:
-    """Return what a comparison needs of a report; names are redacted, as they are in the store."""
-    rules = redaction or Redaction()
-    trials = [
-        _Trial(
-            ExampleRecord(
-                fingerprint=fingerprint_of(result.example),
-                example_id=result.example.example_id
-                if "example_id" in result.example.model_fields_set
-                else None,
-                name=None if result.name is None else str(rules.inside(clean_text(result.name))),
-                position=result.position,
-            ),
-            result.outcome,
-            result.error,
-            [_Score(s.name, s.value, s.outcome, s.reason, s.diff, s.lower_is_better) for s in result.scores],
-        )
-        for result in report.results
-    ]
-    record = _record(trials, report.metadata, report.run_id)
-    return replace(
-        record,
+    Fingerprints and ids of the examples are those in the report's metadata, which were taken before anything
+    was redacted; a report without them has those of its examples. Names are redacted, as they are in the
+    store.
+    """
+    prints = prints_of(report.metadata)
+    examples = [_example(trials, prints) for trials in trials_by_example(report.results)]
+    scores = [score for result in report.results for score in result.scores]
+    git, dataset = report.metadata.get("git"), report.metadata.get("dataset")
+    fingerprint = dataset.get("fingerprint") if isinstance(dataset, Mapping) else None
+    return RunRecord(
+        label=label or f"run {report.run_id[:_SHOWN_ID]}",
+        run_id=report.run_id,
         name=report.name,
         project=report.project,
         model=report.model,
         started_ns=report.started_ns,
+        examples=tuple(examples),
+        scorers=tuple(dict.fromkeys(score.name for score in scores)),
+        lower_is_better=frozenset(score.name for score in scores if score.lower_is_better),
+        git=git if isinstance(git, Mapping) else {},
+        dataset=fingerprint or dataset_fingerprint(example.fingerprint for example in examples),
+        is_complete=not report.metadata.get("interrupted"),
     )
 
 
 def record_of_run(run: Mapping[str, Any], label: str | None = None) -> RunRecord:
     """Return what a comparison needs of a run that `Store.run` returned; `label` is how messages call it."""
-    trials = [
-        _Trial(
-            _stored_example(entry, run["metadata"]),
-            entry["outcome"],
-            entry["error"],
-            [
-                _Score(
-                    score["name"],
-                    score["value"],
-                    score["outcome"],
-                    score["reason"],
-                    score.get("diff"),
-                    bool(score.get("lower_is_better")),
-                )
-                for score in entry["scores"]
-            ],
-        )
-        for entry in run["results"]
-    ]
-    record = _record(trials, run["metadata"], run["run_id"])
-    return replace(
-        record,
-        label=label or record.label,
-        name=run["name"],
-        project=run["project"],
-        model=run["model"],
-        started_ns=run["started_ns"],
-    )
+    return record_of_report(EvaluationReport.from_dict(run), label=label)
 
 
 def prints_of(metadata: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -109,51 +57,14 @@ def prints_of(metadata: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return list(examples) if is_ours and examples is not None else []
 
 
-def _stored_example(entry: Mapping[str, Any], metadata: Mapping[str, Any]) -> ExampleRecord:
-    position, prints = entry["position"], prints_of(metadata)
-    if position < len(prints):
-        fingerprint, example_id = prints[position]["fingerprint"], prints[position].get("id")
-    else:
-        fingerprint, example_id = _fingerprint_of(entry["example"]), entry["example"].get("example_id")
-    return ExampleRecord(
-        fingerprint=fingerprint, example_id=example_id, name=entry["name"], position=position
-    )
-
-
-def _fingerprint_of(fields: Mapping[str, Any]) -> str:
-    """The fingerprint of a stored example, whose other fields may be redacted into what no example has."""
-    names = ("input", "expected_output", "expected_tools", "context")
-    try:
-        return fingerprint_of(Example.from_dict({name: fields.get(name) for name in names}))
-    except AgentTraceError:
-        return fingerprint_of(Example(expected_output={name: fields.get(name) for name in names}))
-
-
-def _record(trials: Iterable[_Trial], metadata: Mapping[str, Any], run_id: str) -> RunRecord:
-    by_position: dict[int, list[_Trial]] = {}
-    lower: set[str] = set()
-    scorers: dict[str, None] = {}
-    for trial in trials:
-        by_position.setdefault(trial.example.position, []).append(trial)
-        scorers.update(dict.fromkeys(score.name for score in trial.scores))
-        lower.update(score.name for score in trial.scores if score.lower_is_better)
-    examples = [_example(some) for some in by_position.values()]
-    git, dataset = metadata.get("git"), metadata.get("dataset")
-    fingerprint = dataset.get("fingerprint") if isinstance(dataset, Mapping) else None
-    return RunRecord(
-        label=f"run {run_id[:_SHOWN_ID]}",
-        run_id=run_id,
-        examples=tuple(examples),
-        scorers=tuple(scorers),
-        lower_is_better=frozenset(lower),
-        git=git if isinstance(git, Mapping) else {},
-        dataset=fingerprint or dataset_fingerprint(example.fingerprint for example in examples),
-        is_complete=not metadata.get("interrupted"),
-    )
-
-
-def _example(trials: Sequence[_Trial]) -> ExampleRecord:
+def _example(trials: Sequence[ScoringResult], prints: Sequence[Mapping[str, Any]]) -> ExampleRecord:
     """One example's trials together."""
+    first = trials[0]
+    if first.position < len(prints):
+        fingerprint, example_id = prints[first.position]["fingerprint"], prints[first.position].get("id")
+    else:
+        own_id = "example_id" in first.example.model_fields_set
+        fingerprint, example_id = fingerprint_of(first.example), first.example.example_id if own_id else None
     names = dict.fromkeys(score.name for trial in trials for score in trial.scores)
     values = {
         name: tuple(
@@ -161,11 +72,14 @@ def _example(trials: Sequence[_Trial]) -> ExampleRecord:
         )
         for name in names
     }
-    bad = next((trial for trial in trials if trial.outcome != "passed"), None)
-    failed = [score for score in bad.scores if score.outcome in ("failed", "errored")] if bad else []
+    bad = next((trial for trial in trials if not trial.success), None)
+    failed = [s for s in bad.scores if s.gate and s.outcome in ("failed", "errored")] if bad else []
     error = ((bad.error if bad else None) or "").strip().splitlines()[-1:]
-    return replace(
-        trials[0].example,
+    return ExampleRecord(
+        fingerprint=fingerprint,
+        example_id=example_id,
+        name=None if first.name is None else str(Redaction().inside(clean_text(first.name))),
+        position=first.position,
         outcomes=tuple(trial.outcome for trial in trials),
         values=values,
         why=error[0] if error else next((score.reason for score in failed), None),

@@ -70,6 +70,8 @@ def _difference(passed: ScoringResult, failed: ScoringResult) -> tuple[Culprit, 
     before, after = _calls(passed), _calls(failed)
     if (before is None) != (after is None):
         return "unknown", "the calls of one trial were not recorded"
+    if before is None and (passed.trace_id or failed.trace_id):
+        return "unknown", "the calls are in the store, and not in this report"
     try:
         calls = _first_difference(before or (), after or ())
     except AgentTraceError as error:

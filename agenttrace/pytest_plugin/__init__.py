@@ -165,7 +165,8 @@ class _Results:
         if self.rows:
             from agenttrace.pytest_plugin.session import finished
 
-            self.run = finished(self.rows, self.config, self.began)
+            stopped = session.exitstatus == pytest.ExitCode.INTERRUPTED or session.shouldfail
+            self.run = finished(self.rows, self.config, self.began, interrupted=bool(stopped))
             if self.run.failed and session.exitstatus == pytest.ExitCode.OK:
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
         if self._directory is not None:

@@ -16,8 +16,10 @@ from agenttrace.evaluation.agent_run import Run
 from agenttrace.evaluation.assertion import require_passed
 from agenttrace.evaluation.run import Evaluation
 from agenttrace.pytest_plugin.session import hand_over
+from agenttrace.pytest_plugin.suite import store_named
 from agenttrace.reports.tree import trace_lines
 from agenttrace.scorers import ToolOrderScorer
+from agenttrace.scoring.redacted import redacted_report
 from agenttrace.tracing.capture import Capture, capture
 
 
@@ -63,7 +65,8 @@ class Checks:
         if (expected is None) == (example is None):
             raise ConfigError("check takes the calls that are expected, or example=, one of them")
         wanted = Example(name=self._item.name, expected_tools=expected) if example is None else example
-        evaluation = Evaluation.of([wanted], [ToolOrderScorer()] if scorers is None else scorers)
+        chosen = [ToolOrderScorer()] if scorers is None else scorers
+        evaluation = Evaluation.of([wanted], chosen, store=store_named(self._item.config))
         trace = self.trace
         names = [call.name for call in trace.tool_calls]
         evaluation.engine.run_of = lambda one: Run(
@@ -72,7 +75,8 @@ class Checks:
         evaluation.engine.run()
         report = evaluation.report()
         note(self._item, report, evaluation)
-        return require_passed(report)
+        require_passed(redacted_report(report, evaluation.redaction))  # pytest writes its text to files
+        return report
 
     def attach(self, trace: Trace | None = None, title: str = "trace") -> None:
         """Add a trace to the test's report, which is shown where the test fails: what was recorded so far."""

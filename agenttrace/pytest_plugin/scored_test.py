@@ -24,7 +24,9 @@ from agenttrace.pytest_plugin.checks import note
 from agenttrace.pytest_plugin.examples import Quarantine, options_of
 from agenttrace.pytest_plugin.suite import named_as, store_named, suite_of
 from agenttrace.scoring.apply import users_traceback
+from agenttrace.scoring.redacted import redacted_report
 from agenttrace.tracing.capture import Capture, capture
+from agenttrace.tracing.redaction import Redaction
 
 
 def scored(item: pytest.Function, test: Callable[..., Any], example: Example) -> Callable[..., Any]:
@@ -154,12 +156,11 @@ class _MarkedTest:
         self.results.extend(report.results)
         self._last = evaluation
         if error is not None and self.trials == 1:
-            self._noted_report()
+            self._noted_report(evaluation)
             raise error
 
-    def _noted_report(self) -> EvaluationReport:
+    def _noted_report(self, evaluation: Evaluation) -> EvaluationReport:
         """The report of all trials, noted for JUnit and for the run of all tests."""
-        evaluation = self._last or self.evaluation(None)
         if self.why_not_run is not None:
             not_run = ScoringResult(example=self.example, outcome="not_run", error=self.why_not_run)
             self.results.append(replace(not_run, source=self.example.source))
@@ -172,10 +173,11 @@ class _MarkedTest:
     def settle(self) -> None:
         """Pass or fail; a failure in quarantine, or one that the baseline has too, is an expected one."""
         __tracebackhide__ = True
-        report = self._noted_report()
+        evaluation = self._last or self.evaluation(None)
+        report = self._noted_report(evaluation)
         if len(self.results) == 1 and self.why_not_run is not None:
             pytest.skip(f"not run: {self.why_not_run}")
-        text = self._failure(report)
+        text = self._failure(report, evaluation.redaction)
         if self.quarantine is None:
             if text:
                 pytest.fail(text, pytrace=False)
@@ -187,10 +189,10 @@ class _MarkedTest:
         if text:
             pytest.xfail(f"in quarantine until {accepted}; {text.partition(chr(10))[0]}")
 
-    def _failure(self, report: EvaluationReport) -> str:
-        """The text of the failure, or an empty one."""
+    def _failure(self, report: EvaluationReport, redaction: Redaction) -> str:
+        """The text of the failure, or an empty one; without secrets, because pytest writes it to files."""
         try:
-            require_passed(report, self.requirements)
+            require_passed(redacted_report(report, redaction), self.requirements)
         except EvaluationFailed as failure:
             text = str(failure)
         else:

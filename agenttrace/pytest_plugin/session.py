@@ -11,7 +11,7 @@ import pytest
 
 from agenttrace.core.errors import AgentTraceError, error_text
 from agenttrace.core.json_reader import strict_json
-from agenttrace.core.jsonable import to_json
+from agenttrace.core.jsonable import jsonable, to_json
 from agenttrace.core.protocols import HasPath, Store, optional
 from agenttrace.core.report import EvaluationReport, ScoringResult
 from agenttrace.core.run_comparison import RunRecord
@@ -30,6 +30,7 @@ from agenttrace.reports.terminal import relative_source
 from agenttrace.reports.text import safe_line
 from agenttrace.scoring.redacted import redacted_report
 from agenttrace.store import open_store
+from agenttrace.tracing.redaction import Redaction
 
 _MEMORY_STORES: dict[int, Store] = {}
 """The stores of this process that have no path, by their `id`: only this process can write to them."""
@@ -50,6 +51,7 @@ def hand_over(item: pytest.Item, report: EvaluationReport, evaluation: Evaluatio
     if item.config.getoption("agenttrace_update"):
         change = change_of(report.results, evaluation.engine.scorers)
         analyses["change"] = None if change is None else change.to_dict()
+    facts = evaluation.redaction.inside(jsonable(dict(evaluation.header.facts)))
     for result in redacted_report(named_as(item, report), evaluation.redaction).results:
         row = result.to_dict()
         path = None if has_path is None else str(has_path.path)
@@ -59,7 +61,7 @@ def hand_over(item: pytest.Item, report: EvaluationReport, evaluation: Evaluatio
                 "project": report.project,
                 "path": path,
                 "store": id(store),
-                "facts": evaluation.header.facts,
+                "facts": facts,
                 "baseline": suite_of(item.config).baseline_reference(item.config),
                 **analyses,
             }
@@ -78,11 +80,18 @@ class FinishedRun:
     failed: bool = False
 
 
-def finished(texts: Iterable[str], config: pytest.Config, began: float) -> FinishedRun:
-    """Keep what all tests scored as one run in the store of their traces."""
+def finished(
+    texts: Iterable[str], config: pytest.Config, began: float, *, interrupted: bool = False
+) -> FinishedRun:
+    """Keep what all tests scored as one run in the store of their traces.
+
+    One that Control-C or ``-x`` ended is `interrupted`: what it lacks was not run, and it is no baseline.
+    """
     rows = [row for text in texts for row in strict_json(text)]
     rows.sort(key=lambda row: (row["result"]["example"]["name"], row["result"]["trial"]))
     report = _report_of(rows, config, began)
+    if interrupted:
+        report = replace(report, metadata={**report.metadata, "interrupted": True})
     lines = [*_scorer_lines(report), *_keep(report, rows), *_update(rows)]
     not_run = report.counts.get("not_run", 0)
     if not_run:
@@ -127,7 +136,9 @@ def _comparison(
         for line in comparison_lines(compare_runs(baseline, record)):
             yield line.text
     path = config.getoption("agenttrace_save_baseline")
-    if path is not None:
+    if path is not None and not record.is_complete:
+        lines.append(f"no baseline was written to {path}: the run was interrupted")
+    elif path is not None:
         try:
             write_baseline(record, path)
             lines.append(f"the baseline is in {path}")
@@ -169,7 +180,7 @@ def _report_of(rows: Iterable[Mapping[str, Any]], config: pytest.Config, began: 
         results=tuple(results),
         name=run_name(config),
         project=project_name(projects, config),
-        model=config.getoption("agenttrace_model"),
+        model=Redaction().inside(config.getoption("agenttrace_model")),
         started_ns=int(began * 1e9),
         duration=time.time() - began,
         metadata=_metadata_of(rows, config),
@@ -183,12 +194,14 @@ def _metadata_of(rows: Iterable[Mapping[str, Any]], config: pytest.Config) -> di
     scorers = {to_json(one): one for fact in facts.values() for one in fact["scorers"]}
     first = next(iter(facts.values()))
     prints = [one["fingerprint"] for one in examples]
+    not_run = sum(row["result"]["outcome"] == "not_run" for row in rows)
     return {
         **{name: first[name] for name in ("git", "versions") if name in first},
         "dataset": {"fingerprint": dataset_fingerprint(prints), "examples": len(prints)},
         "examples": examples,
         "scorers": list(scorers.values()),
-        "pytest": [str(argument) for argument in config.invocation_params.args],
+        "pytest": Redaction().inside([str(argument) for argument in config.invocation_params.args]),
+        **({"not_run": not_run} if not_run else {}),
     }
 
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final
 
+from agenttrace.core.aggregates import trials_by_example
 from agenttrace.core.report import EvaluationReport, ResultOutcome, ScoringResult
 from agenttrace.reports.terminal import detail_lines, label, why
 from agenttrace.reports.text import Line, plain
-
-_WORST_FIRST: Final[tuple[ResultOutcome, ...]] = ("failed", "errored", "not_run", "passed")
+from agenttrace.reports.trials import share_of_trials, worst_outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +23,7 @@ class ExampleResults:
     @property
     def outcome(self) -> ResultOutcome:
         """The worst of its trials: failed, errored, not run, passed."""
-        outcomes = {result.outcome for result in self.results}
-        return next(outcome for outcome in _WORST_FIRST if outcome in outcomes)
+        return worst_outcome(self.results)
 
     @property
     def not_passed(self) -> tuple[ScoringResult, ...]:
@@ -36,12 +34,11 @@ class ExampleResults:
     @property
     def why(self) -> str:
         """Why the example did not pass, on one line; of several trials also how many did."""
-        passes = sum(result.success for result in self.results)
         first = next(iter(self.not_passed), None)
         reason = "" if first is None else why(first) or ("not run" if self.outcome == "not_run" else "")
         if len(self.results) == 1:
             return reason
-        return "; ".join(filter(None, (f"{passes} of {len(self.results)} trials passed", reason)))
+        return "; ".join(filter(None, (share_of_trials(self.results), reason)))
 
     def detail_lines(self) -> Iterator[Line]:
         """What is wrong in full; of several trials, those that say the same once, under their numbers."""
@@ -58,13 +55,11 @@ class ExampleResults:
 
 def by_example(report: EvaluationReport) -> list[ExampleResults]:
     """The results of a report, the trials of each example together, in the order of the examples."""
-    groups: dict[int, list[ScoringResult]] = {}
-    for result in report.results:
-        groups.setdefault(result.position, []).append(result)
-    names = Counter(label(results[0]) for results in groups.values())
+    groups = trials_by_example(report.results)
+    names = Counter(label(results[0]) for results in groups)
     used: Counter[str] = Counter()
     examples = []
-    for results in groups.values():
+    for results in groups:
         name = label(results[0])
         used[name] += 1
         unique = f"{name} ({used[name]})" if names[name] > 1 else name

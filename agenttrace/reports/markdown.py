@@ -7,9 +7,9 @@ mention, link, image or HTML in it has an effect.
 from __future__ import annotations
 
 import html
-import math
 import os
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from agenttrace.core.report import EvaluationReport
@@ -60,24 +60,18 @@ def markdown_report(report: EvaluationReport, comparison: Sequence[str] = (), *,
 
 
 def scorer_rows(report: EvaluationReport) -> list[ScorerRow]:
-    """A row for each scorer of the report.
-
-    A mean is over the scores with a value, of all for which the scorer was asked: results without any score,
-    such as those of an agent that raised, are among them.
-    """
-    without = sum(not result.scores for result in report.results)
-    by_name: dict[str, list[tuple[float | None, str]]] = {}
+    """A row for each scorer of the report; `EvaluationReport.means` says what a mean is over."""
+    means = report.means
+    outcomes: dict[str, Counter[str]] = {}
     for result in report.results:
         for score in result.scores:
-            by_name.setdefault(score.name, []).append((score.value, score.outcome))
+            outcomes.setdefault(score.name, Counter())[score.outcome] += 1
     rows = []
-    for name, some in by_name.items():
-        values = [value for value, _ in some if value is not None]
-        outcomes = [outcome for _, outcome in some]
-        words = [word for word in ("passed", "failed", "errored", "skipped") if word in outcomes]
-        over = f"over {len(values)} of {len(some) + without}"
-        mean = f"{math.fsum(values) / len(values):.2f} {over}" if values else "no value"
-        rows.append((name, mean, ", ".join(f"{outcomes.count(word)} {word}" for word in words)))
+    for name, counts in outcomes.items():
+        mean = means.get(name)
+        text = "no value" if mean is None else f"{float(mean):.2f} over {mean.count} of {mean.total}"
+        words = [word for word in ("passed", "failed", "errored", "skipped") if counts[word]]
+        rows.append((name, text, ", ".join(f"{counts[word]} {word}" for word in words)))
     return rows
 
 

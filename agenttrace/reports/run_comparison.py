@@ -27,8 +27,8 @@ _HEAD = ("SCORER", "BEFORE", "AFTER", "CHANGE", "WORSE", "BETTER", "CHANCE")
 _MARKS: dict[ChangeKind, tuple[str, str]] = {
     "worse": ("✗", "red"),
     "errored": ("!", "yellow"),
-    "not run": ("?", "yellow"),
-    "less stable": ("~", "yellow"),
+    "not_run": ("?", "yellow"),
+    "less_stable": ("~", "yellow"),
     "gone": ("-", ""),
     "new": ("+", ""),
     "better": ("✓", "green"),
@@ -36,6 +36,7 @@ _MARKS: dict[ChangeKind, tuple[str, str]] = {
 }
 _DIFF_STYLES = {"✓": "green", "~": "yellow", "-": "red", "+": "cyan", "!": "red"}
 _WORDS: dict[ChangeKind, str] = {"worse": "got worse", "better": "got better", "same": "the same"}
+"""How a headline says a kind, where it is not its own name."""
 
 
 def comparison_text(comparison: RunComparison, *, width: int = WIDTH) -> str:
@@ -48,7 +49,7 @@ def regression_line(comparison: RunComparison) -> str:
     if not comparison.regressions:
         return safe_line(f"nothing got worse than {comparison.before.label}")
     first, label = comparison.regressions[0], comparison.before.label
-    counts = _counts(comparison, ("worse", "errored", "not run"))
+    counts = _counts(comparison, ("worse", "errored", "not_run"))
     than = counts.replace("got worse", f"got worse than {label}")
     than = than if first.kind == "worse" else f"{counts} (compared with {label})"
     return safe_line(f"{than}: {first.label}: {_what(first, comparison)}", 300)
@@ -88,7 +89,7 @@ def _counts(comparison: RunComparison, kinds: Sequence[ChangeKind]) -> str:
         count = comparison.counts.get(kind, 0)
         if count:
             of = "" if parts else f" of {total} example{'' if total == 1 else 's'}"
-            parts.append(f"{count}{of} {_WORDS.get(kind, kind)}")
+            parts.append(f"{count}{of} {_WORDS.get(kind, _word(kind))}")
     return ", ".join(parts)
 
 
@@ -148,7 +149,7 @@ def _verdict(record: ExampleRecord) -> str:
 def _change(change: ExampleChange, comparison: RunComparison) -> Iterator[Line]:
     mark, style = _MARKS.get(change.kind, ("·", ""))
     edited = " (its input or expectation was edited)" if change.is_changed else ""
-    text = f"{mark} {safe_line(change.label, 60)}: {change.kind}{edited}; {_what(change, comparison)}"
+    text = f"{mark} {safe_line(change.label, 60)}: {_word(change.kind)}{edited}; {_what(change, comparison)}"
     yield Line(text.rstrip("; "), style)
     record = change.after
     if record is None or change.kind in ("better", "steadier"):
@@ -182,4 +183,9 @@ def _share(record: ExampleRecord) -> str:
 
 
 def _outcomes(record: ExampleRecord) -> str:
-    return ", ".join(dict.fromkeys(record.outcomes)) or "not run"
+    return ", ".join(dict.fromkeys(map(_word, record.outcomes))) or "not run"
+
+
+def _word(name: str) -> str:
+    """A kind of change, or an outcome, as it is printed."""
+    return name.replace("_", " ")

@@ -17,7 +17,14 @@ from agenttrace.core.score import Score, mean_values
 from agenttrace.core.text import error_line
 from agenttrace.reports.diff_width import fitted_diff
 from agenttrace.reports.text import Line, broken_line, plain, safe, safe_line, value_text
-from agenttrace.reports.trials import reasons, share_of_trials, times, trials_block, trials_together
+from agenttrace.reports.trials import (
+    reasons,
+    share_of_trials,
+    times,
+    trials_block,
+    trials_together,
+    worst_outcome,
+)
 
 WIDTH = 80
 SHORT_RULE = "  " + "-" * 40
@@ -154,7 +161,7 @@ def _result(result: ScoringResult, width: int | None) -> Iterator[Line]:
 
 def _trials(trials: Sequence[ScoringResult], width: int | None) -> Iterator[Line]:
     """The trials of one example as one block; one line and the values where all passed."""
-    worst = next((word for word in ("errored", "failed", "not_run") if _has(trials, word)), "passed")
+    worst = worst_outcome(trials)
     mark, _, style = _WORDS[worst]
     name = trials[0].name
     title = f"{mark} Test {trials[0].position + 1}: {share_of_trials(trials)}"
@@ -167,10 +174,6 @@ def _trials(trials: Sequence[ScoringResult], width: int | None) -> Iterator[Line
     yield Line("")
 
 
-def _has(trials: Sequence[ScoringResult], outcome: str) -> bool:
-    return any(trial.outcome == outcome for trial in trials)
-
-
 def _title(title: str, about: str, style: str, width: int | None) -> Line:
     room = (width or WIDTH) - len(title) - len(about)
     return Line(f"{title}{' ' * max(room, 3)}{about}" if about else title, style)
@@ -181,7 +184,7 @@ def _values(results: Sequence[ScoringResult]) -> Iterator[Line]:
     if len(results) == 1:
         texts = [f"{safe_line(score.name, 80)} {_short(score)}" for score in results[0].scores]
     else:
-        means = mean_values((score for result in results for score in result.scores), len(results))
+        means = mean_values(result.scores for result in results)
         texts = [f"{safe_line(name, 80)}: mean {mean}" for name, mean in means.items()]
     if texts:
         yield Line(f"    {' · '.join(texts)}", "dim")
@@ -282,7 +285,8 @@ def interruption_line(report: EvaluationReport) -> str:
     not_run = report.metadata.get("not_run")
     what = "the examples that are not listed"
     if isinstance(not_run, int):
-        what = f"{not_run} of {not_run + len(report)}"
+        ran = len(report) - report.counts.get("not_run", 0)
+        what = f"{not_run} of {not_run + ran}"
     return f"interrupted: {what} were not run"
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
+from typing import Final
 
-from agenttrace.core.report import ScoringResult
+from agenttrace.core.report import ResultOutcome, ScoringResult
 from agenttrace.matching.flips import flip_among
 from agenttrace.reports.text import Line, safe_line
 
+_WORST_FIRST: Final[tuple[ResultOutcome, ...]] = ("failed", "errored", "not_run", "passed")
 _SHOWN_REASONS = 5
 _SHOWN_TRIALS = 8
 
@@ -23,6 +25,12 @@ def trials_together(results: Sequence[ScoringResult]) -> Iterator[list[ScoringRe
 def share_of_trials(trials: Sequence[ScoringResult]) -> str:
     """``4 of 6 trials passed``."""
     return f"{sum(trial.success for trial in trials)} of {len(trials)} trials passed"
+
+
+def worst_outcome(trials: Sequence[ScoringResult]) -> ResultOutcome:
+    """The worst of some trials, as one result is judged by its scores: failed, errored, not run, passed."""
+    outcomes = {trial.outcome for trial in trials}
+    return next(outcome for outcome in _WORST_FIRST if outcome in outcomes)
 
 
 def reasons(trials: Sequence[ScoringResult]) -> list[list[ScoringResult]]:

@@ -9,7 +9,7 @@ from typing import Any
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.protocols import Scorer
 from agenttrace.core.text import shorten
-from agenttrace.scoring.scorer_options import changed_options
+from agenttrace.scoring.scorer_options import option_value, options_of
 
 _MOST_CHARACTERS = 60
 
@@ -50,10 +50,10 @@ def _names(scorer: Scorer, first: Scorer) -> Iterator[str]:
 
 
 def _differing(scorer: Scorer, first: Scorer) -> Iterator[tuple[str, str]]:
-    """The options that are plain values, and that the first scorer has not or has otherwise."""
-    theirs = changed_options(first)
-    for option, value in changed_options(scorer).items():
-        if isinstance(value, bool | int | float | str) and theirs.get(option) != value:
+    """The options of its class that it keeps as plain values, where the first scorer has others."""
+    for option, _ in options_of(type(scorer)):
+        value = option_value(scorer, option)
+        if isinstance(value, bool | int | float | str) and option_value(first, option) != value:
             yield option, str(value)
 
 

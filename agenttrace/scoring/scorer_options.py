@@ -1,4 +1,4 @@
-"""`changed_options`: the options that a scorer was made with and that are not its class's defaults."""
+"""The options that a scorer was made with, as far as it keeps them: by name, with their defaults."""
 
 from __future__ import annotations
 
@@ -8,42 +8,26 @@ from typing import Any
 
 from agenttrace.core.protocols import Scorer
 
-_OWN_NAMES = frozenset({"self", "options", "args", "kwargs", "name"})
-_ABSENT = inspect.Parameter.empty
+ABSENT: Any = inspect.Parameter.empty
+"""In place of a default where an option has none, and of a value that the scorer does not keep."""
 
-
-def changed_options(scorer: Scorer) -> dict[str, Any]:
-    """Return the options by name, as far as the scorer keeps them as attributes of their names."""
-    return {
-        name: value
-        for name, default in _options(type(scorer))
-        if (value := _option(scorer, name)) is not default and not _equal(value, default)
-    }
-
-
-def _option(scorer: Scorer, name: str) -> Any:
-    """An option's value: an attribute of the scorer of that name, or of what chooses its calls."""
-    value = getattr(scorer, name, _ABSENT)
-    return getattr(getattr(scorer, "selection", None), name, _ABSENT) if value is _ABSENT else value
+_NOT_OPTIONS = frozenset({"self", "options", "args", "kwargs", "name"})
 
 
 @lru_cache(maxsize=256)
-def _options(kind: type) -> tuple[tuple[str, Any], ...]:
-    """The options that a class of scorers takes, each with its default; `empty` where there is none."""
+def options_of(kind: type) -> tuple[tuple[str, Any], ...]:
+    """The options that a class of scorers takes, each with its default."""
     try:
         parameters = inspect.signature(kind).parameters.values()
     except (TypeError, ValueError):
         return ()
-    options = [(p.name, p.default) for p in parameters if p.name not in _OWN_NAMES]
+    options = [(p.name, p.default) for p in parameters if p.name not in _NOT_OPTIONS]
     if any(p.kind is p.VAR_KEYWORD for p in parameters):
         options += [("agent", None), ("attempts", "count"), ("names", {}), ("tools", None)]
     return tuple((name, default) for name, default in options if not name.startswith("_"))
 
 
-def _equal(value: Any, default: Any) -> bool:
-    if value is _ABSENT or (default is None and value in ({}, (), [])):
-        return True
-    try:
-        return bool(value == default)
-    except Exception:  # choke-point: values of the user's compare as they like
-        return False
+def option_value(scorer: Scorer, name: str) -> Any:
+    """An option's value: an attribute of the scorer of that name, or of what chooses its calls."""
+    value = getattr(scorer, name, ABSENT)
+    return getattr(getattr(scorer, "selection", None), name, ABSENT) if value is ABSENT else value

@@ -18,9 +18,12 @@ def fisher_exact(a: int, b: int, c: int, d: int) -> float:
     if min(a, b, c, d) < 0:
         raise ValueError(f"counts are from 0, got {a!r}, {b!r}, {c!r}, {d!r}")
     here, there, passed = a + b, c + d, a + c
-
-    def ways(x: int) -> int:
-        return comb(here, x) * comb(there, passed - x)
-
-    tables = [ways(x) for x in range(max(0, passed - there), min(here, passed) + 1)]
-    return sum(count for count in tables if count <= ways(a)) / sum(tables)
+    least, most = max(0, passed - there), min(here, passed)
+    observed = comb(here, a) * comb(there, c)
+    ways = comb(here, least) * comb(there, passed - least)
+    total = as_rare = 0
+    for x in range(least, most + 1):  # each from the one before: a product of two numbers anew takes long
+        total += ways
+        as_rare += ways if ways <= observed else 0
+        ways = ways * (here - x) * (passed - x) // ((x + 1) * (there - passed + x + 1))
+    return as_rare / total

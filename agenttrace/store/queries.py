@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -200,15 +201,17 @@ def run(db: sqlite3.Connection, run_id: str) -> dict[str, Any]:
     """A run as `EvaluationReport.to_dict` gave it, with its ``run_id``."""
     row = db.execute(f"SELECT {_RUN_COLUMNS} FROM runs WHERE run_id = ?", (run_id,)).fetchone()
     summary = _run_summary(row)
-    total = summary.passed + summary.failed + summary.errored
     by_result: dict[int, list[Score]] = {}
     for result, *score in db.execute(
         f"SELECT result, {SCORE_COLUMNS} FROM scores WHERE run_id = ? ORDER BY id", (run_id,)
     ):
         by_result.setdefault(result, []).append(score_of(score))
-    results = db.execute(
+    rows = db.execute(
         f"SELECT result, {RESULT_COLUMNS} FROM results WHERE run_id = ? ORDER BY result", (run_id,)
     )
+    results = [result_of(row, by_result.get(result, ())) for result, *row in rows]
+    counts = Counter(passed=summary.passed, failed=summary.failed, errored=summary.errored)
+    counts.update(result["outcome"] for result in results if result["outcome"] == "not_run")
     return {
         "run_id": summary.run_id,
         "name": summary.name,
@@ -216,10 +219,10 @@ def run(db: sqlite3.Connection, run_id: str) -> dict[str, Any]:
         "model": summary.model,
         "started_ns": summary.started_ns,
         "duration": summary.duration,
-        "counts": {"passed": summary.passed, "failed": summary.failed, "errored": summary.errored},
-        **mean_data(mean_values((score for scores in by_result.values() for score in scores), total)),
+        "counts": dict(counts),
+        **mean_data(mean_values(by_result.get(place, ()) for place in range(len(results)))),
         "metadata": summary.metadata,
-        "results": [result_of(row, by_result.get(result, ())) for result, *row in results],
+        "results": results,
     }
 
 

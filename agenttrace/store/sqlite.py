@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from agenttrace.core.batch import Batch, Destination, Refusal, ScoreRow, Unsent, UnsentCounts
 from agenttrace.core.errors import ExportError, StoreError
@@ -38,6 +38,9 @@ from agenttrace.store.retention import DEFAULT_BYTES, delete_by_id, delete_run, 
 from agenttrace.store.rows import dataset_text, dataset_value
 from agenttrace.store.span_writes import FunctionIds, insert_tools, keep_spans
 from agenttrace.store.writer import Action, Unavailable, Writer
+
+if TYPE_CHECKING:
+    from agenttrace.store.index_reads import IndexReads
 
 T = TypeVar("T")
 
@@ -336,6 +339,12 @@ class SQLiteStore(Store, KeepsUnsent):
                 if in_memory is not None and self._fallback.occupied:
                     return in_memory()
                 raise StoreError(f"{self.path} cannot be written: {cause}") from cause
+
+    def trace_reads(self) -> IndexReads:
+        """What answers queries for traces: a side index beside the file, which readers keep."""
+        from agenttrace.store.index_reads import IndexReads  # recording needs none of it
+
+        return IndexReads.of(self.path, self.busy_timeout)
 
     def flush(self, timeout: float) -> bool:
         """Write what memory keeps to the file, if possible; returns True if everything is in the file."""

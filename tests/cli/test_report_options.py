@@ -86,6 +86,22 @@ def test_what_is_written_holds_no_secret(agenttrace, examples, tmp_path):
     assert "[redacted]" in text
 
 
+def test_a_comparison_that_is_written_holds_no_secret(agenttrace, examples, tmp_path, monkeypatch):
+    path = examples(1)
+    path.write_text(
+        path.read_text().replace("look]", "look], expected_output: Bearer abcdefghijklmnop0123 x")
+    )
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
+    run = ("eval", "run", path, *RUN, "--scorer", "ExactMatch")
+    agenttrace(*run, "--save-baseline", "b.json")
+    (tmp_path / "b.json").write_text((tmp_path / "b.json").read_text().replace('"failed"', '"passed"'))
+    agenttrace(*run, "--baseline", "b.json", "--md", "x.md")
+    for name in ("x.md", "summary.md"):
+        text = (tmp_path / name).read_text()
+        assert "1 of 1 example got worse" in text
+        assert "abcdefghijklmnop0123" not in text
+
+
 def test_stdout_has_the_file_alone_and_the_report_goes_to_stderr(agenttrace, examples):
     ran = agenttrace("eval", "run", examples(1), *RUN, "--json", "-")
     assert ran.code == 0
@@ -189,7 +205,8 @@ def test_control_c_prints_writes_and_stores_what_finished(examples, tmp_path):
     ran = subprocess.run(
         [
             *(sys.executable, "-m", "agenttrace", "eval", "run", "tests.yaml", *RUN),
-            *("--concurrency", "1", "--junit", "x.xml", "--json", "x.json"),
+            *("--concurrency", "1", "--junit", "x.xml", "--json", "x.json", "--md", "x.md"),
+            *("--save-baseline", "b.json"),
         ],
         cwd=tmp_path,
         env={**os.environ, "AGENTTRACE_STORE": str(tmp_path / "traces.db")},
@@ -210,6 +227,8 @@ def test_control_c_prints_writes_and_stores_what_finished(examples, tmp_path):
     (suite,) = ElementTree.parse(tmp_path / "x.xml").getroot()
     assert [case.get("name") for case in suite.iter("testcase")] == [*names, "(interrupted)"]
     assert data["metadata"]["interrupted"] is True
+    assert "no baseline was written to b.json: the run was interrupted" in ran.stderr
+    assert not (tmp_path / "b.json").exists()
     (run,) = open_store(str(tmp_path / "traces.db")).runs()
     assert run.run_id == data["run_id"]
     assert run.passed + run.failed == len(names)

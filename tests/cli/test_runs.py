@@ -37,6 +37,8 @@ def test_runs_are_listed_the_newest_first(agenttrace, store):
         "PASSED",
         "FAILED",
         "ERRORED",
+        "NOT",
+        "RUN",
         "DURATION",
     ]
     assert [line.split()[0] for line in lines[1:]] == [second.run_id[:12], first.run_id[:12]]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from agenttrace.core.example import Example
 from agenttrace.core.report import EvaluationReport, ScoringResult
 from agenttrace.core.score import Score
+from agenttrace.evaluation import Requirement
 from agenttrace.statistics import wilson_interval
 
 
@@ -108,3 +110,31 @@ def test_the_data_is_json_and_the_text_has_a_line_for_each_scorer_and_tag() -> N
     assert rest[0] == "pass^k 1: 0.375, 2: 0.25, 3: 0.125, 4: 0"
     assert rest[1].startswith("Order: mean 0.375 over 8 of 8, standard error 0.3")
     assert rest[2].startswith("tag paid: pass rate 0.75 (3 of 4; ")
+
+
+def test_a_scorer_of_single_examples_is_measured_over_those_alone() -> None:
+    shared, own = scored(1.0), scored(1.0, "Own")
+    rows = [(shared,), (shared, own), ()]
+    results = tuple(
+        ScoringResult(example=Example(), outcome="passed", position=place, scores=scores)
+        for place, scores in enumerate(rows)
+    )
+    made = EvaluationReport(results=results)
+    assert {name: repr(mean) for name, mean in made.means.items()} == {
+        "Order": "1.0 over 2 of 3",
+        "Own": "1.0 over 1 of 2",
+    }
+    rates = {one.name: (one.pass_rate.passed, one.pass_rate.total) for one in made.summary().scorers}
+    assert rates == {"Order": (2, 3), "Own": (1, 2)}
+    verdicts = [Requirement.parse(f"{word}(Own) >= 0.5").verdict(made) for word in ("mean", "pass_rate")]
+    assert [verdict.measured.value for verdict in verdicts] == [0.5, 0.5]
+    assert verdicts[0].measured.counts == "over 2 of 2, 1 without a score as 0"
+    passing = EvaluationReport(results=results[:2])
+    assert Requirement.parse("mean(Own) >= 1").holds(passing)
+    assert Requirement.parse("pass_rate(Own) >= 1").holds(passing)
+
+
+def test_an_interrupted_run_did_not_pass_whatever_its_results_say() -> None:
+    whole = report("pp")
+    assert whole.passed
+    assert not replace(whole, metadata={"interrupted": True}).passed

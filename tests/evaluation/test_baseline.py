@@ -6,13 +6,16 @@ import pytest
 
 from agenttrace import Client, Example, assert_test, assert_test_async, run_evaluation
 from agenttrace.core.errors import ConfigError
-from agenttrace.core.report import EvaluationFailed
+from agenttrace.core.report import EvaluationFailed, EvaluationReport, ScoringResult
 from agenttrace.core.score import Score
 from agenttrace.evaluation import run_metadata
 from agenttrace.evaluation.baseline import read_baseline, write_baseline
 from agenttrace.evaluation.compare_runs import compare_runs
+from agenttrace.evaluation.fingerprints import fingerprint_of
 from agenttrace.evaluation.run_record import record_of_report, record_of_run
+from agenttrace.scoring.redacted import redacted_report
 from agenttrace.store import MemoryStore
+from agenttrace.tracing.redaction import Redaction
 from tests.evaluation.evaluation_fakes import Answer, Does
 
 
@@ -144,6 +147,14 @@ def test_a_file_holds_no_values_and_compares_as_the_run_itself(store, tmp_path):
         assert_test(examples("a", wrong=["b"]), [Answer()], store=store, baseline=path)
 
 
+@pytest.mark.parametrize("path", [".", ".."])
+def test_a_directory_is_no_place_for_a_file(store, tmp_path, monkeypatch, path):
+    monkeypatch.chdir(tmp_path)
+    report = run_evaluation(examples("a"), [Answer()], store=store)
+    with pytest.raises(ConfigError, match="cannot be written"):
+        write_baseline(record_of_report(report), path)
+
+
 def test_a_file_has_one_line_an_example_in_the_order_of_names_and_is_the_same_again(store, tmp_path):
     report = run_evaluation(examples("b", "a", "c"), [Answer()], store=store)
     one, other = tmp_path / "one.json", tmp_path / "other.json"
@@ -172,6 +183,30 @@ def test_a_damaged_file_says_so(tmp_path, text, words):
         read_baseline(path)
 
 
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"values": {"Answer": [10**400]}},
+        {"values": {"Answer": ["nan"]}},
+        {"values": {"Answer": "11"}},
+        {"outcomes": "passed"},
+        {"outcomes": ["great"]},
+        {"outcomes": []},
+        {"name": {"a": 1}},
+        {"id": [1]},
+    ],
+    ids=lambda damage: str(damage)[:40],
+)
+def test_an_example_that_nobody_could_have_saved_is_damage(store, tmp_path, damage):
+    path = tmp_path / "main.json"
+    write_baseline(record_of_report(run_evaluation(examples("a"), [Answer()], store=store)), path)
+    data = json.loads(path.read_text())
+    data["examples"][0].update(damage)
+    path.write_text(json.dumps(data))
+    with pytest.raises(ConfigError, match=r"damaged: .* in example 1: "):
+        assert_test(examples("a"), [Answer()], store=store, baseline=path)
+
+
 def test_ids_are_compared_only_where_the_user_gave_them(store, tmp_path):
     own = Example(example_id="one", expected_output=1, actual_output=1)
     path = tmp_path / "b.json"
@@ -184,6 +219,35 @@ def test_runs_of_earlier_versions_without_fingerprints_can_be_compared(store):
     run = store.run(report.run_id)
     run["metadata"] = {}
     assert compare_runs(record_of_run(run), record_of_report(report)).counts == {"same": 1}
-    run["results"][0]["name"] = None
+    run["results"][0]["example"]["name"] = None
     run["results"][0]["example"]["example_id"] = "other"
     assert compare_runs(record_of_run(run), record_of_report(report)).matched_by == {"fingerprint": 1}
+
+
+def test_what_was_redacted_or_read_back_is_still_the_same_example(store):
+    secret = Example(name="login", input="Bearer abcdefghijklmnop0123", expected_output=1, actual_output=1)
+    report = run_evaluation([secret], [Answer()], store=store)
+    redacted = redacted_report(report, Redaction())
+    assert redacted[0].example.input != secret.input
+    for other in (redacted, EvaluationReport.from_dict(report.to_dict())):
+        (change,) = compare_runs(record_of_report(report), record_of_report(other)).changes
+        assert (change.is_changed, change.matched_by) == (False, "name")
+        assert change.after.example_id is None
+
+
+def test_recorded_runs_as_trials_have_the_fingerprint_of_their_own_example(store):
+    runs = [Example(name=name, input=name, expected_output=1, actual_output=1) for name in "aab"]
+    report = run_evaluation(runs, [Answer()], store=store, trials_by="name")
+    record = record_of_run(store.run(report.run_id))
+    assert [one.fingerprint for one in record.examples] == [fingerprint_of(runs[0]), fingerprint_of(runs[2])]
+    assert report.metadata["dataset"]["examples"] == 3
+
+
+def test_why_an_example_is_worse_is_no_reason_of_a_scorer_that_only_informs():
+    scores = (
+        Score.of("Style", 0.0, 0.5, reason="too long").informing(),
+        Score.of("Answer", 0.0, 0.5, reason="wrong"),
+    )
+    result = ScoringResult(example=Example(name="a"), outcome="failed", scores=scores)
+    (example,) = record_of_report(EvaluationReport(results=(result,))).examples
+    assert example.why == "wrong"

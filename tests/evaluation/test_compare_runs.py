@@ -36,8 +36,8 @@ def run(*examples, label="a run", **more):
         ("f", "f", "same"),
         ("p", "f", "worse"),
         ("ppp", "fff", "worse"),
-        ("ppp", "ppf", "less stable"),
-        ("p", "ppf", "less stable"),
+        ("ppp", "ppf", "less_stable"),
+        ("p", "ppf", "less_stable"),
         ("pppppppp", "pfffffff", "worse"),
         ("pf", "ff", "same"),
         ("pppppppf", "ffffffff", "worse"),
@@ -50,7 +50,7 @@ def run(*examples, label="a run", **more):
         ("e", "e", "errored"),
         ("e", "p", "new"),
         ("n", "f", "new"),
-        ("p", "n", "not run"),
+        ("p", "n", "not_run"),
         ("pn", "pn", "same"),
     ],
 )
@@ -66,12 +66,12 @@ def test_every_pair_of_rates_has_the_kind_that_the_rule_gives(before, after):
     kind = compare_runs(one, other).changes[0].kind
     backwards = compare_runs(other, one).changes[0].kind
     if not ap + af:
-        assert kind == "not run"
+        assert kind == "not_run"
     elif not bp + bf:
         assert kind == "new"
     else:
         fell = ap * (bp + bf) < bp * (ap + af)
-        assert (kind in ("worse", "less stable")) <= fell
+        assert (kind in ("worse", "less_stable")) <= fell
         assert (kind == "worse") == (fell and ((not bf and not ap) or fisher_exact(bp, bf, ap, af) < 0.05))
         mirror = {"worse": "better", "better": "worse"}
         assert kind not in mirror or backwards == mirror[kind]
@@ -107,7 +107,7 @@ def test_equal_examples_are_matched_in_their_order_and_what_is_left_is_new_or_go
     comparison = compare_runs(run(example("p"), example("f")), run(example("p"), example("p"), example("p")))
     assert [c.kind for c in comparison.changes] == ["new", "better", "same"]
     assert [c.kind for c in compare_runs(run(example("p")), run()).changes] == ["gone"]
-    assert [c.kind for c in compare_runs(run(example("p")), run(is_complete=False)).changes] == ["not run"]
+    assert [c.kind for c in compare_runs(run(example("p")), run(is_complete=False)).changes] == ["not_run"]
 
 
 ROWS = st.lists(st.tuples(st.sampled_from("abc "), st.sampled_from("xy"), st.sampled_from("pfe")), max_size=8)

@@ -137,6 +137,7 @@ class TestStopAfter:
         ]
         assert calls == ["0", "1", "2", "3"]
         assert report.counts == {"passed": 2, "failed": 2, "errored": 0, "not_run": 2}
+        assert report.metadata["not_run"] == 2
         line = str(failed.value).splitlines()[0]
         assert line.startswith(
             "2 of 6 were not run: 2 examples did not pass, and stop_after=2; 2 failed of 4"

@@ -74,6 +74,32 @@ def test_a_repository_without_commits_has_none_and_no_repository_is_none(tmp_pat
     assert git_revision("/") is None
 
 
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"ref: refs/heads/\0x\n",
+        b"\xff\xfe\0" * 2_000,
+        b"ref: ../../secret\n",
+        b"ref: refs/../../../secret\n",
+        b"",
+    ],
+)
+def test_a_damaged_repository_has_no_commit_and_stops_nothing(tmp_path, head):
+    (tmp_path / "secret").write_text("hunter2\n")
+    (tmp_path / "work" / ".git").mkdir(parents=True)
+    (tmp_path / "work" / ".git" / "HEAD").write_bytes(head)
+    revision = git_revision(tmp_path / "work")
+    assert revision is None or revision["commit"] is None
+
+
+def test_where_the_working_directory_is_gone_there_is_no_revision(tmp_path, monkeypatch):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    assert git_revision() is None
+
+
 def test_a_fingerprint_knows_no_id_date_name_or_recorded_run():
     one = Example(input={"a": 1, "b": 2}, expected_output=3, expected_tools=["x"])
     same = Example(

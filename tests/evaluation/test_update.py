@@ -53,6 +53,16 @@ def agent(order):
 SCORERS = [ToolOrderScorer()]
 
 
+def test_a_layout_that_only_libyaml_reads_is_an_error_that_says_where(tmp_path):
+    path = tmp_path / "tabs.yaml"
+    path.write_text(
+        "examples:\n- name: a\n  input: {order: 7}\n  expected_tools: [lookup,\t{refund: {amount: 1}}]\n"
+    )
+    report = run_evaluation(EvalDataset.from_file(path), SCORERS, function=agent, tracer=tracer)
+    with pytest.raises(DatasetError, match=r"tabs.yaml:4: its layout cannot be edited"):
+        updated(path, report, SCORERS)
+
+
 @pytest.fixture
 def file(tmp_path):
     path = tmp_path / "refunds.yaml"

@@ -8,7 +8,7 @@ import pytest
 
 from agenttrace.core.example import Example
 from agenttrace.core.marks import cut
-from agenttrace.core.report import ScoringResult
+from agenttrace.core.report import EvaluationReport, ScoringResult
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
 from agenttrace.matching.flips import flip_among
@@ -114,3 +114,10 @@ def test_the_text_names_the_trials() -> None:
     assert str(flip) == (
         "trial 2 failed and trial 1 passed: the scorer, for the same calls and the same output: Judge"
     )
+
+
+def test_trials_that_were_read_back_without_their_traces_do_not_blame_the_scorer() -> None:
+    same = [LOOKUP, REFUND]
+    results = (trial(1, True, same), trial(2, False, same))
+    stored = EvaluationReport.from_dict(EvaluationReport(results=results).to_dict())
+    assert culprit(*stored.results) == ("unknown", "the calls are in the store, and not in this report")

@@ -64,6 +64,17 @@ class TestABaseline:
         assert project.code == 0, lines
         assert any("no worse than main (run " in line for line in lines)
 
+    def test_is_no_run_that_ended_early_whose_rest_was_not_run(self, project):
+        project.write("test_shop.py", SHOP + MARKED)
+        project.run("--agenttrace-save-baseline=main.json")
+        baseline = project.path / "main.json"
+        before = baseline.read_bytes()
+        project.write("refunds.yaml", EXAMPLES.replace("order: 7, amount: 12}}", "order: 7, amount: 13}}"))
+        lines = project.run("-x", "--agenttrace-baseline=main.json", "--agenttrace-save-baseline=main.json")
+        assert "no baseline was written to main.json: the run was interrupted" in lines
+        assert baseline.read_bytes() == before
+        assert "1 of 1 example got worse, 1 not run" in lines
+
     def test_that_is_not_there_is_an_error_before_any_test(self, project):
         project.write("test_shop.py", SHOP + MARKED)
         project.run("--agenttrace-baseline=none.json")
@@ -156,3 +167,42 @@ class TestTrials:
             f"trials is a whole number from 1, or auto, got {json.dumps(text)[1:-1]}"
             in project.out.replace("'", "")
         )
+
+
+SECRET = "Bearer abcdefghijklmnop0123"
+
+
+@BOTH_WAYS
+def test_no_file_of_a_run_holds_a_secret(project, workers):
+    project.write(
+        "test_shop.py",
+        SHOP
+        + """
+from agenttrace.scorers import ExactMatchScorer, RegexScorer
+
+SECRET = "Bearer abcdefghijk" + "lmnop0123"  # a failure's text has lines of this file
+
+@pytest.mark.agenttrace(
+    [Example(name="one", input="hello", expected_output=SECRET + " no")],
+    [ExactMatchScorer(), RegexScorer(SECRET)],
+)
+def test_marked(question):
+    return SECRET + " " + question
+
+def test_fixture(agenttrace):
+    example = Example(name="two", expected_output=SECRET + " no", actual_output=SECRET)
+    agenttrace.check(example=example, scorers=[ExactMatchScorer()])
+""",
+    )
+    project.run(
+        *("--agenttrace-store=runs.db", "--agenttrace-save-baseline=b.json", "--junit-xml=junit.xml"),
+        *(f"--agenttrace-model=https://example.com/?key={SECRET}", *workers),
+        GITHUB_STEP_SUMMARY="summary.md",
+    )
+    assert project.code == 1, project.out
+    files = {
+        path.name: path.read_bytes() for path in project.path.iterdir() if path.suffix not in (".py", ".yaml")
+    }
+    assert {"runs.db", "b.json", "junit.xml", "summary.md"} <= files.keys()
+    assert [name for name, data in files.items() if b"abcdefghijklmnop0123" in data] == []
+    assert b"[redacted]" in files["junit.xml"]

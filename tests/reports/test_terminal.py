@@ -248,3 +248,11 @@ def test_the_first_line_of_unreadable_arguments_says_that_they_are():
     score = failing("Tool Order", reason="0 of 1 aligned", diff=diff)
     line = failure_line(EvaluationReport(results=(result("failed", name="a", scores=(score,)),)))
     assert line == "a: 0 of 1 aligned; (the arguments are not JSON)"
+
+
+def test_an_example_is_marked_as_its_worst_trial_as_in_every_other_report():
+    trials = [
+        ScoringResult(example=Example(name="flaky"), outcome=outcome, trial=number, trials=2, error=error)
+        for number, (outcome, error) in enumerate([("errored", "no reply"), ("failed", "KeyError: 7")], 1)
+    ]
+    assert "✗ Test 1: 0 of 2 trials passed" in text_of(*trials)

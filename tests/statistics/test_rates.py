@@ -20,3 +20,10 @@ def test_an_empty_row_says_nothing_and_a_negative_count_is_an_error():
     assert fisher_exact(0, 0, 3, 4) == 1.0
     with pytest.raises(ValueError):
         fisher_exact(1, 2, -3, 4)
+
+
+def test_thousands_of_trials_are_no_more_than_a_moment():
+    from scipy import stats
+
+    table = [[4_000, 4_000], [4_000, 4_300]]
+    assert fisher_exact(*table[0], *table[1]) == pytest.approx(stats.fisher_exact(table).pvalue)

@@ -5,7 +5,9 @@ from store_values import TRACE, WEATHER, a_report, a_score, a_span, a_trace, fie
 
 from agenttrace.core.batch import Batch
 from agenttrace.core.errors import StoreError
-from agenttrace.core.report import EvaluationReport
+from agenttrace.core.example import Example
+from agenttrace.core.report import EvaluationReport, ScoringResult
+from agenttrace.core.score import Score
 from agenttrace.core.span import Frame, SpanError
 from agenttrace.core.tool import REQUIRED, Parameter, ToolDefinition
 
@@ -230,3 +232,15 @@ def test_a_deleted_run_is_gone_with_its_scores_and_its_neighbour_stays(store):
     assert store.run(first.run_id) is None
     if trace_id is not None:
         assert len(store.scores(trace_id)) == len(second[0].scores)
+
+
+def test_results_that_were_not_run_are_counted_in_a_run_and_in_the_list(store):
+    results = (
+        ScoringResult(example=Example(), outcome="passed", scores=(Score.of("A", 1.0, 0.5),)),
+        ScoringResult(example=Example(), outcome="not_run", position=1, error="the budget is spent"),
+    )
+    report = EvaluationReport(results=results, metadata={"not_run": 1})
+    run = store.run(store.write_report(report))
+    assert run["counts"] == report.counts == {"passed": 1, "failed": 0, "errored": 0, "not_run": 1}
+    assert run["mean_counts"] == {"A": {"count": 1, "total": 2}}
+    assert store.runs()[0].not_run == 1

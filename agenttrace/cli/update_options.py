@@ -1,10 +1,12 @@
-"""The options ``--update`` and ``--yes`` of ``eval run``: expectations become what ran, the diff first."""
+"""``--update``, ``--yes``: expectations become what ran, the diff first."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any
 
 import click
 
@@ -13,18 +15,36 @@ from agenttrace.core.report import EvaluationReport
 from agenttrace.evaluation.update import Update, updated
 from agenttrace.reports.text import safe
 
-F = TypeVar("F", bound=Callable[..., Any])
+
+@dataclass(frozen=True, slots=True)
+class UpdateOptions:
+    """Whether the file of the examples is updated, and whether without a question."""
+
+    update: bool = False
+    yes: bool = False
+
+    def apply(
+        self, file: str, report: EvaluationReport, scorers: Sequence[Scorer], *, to_stderr: bool = False
+    ) -> None:
+        """Update a file of examples where that is asked for; see `update_file`."""
+        if self.update:
+            update_file(file, report, scorers, yes=self.yes, to_stderr=to_stderr)
 
 
-def update_options(command: F) -> F:
-    """Add the options to a command, as `update` and `yes`."""
-    yes = click.option("--yes", is_flag=True, help="With --update: write without a question.")
-    update = click.option(
+def update_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options to a command, which gets them as `update`."""
+
+    @click.option(
         "--update",
         is_flag=True,
         help="Show how failed examples would expect what ran, then write it to FILE.",
     )
-    return update(yes(command))
+    @click.option("--yes", is_flag=True, help="With --update: write without a question.")
+    @wraps(command)
+    def with_update(*args: Any, update: bool, yes: bool, **kwargs: Any) -> Any:
+        return command(*args, update=UpdateOptions(update, yes), **kwargs)
+
+    return with_update
 
 
 def update_file(

@@ -1,0 +1,305 @@
+"""Writes the facts of traces as rows of the side index, and reads them back."""
+
+from __future__ import annotations
+
+import sqlite3
+from array import array
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import lru_cache, partial
+from hashlib import blake2b
+from typing import Any
+
+from agenttrace.core.jsonable import to_json
+from agenttrace.core.trace_facts import VERDICTS, CallFacts, ScoreFacts, SearchedTrace, TraceFacts
+from agenttrace.store.index_tables import (
+    ALWAYS_PRESENT,
+    DIGEST_BYTES,
+    FAILED,
+    FEW,
+    PRESENT,
+    SCORE,
+    about,
+    call_character,
+    field_digest,
+    label_bytes,
+    label_numbers,
+    name_number,
+    note,
+)
+
+# Every statement here is put together from constants of this package; values are always bound.
+# ruff: noqa: S608
+
+
+class Dictionary:
+    """The numbers of names and labels; new ones are added to the index's tables at once."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+        self._names: dict[str, int] = {}
+        self._labels: dict[tuple[str, str], int] = {}
+
+    def name(self, name: str) -> int:
+        """The number of a tool's or a scorer's name."""
+        number = self._names.get(name)
+        if number is None:
+            number = self._names[name] = self._number(
+                "SELECT id FROM names WHERE name = ?", "INSERT INTO names (name) VALUES (?)", (name,)
+            )
+        return number
+
+    def label(self, key: str, value: str) -> int:
+        """The number of a label."""
+        number = self._labels.get((key, value))
+        if number is None:
+            number = self._labels[key, value] = self._number(
+                "SELECT id FROM labels WHERE key = ? AND value = ?",
+                "INSERT INTO labels (key, value) VALUES (?, ?)",
+                (key, value),
+            )
+        return number
+
+    def _number(self, select: str, insert: str, values: tuple[str, ...]) -> int:
+        row = self._db.execute(select, values).fetchone()
+        return int(row[0]) if row is not None else int(self._db.execute(insert, values).lastrowid or 0)
+
+
+def packed_calls(calls: Iterable[CallFacts], dictionary: Dictionary) -> str:
+    """The text of calls for the column `calls`."""
+    return "".join(
+        [call_character(dictionary.name(name)) + (FAILED if failed else "") for name, failed, _ in calls]
+    )
+
+
+def packed_scores(scores: Iterable[ScoreFacts], dictionary: Dictionary) -> bytes:
+    """The bytes of scores for the column `scores`."""
+    rows = [
+        SCORE.pack(
+            dictionary.name(score.name),
+            VERDICTS.index(score.outcome),
+            float("nan") if score.value is None else score.value,
+            score.threshold,
+        )
+        for score in scores
+    ]
+    return b"".join(rows)
+
+
+class NeedsRebuilding(Exception):
+    """The index cannot be brought up to date: it has to be made anew."""
+
+
+class IndexRows:
+    """Writes the rows of traces; the caller has a transaction open."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+        self._dictionary = Dictionary(db)
+        self._salt: bytes = about(db, "salt")
+        self._frequent: set[int] = set()
+        self._digest = lru_cache(100_000)(partial(field_digest, self._salt))
+        self._label_bytes = lru_cache(100_000)(label_bytes)
+
+    def sums(self) -> tuple[int, int]:
+        """How many traces there are, and the sum of their numbers."""
+        return about(self._db, "count") or 0, about(self._db, "sum") or 0
+
+    def _add_to_sums(self, sign: int, numbers: Collection[int]) -> None:
+        count, total = self.sums()
+        note(self._db, count=count + sign * len(numbers), sum=total + sign * sum(numbers))
+
+    def numbers(self) -> set[int]:
+        """The numbers of all traces."""
+        return {number for (number,) in self._db.execute("SELECT trace FROM traces")}
+
+    def replace(
+        self,
+        numbers: Iterable[int],
+        traces: Iterable[tuple[int, SearchedTrace]],
+        *,
+        expected: int | None = None,
+    ) -> None:
+        """Remove the traces of some numbers, and write traces by their numbers, none of which is there then.
+
+        Each is packed as it comes: a slice of traces as objects would keep the garbage collector busy.
+        `expected` is how many there will be when an index that is new is built.
+        """
+        earlier = self.remove(numbers)
+        first_words = (about(self._db, "words") or 0) + 1
+        rows, scored, fields = [], [], []
+        labelled: list[tuple[int, int]] = []
+        words: list[tuple[int, str]] = []
+        label = self._dictionary.label
+        for number, trace in traces:
+            facts = trace.facts
+            labels = [label(key, value) for key, values in facts.labels.items() for value in values]
+            labels += [label(PRESENT, key) for key in facts.labels if key not in ALWAYS_PRESENT]
+            text = " ".join(trace.words)
+            digest = blake2b(text.encode(), digest_size=DIGEST_BYTES).digest() if text else None
+            words_row, earlier_digest = earlier.get(number, (None, None))
+            if digest != earlier_digest:
+                words_row = first_words + len(words) if text else None
+                words += [(first_words + len(words), text)] if text else ()
+            labelled += [(label, number) for label in labels]
+            scored += [
+                (self._dictionary.name(score.name), score.value, number)
+                for score in facts.scores
+                if score.value is not None
+            ]
+            if trace.fields:
+                fields.append((number, b"".join(map(self._digest, trace.fields))))
+            rows.append((
+                number, bytes.fromhex(facts.trace_id), facts.start_ns, facts.duration_ns, facts.spans,
+                facts.errors, facts.looped, facts.tokens, facts.cost, facts.lowest, facts.highest,
+                facts.goodness, len(facts.calls), words_row, digest,
+                packed_calls(facts.calls, self._dictionary),
+                array("f", [call[2] for call in facts.calls]).tobytes(),
+                packed_scores(facts.scores, self._dictionary),
+                b"".join(map(self._label_bytes, labels)),
+            ))  # fmt: skip
+        self._insert(rows, labelled, scored, fields, words, expected or 0)
+        note(self._db, words=first_words - 1 + len(words))
+        self._add_to_sums(1, [row[0] for row in rows])
+
+    def _insert(
+        self,
+        rows: Sequence[tuple[Any, ...]],
+        labelled: Sequence[tuple[int, int]],
+        scored: Iterable[tuple[int, float, int]],
+        fields: Iterable[tuple[int, bytes]],
+        words: Iterable[tuple[int, str]],
+        expected: int,
+    ) -> None:
+        execute = self._db.executemany
+        execute(f"INSERT INTO traces VALUES ({', '.join('?' * 19)})", rows)
+        counts = _counted(labelled)
+        execute("UPDATE labels SET traces = traces + ? WHERE id = ?", counts)
+        self._foresee_frequent(counts, len(rows), expected)
+        self._forget_frequent()
+        execute(
+            "INSERT INTO labelled VALUES (?, ?)",
+            sorted(pair for pair in labelled if pair[0] not in self._frequent),
+        )
+        execute("INSERT OR IGNORE INTO scored VALUES (?, ?, ?)", sorted(scored))
+        execute("INSERT INTO fields VALUES (?, ?)", fields)
+        execute("INSERT INTO words (rowid, text) VALUES (?, ?)", words)
+
+    def _foresee_frequent(self, counts: Iterable[tuple[int, int]], traces: int, expected: int) -> None:
+        """Do not even begin the lists of labels that, by these traces, will be frequent among all."""
+        frequent = [
+            (FEW + 1, label) for count, label in counts if count * expected > 2 * FEW * max(traces, 1)
+        ]
+        self._db.executemany("UPDATE labels SET traces = max(traces, ?) WHERE id = ?", frequent)
+
+    def _forget_frequent(self) -> None:
+        """Take labels that have become frequent out of `labelled`."""
+        frequent = {
+            number
+            for (number,) in self._db.execute("SELECT id FROM labels WHERE traces > ?", (FEW,)).fetchall()
+        }
+        for number in frequent - self._frequent:
+            self._db.execute("DELETE FROM labelled WHERE label = ?", (number,))
+        self._frequent = frequent
+
+    def remove(self, numbers: Iterable[int]) -> dict[int, tuple[int | None, bytes | None]]:
+        """Remove the rows of traces; returns the rows of their words, with the digests of these."""
+        words_rows: dict[int, tuple[int | None, bytes | None]] = {}
+        labelled, scored = [], []
+        for number, words_row, digest, scores, labels in self._db.execute(
+            "SELECT trace, words, words_digest, scores, labels FROM traces"
+            " WHERE trace IN (SELECT value FROM json_each(?))",
+            (to_json(sorted(numbers)),),
+        ):
+            words_rows[number] = words_row, digest
+            labelled += [(label, number) for label in label_numbers(labels)]
+            scored += [(name, value, number) for name, _, value, _ in SCORE.iter_unpack(scores)]
+        gone = [(number,) for number in words_rows]
+        execute = self._db.executemany
+        execute("UPDATE labels SET traces = traces - ? WHERE id = ? AND traces <= ?", _rarer(labelled))
+        execute("DELETE FROM labelled WHERE label = ? AND trace = ?", labelled)
+        execute("DELETE FROM scored WHERE name = ? AND value = ? AND trace = ?", scored)
+        execute("DELETE FROM fields WHERE trace = ?", gone)
+        execute("DELETE FROM traces WHERE trace = ?", gone)
+        self._add_to_sums(-1, words_rows)
+        return words_rows
+
+
+def _counted(labelled: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    return [(count, label) for label, count in Counter(label for label, _ in labelled).items()]
+
+
+def _rarer(labelled: Iterable[tuple[int, int]]) -> list[tuple[int, int, int]]:
+    return [(count, label, FEW) for count, label in _counted(labelled)]
+
+
+class IndexReader:
+    """Makes facts of rows, and remembers the names and labels that it has looked up."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+        self._names: dict[int, str] = {}
+        self._labels: dict[int, tuple[str, str]] = {}
+
+    def labels(self, numbers: Iterable[int]) -> Mapping[int, tuple[str, str]]:
+        """Key and value of labels by their numbers."""
+        self._look_up(set(numbers) - self._labels.keys(), "labels", "id, key, value")
+        return self._labels
+
+    def _look_up(self, numbers: set[int], table: str, columns: str) -> None:
+        if numbers:
+            marks = ",".join(map(str, sorted(numbers)))
+            query = f"SELECT {columns} FROM {table} WHERE id IN ({marks})"
+            for number, *values in self._db.execute(query):
+                if table == "labels":
+                    self._labels[number] = (values[0], values[1])
+                else:
+                    self._names[number] = values[0]
+
+    def facts(self, rows: Sequence[Sequence[Any]]) -> list[TraceFacts]:
+        """The facts of rows of `FACTS`."""
+        labels: set[int] = set()
+        names: set[int] = set()
+        for *_, calls, _, scores, packed in rows:
+            labels.update(label_numbers(packed))
+            names.update(name_number(character) for character in set(calls) - {FAILED})
+            names.update(row[0] for row in SCORE.iter_unpack(scores))
+        self.labels(labels)
+        self._look_up(names - self._names.keys(), "names", "id, name")
+        return [self._facts(row) for row in rows]
+
+    def _facts(self, row: Sequence[Any]) -> TraceFacts:
+        trace_id, start, duration, spans, errors, looped, tokens, cost, calls, durations, scores, numbers = (
+            row
+        )
+        labels: dict[str, list[str]] = {}
+        for number in label_numbers(numbers):
+            key, value = self._labels[number]
+            if key != PRESENT:
+                labels.setdefault(key, []).append(value)
+        return TraceFacts(
+            trace_id=trace_id.hex(),
+            start_ns=start,
+            duration_ns=duration,
+            spans=spans,
+            errors=errors,
+            looped=looped,
+            tokens=tokens,
+            cost=cost,
+            calls=tuple(self._calls(calls, durations)),
+            scores=tuple(self._scores(scores)),
+            labels={key: tuple(values) for key, values in labels.items()},
+        )
+
+    def _calls(self, calls: str, durations: bytes) -> Iterable[CallFacts]:
+        at = 0
+        for duration in array("f", durations):
+            failed = calls[at + 1 : at + 2] == FAILED
+            yield CallFacts(self._names.get(name_number(calls[at]), "…"), failed, duration)
+            at += 2 if failed else 1
+
+    def _scores(self, packed: bytes) -> Iterable[ScoreFacts]:
+        for name, outcome, value, threshold in SCORE.iter_unpack(packed):
+            yield ScoreFacts(
+                self._names[name], None if value != value else value, threshold, VERDICTS[outcome]
+            )
