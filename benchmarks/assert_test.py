@@ -139,7 +139,7 @@ def report(found: dict[str, Any]) -> str:
         f" {found['examples']:,} examples, store: {store}"
         for store, milliseconds in found["trivial"].items()
     ]
-    if found["pydantic-evals"] is not None:
+    if found.get("pydantic-evals") is not None:
         lines.append(f"- {figure(found['pydantic-evals'], 3)} ms an example, pydantic-evals")
     rows = [
         [f"{style} agent", *(f"{figure(s)} s (×{figure(seconds[0] / s, 1)})" for s in seconds)]

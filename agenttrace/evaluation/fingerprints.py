@@ -21,6 +21,7 @@ _LONG_NUMBER = re.compile(r"\d{600}")
 def fingerprint_of(example: Example) -> str:
     """Return 16 hex digits, equal for examples with equal inputs and expectations."""
     values = {name: value for name in _FIELDS if (value := getattr(example, name)) is not None}
+    text = ""
     try:
         text = _encode(values)
         as_it_is = not ("$" in text or " #" in text or _LONG_NUMBER.search(text))

@@ -260,7 +260,7 @@ def _itself(value: Any) -> Any:
 
 def is_async(function: Callable[..., Any]) -> bool:
     """Return True if a call of it makes a coroutine or an async generator; `__call__` is looked at, too."""
-    plain = function.__func__ if type(function) is MethodType else function
+    plain = function.__func__ if isinstance(function, MethodType) else function
     if type(plain) is FunctionType and not plain.__dict__:  # nothing marks or wraps it
         return bool(plain.__code__.co_flags & _ASYNC)
     if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):

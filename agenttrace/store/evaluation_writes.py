@@ -48,7 +48,7 @@ def keep_scores(
     db: sqlite3.Connection, scores: Sequence[ScoreRow], send_to: Sequence[Destination] = ()
 ) -> None:
     """Store scores; one that cannot be stored goes into the table ``quarantine``, with the reason."""
-    rows = [(*row, None, None) for row in scores]
+    rows: list[ScoreOf] = [(row.trace_id, row.span_id, row.score, None, None) for row in scores]
     if error_of_value(db, lambda: insert_scores(db, rows, send_to)) is None:
         return
     for row, entry in zip(scores, rows, strict=True):
