@@ -27,6 +27,7 @@ class _Score:
     reason: str
     diff: str | None
     lower_is_better: bool
+    gate: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,10 @@ def record_of_report(report: EvaluationReport, *, redaction: Redaction | None = 
             ),
             result.outcome,
             result.error,
-            [_Score(s.name, s.value, s.outcome, s.reason, s.diff, s.lower_is_better) for s in result.scores],
+            [
+                _Score(s.name, s.value, s.outcome, s.reason, s.diff, s.lower_is_better, s.gate)
+                for s in result.scores
+            ],
         )
         for result in report.results
     ]
@@ -83,6 +87,7 @@ def record_of_run(run: Mapping[str, Any], label: str | None = None) -> RunRecord
                     score["reason"],
                     score.get("diff"),
                     bool(score.get("lower_is_better")),
+                    bool(score.get("gate", True)),
                 )
                 for score in entry["scores"]
             ],
@@ -132,11 +137,13 @@ def _fingerprint_of(fields: Mapping[str, Any]) -> str:
 def _record(trials: Iterable[_Trial], metadata: Mapping[str, Any], run_id: str) -> RunRecord:
     by_position: dict[int, list[_Trial]] = {}
     lower: set[str] = set()
+    gating: set[str] = set()
     scorers: dict[str, None] = {}
     for trial in trials:
         by_position.setdefault(trial.example.position, []).append(trial)
         scorers.update(dict.fromkeys(score.name for score in trial.scores))
         lower.update(score.name for score in trial.scores if score.lower_is_better)
+        gating.update(score.name for score in trial.scores if score.gate)
     examples = [_example(some) for some in by_position.values()]
     git, dataset = metadata.get("git"), metadata.get("dataset")
     fingerprint = dataset.get("fingerprint") if isinstance(dataset, Mapping) else None
@@ -146,6 +153,7 @@ def _record(trials: Iterable[_Trial], metadata: Mapping[str, Any], run_id: str) 
         examples=tuple(examples),
         scorers=tuple(scorers),
         lower_is_better=frozenset(lower),
+        informing=frozenset(scorers.keys() - gating),
         git=git if isinstance(git, Mapping) else {},
         dataset=fingerprint or dataset_fingerprint(example.fingerprint for example in examples),
         is_complete=not metadata.get("interrupted"),

@@ -105,6 +105,30 @@ def test_a_comparison_says_what_got_worse_and_ends_with_one(agenttrace, store):
     assert data["counts"] == {"worse": 1, "better": 1, "same": 1}
 
 
+def test_a_comparison_of_which_the_pass_rate_fell_ends_with_one_though_no_example_is_worse(agenttrace, store):
+    def trials(passes):
+        examples = [
+            Example(
+                name=str(task),
+                input=str(task),
+                expected_tools=["pay"],
+                tools_called=["pay" if n < passes else "no"],
+            )
+            for task in range(8)
+            for n in range(4)
+        ]
+        run_evaluation(examples, [ToolOrderScorer()], store=store, project_name="shop", trials_by="name")
+
+    trials(3)
+    trials(2)
+    compared = agenttrace("runs", "compare", "last~1", "last")
+    assert compared.code == 1
+    lines = compared.out.splitlines()
+    assert lines[0].startswith("the pass rate fell from 0.75 to 0.5 over 8 examples")
+    assert "8 of 8 examples with a lower rate" in lines
+    assert any(line.startswith("pass rate ") and "hardly chance" in line for line in lines)
+
+
 def test_a_comparison_fits_the_terminal(agenttrace, store, monkeypatch):
     monkeypatch.setenv("COLUMNS", "50")
     run(store, "book", "pay")
