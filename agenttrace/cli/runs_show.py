@@ -25,13 +25,14 @@ def runs_show(run: str, store: str | None, as_json: bool) -> None:
     source = store_to_read(store)
     try:
         stored = stored_run(source, run)
+        report = None if as_json else EvaluationReport.from_dict(stored, trace_of=source.trace)
     finally:
         source.close()
-    if as_json:
+    if report is None:
         click.echo(to_json(jsonable(stored)))
         return
     show(_head(stored))
-    show(report_lines(EvaluationReport.from_dict(stored)))
+    show(report_lines(report))
 
 
 def _head(run: Mapping[str, Any]) -> Iterator[Line]:

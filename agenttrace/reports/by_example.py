@@ -10,6 +10,7 @@ from typing import Final
 from agenttrace.core.report import EvaluationReport, ResultOutcome, ScoringResult
 from agenttrace.reports.terminal import detail_lines, label, why
 from agenttrace.reports.text import Line, plain
+from agenttrace.reports.trials import flip_line
 
 _WORST_FIRST: Final[tuple[ResultOutcome, ...]] = ("failed", "errored", "not_run", "passed")
 
@@ -54,6 +55,7 @@ class ExampleResults:
                 word = "trials" if len(alike) > 1 else "trial"
                 yield Line(f"{word} {numbers} of {alike[0].trials}: {alike[0].outcome.replace('_', ' ')}")
             yield from detail_lines(alike[0])
+        yield from flip_line(self.results)
 
 
 def by_example(report: EvaluationReport) -> list[ExampleResults]:

@@ -46,6 +46,11 @@ def trials_block(
         yield from details(group[0])
     if len(groups) > _SHOWN_REASONS:
         yield Line(f"  … {len(groups) - _SHOWN_REASONS} more reasons; all are in the report's results", "dim")
+    yield from flip_line(trials)
+
+
+def flip_line(trials: Sequence[ScoringResult]) -> Iterator[Line]:
+    """Whose fault it is that only some of the trials passed, where that is known."""
     flip = flip_among(trials)
     if flip is not None:
         yield Line(f"  Flip: {safe_line(str(flip), 300)}", "yellow")

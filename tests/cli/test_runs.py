@@ -6,6 +6,7 @@ import pytest
 
 from agenttrace import Example, run_evaluation
 from agenttrace.evaluation import run_metadata
+from agenttrace.reports import report_text
 from agenttrace.scorers import ToolOrderScorer
 from agenttrace.store import SQLiteStore
 
@@ -209,3 +210,30 @@ def test_an_evaluation_fails_against_its_baseline_only_where_it_got_worse(agentt
     assert agenttrace("runs", "compare", "b.json", "last").code == 1
     assert agenttrace("runs", "export", "last", "--baseline", "-o", "new.json").code == 0
     assert agenttrace(*command, "--baseline", "new.json").code == 0
+
+
+def flipped(store):
+    """A run of one example that passed once of twice, by other calls."""
+    examples = [
+        Example(name="pay", expected_tools=["pay"], tools_called=[tool], actual_output="same")
+        for tool in ("pay", "other")
+    ]
+    return run_evaluation(examples, [ToolOrderScorer()], store=store, project_name="shop", trials_by="name")
+
+
+def test_a_stored_run_names_the_calls_by_which_a_verdict_flipped_as_the_run_itself_did(agenttrace, store):
+    report = flipped(store)
+    (flip,) = [line for line in report_text(report).splitlines() if "Flip:" in line]
+    assert "the agent did something else" in flip
+    assert flip in agenttrace("runs", "show").out.splitlines()
+    assert flip.strip() in agenttrace("runs", "export", "--md", "-").out
+
+
+def test_nothing_is_said_of_a_flip_where_the_traces_are_elsewhere(agenttrace, store, tmp_path):
+    flipped(store)
+    agenttrace("runs", "export", "-o", str(tmp_path / "run.json"))
+    other = str(tmp_path / "other.db")
+    agenttrace("runs", "import", str(tmp_path / "run.json"), "--store", other)
+    shown = agenttrace("runs", "show", "--store", other).out
+    assert "1 of 2 trials passed" in shown
+    assert "Flip" not in shown
