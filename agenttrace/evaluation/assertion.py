@@ -36,8 +36,9 @@ from agenttrace.evaluation.run import (
 from agenttrace.evaluation.run_record import record_of_report
 from agenttrace.evaluation.run_storage import store_of
 from agenttrace.evaluation.trials import MAX_TRIALS, TrialsBy, examples_of_trials, settled_by
+from agenttrace.reports.first_line import failure_line
 from agenttrace.reports.run_comparison import comparison_text, regression_line
-from agenttrace.reports.terminal import failure_line, report_text
+from agenttrace.reports.terminal import report_text
 
 
 def assert_test(

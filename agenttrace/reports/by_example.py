@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from agenttrace.core.report import EvaluationReport, ResultOutcome, ScoringResult
-from agenttrace.reports.terminal import detail_lines, label, why
+from agenttrace.reports.first_line import label, why
+from agenttrace.reports.terminal import detail_lines
 from agenttrace.reports.text import Line, plain
 from agenttrace.reports.trials import flip_line
 

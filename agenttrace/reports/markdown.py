@@ -14,7 +14,8 @@ from collections.abc import Mapping, Sequence
 
 from agenttrace.core.report import EvaluationReport
 from agenttrace.reports.by_example import ExampleResults, by_example
-from agenttrace.reports.terminal import interruption_line, not_passed
+from agenttrace.reports.first_line import not_passed
+from agenttrace.reports.terminal import interruption_line
 from agenttrace.reports.text import plain, safe, safe_line
 
 LIMIT = 60_000
