@@ -33,7 +33,8 @@ _MARKS = {"failed": "❌", "errored": "⚠️", "not_run": "⏭️"}
 _FOR_THE_REST = 200
 
 ScorerRow = tuple[str, str, str]
-"""A scorer's name, its mean over how many of how many, how many passed, failed, errored, were skipped."""
+"""A scorer's name, its mean over how many of how many, how many passed, failed, errored, were skipped;
+and whether it only informs."""
 
 
 def markdown_report(report: EvaluationReport, comparison: Sequence[str] = (), *, limit: int = LIMIT) -> str:
@@ -68,9 +69,11 @@ def scorer_rows(report: EvaluationReport) -> list[ScorerRow]:
     """
     without = sum(not result.scores for result in report.results)
     by_name: dict[str, list[tuple[float | None, str]]] = {}
+    gating: set[str] = set()
     for result in report.results:
         for score in result.scores:
             by_name.setdefault(score.name, []).append((score.value, score.outcome))
+            gating.update([score.name] if score.gate else ())
     rows = []
     for name, some in by_name.items():
         values = [value for value, _ in some if value is not None]
@@ -78,7 +81,8 @@ def scorer_rows(report: EvaluationReport) -> list[ScorerRow]:
         words = [word for word in ("passed", "failed", "errored", "skipped") if word in outcomes]
         over = f"over {len(values)} of {len(some) + without}"
         mean = f"{math.fsum(values) / len(values):.2f} {over}" if values else "no value"
-        rows.append((name, mean, ", ".join(f"{outcomes.count(word)} {word}" for word in words)))
+        counts = [f"{outcomes.count(word)} {word}" for word in words]
+        rows.append((name, mean, ", ".join([*counts, *(() if name in gating else ("informs",))])))
     return rows
 
 
@@ -139,11 +143,17 @@ def _head(report: EvaluationReport) -> str:
     about = [in_line(report.project), "" if report.model is None else in_line(report.model)]
     about += [f"{report.duration:.1f} s", f"run {in_line(report.run_id[:8])}"]
     lines.append(" · ".join(filter(None, about)))
+    if len(report) > 1:
+        lines += ["", " · ".join(in_line(f"{name} {rate}") for name, rate in _rates(report))]
     if "requirement" in report.metadata:
         lines += ["", f"Required: {in_line(str(report.metadata['requirement']), 500)}"]
     if report.metadata.get("interrupted"):
         lines += ["", f"**{interruption_line(report)}**"]
     return "\n".join(lines) + "\n"
+
+
+def _rates(report: EvaluationReport) -> list[tuple[str, str]]:
+    return list(report.summary().rates.items())[:_ROWS]
 
 
 def _is_accepted(report: EvaluationReport) -> bool:

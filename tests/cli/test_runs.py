@@ -237,3 +237,11 @@ def test_nothing_is_said_of_a_flip_where_the_traces_are_elsewhere(agenttrace, st
     shown = agenttrace("runs", "show", "--store", other).out
     assert "1 of 2 trials passed" in shown
     assert "Flip" not in shown
+
+
+def test_a_run_is_shown_with_its_rates_and_its_trials_by_name(agenttrace, store):
+    flipped(store)
+    lines = agenttrace("runs", "show").out.splitlines()
+    assert "  trials    2" in [line for line in lines if line.split()[:1] == ["trials"]]
+    assert any(line.startswith("  pass rate 0.5 (1 of 2; 95 % interval ") for line in lines)
+    assert "  pass^k 1: 0.5, 2: 0" in lines
