@@ -59,7 +59,7 @@ def baseline_options(command: Callable[..., Any]) -> Callable[..., Any]:
     @click.option(
         "--baseline",
         metavar="BRANCH|FILE|RUN",
-        help="Fail where an example is worse than there, errored or not run; not where it failed before.",
+        help="Fail where this run is worse than that one, not where it failed before.",
     )
     @click.option(
         "--save-baseline",

@@ -16,7 +16,7 @@ from agenttrace.core.report import ScoringResult
 from agenttrace.core.text import shorten
 from agenttrace.evaluation.engine import Progress
 from agenttrace.process.threads import start_thread
-from agenttrace.reports.terminal import label, why
+from agenttrace.reports.first_line import label, why
 from agenttrace.reports.text import safe_line
 
 if TYPE_CHECKING:

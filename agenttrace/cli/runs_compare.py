@@ -25,7 +25,8 @@ WORSE = 1
 def runs_compare(before: str, after: str, store: str | None, project: str | None, as_json: bool) -> int:
     """Compare BEFORE with AFTER (the newest run without it).
 
-    Exits with 1 where an example got worse, is errored or was not run, else with 0.
+    Exits with 1 where an example got worse, is errored or was not run, or the pass rate or the mean of a
+    scorer that decides fell significantly over all examples; else with 0.
     """
     source = store_to_read(store)
     try:
@@ -36,4 +37,4 @@ def runs_compare(before: str, after: str, store: str | None, project: str | None
         click.echo(to_json(jsonable(comparison.to_dict())))
     else:
         show(comparison_lines(comparison, width=shutil.get_terminal_size((WIDTH, 24)).columns))
-    return WORSE if comparison.regressions else 0
+    return WORSE if comparison.is_worse else 0

@@ -33,6 +33,7 @@ def runs_export(run: str, output: str | None, baseline: bool, files: ReportFiles
     source = store_to_read(store)
     try:
         stored = stored_run(source, run)
+        report = EvaluationReport.from_dict(stored, trace_of=source.trace if files.targets else None)
     finally:
         source.close()
     if output is not None:
@@ -41,6 +42,6 @@ def runs_export(run: str, output: str | None, baseline: bool, files: ReportFiles
         else:
             write_run(stored, output)
         click.echo(f"run {stored['run_id'][:12]} is in {output}", err=files.use_stdout)
-    failures = files.write(redacted_report(EvaluationReport.from_dict(stored), Redaction()))
+    failures = files.write(redacted_report(report, Redaction()))
     if failures:
         raise AgentTraceError(f"the report was not written to {'; '.join(failures)}")

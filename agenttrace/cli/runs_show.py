@@ -25,16 +25,17 @@ def runs_show(run: str, store: str | None, as_json: bool) -> None:
     source = store_to_read(store)
     try:
         stored = stored_run(source, run)
+        report = None if as_json else EvaluationReport.from_dict(stored, trace_of=source.trace)
     finally:
         source.close()
-    if as_json:
+    if report is None:
         click.echo(to_json(jsonable(stored)))
         return
-    show(_head(stored))
-    show(report_lines(EvaluationReport.from_dict(stored)))
+    show(_head(stored, report))
+    show(report_lines(report))
 
 
-def _head(run: Mapping[str, Any]) -> Iterator[Line]:
+def _head(run: Mapping[str, Any], report: EvaluationReport) -> Iterator[Line]:
     start = datetime.fromtimestamp(run["started_ns"] / 1e9).astimezone()
     yield Line(f"run {run['run_id']}", "bold")
     facts = {
@@ -44,8 +45,12 @@ def _head(run: Mapping[str, Any]) -> Iterator[Line]:
         "model": run["model"],
         **{name: value for name, value in run["metadata"].items() if name != "examples"},
     }
+    if "trials" in facts:  # of recorded runs there are as many as have one name
+        facts["trials"] = max((result.trials for result in report), default=facts["trials"])
     width = max(map(len, facts))
     for name, value in facts.items():
         if value is not None:
             text = safe_line(value) if isinstance(value, str) else value_text(value)
             yield Line(f"  {name:<{width}}  {text}")
+    if len(report) > 1:
+        yield from (Line(f"  {safe_line(line)}") for line in str(report.summary()).splitlines())

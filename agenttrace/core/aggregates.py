@@ -209,17 +209,25 @@ class ReportSummary:
             ),
         )
 
+    @property
+    def rates(self) -> dict[str, str]:
+        """The pass rate, pass^k where there are trials, and the pass rate of each tag, as texts."""
+        rates = {"pass rate": f"{self.pass_rate}, {_examples(len(self.examples))}"}
+        if len(self.pass_hat) > 1:
+            rates["pass^k"] = ", ".join(f"{k}: {value:.3g}" for k, value in self.pass_hat.items())
+        for tag in self.tags:
+            rates[f"tag {tag.tag}: pass rate"] = f"{tag.pass_rate}, {_examples(tag.examples)}"
+        return rates
+
     def __str__(self) -> str:
         """A line for all results, one for each scorer, one for each tag."""
-        lines = [f"pass rate {self.pass_rate}, {_examples(len(self.examples))}"]
-        if len(self.pass_hat) > 1:
-            lines.append("pass^k " + ", ".join(f"{k}: {value:.3g}" for k, value in self.pass_hat.items()))
+        rates = [f"{name} {rate}" for name, rate in self.rates.items()]
+        lines, tags = rates[: -len(self.tags) or None], rates[len(rates) - len(self.tags) :]
         for scorer in self.scorers:
             error = "" if scorer.standard_error is None else f", standard error {scorer.standard_error:.2g}"
             mean = "no value" if scorer.mean is None else f"mean {scorer.mean}{error}"
             lines.append(f"{scorer.name}{'' if scorer.gate else ' (informs)'}: {mean}")
-        lines += [f"tag {tag.tag}: pass rate {tag.pass_rate}, {_examples(tag.examples)}" for tag in self.tags]
-        return "\n".join(lines)
+        return "\n".join([*lines, *tags])
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-safe data."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Unpack, overload
 from uuid import uuid4
@@ -154,13 +154,14 @@ class ScoringResult:
         }
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> ScoringResult:
+    def from_dict(cls, data: Mapping[str, Any], trace: Trace | None = None) -> ScoringResult:
         """Make the result that `to_dict` wrote. See `EvaluationReport.from_dict`."""
         names = ("outcome", "trial", "trials", "run_duration", "position", "error", "source")
         return cls(
             example=_example_of(data["example"], data.get("source")),
             scores=tuple(map(Score.from_dict, data.get("scores") or ())),
             stored_trace_id=data.get("trace_id"),
+            trace=trace,
             **{name: data[name] for name in names if name in data},
         )
 
@@ -175,6 +176,17 @@ def _example_of(data: Mapping[str, Any], source: str | None) -> Example:
         example = Example.model_construct(**{key: data[key] for key in Example.model_fields if key in data})
         example._source = source
         return example
+
+
+def _results(
+    rows: Sequence[Mapping[str, Any]], trace_of: Callable[[str], Trace | None] | None
+) -> Iterator[ScoringResult]:
+    not_passed = {row.get("position", 0) for row in rows if row["outcome"] != "passed"}
+    for row in rows:
+        trace = None
+        if trace_of is not None and row.get("trace_id") and row.get("position", 0) in not_passed:
+            trace = trace_of(row["trace_id"])
+        yield ScoringResult.from_dict(row, trace)
 
 
 def _new_run_id() -> str:
@@ -343,19 +355,23 @@ class EvaluationReport(Sequence[ScoringResult]):
         }
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> EvaluationReport:
+    def from_dict(
+        cls, data: Mapping[str, Any], *, trace_of: Callable[[str], Trace | None] | None = None
+    ) -> EvaluationReport:
         """Make the report that `to_dict` wrote, which is also what a store's `run` returns.
 
         Counts and means are worked out anew. Keys that no field has are ignored: a later version may have
-        written them. Results have no traces, only their ids.
+        written them. Results have no traces, only their ids; with `trace_of`, such as the `trace` of the
+        store, those of examples that did not pass in every trial have them, where they are there.
 
         Raises:
             ConfigError: the data is no report.
+            StoreError: `trace_of` cannot read the store.
         """
         names = {item.name for item in fields(cls)} - {"results"}
         try:
             return cls(
-                results=tuple(map(ScoringResult.from_dict, data["results"])),
+                results=tuple(_results(data["results"], trace_of)),
                 **{name: data[name] for name in names if name in data},
             )
         except (AttributeError, KeyError, TypeError) as error:

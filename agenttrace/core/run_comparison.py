@@ -10,13 +10,23 @@ if TYPE_CHECKING:
     from agenttrace.statistics.proportions import Interval
 
 ChangeKind = Literal[
-    "worse", "errored", "not_run", "less_stable", "better", "steadier", "new", "gone", "same"
+    "worse",
+    "errored",
+    "not_run",
+    "less_stable",
+    "lower_rate",
+    "gone",
+    "new",
+    "better",
+    "steadier",
+    "higher_rate",
+    "same",
 ]
 """What became of an example, by its trials that could be judged; see `compare_runs`."""
 
 CHANGE_KINDS: tuple[ChangeKind, ...] = (
-    *("worse", "errored", "not_run", "less_stable"),
-    *("gone", "new", "better", "steadier", "same"),
+    *("worse", "errored", "not_run", "less_stable", "lower_rate"),
+    *("gone", "new", "better", "steadier", "higher_rate", "same"),
 )
 """All kinds, the worst first: the order in which changes are listed."""
 
@@ -25,6 +35,8 @@ MatchedBy = Literal["id", "name", "fingerprint"]
 DIGITS = 9
 """Decimals to which means are compared: what lies below is the arithmetic's."""
 SIGNIFICANT = 0.05
+PASS_RATE = "pass rate"  # noqa: S105 - not a password
+"""The name under which the pass rates are compared."""
 LEAST_CHANGES = 6
 """Pairs that must differ before an exact test can say anything at 0.05: five of five are 0.0625."""
 
@@ -58,6 +70,11 @@ class ExampleRecord:
         return self.outcomes.count("passed")
 
     @property
+    def rate(self) -> float | None:
+        """The share of the judged trials that passed; None where none was judged."""
+        return self.passes / self.judged if self.judged else None
+
+    @property
     def judged(self) -> int:
         """How many trials passed or failed: an errored one says nothing either way."""
         return self.passes + self.outcomes.count("failed")
@@ -72,8 +89,9 @@ class ExampleRecord:
 class RunRecord:
     """What a comparison needs of a run.
 
-    `lower_is_better` names the scorers for which a smaller value is the better one. `label` is how messages
-    call the run. One that is not `is_complete` was interrupted: what it lacks was not run.
+    `lower_is_better` names the scorers for which a smaller value is the better one, `informing` those that
+    decide no outcome (``gate=False``). `label` is how messages call the run. One that is not `is_complete`
+    was interrupted: what it lacks was not run.
     """
 
     label: str
@@ -87,6 +105,7 @@ class RunRecord:
     git: Mapping[str, Any] = field(default_factory=dict)
     scorers: tuple[str, ...] = ()
     lower_is_better: frozenset[str] = frozenset()
+    informing: frozenset[str] = frozenset()
     is_complete: bool = True
 
 
@@ -135,12 +154,14 @@ class ValueChange(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScorerChange:
-    """One scorer's means over the examples that have a value in both runs.
+    """One scorer's means over the examples that have a value in both runs; or the pass rate's.
 
     `difference` is after minus before, `gain` the same with the sign turned where lower is better.
     `worse` and `better` count the examples whose mean fell and rose by that. `p_value` is that of the
-    signed rank test, None where fewer than six examples differ: then it is too few to tell. `interval` is a
-    95 % bootstrap interval of the mean difference, None with fewer than six pairs.
+    signed rank test (of equal sizes, of McNemar's), None where fewer than six examples differ: then it is too
+    few to tell. `side` says which weigh more in it: -1 those that fell, 1 those that rose. `interval` is a
+    95 % bootstrap interval of the mean difference, None with fewer than six pairs. `gate` is False where the
+    scorer only informs in the run after.
     """
 
     name: str
@@ -151,7 +172,15 @@ class ScorerChange:
     better: int = 0
     lower_is_better: bool = False
     p_value: float | None = None
+    side: int = 0
     interval: Interval | None = None
+    gate: bool = True
+
+    @property
+    def fell(self) -> bool:
+        """Whether it is hardly chance (p < 0.05) that the run after is the worse one."""
+        is_significant = self.p_value is not None and self.p_value < SIGNIFICANT
+        return is_significant and self.side < 0 and (self.gain or 0.0) < 0
 
     @property
     def difference(self) -> float | None:
@@ -170,6 +199,7 @@ class ScorerChange:
 class RunComparison:
     """Two runs, example by example, the worst change first.
 
+    `pass_rate` has the means of the examples' own rates, over the examples that were judged in both runs.
     `p_value` is that of McNemar's exact test on the verdicts of examples in both runs, None where fewer than
     six verdicts changed: then it is too few to tell. `duplicates` says which names and ids are not unique.
     """
@@ -178,6 +208,7 @@ class RunComparison:
     after: RunRecord
     changes: tuple[ExampleChange, ...]
     scorers: tuple[ScorerChange, ...]
+    pass_rate: ScorerChange
     p_value: float | None = None
     duplicates: tuple[str, ...] = ()
 
@@ -202,8 +233,18 @@ class RunComparison:
 
     @property
     def regressions(self) -> tuple[ExampleChange, ...]:
-        """What fails a test against a baseline: examples that are worse, errored, or were not run."""
+        """The examples that fail a test against a baseline: worse, errored, or not run."""
         return self.of_kind("worse", "errored", "not_run")
+
+    @property
+    def losses(self) -> tuple[ScorerChange, ...]:
+        """What fell over all examples, hardly by chance: the pass rate, the mean of a scorer that decides."""
+        return tuple(change for change in (self.pass_rate, *self.scorers) if change.gate and change.fell)
+
+    @property
+    def is_worse(self) -> bool:
+        """Whether a test against this baseline fails: there are `regressions` or `losses`."""
+        return bool(self.regressions or self.losses)
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-safe data: no inputs, outputs or arguments."""
@@ -214,6 +255,9 @@ class RunComparison:
             "matched_by": dict(self.matched_by),
             "duplicates": list(self.duplicates),
             "p_value": self.p_value,
+            "is_worse": self.is_worse,
+            "losses": [loss.name for loss in self.losses],
+            "pass_rate": _scorer_data(self.pass_rate),
             "scorers": [_scorer_data(scorer) for scorer in self.scorers],
             "changes": [_change_data(change) for change in self.changes],
         }
@@ -239,6 +283,7 @@ def _scorer_data(scorer: ScorerChange) -> dict[str, Any]:
         "after": scorer.after,
         "difference": scorer.difference,
         "lower_is_better": scorer.lower_is_better,
+        "gate": scorer.gate,
         "pairs": scorer.pairs,
         "worse": scorer.worse,
         "better": scorer.better,

@@ -36,8 +36,9 @@ from agenttrace.evaluation.run import (
 from agenttrace.evaluation.run_record import record_of_report
 from agenttrace.evaluation.run_storage import store_of
 from agenttrace.evaluation.trials import MAX_TRIALS, TrialsBy, examples_of_trials, settled_by
+from agenttrace.reports.first_line import failure_line
 from agenttrace.reports.run_comparison import comparison_text, regression_line
-from agenttrace.reports.terminal import failure_line, report_text
+from agenttrace.reports.terminal import report_text
 
 
 def assert_test(
@@ -63,10 +64,15 @@ def assert_test(
     - got *worse*: all of its trials passed in the baseline, and none does now; or its pass rate fell with
       p < 0.05 (Fisher's exact test over the trials);
     - is *errored*: one of its trials could not be judged, whatever it was before;
-    - was *not run*.
+    - was *not run*;
+
+    or where over all examples of both runs, of which six or more must differ, with p < 0.05 (signed ranks)
+
+    - the pass rate fell; or
+    - the mean of a scorer got worse that is not ``gate=False``, even if every value still passes.
 
     Nothing else raises then: not what failed before and still does, not new examples that fail, not
-    examples that are gone, less stable (only some trials pass), or whose values fell while they still pass.
+    examples that are gone, nor single ones that are less stable, of a lower rate or of lower values.
     With `require`, that must hold too. `baseline` is the path of a file, a git branch (the newest stored run
     of the same project, with an example in common, made on that branch; with `eval_run_name`, one of that
     name), a stored run (id, ``last``, name) or a report; see `agenttrace.evaluation.baseline`.
@@ -230,7 +236,7 @@ def require_passed(
 ) -> EvaluationReport:
     """Return the report if it passes, or if it meets every requirement without an errored result.
 
-    With a baseline, return it where no example got worse than there, is errored or was not run, and the
+    With a baseline, return it where it is not worse than that (`RunComparison.is_worse`), and the
     requirements hold if there are any: see `assert_test`. With requirements its metadata has what was
     measured: the lines as *requirement*, each as data in *requirements*.
 
@@ -249,7 +255,7 @@ def require_passed(
         report = replace(report, metadata={**report.metadata, **_measured(verdicts)})
     if baseline is not None:
         comparison = compare_runs(baseline, record_of_report(report))
-        if comparison.regressions:
+        if comparison.is_worse:
             text = f"{regression_line(comparison)}\n{comparison_text(comparison)}\n{report_text(report)}"
             raise EvaluationFailed(text, report)
         passes = passes or not requirements

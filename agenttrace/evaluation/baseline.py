@@ -65,7 +65,10 @@ def write_baseline(record: RunRecord, path: str | Path) -> None:
         "started": datetime.fromtimestamp(record.started_ns // 10**9, tz=UTC).isoformat(),
         "git": {name: record.git.get(name) for name in ("commit", "branch")},
         "dataset": record.dataset,
-        "scorers": {name: {"lower_is_better": name in record.lower_is_better} for name in record.scorers},
+        "scorers": {
+            name: {"lower_is_better": name in record.lower_is_better, "gate": name not in record.informing}
+            for name in record.scorers
+        },
     }
     order = sorted(record.examples, key=lambda e: (e.name or "", e.example_id or "", e.fingerprint))
     lines = ",\n".join(f"  {readable_json(_row(example))}" for example in order)
@@ -134,6 +137,7 @@ def _record(data: Mapping[str, Any], path: str) -> RunRecord:
         git=dict(data["git"]),
         scorers=tuple(scorers),
         lower_is_better=frozenset(name for name, facts in scorers.items() if facts["lower_is_better"]),
+        informing=frozenset(name for name, facts in scorers.items() if not facts.get("gate", True)),
     )
 
 

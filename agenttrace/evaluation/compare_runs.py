@@ -10,6 +10,7 @@ from agenttrace.core.run_comparison import (
     CHANGE_KINDS,
     DIGITS,
     LEAST_CHANGES,
+    PASS_RATE,
     SIGNIFICANT,
     ChangeKind,
     ExampleChange,
@@ -34,14 +35,19 @@ def compare_runs(before: RunRecord, after: RunRecord) -> RunComparison:
 
     - *worse*: all trials passed, and none does; or the rate fell with p < 0.05 (Fisher's exact test)
     - *less_stable*: all trials passed, and only some do
-    - *better*, *steadier*: the mirror of these two
+    - *lower_rate*: some trials passed, and fewer do, which may be chance
+    - *better*, *steadier*, *higher_rate*: the mirror of these three
     - *errored*: a trial could not be judged; *not_run*: none was run, because the run ended before
     - *new*: not in the run before, or not judged there; *gone*: not in the run after
-    - *same*: everything else
+    - *same*: the same share of trials passes
 
-    The verdicts as a whole are compared with McNemar's exact test, each scorer's means with Wilcoxon's signed
-    rank test, over the examples of both runs. A test that cannot reach p < 0.05, because fewer than six
-    examples differ, is not made.
+    Over all examples of both runs, the verdicts are compared with McNemar's exact test, the pass rates and
+    each scorer's means with Wilcoxon's signed rank test (where all differences have one size, McNemar's). A
+    test that cannot reach p < 0.05, because fewer than six examples differ, is not made.
+
+    The run after is worse than the one before (`RunComparison.is_worse`) where an example is worse, errored
+    or not run, or where over all examples the pass rate, or the mean of a scorer that is not ``gate=False``,
+    fell with p < 0.05.
     """
     pairs = list(_pairs(before.examples, after.examples))
     changes = [_change(*pair, after.is_complete) for pair in pairs]
@@ -59,6 +65,7 @@ def compare_runs(before: RunRecord, after: RunRecord) -> RunComparison:
         scorers=tuple(
             _scorer(name, before, after, both) for name in dict.fromkeys((*after.scorers, *before.scorers))
         ),
+        pass_rate=_means(PASS_RATE, [(b.rate, a.rate) for b, a in both]),
         p_value=_verdicts(both),
         duplicates=(*_duplicates(before), *_duplicates(after)),
     )
@@ -131,11 +138,11 @@ def _kind(before: ExampleRecord | None, after: ExampleRecord, p_value: float | N
     if before is None or not before.judged:
         return "new"
     was, now = before.passes / before.judged, after.passes / after.judged
-    is_significant = p_value is not None and p_value < SIGNIFICANT
+    is_clear = abs(now - was) == 1 or (p_value is not None and p_value < SIGNIFICANT)
     if now < was:
-        return "worse" if (now == 0 and was == 1) or is_significant else "less_stable" if was == 1 else "same"
+        return "worse" if is_clear else "less_stable" if was == 1 else "lower_rate"
     if now > was:
-        return "better" if (now == 1 and was == 0) or is_significant else "steadier" if now == 1 else "same"
+        return "better" if is_clear else "steadier" if now == 1 else "higher_rate"
     return "same"
 
 
@@ -148,14 +155,26 @@ def _verdicts(both: Sequence[tuple[ExampleRecord, ExampleRecord]]) -> float | No
 def _scorer(
     name: str, before: RunRecord, after: RunRecord, both: Sequence[tuple[ExampleRecord, ExampleRecord]]
 ) -> ScorerChange:
+    gate = name not in after.informing
     if name not in before.scorers or name not in after.scorers:
-        return ScorerChange(name=name, before=_mean(before, name), after=_mean(after, name))
+        return ScorerChange(name=name, before=_mean(before, name), after=_mean(after, name), gate=gate)
     means = [(b.mean(name), a.mean(name)) for b, a in both]
+    return _means(name, means, lower_is_better=name in after.lower_is_better, gate=gate)
+
+
+def _means(
+    name: str,
+    means: Sequence[tuple[float | None, float | None]],
+    *,
+    lower_is_better: bool = False,
+    gate: bool = True,
+) -> ScorerChange:
+    """Compare the means of each example before and after; those that have none in one run are left out."""
     pairs = [(was, now) for was, now in means if was is not None and now is not None]
-    lower = name in after.lower_is_better
-    gains = [round(was - now if lower else now - was, DIGITS) for was, now in pairs]
+    gains = [round(was - now if lower_is_better else now - was, DIGITS) for was, now in pairs]
     worse, better = sum(gain < 0 for gain in gains), sum(gain > 0 for gain in gains)
     enough = worse + better >= LEAST_CHANGES
+    p_value, side = _paired_test(gains) if enough else (None, 0)
     return ScorerChange(
         name=name,
         before=math.fsum(was for was, _ in pairs) / len(pairs) if pairs else None,
@@ -163,10 +182,22 @@ def _scorer(
         pairs=len(pairs),
         worse=worse,
         better=better,
-        lower_is_better=lower,
-        p_value=wilcoxon_signed_rank(gains).p_value if enough else None,
+        lower_is_better=lower_is_better,
+        p_value=p_value,
+        side=side,
         interval=bootstrap_interval([now - was for was, now in pairs], seed=0) if enough else None,
+        gate=gate,
     )
+
+
+def _paired_test(gains: Sequence[float]) -> tuple[float, int]:
+    """The p-value of paired gains, and on which side of 0 they weigh more."""
+    ranks = wilcoxon_signed_rank(gains)
+    if len({abs(gain) for gain in gains if gain}) == 1:
+        # Ranks of one size are signs, which have an exact test for any number of pairs.
+        worse, better = sum(gain < 0 for gain in gains), sum(gain > 0 for gain in gains)
+        return mcnemar_exact(worse, better), ranks.side
+    return ranks.p_value, ranks.side
 
 
 def _mean(run: RunRecord, name: str) -> float | None:

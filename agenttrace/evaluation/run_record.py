@@ -37,6 +37,7 @@ def record_of_report(report: EvaluationReport, *, label: str | None = None) -> R
         examples=tuple(examples),
         scorers=tuple(dict.fromkeys(score.name for score in scores)),
         lower_is_better=frozenset(score.name for score in scores if score.lower_is_better),
+        informing=frozenset(score.name for score in scores) - {score.name for score in scores if score.gate},
         git=git if isinstance(git, Mapping) else {},
         dataset=fingerprint or dataset_fingerprint(example.fingerprint for example in examples),
         is_complete=not report.metadata.get("interrupted"),

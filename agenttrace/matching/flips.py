@@ -49,11 +49,14 @@ class Flip:
 def flip_among(trials: Sequence[ScoringResult]) -> Flip | None:
     """Return what made trials of one example pass and fail, or None where they do not do both.
 
-    Pairs of a passed and a failed trial are compared in their order; one that only a scorer can have caused
+    Trials whose traces are not at hand (a run that was read back without them) are left out. Pairs of a
+    passed and a failed trial are compared in their order; one that only a scorer can have caused
     comes before any other, because it says that the verdicts cannot be trusted.
     """
-    passed = [trial for trial in trials if trial.outcome == "passed"]
-    failed = [trial for trial in trials if trial.outcome == "failed"]
+    # A trace with an id that is not at hand says nothing; one that was never made is no call in both.
+    known = [trial for trial in trials if trial.trace is not None or trial.trace_id is None]
+    passed = [trial for trial in known if trial.outcome == "passed"]
+    failed = [trial for trial in known if trial.outcome == "failed"]
     pairs = islice(((one, other) for other, one in product(failed, passed)), _MOST_PAIRS)
     flips = [_flip(one, other) for one, other in pairs]
     return next((flip for flip in flips if flip.culprit == "scorer"), flips[0] if flips else None)

@@ -103,8 +103,17 @@ def finished(
         least = config.getoption("agenttrace_coverage_fail_under")
         shortfall = None if least is None else coverage.shortfall(float(least))
         lines += [] if shortfall is None else [shortfall]
-    comparison = list(_comparison(report, rows, config, lines))
-    return FinishedRun(report, lines, comparison, failed=not_run > 0 or shortfall is not None)
+    record = record_of_report(report)
+    baseline = _baseline(rows, config)
+    comparison = None if baseline is None else compare_runs(baseline, record)
+    lines += _saved_baseline(record, config)
+    return FinishedRun(
+        report,
+        lines,
+        () if comparison is None else [line.text for line in comparison_lines(comparison)],
+        # What is worse in single examples has failed their tests, or is in quarantine.
+        failed=not_run > 0 or shortfall is not None or (comparison is not None and bool(comparison.losses)),
+    )
 
 
 def _wants_coverage(config: pytest.Config) -> bool:
@@ -126,24 +135,17 @@ def _baseline(rows: Sequence[Mapping[str, Any]], config: pytest.Config) -> RunRe
     return replace(baseline_of(reference, store, (), project=rows[0]["project"]), label=label)
 
 
-def _comparison(
-    report: EvaluationReport, rows: Sequence[Mapping[str, Any]], config: pytest.Config, lines: list[str]
-) -> Iterator[str]:
-    """The comparison with the baseline, if there is one; save this run as one where that is asked for."""
-    record = record_of_report(report)
-    baseline = _baseline(rows, config)
-    if baseline is not None:
-        for line in comparison_lines(compare_runs(baseline, record)):
-            yield line.text
+def _saved_baseline(record: RunRecord, config: pytest.Config) -> Iterator[str]:
+    """Save this run as a baseline where that is asked for."""
     path = config.getoption("agenttrace_save_baseline")
     if path is not None and not record.is_complete:
-        lines.append(f"no baseline was written to {path}: the run was interrupted")
+        yield f"no baseline was written to {path}: the run was interrupted"
     elif path is not None:
         try:
             write_baseline(record, path)
-            lines.append(f"the baseline is in {path}")
+            yield f"the baseline is in {path}"
         except AgentTraceError as error:
-            lines.append(f"the baseline could not be written: {error}")
+            yield f"the baseline could not be written: {error}"
 
 
 def _update(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:

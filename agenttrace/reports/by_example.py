@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 from agenttrace.core.aggregates import trials_by_example
 from agenttrace.core.report import EvaluationReport, ResultOutcome, ScoringResult
-from agenttrace.reports.terminal import detail_lines, label, why
+from agenttrace.reports.first_line import label, why
+from agenttrace.reports.terminal import detail_lines
 from agenttrace.reports.text import Line, plain
-from agenttrace.reports.trials import share_of_trials, worst_outcome
+from agenttrace.reports.trials import flip_line, share_of_trials, worst_outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,7 @@ class ExampleResults:
                 word = "trials" if len(alike) > 1 else "trial"
                 yield Line(f"{word} {numbers} of {alike[0].trials}: {alike[0].outcome.replace('_', ' ')}")
             yield from detail_lines(alike[0])
+        yield from flip_line(self.results)
 
 
 def by_example(report: EvaluationReport) -> list[ExampleResults]:

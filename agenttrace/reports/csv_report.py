@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Iterator
 
+from agenttrace.core.aggregates import tags_of
 from agenttrace.core.report import EvaluationReport, ScoringResult
 from agenttrace.core.score import Score
 from agenttrace.reports.text import safe
@@ -13,7 +14,7 @@ from agenttrace.reports.text import safe
 COLUMNS = (
     *("run_id", "run", "project", "position", "example", "trial", "trials", "outcome", "error"),
     *("scorer", "score", "threshold", "score_outcome", "reason", "model", "cost"),
-    *("seconds", "trace_id", "source"),
+    *("seconds", "trace_id", "source", "tags", "gate"),
 )
 
 _CELL = 8_000
@@ -49,6 +50,7 @@ def _row(report: EvaluationReport, result: ScoringResult, score: Score | None) -
         yield from (score.name, score.value, score.threshold, score.outcome, score.reason)
         yield from (score.model, score.cost)
     yield from (result.run_duration, result.trace_id, result.source)
+    yield from (", ".join(tags_of(result.example)), None if score is None else score.gate)
 
 
 def _cell(value: object) -> object:

@@ -23,6 +23,7 @@ def json_report(report: EvaluationReport) -> str:
         "format_version": FORMAT_VERSION,
         "agenttrace": __version__,
         "passed": report.passed,
+        "summary": {key: value for key, value in report.summary().to_dict().items() if key != "examples"},
         **report.to_dict(),
     }
     return readable_json(jsonable(data), indent=2) + "\n"

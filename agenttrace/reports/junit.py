@@ -76,6 +76,9 @@ def _about_the_run(report: EvaluationReport) -> Iterator[tuple[str, str]]:
     for name in ("requirement", "interrupted"):
         if name in report.metadata:
             yield f"agenttrace:{name}", str(report.metadata[name])
+    if len(report) > 1:
+        for name, rate in report.summary().rates.items():
+            yield f"agenttrace:{name}", rate
     for name, mean in report.means.items():
         yield f"agenttrace:mean:{name}", str(mean)
 

@@ -14,7 +14,8 @@ from collections.abc import Mapping, Sequence
 
 from agenttrace.core.report import EvaluationReport
 from agenttrace.reports.by_example import ExampleResults, by_example
-from agenttrace.reports.terminal import interruption_line, not_passed
+from agenttrace.reports.first_line import not_passed
+from agenttrace.reports.terminal import interruption_line
 from agenttrace.reports.text import plain, safe, safe_line
 
 LIMIT = 60_000
@@ -32,7 +33,8 @@ _MARKS = {"failed": "❌", "errored": "⚠️", "not_run": "⏭️"}
 _FOR_THE_REST = 200
 
 ScorerRow = tuple[str, str, str]
-"""A scorer's name, its mean over how many of how many, how many passed, failed, errored, were skipped."""
+"""A scorer's name, its mean over how many of how many, how many passed, failed, errored, were skipped;
+and whether it only informs."""
 
 
 def markdown_report(report: EvaluationReport, comparison: Sequence[str] = (), *, limit: int = LIMIT) -> str:
@@ -63,15 +65,18 @@ def scorer_rows(report: EvaluationReport) -> list[ScorerRow]:
     """A row for each scorer of the report; `EvaluationReport.means` says what a mean is over."""
     means = report.means
     outcomes: dict[str, Counter[str]] = {}
+    gating: set[str] = set()
     for result in report.results:
         for score in result.scores:
             outcomes.setdefault(score.name, Counter())[score.outcome] += 1
+            gating.update([score.name] if score.gate else ())
     rows = []
     for name, counts in outcomes.items():
         mean = means.get(name)
         text = "no value" if mean is None else f"{float(mean):.2f} over {mean.count} of {mean.total}"
         words = [word for word in ("passed", "failed", "errored", "skipped") if counts[word]]
-        rows.append((name, text, ", ".join(f"{counts[word]} {word}" for word in words)))
+        informs = () if name in gating else ("informs",)
+        rows.append((name, text, ", ".join([*(f"{counts[word]} {word}" for word in words), *informs])))
     return rows
 
 
@@ -132,11 +137,17 @@ def _head(report: EvaluationReport) -> str:
     about = [in_line(report.project), "" if report.model is None else in_line(report.model)]
     about += [f"{report.duration:.1f} s", f"run {in_line(report.run_id[:8])}"]
     lines.append(" · ".join(filter(None, about)))
+    if len(report) > 1:
+        lines += ["", " · ".join(in_line(f"{name} {rate}") for name, rate in _rates(report))]
     if "requirement" in report.metadata:
         lines += ["", f"Required: {in_line(str(report.metadata['requirement']), 500)}"]
     if report.metadata.get("interrupted"):
         lines += ["", f"**{interruption_line(report)}**"]
     return "\n".join(lines) + "\n"
+
+
+def _rates(report: EvaluationReport) -> list[tuple[str, str]]:
+    return list(report.summary().rates.items())[:_ROWS]
 
 
 def _is_accepted(report: EvaluationReport) -> bool:

@@ -8,6 +8,7 @@ from textwrap import dedent
 
 from agenttrace.core.run_comparison import (
     LEAST_CHANGES,
+    PASS_RATE,
     SIGNIFICANT,
     ChangeKind,
     ExampleChange,
@@ -19,6 +20,7 @@ from agenttrace.core.run_comparison import (
 from agenttrace.core.text import shorten
 from agenttrace.reports.terminal import number
 from agenttrace.reports.text import Line, plain, safe, safe_line, table_lines
+from agenttrace.statistics.rates import fisher_exact
 
 WIDTH = 100
 SHOWN = 50
@@ -29,14 +31,23 @@ _MARKS: dict[ChangeKind, tuple[str, str]] = {
     "errored": ("!", "yellow"),
     "not_run": ("?", "yellow"),
     "less_stable": ("~", "yellow"),
+    "lower_rate": ("~", "yellow"),
     "gone": ("-", ""),
     "new": ("+", ""),
     "better": ("✓", "green"),
     "steadier": ("✓", "green"),
+    "higher_rate": ("✓", "green"),
 }
 _DIFF_STYLES = {"✓": "green", "~": "yellow", "-": "red", "+": "cyan", "!": "red"}
-_WORDS: dict[ChangeKind, str] = {"worse": "got worse", "better": "got better", "same": "the same"}
-"""How a headline says a kind, where it is not its own name."""
+_WORDS: dict[ChangeKind, str] = {
+    "worse": "got worse",
+    "lower_rate": "with a lower rate",
+    "better": "got better",
+    "higher_rate": "with a higher rate",
+    "same": "the same",
+    "not_run": "not_run",
+    "less_stable": "less_stable",
+}
 
 
 def comparison_text(comparison: RunComparison, *, width: int = WIDTH) -> str:
@@ -45,14 +56,32 @@ def comparison_text(comparison: RunComparison, *, width: int = WIDTH) -> str:
 
 
 def regression_line(comparison: RunComparison) -> str:
-    """What got worse on one line, for lists of failed tests: how many, the worst one, its scorer."""
-    if not comparison.regressions:
-        return safe_line(f"nothing got worse than {comparison.before.label}")
+    """What got worse on one line, for lists of failed tests.
+
+    First what fell over all examples; then how many examples got worse, the worst one, its scorer.
+    """
+    label = comparison.before.label
+    losses = ", ".join(_loss(loss) for loss in comparison.losses[:2])
+    losses = f"{losses}, compared with {label}" if losses else ""
+    examples = _regressed(comparison) if comparison.regressions else ""
+    return safe_line("; ".join(filter(None, (losses, examples))) or f"nothing got worse than {label}", 300)
+
+
+def _regressed(comparison: RunComparison) -> str:
     first, label = comparison.regressions[0], comparison.before.label
     counts = _counts(comparison, ("worse", "errored", "not_run"))
     than = counts.replace("got worse", f"got worse than {label}")
     than = than if first.kind == "worse" else f"{counts} (compared with {label})"
-    return safe_line(f"{than}: {first.label}: {_what(first, comparison)}", 300)
+    return f"{than}: {first.label}: {_what(first, comparison)}"
+
+
+def _loss(loss: ScorerChange) -> str:
+    """``the pass rate fell from 0.42 to 0.24 over 50 examples (36 worse, 0 better, p < 0.001)``."""
+    name = f"the mean of {loss.name}" if loss.name != PASS_RATE else f"the {PASS_RATE}"
+    verb = "rose" if loss.lower_is_better else "fell"
+    values = f"from {number(loss.before or 0.0)} to {number(loss.after or 0.0)}"
+    counts = f"{loss.worse} worse, {loss.better} better, {_p(loss.p_value or 0.0)}"
+    return f"{name} {verb} {values} over {loss.pairs} examples ({counts})"
 
 
 def comparison_lines(comparison: RunComparison, *, width: int = WIDTH) -> Iterator[Line]:
@@ -62,13 +91,19 @@ def comparison_lines(comparison: RunComparison, *, width: int = WIDTH) -> Iterat
 
 
 def _lines(comparison: RunComparison) -> Iterator[Line]:
-    yield Line(_headline(comparison), "bold red" if comparison.regressions else "bold green")
+    style = "bold red" if comparison.is_worse else "bold green"
+    for loss in comparison.losses:
+        yield Line(safe_line(_loss(loss)), style)
+    yield Line(_headline(comparison), style)
     yield Line(f"before: {_run(comparison.before)}", "dim")
     yield Line(f"after:  {_run(comparison.after)}", "dim")
     yield from _matching(comparison)
     yield Line("")
-    yield from table_lines(_HEAD, [_scorer(scorer) for scorer in comparison.scorers], limit=32)
+    yield from table_lines(
+        _HEAD, [_scorer(each) for each in (comparison.pass_rate, *comparison.scorers)], limit=32
+    )
     yield Line(f"verdicts: {_verdicts(comparison)}")
+    yield from _power(comparison)
     changes = [change for change in comparison.changes if change.kind != "same"]
     for change in changes[:SHOWN]:
         yield Line("")
@@ -115,7 +150,15 @@ def _scorer(scorer: ScorerChange) -> tuple[str, ...]:
         return (scorer.name, *values, "", "", "", "not in both runs")
     change = f"{scorer.difference:+.4f}".rstrip("0").rstrip(".") if scorer.difference else "0"
     lower = " (lower is better)" if scorer.lower_is_better else ""
-    return (scorer.name + lower, *values, change, str(scorer.worse), str(scorer.better), _chance(scorer))
+    informs = "" if scorer.gate else " (informs)"
+    return (
+        scorer.name + lower + informs,
+        *values,
+        change,
+        str(scorer.worse),
+        str(scorer.better),
+        _chance(scorer),
+    )
 
 
 def _chance(scorer: ScorerChange) -> str:
@@ -127,8 +170,28 @@ def _chance(scorer: ScorerChange) -> str:
 
 
 def _p_text(p_value: float) -> str:
-    p = "p < 0.001" if p_value < 0.001 else f"p = {p_value:.3f}"
-    return f"{'hardly chance' if p_value < SIGNIFICANT else 'may be chance'}, {p}"
+    return f"{'hardly chance' if p_value < SIGNIFICANT else 'may be chance'}, {_p(p_value)}"
+
+
+def _p(p_value: float) -> str:
+    return "p < 0.001" if p_value < 0.001 else f"p = {p_value:.3f}"
+
+
+def _power(comparison: RunComparison) -> Iterator[Line]:
+    """What the trials of a single example can tell, where some of them fell by less."""
+    fell = comparison.of_kind("less_stable", "lower_rate")
+    trials = max((min(c.before.judged, c.after.judged) for c in fell if c.before and c.after), default=0)
+    if trials < 2:
+        return
+    most = next((k for k in reversed(range(trials)) if _is_told(trials, k)), None)
+    told = f"one example must fall from {trials} passes to {most}"
+    untold = "no fall of one example is told from chance"
+    rest = "smaller falls count over all examples"
+    yield Line(f"of {trials} trials, {untold if most is None else told}; {rest}", "dim")
+
+
+def _is_told(trials: int, passes: int) -> bool:
+    return fisher_exact(trials, 0, passes, trials - passes) < SIGNIFICANT
 
 
 def _verdicts(comparison: RunComparison) -> str:
@@ -152,7 +215,7 @@ def _change(change: ExampleChange, comparison: RunComparison) -> Iterator[Line]:
     text = f"{mark} {safe_line(change.label, 60)}: {_word(change.kind)}{edited}; {_what(change, comparison)}"
     yield Line(text.rstrip("; "), style)
     record = change.after
-    if record is None or change.kind in ("better", "steadier"):
+    if record is None or change.kind in ("better", "steadier", "higher_rate"):
         return
     if record.why:
         yield Line(f"    {safe_line(record.why)}")
@@ -183,7 +246,7 @@ def _share(record: ExampleRecord) -> str:
 
 
 def _outcomes(record: ExampleRecord) -> str:
-    return ", ".join(dict.fromkeys(map(_word, record.outcomes))) or "not run"
+    return ", ".join(dict.fromkeys(map(_word, record.outcomes))) or "not_run"
 
 
 def _word(name: str) -> str:

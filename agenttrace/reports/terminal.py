@@ -8,7 +8,6 @@ each up to a limit, and beyond that as a count.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 from pathlib import Path
 from textwrap import dedent
 
@@ -16,11 +15,11 @@ from agenttrace.core.report import EvaluationReport, ScoringResult
 from agenttrace.core.score import Score, mean_values
 from agenttrace.core.text import error_line
 from agenttrace.reports.diff_width import fitted_diff
+from agenttrace.reports.first_line import FAILURE_WIDTH, label, not_passed, why
 from agenttrace.reports.text import Line, broken_line, plain, safe, safe_line, value_text
 from agenttrace.reports.trials import (
-    reasons,
+    says_why,
     share_of_trials,
-    times,
     trials_block,
     trials_together,
     worst_outcome,
@@ -32,8 +31,10 @@ SHOWN_PASSES = 20
 SHOWN_FAILURES = 50
 ERROR_LINES = 16
 DIFF_LINES = 120
-_SHOWN_NAMES = 3
-FAILURE_WIDTH = 300
+FULL_LINES = 400
+"""Lines after which a failure has only one that says why."""
+INFORMS = " (informs)"
+_SHOWN_VALUES = 8
 
 _WORDS = {
     "passed": ("✓", "PASSED", "green"),
@@ -47,47 +48,6 @@ _DIFF_STYLES = {"✓": "green", "~": "yellow", "-": "red", "+": "cyan", "!": "re
 def report_text(report: EvaluationReport) -> str:
     """The whole block as plain text."""
     return plain(report_lines(report))
-
-
-def failure_line(report: EvaluationReport) -> str:
-    """What went wrong on one line, for lists of failed tests: how many, which ones, the first reason."""
-    bad = [result for result in report.results if not result.success]
-    if not bad:
-        return safe_line(f"required: {report.metadata.get('requirement', '')}")
-    if len(report) == 1:
-        return safe_line(f"{label(bad[0])}: {why(bad[0])}", FAILURE_WIDTH)
-    if len(list(trials_together(report.results))) == 1:
-        group = reasons(report.results)[0]
-        share = f"{share_of_trials(report.results)}; {times(len(group))} because"
-        return safe_line(f"{label(bad[0])}: {share}: {why(group[0])}", FAILURE_WIDTH)
-    counts = " and ".join(not_passed(report))
-    names = ", ".join(map(label, bad[:_SHOWN_NAMES]))
-    more = f", … {len(bad) - _SHOWN_NAMES} more" if len(bad) > _SHOWN_NAMES else ""
-    return safe_line(f"{counts} of {len(report)}: {names}{more}: {why(bad[0])}", FAILURE_WIDTH)
-
-
-def label(result: ScoringResult) -> str:
-    """The example's name, or its number."""
-    return result.name or f"test {result.position + 1}"
-
-
-def why(result: ScoringResult) -> str:
-    """Why a result is no pass, on one line: what was raised, or the first reason and place that differs."""
-    ends = [error_line(result.error)] if result.error else []
-    bad = [score for score in result.scores if score.gate and not score.passed]
-    reason = next((score.reason for score in bad if score.reason), "")
-    places = [line.strip() for score in bad for line in (score.diff or "").splitlines()]
-    place = next(filter(_names_a_difference, places), "")
-    return " ".join("; ".join(filter(None, (ends[0] if ends else reason, place))).split())
-
-
-def _names_a_difference(line: str) -> bool:
-    return ": expected " in line or line.startswith(("- ", "+ ", "(the arguments "))
-
-
-def not_passed(report: EvaluationReport) -> list[str]:
-    """How many results failed, errored, were not run: ``2 failed``, each where there are any."""
-    return [f"{n} {word.replace('_', ' ')}" for word, n in report.counts.items() if n and word != "passed"]
 
 
 def report_lines(report: EvaluationReport, width: int | None = None) -> Iterator[Line]:
@@ -127,7 +87,7 @@ def _results(report: EvaluationReport, width: int | None) -> Iterator[Line]:
         "other": SHOWN_FAILURES,
     }
     last_passed = False
-    more = 0
+    more = lines = 0
     for trials in trials_together(report.results):
         passed = all(trial.success for trial in trials)
         kind = "passed" if passed else "other"
@@ -135,8 +95,13 @@ def _results(report: EvaluationReport, width: int | None) -> Iterator[Line]:
             more += 0 if passed else sum(not trial.success for trial in trials)
             continue
         spare[kind] -= 1
-        yield from _result(trials[0], width) if len(trials) == 1 else _trials(trials, width)
         last_passed = passed
+        if not passed and lines > FULL_LINES:
+            yield _in_short(trials)
+            continue
+        for line in _result(trials[0], width) if len(trials) == 1 else _trials(trials, width):
+            lines += 1
+            yield line
     if last_passed:
         yield Line("")
     if more > 0:
@@ -145,6 +110,15 @@ def _results(report: EvaluationReport, width: int | None) -> Iterator[Line]:
     elif report.counts["passed"] > SHOWN_PASSES:
         yield Line(f"✓ {report.counts['passed']} passed, not listed", "green")
         yield Line("")
+
+
+def _in_short(trials: Sequence[ScoringResult]) -> Line:
+    """The results of an example that did not pass on one line."""
+    first = next(trial for trial in trials if not trial.success)
+    mark, word, style = _WORDS[first.outcome]
+    what = word if len(trials) == 1 else share_of_trials(trials)
+    text = ": ".join(filter(None, (what, label(first), why(first))))
+    return Line(f"{mark} Test {first.position + 1}: {safe_line(text, FAILURE_WIDTH)}", style)
 
 
 def _result(result: ScoringResult, width: int | None) -> Iterator[Line]:
@@ -169,9 +143,19 @@ def _trials(trials: Sequence[ScoringResult], width: int | None) -> Iterator[Line
     yield from _values(trials)
     if worst == "passed":
         return
-    yield from trials_block(trials, partial(detail_lines, width=width))
+    yield from trials_block(trials, lambda alike: detail_lines(alike[0], width, alike))
+    yield from _traces(trials)
     yield Line(SHORT_RULE)
     yield Line("")
+
+
+def _traces(trials: Sequence[ScoringResult]) -> Iterator[Line]:
+    """The ids of the trials' traces that a store has."""
+    ids = [(trial, trial.trace_id) for trial in trials if trial.trace is None or trial.trace.spans]
+    shown = [f"{trace_id[:8]} (trial {trial.trial})" for trial, trace_id in ids if trace_id is not None]
+    more = f", … {len(shown) - _SHOWN_VALUES} more" if len(shown) > _SHOWN_VALUES else ""
+    if shown:
+        yield Line(f"  Traces: {', '.join(shown[:_SHOWN_VALUES])}{more}", "dim")
 
 
 def _title(title: str, about: str, style: str, width: int | None) -> Line:
@@ -190,18 +174,32 @@ def _values(results: Sequence[ScoringResult]) -> Iterator[Line]:
         yield Line(f"    {' · '.join(texts)}", "dim")
 
 
-def _short(score: Score) -> str:
+def _short(score: Score, informs: str = INFORMS) -> str:
     value = score.outcome if score.value is None else number(score.value)
-    return value if score.gate else f"{value} (informs)"
+    return value if score.gate else f"{value}{informs}"
 
 
-def detail_lines(result: ScoringResult, width: int | None = None) -> Iterator[Line]:
-    """What is wrong with a result in full: its error and the calls before it, its scores with their diffs."""
+def detail_lines(
+    result: ScoringResult, width: int | None = None, alike: Sequence[ScoringResult] = ()
+) -> Iterator[Line]:
+    """What is wrong with a result in full: its error and the calls before it, its scores with their diffs.
+
+    Scores that inform say why only where no other does. `alike` are the trials that failed in the same way:
+    of the other scores the values of all of them are shown.
+    """
     if result.error is not None:
         yield from _error(result.error, "  ")
         yield from _calls(result)
+    told = result.error is not None or says_why(
+        score for score in result.scores if score.gate and not score.passed
+    )
     for score in result.scores:
-        yield from _score(score, width)
+        is_short = score.outcome in ("passed", "skipped") or not score.gate
+        yield from (_informs(score, alike) if is_short else _score(score, width))
+        if not told and not score.gate and score.outcome == "failed":
+            if score.reason:
+                yield from _indented("Reason: ", safe(score.reason))
+            yield from _diff(score, width)
     if result.source is not None:
         yield Line(f"  expected at {safe(relative_source(result.source))}", "dim")
 
@@ -216,16 +214,29 @@ def _about(result: ScoringResult) -> Iterator[str]:
 
 
 def _score(score: Score, width: int | None) -> Iterator[Line]:
-    name = safe_line(score.name, 80)
-    if score.outcome in ("passed", "skipped") or not score.gate:
-        yield Line(f"  {'✓' if score.passed else '·'} {name}: {_short(score)}", "dim")
-        return
-    yield Line(f"  Scorer: {name}", "bold")
+    yield Line(f"  Scorer: {safe_line(score.name, 80)}", "bold")
     value = _no_value(score) if score.value is None else number(score.value)
     yield Line(f"    Score: {value}   (threshold {number(score.threshold)}{_mode(score)})")
     yield from _indented("Reason: ", safe(score.reason or "none given"))
     if score.error is not None and score.error != score.reason:
         yield from _error(score.error, "    ")
+    yield from _diff(score, width)
+
+
+def _informs(score: Score, alike: Sequence[ScoringResult]) -> Iterator[Line]:
+    """A score that does not fail the result, on one line; of several trials that differ, their values."""
+    name = safe_line(score.name, 80)
+    others = [other for one in alike for other in one.scores if other.name == score.name]
+    shorts = [_short(other, informs="") for other in others] or [_short(score, informs="")]
+    text = shorts[0] if len(set(shorts)) == 1 else ", ".join(shorts)
+    if len(set(shorts)) > 1 and len(shorts) > _SHOWN_VALUES:
+        values = [other.value for other in others if other.value is not None]
+        text = f"{number(min(values))} to {number(max(values))}"
+    mark = "✓" if all(other.passed for other in others or [score]) else "·"
+    yield Line(f"  {mark} {name}: {text}{'' if score.gate else INFORMS}", "dim")
+
+
+def _diff(score: Score, width: int | None) -> Iterator[Line]:
     if score.diff:
         lines = dedent(safe(score.diff, 64_000)).strip("\n").split("\n")
         lines = lines if width is None else fitted_diff(lines, width - 4)

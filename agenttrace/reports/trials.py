@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Final
 
 from agenttrace.core.report import ResultOutcome, ScoringResult
+from agenttrace.core.score import Score
 from agenttrace.matching.flips import flip_among
 from agenttrace.reports.text import Line, safe_line
 
@@ -43,17 +44,22 @@ def reasons(trials: Sequence[ScoringResult]) -> list[list[ScoringResult]]:
 
 
 def trials_block(
-    trials: Sequence[ScoringResult], details: Callable[[ScoringResult], Iterator[Line]]
+    trials: Sequence[ScoringResult], details: Callable[[list[ScoringResult]], Iterator[Line]]
 ) -> Iterator[Line]:
-    """The lines below the title: each reason once, with its trials and the details of the first."""
+    """The lines below the title: each reason once, with its trials and their details."""
     groups = reasons(trials)
     for group in groups[:_SHOWN_REASONS]:
         numbers = ", ".join(str(trial.trial) for trial in group[:_SHOWN_TRIALS])
         more = ", …" if len(group) > _SHOWN_TRIALS else ""
         yield Line(f"  {times(len(group))} (trial {numbers}{more}), because:", "bold")
-        yield from details(group[0])
+        yield from details(group)
     if len(groups) > _SHOWN_REASONS:
         yield Line(f"  … {len(groups) - _SHOWN_REASONS} more reasons; all are in the report's results", "dim")
+    yield from flip_line(trials)
+
+
+def flip_line(trials: Sequence[ScoringResult]) -> Iterator[Line]:
+    """Whose fault it is that only some of the trials passed, where that is known."""
     flip = flip_among(trials)
     if flip is not None:
         yield Line(f"  Flip: {safe_line(str(flip), 300)}", "yellow")
@@ -64,9 +70,16 @@ def times(count: int) -> str:
     return {1: "once", 2: "twice"}.get(count, f"{count} times")
 
 
+def says_why(scores: Iterable[Score]) -> bool:
+    """Whether one of the scores has a reason or a diff."""
+    return any(score.reason or score.diff for score in scores)
+
+
 def _what_it_says(trial: ScoringResult) -> object:
     error = (trial.error or "").strip().splitlines()[-1:]
     bad = [score for score in trial.scores if score.gate and not score.passed]
+    if not error and not says_why(bad):
+        bad += [score for score in trial.scores if not score.gate and score.outcome == "failed"]
     return (
         trial.outcome,
         tuple(error),

@@ -17,11 +17,12 @@ MOST_EXACT = 50
 
 class SignedRanks(NamedTuple):
     """The result of a signed rank test: the smaller rank sum, the two-sided p-value, the pairs that
-    differ."""
+    differ, and the `side` with the larger rank sum: 1 above 0, -1 below, 0 where they are equal."""
 
     statistic: float
     p_value: float
     pairs: int
+    side: int = 0
 
 
 def mcnemar_exact(b: int, c: int) -> float:
@@ -64,7 +65,8 @@ def wilcoxon_signed_rank(differences: Sequence[float]) -> SignedRanks:
     else:
         variance = n * (n + 1) * (2 * n + 1) / 24 - sum(t**3 - t for t in ties) / 48
         p_value = erfc((total / 2 - smaller) / 2 / sqrt(2 * variance))
-    return SignedRanks(smaller / 2, min(1.0, p_value), n)
+    side = (2 * positive > total) - (2 * positive < total)
+    return SignedRanks(smaller / 2, min(1.0, p_value), n, side)
 
 
 def _doubled_ranks(sizes: Sequence[float]) -> tuple[list[int], list[int]]:

@@ -6,6 +6,7 @@ import pytest
 
 from agenttrace import Example, run_evaluation
 from agenttrace.evaluation import run_metadata
+from agenttrace.reports import report_text
 from agenttrace.scorers import ToolOrderScorer
 from agenttrace.store import SQLiteStore
 
@@ -107,6 +108,30 @@ def test_a_comparison_says_what_got_worse_and_ends_with_one(agenttrace, store):
     assert data["counts"] == {"worse": 1, "better": 1, "same": 1}
 
 
+def test_a_comparison_of_which_the_pass_rate_fell_ends_with_one_though_no_example_is_worse(agenttrace, store):
+    def trials(passes):
+        examples = [
+            Example(
+                name=str(task),
+                input=str(task),
+                expected_tools=["pay"],
+                tools_called=["pay" if n < passes else "no"],
+            )
+            for task in range(8)
+            for n in range(4)
+        ]
+        run_evaluation(examples, [ToolOrderScorer()], store=store, project_name="shop", trials_by="name")
+
+    trials(3)
+    trials(2)
+    compared = agenttrace("runs", "compare", "last~1", "last")
+    assert compared.code == 1
+    lines = compared.out.splitlines()
+    assert lines[0].startswith("the pass rate fell from 0.75 to 0.5 over 8 examples")
+    assert "8 of 8 examples with a lower rate" in lines
+    assert any(line.startswith("pass rate ") and "hardly chance" in line for line in lines)
+
+
 def test_a_comparison_fits_the_terminal(agenttrace, store, monkeypatch):
     monkeypatch.setenv("COLUMNS", "50")
     run(store, "book", "pay")
@@ -187,3 +212,38 @@ def test_an_evaluation_fails_against_its_baseline_only_where_it_got_worse(agentt
     assert agenttrace("runs", "compare", "b.json", "last").code == 1
     assert agenttrace("runs", "export", "last", "--baseline", "-o", "new.json").code == 0
     assert agenttrace(*command, "--baseline", "new.json").code == 0
+
+
+def flipped(store):
+    """A run of one example that passed once of twice, by other calls."""
+    examples = [
+        Example(name="pay", expected_tools=["pay"], tools_called=[tool], actual_output="same")
+        for tool in ("pay", "other")
+    ]
+    return run_evaluation(examples, [ToolOrderScorer()], store=store, project_name="shop", trials_by="name")
+
+
+def test_a_stored_run_names_the_calls_by_which_a_verdict_flipped_as_the_run_itself_did(agenttrace, store):
+    report = flipped(store)
+    (flip,) = [line for line in report_text(report).splitlines() if "Flip:" in line]
+    assert "the agent did something else" in flip
+    assert flip in agenttrace("runs", "show").out.splitlines()
+    assert flip.strip() in agenttrace("runs", "export", "--md", "-").out
+
+
+def test_nothing_is_said_of_a_flip_where_the_traces_are_elsewhere(agenttrace, store, tmp_path):
+    flipped(store)
+    agenttrace("runs", "export", "-o", str(tmp_path / "run.json"))
+    other = str(tmp_path / "other.db")
+    agenttrace("runs", "import", str(tmp_path / "run.json"), "--store", other)
+    shown = agenttrace("runs", "show", "--store", other).out
+    assert "1 of 2 trials passed" in shown
+    assert "Flip" not in shown
+
+
+def test_a_run_is_shown_with_its_rates_and_its_trials_by_name(agenttrace, store):
+    flipped(store)
+    lines = agenttrace("runs", "show").out.splitlines()
+    assert "  trials    2" in [line for line in lines if line.split()[:1] == ["trials"]]
+    assert any(line.startswith("  pass rate 0.5 (1 of 2; 95 % interval ") for line in lines)
+    assert "  pass^k 1: 0.5, 2: 0" in lines

@@ -89,6 +89,49 @@ def test_less_stable_does_not_raise_and_the_requirement_must_hold_too(store):
         assert_test([example], [Answer()], baseline=before, require="pass_rate >= 0.9", **options)
 
 
+def trials(name, passes, of=4):
+    return [Example(name=name, expected_output=1, actual_output=int(n < passes)) for n in range(of)]
+
+
+def test_a_pass_rate_that_fell_over_all_examples_raises_and_the_first_line_says_so(store, tmp_path):
+    names = [f"task {n:02}" for n in range(12)]
+    options = {"store": store, "trials_by": "name"}
+    before = run_evaluation([one for name in names for one in trials(name, 2)], [Answer()], **options)
+    fewer = [one for name in names for one in trials(name, 1 if name < "task 08" else 2)]
+    write_baseline(record_of_report(before), tmp_path / "baseline.json")
+    for baseline in (before, before.run_id, tmp_path / "baseline.json"):
+        with pytest.raises(EvaluationFailed) as failed:
+            assert_test(fewer, [Answer()], baseline=baseline, **options)
+        first, *rest = str(failed.value).splitlines()
+        assert first.startswith(
+            "the pass rate fell from 0.5 to 0.3333 over 12 examples (8 worse, 0 better, p = 0.008)"
+        )
+        assert "~ task 00: lower rate; passed 2 of 4 → 1 of 4, Answer 0.5 → 0.25" in rest
+        assert (
+            "of 4 trials, one example must fall from 4 passes to 0; smaller falls count over all examples"
+        ) in rest
+    one = [one for name in names for one in trials(name, 1 if name == "task 00" else 2)]
+    assert assert_test(one, [Answer()], baseline=before, **options)
+
+
+def test_a_mean_that_fell_raises_though_every_value_still_passes_unless_it_only_informs(store, tmp_path):
+    def value(number, gate=True):
+        score = Score.of("Does", number, 0.5)
+        return Does(lambda example, trace: score if gate else score.informing())
+
+    six = [Example(name=str(n)) for n in range(6)]
+    before = run_evaluation(six, [value(1.0)], store=store)
+    with pytest.raises(EvaluationFailed, match=r"^the mean of Does fell from 1\.0 to 0\.6 over 6 examples"):
+        assert_test(six, [value(0.6)], store=store, baseline=before)
+    informs = [value(0.6, gate=False), Answer()]
+    right = [Example(name=str(n), expected_output=1, actual_output=1) for n in range(6)]
+    before = run_evaluation(right, [value(1.0), Answer()], store=store)
+    report = assert_test(right, informs, store=store, baseline=before)
+    write_baseline(record_of_report(report), tmp_path / "baseline.json")
+    assert read_baseline(tmp_path / "baseline.json").informing == {"Does"}
+    assert record_of_run(store.run(report.run_id)).informing == {"Does"}
+
+
 async def _async(store, baseline):
     return await assert_test_async(examples(wrong=["a"]), [Answer()], store=store, baseline=baseline)
 

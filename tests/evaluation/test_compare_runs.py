@@ -39,7 +39,11 @@ def run(*examples, label="a run", **more):
         ("ppp", "ppf", "less_stable"),
         ("p", "ppf", "less_stable"),
         ("pppppppp", "pfffffff", "worse"),
-        ("pf", "ff", "same"),
+        ("pf", "ff", "lower_rate"),
+        ("pppf", "ppff", "lower_rate"),
+        ("ppff", "pppf", "higher_rate"),
+        ("ff", "pf", "higher_rate"),
+        ("pf", "pppfff", "same"),
         ("pppppppf", "ffffffff", "worse"),
         ("f", "p", "better"),
         ("ff", "pp", "better"),
@@ -71,7 +75,8 @@ def test_every_pair_of_rates_has_the_kind_that_the_rule_gives(before, after):
         assert kind == "new"
     else:
         fell = ap * (bp + bf) < bp * (ap + af)
-        assert (kind in ("worse", "less_stable")) <= fell
+        assert (kind in ("worse", "less_stable", "lower_rate")) == fell
+        assert (kind == "same") == (ap * (bp + bf) == bp * (ap + af))
         assert (kind == "worse") == (fell and ((not bf and not ap) or fisher_exact(bp, bf, ap, af) < 0.05))
         mirror = {"worse": "better", "better": "worse"}
         assert kind not in mirror or backwards == mirror[kind]
@@ -170,3 +175,69 @@ def test_a_comparison_as_data_is_json_without_reasons():
         ExampleRecord(fingerprint="f", name="a", outcomes=("failed",), why="secret", values={"S": (0.0,)})
     )
     assert "secret" not in json.dumps(compare_runs(before, after).to_dict())
+
+
+def rates(*passes, of=4, **more):
+    """A run of as many examples, each of which passed so many of its trials."""
+    return run(*[example("p" * n + "f" * (of - n), str(place)) for place, n in enumerate(passes)], **more)
+
+
+def test_a_pass_rate_that_fell_over_all_examples_is_a_loss_though_no_example_alone_is_worse():
+    comparison = compare_runs(rates(*[3] * 8, *[0] * 8), rates(*[2] * 8, *[0] * 8))
+    assert (comparison.counts, comparison.regressions) == ({"lower_rate": 8, "same": 8}, ())
+    rate = comparison.pass_rate
+    assert (rate.before, rate.after, rate.worse, rate.better) == (0.375, 0.25, 8, 0)
+    assert math.isclose(rate.p_value, 2 / 2**8)
+    assert (rate.fell, comparison.losses, comparison.is_worse) == (True, (rate,), True)
+    back = compare_runs(comparison.after, comparison.before)
+    assert (back.counts, back.losses, back.is_worse) == ({"higher_rate": 8, "same": 8}, (), False)
+
+
+def test_a_pass_rate_of_which_too_few_examples_differ_is_no_loss():
+    comparison = compare_runs(rates(*[3] * 20), rates(*[2] * 5, *[3] * 15))
+    assert (comparison.pass_rate.p_value, comparison.is_worse) == (None, False)
+
+
+def test_losses_and_gains_that_may_be_chance_are_no_loss():
+    comparison = compare_runs(rates(*[2] * 10), rates(*[1] * 6, *[3] * 4))
+    assert comparison.pass_rate.p_value > 0.05
+    assert not comparison.is_worse
+
+
+def test_what_could_not_be_judged_is_in_no_pass_rate():
+    comparison = compare_runs(
+        run(example("pp", "a"), example("e", "b")), run(example("pe", "a"), example("p", "b"))
+    )
+    assert (comparison.pass_rate.pairs, comparison.pass_rate.after) == (1, 1.0)
+
+
+def test_the_pass_rate_of_single_trials_is_tested_as_the_verdicts_are():
+    before = run(*[example("p", str(n)) for n in range(80)])
+    after = run(*[example("f" if n < 60 else "p", str(n)) for n in range(80)])
+    comparison = compare_runs(before, after)
+    assert comparison.pass_rate.p_value == comparison.p_value
+
+
+def values(*numbers, **more):
+    return run(*[example("p", str(n), S=[value]) for n, value in enumerate(numbers)], **more)
+
+
+def test_the_mean_of_a_gating_scorer_that_fell_is_a_loss_and_of_one_that_informs_is_none():
+    before, after = values(*[1.0] * 9), values(*[0.9, 0.8, 0.7] * 3)
+    assert [loss.name for loss in compare_runs(before, after).losses] == ["S"]
+    informs = frozenset({"S"})
+    assert not compare_runs(before, values(*[0.9, 0.8, 0.7] * 3, informing=informs)).is_worse
+    assert compare_runs(values(*[1.0] * 9, informing=informs), after).is_worse
+    rose = compare_runs(before, values(*[0.9] * 9, lower_is_better=frozenset({"S"})))
+    assert (rose.scorers[0].p_value < 0.05, rose.is_worse) == (True, False)
+
+
+def test_a_mean_that_fell_by_one_outlier_while_nearly_all_rose_is_no_loss():
+    before, after = values(*[0.5] * 15, 1.0), values(*[0.51] * 15, 0.0)
+    (scorer,) = compare_runs(before, after).scorers
+    assert (scorer.gain < 0, scorer.p_value < 0.05, scorer.fell) == (True, True, False)
+
+
+def test_a_comparison_as_data_says_what_fell():
+    data = compare_runs(rates(*[3] * 8), rates(*[2] * 8)).to_dict()
+    assert (data["losses"], data["is_worse"], data["pass_rate"]["after"]) == (["pass rate"], True, 0.5)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -97,6 +98,11 @@ def test_what_was_cut_is_not_known_to_be_the_same() -> None:
 
 def test_calls_of_one_trial_alone_tell_nothing() -> None:
     assert culprit(trial(1, True, [LOOKUP]), trial(2, False, None))[0] == "unknown"
+
+
+def test_of_trials_whose_traces_are_not_at_hand_nothing_is_said() -> None:
+    passed, failed = (replace(trial(n, n == 1, None), stored_trace_id=f"{n:032x}") for n in (1, 2))
+    assert flip_among([passed, failed]) is None
 
 
 def test_a_pair_that_only_a_scorer_can_have_split_comes_first() -> None:

@@ -35,6 +35,20 @@ def test_paid(order, amount):
 """
 
 
+FADING = """
+import os
+import pytest
+from agenttrace import Example
+from agenttrace.scorers import scorer
+
+worth = scorer(lambda: float(os.environ.get("WORTH", "1")), name="worth", threshold=0.5)
+
+@pytest.mark.agenttrace([Example(name=str(n), input={"n": n}) for n in range(6)], [worth])
+def test_worth(n):
+    return n
+"""
+
+
 class TestABaseline:
     @BOTH_WAYS
     def test_lets_fail_what_failed_before_and_nothing_else(self, project, workers):
@@ -51,6 +65,16 @@ class TestABaseline:
         (failed,) = [line for line in lines if line.startswith("FAILED")]
         assert "[right] - Failed: worse than main.json: right: 0 of 1 expected calls aligned" in failed
         assert "1 of 2 examples got worse, 1 the same" in lines
+
+    def test_fails_the_run_where_a_mean_fell_over_all_tests_though_each_passes(self, project):
+        project.write("test_shop.py", FADING)
+        project.run("--agenttrace-save-baseline=main.json")
+        assert project.code == 0, project.out
+        lines = project.run("--agenttrace-baseline=main.json", WORTH="0.6")
+        assert project.code == 1, lines
+        assert (
+            "the mean of worth fell from 1.0 to 0.6 over 6 examples (6 worse, 0 better, p = 0.031)" in lines
+        )
 
     def test_may_be_the_newest_run_of_a_branch(self, project):
         git = project.path / ".git"

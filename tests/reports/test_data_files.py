@@ -11,11 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agenttrace.core.example import Example
+from agenttrace import Example, ToolOrderScorer, run_evaluation
 from agenttrace.core.report import EvaluationReport, ScoringResult
 from agenttrace.core.score import Score
-from agenttrace.reports import csv_report, json_report, report_schema
+from agenttrace.reports import csv_report, json_report, junit_report, markdown_report, report_schema
+from agenttrace.scorers import scorer
 from agenttrace.scoring.redacted import redacted_report
+from agenttrace.store import MemoryStore
 from agenttrace.tracing.redaction import Redaction
 from tests.reports.reports_for_tests import HOSTILE, hostile_report, shop_report
 
@@ -110,3 +112,41 @@ def test_hostile_text_stays_in_its_cell():
     assert all(None not in row and None not in row.values() for row in rows)
     assert rows[0]["example"].startswith("'=cmd|")
     assert HOSTILE not in csv_report(hostile_report())
+
+
+def tagged_report():
+    """Two trials each of two examples with a tag, scored by one scorer that decides and one that informs."""
+    examples = [
+        Example(name=name, tags=["book"], expected_tools=["pay"], tools_called=[tool], actual_output="ok")
+        for name in "ab"
+        for tool in ("pay", "other")
+    ]
+    names = scorer(lambda trace: float(trace.tool_calls[0].name == "pay"), name="Names", gate=False)
+    scorers = [ToolOrderScorer(), names]
+    return run_evaluation(examples, scorers, store=MemoryStore(), trials_by="name", eval_run_name="tagged")
+
+
+def test_a_file_of_a_report_has_its_summary_and_is_read_back_with_it():
+    report = tagged_report()
+    data = checked(report)
+    summary = report.summary().to_dict()
+    del summary["examples"]
+    assert data["summary"] == json.loads(json.dumps(summary))
+    assert list(data).index("summary") < list(data).index("results")
+    assert data["summary"]["pass_hat"] == {"1": 0.5, "2": 0.0}
+
+
+def test_csv_says_which_tags_an_example_has_and_which_scores_decide():
+    rows = rows_of(tagged_report())
+    assert {row["tags"] for row in rows} == {"book"}
+    assert [(row["scorer"], row["gate"]) for row in rows[:2]] == [("Tool Order", "True"), ("Names", "False")]
+
+
+def test_markdown_and_junit_have_the_rates_of_trials_and_tags():
+    report = tagged_report()
+    text, junit = markdown_report(report), junit_report(report)
+    assert "`pass^k 1: 0.5, 2: 0`" in text
+    assert "`tag book: pass rate 0.5 (2 of 4; " in text
+    assert "| Names | 0.50 over 4 of 4 | 2 passed, 2 failed, informs |" in text
+    assert '<property name="agenttrace:pass^k" value="1: 0.5, 2: 0" />' in junit
+    assert '<property name="agenttrace:tag book: pass rate" value="0.5 (2 of 4; ' in junit

@@ -4,7 +4,8 @@ from agenttrace.core.example import Example
 from agenttrace.core.report import EvaluationReport, ScoringResult
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
-from agenttrace.reports.terminal import failure_line, report_text
+from agenttrace.reports.first_line import failure_line
+from agenttrace.reports.terminal import report_text
 
 
 def result(outcome="passed", position=0, name=None, **fields):
@@ -217,7 +218,7 @@ def test_passing_scores_are_shown_in_short_and_those_that_inform_say_so():
     scores = (Score.of("Answer", 1.0, 0.5), Score.of("Tone", 0.2, 0.5, reason="dull", diff="- x").informing())
     passing = text_of(result("passed", name="one", scores=scores))
     assert "    Answer 1.0 · Tone 0.2 (informs)\n" in passing
-    failed = text_of(result("failed", name="one", scores=(failing(), scores[1])))
+    failed = text_of(result("failed", name="one", scores=(failing(reason="wrong"), scores[1])))
     assert "  · Tone: 0.2 (informs)\n" in failed
     assert "dull" not in failed
 
@@ -256,3 +257,74 @@ def test_an_example_is_marked_as_its_worst_trial_as_in_every_other_report():
         for number, (outcome, error) in enumerate([("errored", "no reply"), ("failed", "KeyError: 7")], 1)
     ]
     assert "✗ Test 1: 0 of 2 trials passed" in text_of(*trials)
+
+
+REQUIRED = {"require": "pass^3 >= 0.5", "value": 0.22123, "interval": [0.131, 0.349], "holds": False}
+
+
+def test_the_first_line_names_the_requirement_that_is_not_met_and_each_example_once():
+    reward = Score.of("reward", 0.0, 1.0)
+    results = tuple(
+        result("failed", name=f"task {n // 4}", position=n // 4, trial=n % 4 + 1, trials=4, scores=(reward,))
+        for n in range(16)
+    )
+    report = EvaluationReport(results=results, metadata={"requirements": [REQUIRED]})
+    assert failure_line(report) == (
+        "required pass^3 >= 0.5, got 0.221 (0.13 to 0.35); "
+        "16 failed of 16: task 0, task 1, task 2, … 1 more: reward 0 (threshold 1)"
+    )
+    met = replace(report, metadata={"requirements": [{**REQUIRED, "holds": True}]})
+    assert failure_line(met).startswith("16 failed of 16: task 0")
+    silent = replace(report, results=tuple(replace(one, scores=()) for one in results))
+    assert failure_line(silent).endswith("task 2, … 1 more")
+
+
+def test_an_errored_result_goes_before_a_requirement_that_it_leaves_open():
+    results = (result("errored", name="a", error="boom"), result("passed", name="b"))
+    report = EvaluationReport(results=results, metadata={"requirements": [REQUIRED]})
+    assert failure_line(report) == "1 errored of 2: a: boom"
+
+
+def test_scores_that_inform_say_why_where_those_that_decide_do_not():
+    reward = Score.of("reward", 0.0, 1.0)
+    order = failing(
+        "Tool Order", reason="1 of 2 expected calls aligned", diff="- 2  refund()   missing"
+    ).informing()
+    one = result("failed", name="a", scores=(reward, order))
+    text = text_of(one)
+    assert "  · Tool Order: 0.0 (informs)\n    Reason: 1 of 2 expected calls aligned\n" in text
+    assert "    - 2  refund()   missing\n" in text
+    assert failure_line(EvaluationReport(results=(one,))) == (
+        "a: reward 0 (threshold 1); Tool Order: 1 of 2 expected calls aligned; - 2 refund() missing"
+    )
+
+
+def test_the_trials_of_a_failing_example_are_named_by_their_traces():
+    some = trials(1.0, 0.0, 1.0)
+    text = text_of(*some)
+    ids = ", ".join(f"{one.trace_id[:8]} (trial {one.trial})" for one in some)
+    assert f"  Traces: {ids}\n" in text
+
+
+def test_of_trials_that_failed_alike_a_score_that_informs_shows_the_value_of_each():
+    tones = (0.2, 0.2, 0.7)
+    some = [
+        replace(one, scores=(*one.scores, Score.of("Tone", tone, 0.5).informing()))
+        for one, tone in zip(trials(0.0, 0.0, 0.0), tones, strict=True)
+    ]
+    assert "  · Tone: 0.2, 0.2, 0.7 (informs)\n" in text_of(*some)
+    assert "  · Tone: 0.2 (informs)\n" in text_of(*some[:2])
+    many = [replace(some[n % 3], trial=n + 1, trials=30) for n in range(30)]
+    assert "  · Tone: 0.2 to 0.7 (informs)\n" in text_of(*many)
+
+
+def test_a_report_of_many_long_failures_is_bounded():
+    long = "\n".join(f"- {n}  call()   missing" for n in range(40))
+    results = [
+        result("failed", name=f"n{n}", position=n, scores=(failing(reason=f"r{n}", diff=long),))
+        for n in range(60)
+    ]
+    lines = text_of(*results).splitlines()
+    assert len(lines) < 600
+    assert any(line.endswith("n49: r49; - 0 call() missing") for line in lines)
+    assert "… 10 more did not pass; all of them are in the report's results" in lines

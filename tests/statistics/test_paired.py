@@ -65,7 +65,8 @@ def test_beyond_fifty_pairs_it_is_the_normal_approximation_of_scipy_with_ties(di
 
 
 def test_pairs_without_a_difference_say_nothing():
-    assert wilcoxon_signed_rank([0.0, 0.0]) == (0.0, 1.0, 0)
+    assert wilcoxon_signed_rank([0.0, 0.0]) == (0.0, 1.0, 0, 0)
+    assert [wilcoxon_signed_rank(few).side for few in ([1, 2], [-1, -2], [1, -1])] == [1, -1, 0]
     assert wilcoxon_signed_rank([]).p_value == 1.0
 
 

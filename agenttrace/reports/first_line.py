@@ -1,0 +1,84 @@
+"""What went wrong on one line: the first of a failure's message, which summaries and dashboards show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from agenttrace.core.report import EvaluationReport, ScoringResult
+from agenttrace.core.score import Score
+from agenttrace.core.text import error_line
+from agenttrace.reports.text import safe_line
+from agenttrace.reports.trials import reasons, says_why, share_of_trials, times, trials_together
+
+FAILURE_WIDTH = 300
+_SHOWN_NAMES = 3
+
+
+def failure_line(report: EvaluationReport) -> str:
+    """What went wrong on one line, for lists of failed tests.
+
+    A requirement that is not met comes first; then how many failed, which ones, the first reason.
+    """
+    rest = _failure_line(report)
+    judged = all(result.outcome in ("passed", "failed") for result in report.results)
+    unmet = "; ".join(_unmet(report.metadata.get("requirements"))) if judged else ""
+    return safe_line("; ".join(filter(None, (unmet, rest))), FAILURE_WIDTH)
+
+
+def _unmet(requirements: object) -> Iterator[str]:
+    """``required pass^3 >= 0.5, got 0.22 (0.13 to 0.35)`` for each requirement that is not met."""
+    for one in requirements if isinstance(requirements, list) else ():
+        if isinstance(one, Mapping) and one.get("holds") is False:
+            low, high = one["interval"]
+            yield f"required {one['require']}, got {one['value']:.3g} ({low:.2f} to {high:.2f})"
+
+
+def _failure_line(report: EvaluationReport) -> str:
+    bad = [result for result in report.results if not result.success]
+    if not bad:
+        return ""
+    if len(report) == 1:
+        return f"{label(bad[0])}: {why(bad[0])}"
+    if len(list(trials_together(report.results))) == 1:
+        group = reasons(report.results)[0]
+        share = f"{share_of_trials(report.results)}; {times(len(group))} because"
+        return f"{label(bad[0])}: {share}: {why(group[0])}"
+    counts = " and ".join(not_passed(report))
+    labels = [label(trials[0]) for trials in trials_together(bad)]
+    names = ", ".join(labels[:_SHOWN_NAMES])
+    more = f", … {len(labels) - _SHOWN_NAMES} more" if len(labels) > _SHOWN_NAMES else ""
+    return ": ".join(filter(None, (f"{counts} of {len(report)}", names + more, why(bad[0]))))
+
+
+def label(result: ScoringResult) -> str:
+    """The example's name, or its number."""
+    return result.name or f"test {result.position + 1}"
+
+
+def why(result: ScoringResult) -> str:
+    """Why a result is no pass, on one line: what was raised, or the first reason and place that differs."""
+    ends = [error_line(result.error)] if result.error else []
+    bad = [score for score in result.scores if score.gate and not score.passed]
+    reason = next((score.reason for score in bad if score.reason), "")
+    if bad and not ends and not says_why(bad):
+        informing = [score for score in result.scores if not score.gate and score.outcome == "failed"]
+        told = next((f"{score.name}: {score.reason}" for score in informing if score.reason), "")
+        reason = "; ".join(filter(None, (_values_of(bad[0]), told)))
+        bad = informing
+    places = [line.strip() for score in bad for line in (score.diff or "").splitlines()]
+    place = next(filter(_names_a_difference, places), "")
+    return " ".join("; ".join(filter(None, (ends[0] if ends else reason, place))).split())
+
+
+def _values_of(score: Score) -> str:
+    value = score.outcome if score.value is None else f"{score.value:.4g}"
+    return f"{score.name} {value} (threshold {score.threshold:g})"
+
+
+def _names_a_difference(line: str) -> bool:
+    return ": expected " in line or line.startswith(("- ", "+ ", "(the arguments "))
+
+
+def not_passed(report: EvaluationReport) -> list[str]:
+    """How many results failed, errored, were not run: ``2 failed``, each where there are any."""
+    return [f"{n} {word.replace('_', ' ')}" for word, n in report.counts.items() if n and word != "passed"]
