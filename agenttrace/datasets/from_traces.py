@@ -22,9 +22,13 @@ NAME_LENGTH = 60
 
 def examples_from_traces(traces: Iterable[Trace], expect: Expect, *, outputs: bool) -> Iterator[Example]:
     """An example of each run; one that would have an earlier one's name has a number after it."""
+    return told_apart(example_from_trace(trace, expect, outputs=outputs) for trace in traces)
+
+
+def told_apart(examples: Iterable[Example]) -> Iterator[Example]:
+    """The same examples, each with a name: one that would have an earlier one's has a number after it."""
     counts: dict[str, int] = {}
-    for trace in traces:
-        example = example_from_trace(trace, expect, outputs=outputs)
+    for example in examples:
         name = example.name or ROOT_NAME
         number = counts[name] = counts.get(name, 0) + 1
         while number > 1 and f"{name} ({number})" in counts:

@@ -20,7 +20,8 @@ def selected(
     """Return the examples with one of the names and one of the tags, at most `limit`, in their order.
 
     `only` takes names and globs (``refund*``); an example without a name is ``example 3``, by its number in
-    the list from 1. Tags are those of `tags_of`. Several names, and several tags, are alternatives; an example must have one of each.
+    the list from 1. Tags are those of `tags_of`. Several names, and several tags, are alternatives; an
+    example must have one of each.
 
     Raises:
         ConfigError: a name that no example has, a tag that none has (with the nearest one), or nothing left.
