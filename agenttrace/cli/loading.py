@@ -33,7 +33,7 @@ def load_function(text: str) -> Callable[..., Any]:
     if not all(text.partition(":")):
         raise click.BadParameter(f"got {text!r}, wanted package.module:function")
     module_name, _, path = text.partition(":")
-    owner, target = _found(text)
+    owner, target = _imported(text)
     if inspect.isclass(owner) and "self" in _first_parameter(target):
         raise click.BadParameter(
             f"{path!r} is a method of a class; name one of an instance, such as agent.{path.split('.')[-1]} "
@@ -45,7 +45,7 @@ def load_function(text: str) -> Callable[..., Any]:
     return function
 
 
-def _found(text: str) -> tuple[Any, Any]:
+def _imported(text: str) -> tuple[Any, Any]:
     """What ``pkg.mod:object.name`` names, behind what it is an attribute of.
 
     Raises:
@@ -95,7 +95,7 @@ def load_scorer(text: str) -> Scorer:
     try:
         if match is None or is_known(text.partition(":")[0]):
             return written_scorer(text)
-        _, target = _found(match["target"])
+        _, target = _imported(match["target"])
         if inspect.isfunction(target) and any(option_names(target).values()):
             raise ScorerError(f"{match['target']} is a plain function; put @scorer before it")
         return scorer_made(match["target"], maker_of(target), written_options(match["options"] or ""))

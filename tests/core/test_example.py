@@ -244,7 +244,5 @@ def test_what_happened_is_refused_as_what_should(happened):
 
 
 def test_a_trace_as_the_called_tools_is_told_apart_from_its_calls() -> None:
-    with pytest.raises(
-        DatasetError, match="got a Trace, wanted its calls; write tools_called=trace"
-    ):
+    with pytest.raises(DatasetError, match="got a Trace, wanted its calls; write tools_called=trace"):
         Example(tools_called=Trace.from_calls(["a"]))  # type: ignore[arg-type]  # the point
