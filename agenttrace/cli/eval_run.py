@@ -43,7 +43,7 @@ ERRORED = 2
     "scorer_names",
     metavar="NAME[:OPT=VAL,…]",
     multiple=True,
-    help="Such as ToolOrder:exact_match=true; repeat for more.",
+    help="Such as ToolOrder:exact_match=true, or pkg.mod:name of your own; repeat for more.",
 )
 @click.option("--model", help="The model that judges ask.")
 @click.option(
@@ -94,7 +94,7 @@ def eval_run(
     """Evaluate the examples of FILE (YAML, JSON, JSONL, CSV); exit with 0 passed, 1 failed, 2 errored."""
     examples, scorers, function = _loaded(file, selection, scorer_names, function_name)
     _, _, requirements = checked_requirements(
-        examples, scorers, require or None, model=model, trials=limits.trials
+        examples, scorers, require or None, model=model, trials=limits.trials, trials_by=limits.trials_by
     )
     tracer = Tracer(project_name=project or Path(file).stem, store=store)
     before = baseline.run_before(examples, tracer)

@@ -1,4 +1,4 @@
-"""``--trials``, ``--max-trials``, ``--budget``, ``--fail-fast``: how long an evaluation goes on."""
+"""``--trials``, ``--trials-by``, ``--budget``, ``--fail-fast`` …: how long an evaluation goes on."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from agenttrace.core.protocols import Store
 from agenttrace.evaluation.estimate import estimate_of
 from agenttrace.evaluation.requirement import Requirement
 from agenttrace.evaluation.run import EvaluationOptions
-from agenttrace.evaluation.trials import MAX_TRIALS, Trials, settled_by
+from agenttrace.evaluation.trials import MAX_TRIALS, Trials, TrialsBy, settled_by
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +24,7 @@ class LimitOptions:
     max_trials: int = MAX_TRIALS
     budget: str | None = None
     fail_fast: int | None = None
+    trials_by: TrialsBy | None = None
 
     def options(self, requirements: Sequence[Requirement]) -> EvaluationOptions:
         """The options of `run_evaluation` for this; `requirements` are what trials have to settle."""
@@ -34,6 +35,7 @@ class LimitOptions:
             "settled": settled_by(requirements, self.max_trials) if auto else None,
             "budget": self.budget,
             "stop_after": self.fail_fast,
+            "trials_by": self.trials_by,
         }
 
     def at_most(self, examples: int) -> int:
@@ -74,6 +76,11 @@ def limit_options(command: Callable[..., Any]) -> Callable[..., Any]:
         type=click.IntRange(1),
         help="With --trials auto, so often at most.",
     )
+    @click.option(
+        "--trials-by",
+        type=click.Choice(["name", "id"]),
+        help="Recorded runs of one name, or one example_id, are trials of one example.",
+    )
     @click.option("--budget", metavar="'2 usd'", help="Money, tokens or minutes; what is left is not run.")
     @click.option(
         "--fail-fast",
@@ -85,8 +92,15 @@ def limit_options(command: Callable[..., Any]) -> Callable[..., Any]:
     )
     @wraps(command)
     def with_limits(
-        *args: Any, trials: Trials, max_trials: int, budget: str | None, fail_fast: int | None, **kwargs: Any
+        *args: Any,
+        trials: Trials,
+        max_trials: int,
+        budget: str | None,
+        fail_fast: int | None,
+        trials_by: TrialsBy | None,
+        **kwargs: Any,
     ) -> Any:
-        return command(*args, limits=LimitOptions(trials, max_trials, budget, fail_fast), **kwargs)
+        limits = LimitOptions(trials, max_trials, budget, fail_fast, trials_by)
+        return command(*args, limits=limits, **kwargs)
 
     return with_limits

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import re
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -16,7 +17,8 @@ from agenttrace.core.example import Example
 from agenttrace.core.protocols import Scorer
 from agenttrace.datasets.validation import misspelt_tools
 from agenttrace.reports.text import safe
-from agenttrace.scoring.written_scorers import written_scorer
+from agenttrace.scorers.registry import maker_of, option_names, scorer_made
+from agenttrace.scoring.written_scorers import is_known, written_options, written_scorer
 from agenttrace.tracing.observed_function import known_tools
 
 
@@ -28,9 +30,28 @@ def load_function(text: str) -> Callable[..., Any]:
     Raises:
         click.BadParameter: there is no such module or name, or it is not callable without an instance.
     """
-    module_name, colon, path = text.partition(":")
-    if not colon or not module_name or not path:
+    if not all(text.partition(":")):
         raise click.BadParameter(f"got {text!r}, wanted package.module:function")
+    module_name, _, path = text.partition(":")
+    owner, target = _imported(text)
+    if inspect.isclass(owner) and "self" in _first_parameter(target):
+        raise click.BadParameter(
+            f"{path!r} is a method of a class; name one of an instance, such as agent.{path.split('.')[-1]} "
+            f"with agent = {path.split('.')[0]}() in {module_name}"
+        )
+    if not callable(target):
+        raise click.BadParameter(f"{path!r} is {with_article(type(target).__name__)}, which cannot be called")
+    function: Callable[..., Any] = target
+    return function
+
+
+def _imported(text: str) -> tuple[Any, Any]:
+    """What ``pkg.mod:object.name`` names, behind what it is an attribute of.
+
+    Raises:
+        click.BadParameter: there is no such module or name.
+    """
+    module_name, _, path = text.partition(":")
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.insert(0, here)
@@ -48,15 +69,7 @@ def load_function(text: str) -> Callable[..., Any]:
         except AttributeError:
             hint = did_you_mean(name, [n for n in dir(target) if not n.startswith("_")])
             raise click.BadParameter(f"{module_name} has no {path!r}{hint}") from None
-    if inspect.isclass(owner) and "self" in _first_parameter(target):
-        raise click.BadParameter(
-            f"{path!r} is a method of a class; name one of an instance, such as agent.{path.split('.')[-1]} "
-            f"with agent = {path.split('.')[0]}() in {module_name}"
-        )
-    if not callable(target):
-        raise click.BadParameter(f"{path!r} is {with_article(type(target).__name__)}, which cannot be called")
-    function: Callable[..., Any] = target
-    return function
+    return owner, target
 
 
 def _first_parameter(function: Any) -> list[str]:
@@ -66,14 +79,26 @@ def _first_parameter(function: Any) -> list[str]:
         return []
 
 
+_OF_ONES_OWN = re.compile(r"(?P<target>[\w.]+:[A-Za-z_][\w.]*)(?::(?P<options>.*))?", re.S)
+
+
 def load_scorer(text: str) -> Scorer:
     """Make the scorer that ``Name`` or ``Name:option=value,option=value`` names; see `written_scorer`.
 
+    ``pkg.mod:name`` is one of one's own, with options behind another colon: a scorer, such as a function with
+    `@scorer`, a class of scorers, or a function that returns one.
+
     Raises:
-        click.BadParameter: there is no such scorer or option, or the scorer refuses a value.
+        click.BadParameter: there is no such scorer, module, name or option, or the scorer refuses a value.
     """
+    match = _OF_ONES_OWN.fullmatch(text)
     try:
-        return written_scorer(text)
+        if match is None or is_known(text.partition(":")[0]):
+            return written_scorer(text)
+        _, target = _imported(match["target"])
+        if inspect.isfunction(target) and any(option_names(target).values()):
+            raise ScorerError(f"{match['target']} is a plain function; put @scorer before it")
+        return scorer_made(match["target"], maker_of(target), written_options(match["options"] or ""))
     except ScorerError as error:
         raise click.BadParameter(str(error)) from None
 

@@ -88,6 +88,7 @@ def evaluation() -> None:
     cls=LazyGroup,
     lazy={
         "from-traces": "agenttrace.cli.dataset_from_traces:dataset_from_traces",
+        "from-run": "agenttrace.cli.dataset_from_run:dataset_from_run",
         "diff": "agenttrace.cli.dataset_diff:dataset_diff",
         "validate": "agenttrace.cli.dataset_validate:dataset_validate",
         "convert": "agenttrace.cli.dataset_convert:dataset_convert",

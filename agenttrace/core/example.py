@@ -128,6 +128,17 @@ class Example(BaseModel):
     def _tuples_are_lists(cls, value: Any) -> Any:
         return list(value) if isinstance(value, tuple) else value
 
+    @field_validator("tools_called", mode="before")
+    @classmethod
+    def _no_whole_trace(cls, value: Any) -> Any:
+        if isinstance(value, Trace):
+            raise DatasetError(
+                "got a Trace, wanted its calls; write tools_called=trace.tool_calls, "
+                "actual_output=trace.output",
+                field="tools_called",
+            )
+        return value
+
     @field_validator("tools_called")
     @classmethod
     def _readable_calls(cls, value: list[Any] | None) -> list[Any] | None:

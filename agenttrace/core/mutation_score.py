@@ -21,13 +21,16 @@ class MutationOptions(TypedDict, total=False):
     """The options of `mutation_score`.
 
     `kinds`: the damage that is done (default: all). `writes`: the tools that change something, by name, glob
-    or ``tag:write``; only those are repeated and called unasked. `per_run`: at most so many damaged copies of
-    one run (default 60); `most`: of all (default 5,000). `seed` chooses which where there are more.
+    or ``tag:write``; only those are repeated and called unasked. `tools`, in the same words: only these are
+    damaged (two that are swapped, where one of them is), and the answer is not. `per_run`: at most so many
+    damaged copies of one run (default 60); `most`: of all (default 5,000). `seed` chooses which where there
+    are more.
     `suggest`: look for constraints that would notice more (default true).
     """
 
     kinds: Collection[DamageKind] | None
     writes: str | Sequence[str] | None
+    tools: str | Sequence[str] | None
     per_run: int
     most: int
     seed: int
@@ -61,7 +64,8 @@ class Tally:
 class Suggestion:
     """A constraint that would notice more; all passing runs still pass with it.
 
-    `text` says it as an argument of `expect` or of `call`, `unnoticed` what nobody notices without it.
+    `text` says it as an argument of `expect` or of `call`, `unnoticed` what is not noticed without it, in
+    `missed` of `total` damaged runs of this kind.
     `examples` are those that it was added to, by their number from 0 in the report; `additions` is what
     each was given, as data.
     `after` is the tally of all damage with this one added.
@@ -71,6 +75,8 @@ class Suggestion:
     tool: str
     text: str
     unnoticed: str
+    missed: int = 0
+    total: int = 0
     examples: tuple[int, ...]
     additions: Mapping[int, Any] = field(repr=False)
     before: Tally
@@ -78,10 +84,10 @@ class Suggestion:
 
     def __str__(self) -> str:
         count = len(self.examples)
-        return (
-            f"nobody notices {self.unnoticed}: add {self.text} ({count} example{'s' * (count != 1)}): "
-            f"{self.before} -> {self.after}"
-        )
+        what = f"nobody notices {self.unnoticed}"
+        if self.missed < self.total:
+            what = f"{self.unnoticed} goes unnoticed in {self.missed} of {self.total}"
+        return f"{what}: add {self.text} ({count} example{'s' * (count != 1)}): {self.before} -> {self.after}"
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-safe data."""
@@ -90,6 +96,8 @@ class Suggestion:
             "tool": self.tool,
             "text": self.text,
             "unnoticed": self.unnoticed,
+            "missed": self.missed,
+            "total": self.total,
             "examples": list(self.examples),
             "additions": {str(position): data for position, data in self.additions.items()},
             "before": self.before.to_dict(),
@@ -149,7 +157,7 @@ class MutationScore:
         ]
         if not total.total:
             return [*lines, *self.notes]
-        lines += _table("damage", {_WORDS[kind]: tally for kind, tally in self.kinds.items()})
+        lines += _table("damage", {f"{kind} ({_WORDS[kind]})": tally for kind, tally in self.kinds.items()})
         lines += _table("tool", self.tools)
         lines += [f"+ {suggestion}" for suggestion in self.suggestions]
         if self.together is not None and len(self.suggestions) > 1:
@@ -180,15 +188,15 @@ class MutationScore:
 
 
 _WORDS: Mapping[DamageKind, str] = {
-    "dropped": "a call dropped",
-    "repeated": "a call repeated",
+    "dropped": "a call is missing",
+    "repeated": "a call made twice",
     "swapped": "two neighbours swapped",
-    "argument": "an argument changed",
-    "invented": "an id invented",
+    "argument": "another value",
+    "invented": "an id that nobody gave",
     "unasked": "a call nobody asked for",
     "failed": "a failure passed over",
     "succeeded": "a failure hidden",
-    "answer": "the answer changed",
+    "answer": "another answer",
 }
 
 

@@ -1,9 +1,9 @@
 """Spans from a run that was recorded as plain data: a list of tool calls.
 
 Such a trace has an artificial clock: the n-th event lasts from 2n to 2n+1 nanoseconds. Calls made at the
-same moment overlap, so they count as parallel; all others follow each other. Every trace has one root,
-``recorded run``, with the calls below it; a run without calls is a root alone, which is not the same as no
-trace.
+same moment overlap, so they count as parallel; all others follow each other. Every trace has one root, called
+``recorded run`` unless it is given a name, with the calls below it; a run without calls is a root alone,
+which is not the same as no trace.
 """
 
 from __future__ import annotations
@@ -75,7 +75,68 @@ class RecordedText:
     turn: int
 
 
-def spans_of_calls(calls: Sequence[Mapping[str, Any] | str | ToolCall], *, output: Any = None) -> list[Span]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedRoot:
+    """What is known of a whole run. An `input` that is a text stands under the name ``input``.
+
+    Raises:
+        DatasetError: a value of the wrong type; it names the field.
+    """
+
+    name: str | None = None
+    input: str | Mapping[str, Any] | None = None
+    output: Any = None
+    tags: Sequence[str] = ()
+    metadata: Mapping[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        wanted: Mapping[str, tuple[bool, str]] = {
+            "name": (self.name is None or isinstance(self.name, str), "a string"),
+            "input": (
+                self.input is None or isinstance(self.input, str | Mapping),
+                "a string, or a mapping of argument names to values",
+            ),
+            "tags": (
+                isinstance(self.tags, list | tuple) and all(isinstance(tag, str) for tag in self.tags),
+                "a list of strings",
+            ),
+            "metadata": (self.metadata is None or isinstance(self.metadata, Mapping), "a mapping"),
+        }
+        for field_name, (fits, what) in wanted.items():
+            if not fits:
+                raise DatasetError(
+                    f"got {short_repr(getattr(self, field_name))}, wanted {what}", field=field_name
+                )
+
+    def span(self, trace_key: int, end_ns: int) -> Span:
+        """The root of the run's spans."""
+        run_input = {"input": self.input} if isinstance(self.input, str) else self.input
+        facts = {
+            semconv.TAGS: [*self.tags],
+            semconv.METADATA: jsonable(dict(self.metadata or {}), limit=None),
+        }
+        return Span(
+            trace_key=trace_key,
+            span_key=new_span_key(),
+            name=self.name or ROOT_NAME,
+            end_ns=end_ns,
+            input=None if run_input is None else jsonable(dict(run_input), limit=None),
+            output=jsonable(self.output, limit=None),
+            attributes={semconv.RECORDED: True, **{key: value for key, value in facts.items() if value}},
+        )
+
+
+def input_of_recorded(root: Span) -> Any:
+    """What the agent of a recorded run was given: keyword arguments, a text, or None where it is unknown."""
+    if root.input is None:
+        return None
+    text = root.input.get("input")
+    return text if len(root.input) == 1 and isinstance(text, str) else dict(root.input)
+
+
+def spans_of_calls(
+    calls: Sequence[Mapping[str, Any] | str | ToolCall], root: RecordedRoot | None = None
+) -> list[Span]:
     """The spans of a run of plain tool calls, in the order given, one after the other.
 
     Each is a name, a `ToolCall`, or a mapping with ``name`` (or ``tool_name``) and optionally ``arguments``
@@ -89,7 +150,7 @@ def spans_of_calls(calls: Sequence[Mapping[str, Any] | str | ToolCall], *, outpu
         DatasetError: an entry of another kind, or a misspelled key; it names the position.
     """
     recorded_calls = read_calls(calls, "calls")
-    return build(recorded_calls, (), first_input=None, output=output)
+    return build(recorded_calls, (), root or RecordedRoot())
 
 
 def call_to_mapping(call: ToolCall) -> dict[str, Any]:
@@ -212,27 +273,17 @@ def read_error(raw: Any) -> SpanError | None:
     return SpanError("ToolError", "" if raw is True else str(raw))
 
 
-def build(
-    calls: Sequence[RecordedCall], texts: Sequence[RecordedText], *, first_input: str | None, output: Any
-) -> list[Span]:
+def build(calls: Sequence[RecordedCall], texts: Sequence[RecordedText], facts: RecordedRoot) -> list[Span]:
     """Build the spans of a run: a root, the calls, the model's answers as ``llm`` spans."""
-    trace_key, root_key = new_trace_key(), new_span_key()
+    trace_key = new_trace_key()
     events: list[RecordedCall | RecordedText] = [*texts, *calls]
     events.sort(key=lambda event: event.moment)
-    root = Span(
-        trace_key=trace_key,
-        span_key=root_key,
-        name=ROOT_NAME,
-        end_ns=2 * events[-1].moment + 2 if events else 0,
-        input=None if first_input is None else {"input": first_input},
-        output=jsonable(output, limit=None),
-        attributes={semconv.RECORDED: True},
-    )
+    root = facts.span(trace_key, 2 * events[-1].moment + 2 if events else 0)
     below = [
         Span(
             trace_key=trace_key,
             span_key=new_span_key(),
-            parent_key=root_key,
+            parent_key=root.span_key,
             index=index,
             start_ns=2 * event.moment,
             end_ns=2 * event.moment + 1,

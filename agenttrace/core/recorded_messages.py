@@ -23,7 +23,7 @@ from agenttrace.core.message_parts import (
     parts_of,
     text_in,
 )
-from agenttrace.core.recorded_calls import RecordedCall, RecordedText, build
+from agenttrace.core.recorded_calls import RecordedCall, RecordedRoot, RecordedText, build
 from agenttrace.core.span import Span, SpanError
 from agenttrace.core.text import short_repr
 
@@ -71,7 +71,7 @@ def spans_of_messages(messages: Sequence[Mapping[str, Any]]) -> list[Span]:
         reader.read(message, f"messages[{index}]")
     for call in reader.unanswered:
         call.status = call.status or "requested"
-    return build(reader.calls, reader.answers, first_input=reader.first_input, output=reader.output)
+    return build(reader.calls, reader.answers, RecordedRoot(input=reader.first_input, output=reader.output))
 
 
 class _Reader:

@@ -173,6 +173,7 @@ EXPECTED_WORDS: Mapping[str, tuple[str, ...]] = {
     "mode": ("mode", "match"),
     "ignore": ("ignore",),
     "label": ("as",),
+    "kind": ("kind",),
     "result_dependencies": ("result_dependencies",),
     "action_dependencies": ("action_dependencies",),
     "require_all": ("require_all",),
@@ -191,7 +192,8 @@ class ExpectedToolCall:
 
     `arguments` is ANY where they are free; an empty mapping means called without arguments.
     Values may be matchers. `mode` None means the scorer's own argument mode. `label` names the call for
-    `ref`. `source` is where the expectation was written (``file:line``).
+    `ref`. `kind` (``"write"``) says which tool it is where scorers choose by tag and the record does not say.
+    `source` is where the expectation was written (``file:line``).
     """
 
     name: str
@@ -202,6 +204,7 @@ class ExpectedToolCall:
     mode: ArgumentMode | None = None
     ignore: tuple[str, ...] = ()
     label: str | None = None
+    kind: str | None = None
     result_dependencies: tuple[Any, ...] = ()
     action_dependencies: tuple[Any, ...] = ()
     require_all: bool = True
@@ -257,14 +260,17 @@ def _values_by_field(item: Mapping[str, Any]) -> dict[str, Any]:
     An output of None stays: what is expected then is null.
     """
     values: dict[str, Any] = {}
+    tool = next((item[word] for word in EXPECTED_WORDS["name"] if word in item), dict(item))
     for key, value in item.items():
         name = FIELD_OF.get(key)
         if name is None:
             raise ExpectationError(
-                f"unknown key {key!r} in the expected tool {dict(item)!r}" + did_you_mean(str(key), FIELD_OF)
+                f"unknown key {key!r} in the expected tool {tool!r:.100}{did_you_mean(str(key), FIELD_OF)}"
             )
         if value is None and name != "output":
             continue
+        if name == "kind" and not isinstance(value, str):
+            raise ExpectationError(f"the kind of the expected tool {tool!r:.100} is a text, got {value!r}")
         if name == "require_all" and not isinstance(value, bool):
             raise ExpectationError(f"require_all is true or false, got {value!r}")
         if name in values and values[name] != value:

@@ -48,19 +48,31 @@ class Trace:
         self._output = output
 
     @classmethod
-    def from_calls(cls, calls: Sequence[Mapping[str, Any] | str | ToolCall], *, output: Any = None) -> Trace:
+    def from_calls(
+        cls,
+        calls: Sequence[Mapping[str, Any] | str | ToolCall],
+        *,
+        output: Any = None,
+        name: str | None = None,
+        input: str | Mapping[str, Any] | None = None,  # noqa: A002 - the field's own word
+        tags: Sequence[str] = (),
+        metadata: Mapping[str, Any] | None = None,
+    ) -> Trace:
         """A trace of plain tool calls, in the order given.
 
         Each is a name, a `ToolCall`, or a mapping with ``name`` (or ``tool_name``) and optionally
         ``arguments`` (or ``args``, ``parameters``), ``output``, ``error``, ``agent``, ``turn``; other keys
-        are kept in the call's `metadata`.
+        are kept in the call's `metadata`. The rest is of the run as a whole: its name (``recorded run`` by
+        default), what the agent was given (a mapping of its arguments, or its one text, which stands under
+        the name ``input``) and what it answered, its tags and metadata.
 
         Raises:
             AgentTraceError: an entry that is neither.
         """
-        from agenttrace.core.recorded_calls import spans_of_calls
+        from agenttrace.core.recorded_calls import RecordedRoot, spans_of_calls
 
-        return cls(spans_of_calls(calls, output=output))
+        root = RecordedRoot(name=name, input=input, output=output, tags=tags, metadata=metadata)
+        return cls(spans_of_calls(calls, root))
 
     @classmethod
     def from_messages(cls, messages: Sequence[Mapping[str, Any]]) -> Trace:

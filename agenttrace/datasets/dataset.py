@@ -11,10 +11,12 @@ from typing import Any, Protocol, Self, overload
 from agenttrace.core.errors import DatasetError, did_you_mean
 from agenttrace.core.example import Example
 from agenttrace.core.file_form import strict, to_file_form
+from agenttrace.core.report import ScoringResult
 from agenttrace.core.trace import Trace
 from agenttrace.datasets.csv_format import read_csv, write_csv
 from agenttrace.datasets.document import FileContents
 from agenttrace.datasets.files import write_text
+from agenttrace.datasets.from_results import ExpectOfResult, examples_from_results
 from agenttrace.datasets.from_traces import Expect, examples_from_traces
 from agenttrace.datasets.json_format import read_json, read_jsonl, write_json, write_jsonl
 from agenttrace.datasets.yaml_format import read_yaml, write_yaml
@@ -55,6 +57,22 @@ class EvalDataset(Sequence[Example]):
         returned, often personal data, is kept with `outputs` only; without, a mark says that it is not known.
         """
         return cls(examples_from_traces(traces, expect, outputs=outputs))
+
+    @classmethod
+    def from_results(
+        cls, results: Iterable[ScoringResult], *, expect: ExpectOfResult = "calls", outputs: bool = False
+    ) -> Self:
+        """Make examples of results of an evaluation: one of each example, of its first result among them.
+
+        It is the evaluated example with what was called and answered; its calls become the expected ones.
+        `expect` ``"names"`` expects the tools alone, ``"own"`` what the example expects itself, ``"nothing"``
+        nothing. What the tools returned is kept with `outputs` only. The results that passed:
+        ``[result for result in report if result.success]``.
+
+        Raises:
+            DatasetError: nothing says what was called: a result that was read back has no `trace`.
+        """
+        return cls(examples_from_results(results, expect, outputs=outputs))
 
     def add_example(self, example: Example) -> None:
         """Add one at the end.

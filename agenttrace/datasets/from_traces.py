@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal
 
-from agenttrace.core import semconv
 from agenttrace.core.example import Example
 from agenttrace.core.marks import left_out, without_digests
-from agenttrace.core.recorded_calls import ROOT_NAME, call_to_mapping
+from agenttrace.core.recorded_calls import ROOT_NAME, call_to_mapping, input_of_recorded
 from agenttrace.core.text import short_line
 from agenttrace.core.tool import TOOL
 from agenttrace.core.tool_call import ToolCall
@@ -23,9 +22,13 @@ NAME_LENGTH = 60
 
 def examples_from_traces(traces: Iterable[Trace], expect: Expect, *, outputs: bool) -> Iterator[Example]:
     """An example of each run; one that would have an earlier one's name has a number after it."""
+    return told_apart(example_from_trace(trace, expect, outputs=outputs) for trace in traces)
+
+
+def told_apart(examples: Iterable[Example]) -> Iterator[Example]:
+    """The same examples, each with a name: one that would have an earlier one's has a number after it."""
     counts: dict[str, int] = {}
-    for trace in traces:
-        example = example_from_trace(trace, expect, outputs=outputs)
+    for example in examples:
         name = example.name or ROOT_NAME
         number = counts[name] = counts.get(name, 0) + 1
         while number > 1 and f"{name} ({number})" in counts:
@@ -42,19 +45,19 @@ def example_from_trace(trace: Trace, expect: Expect = "nothing", *, outputs: boo
 
     The input is the root's, as keyword arguments; None where the root is itself a tool call (an agent that
     was not decorated). A recorded chat's input is its first text. The name is that of the root with the
-    beginning of its input. The trace's id, customer, session and tags are in `additional_metadata`.
+    beginning of its input; a recorded run that has a name keeps it. The trace's tags are the example's, its
+    id, customer and session are in `additional_metadata`.
     Without `outputs`, what the tools returned is left out: a mark says that it is not known.
     """
     root = trace.root
     agent_input: Any = None
     if root is not None and root.span_type != TOOL and root.input is not None:
-        is_recorded = root.attributes.get(semconv.RECORDED)
-        agent_input = root.input["input"] if is_recorded else without_digests(dict(root.input))
+        agent_input = input_of_recorded(root) if trace.is_recorded_run else dict(root.input)
+        agent_input = without_digests(agent_input)
     origin = {
         "trace_id": trace.trace_id,
         "customer_id": trace.customer_id,
         "session_id": trace.session_id,
-        "tags": list(trace.tags) or None,
     }
     return Example(
         input=agent_input,
@@ -62,6 +65,7 @@ def example_from_trace(trace: Trace, expect: Expect = "nothing", *, outputs: boo
         tools_called=without_digests([_recorded(call, outputs=outputs) for call in trace.tool_calls]),
         expected_tools=None if expect == "nothing" else expectation_of(trace, expect),
         additional_metadata={key: value for key, value in origin.items() if value is not None},
+        tags=list(trace.tags) or None,
         name=_name(trace, agent_input),
     )
 
@@ -74,9 +78,11 @@ def _recorded(call: ToolCall, *, outputs: bool) -> dict[str, Any]:
 
 
 def _name(trace: Trace, agent_input: Any) -> str | None:
+    if trace.is_recorded_run and trace.name != ROOT_NAME:
+        return trace.name
     values = agent_input.values() if isinstance(agent_input, Mapping) else [agent_input]
     text = ", ".join(str(value) for value in values if isinstance(value, str | int | float))
-    root = "" if trace.name == ROOT_NAME else trace.name
+    root = "" if trace.is_recorded_run else trace.name
     return (
         short_line(": ".join(filter(None, (root, without_digests(text)))), NAME_LENGTH) or trace.name or None
     )

@@ -101,6 +101,7 @@ CALL_VALUES: Mapping[str, Schema] = {
     "mode": {"enum": [*ARGUMENT_MODES, None]},
     "ignore": {"anyOf": [_TEXT, {"type": "array", "items": _TEXT}, _NOTHING]},
     "label": {"type": ["string", "null"]},
+    "kind": {"type": ["string", "null"]},
     "result_dependencies": {},
     "action_dependencies": {},
     "require_all": {"type": ["boolean", "null"]},

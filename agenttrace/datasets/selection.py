@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 
+from agenttrace.core.aggregates import tags_of
 from agenttrace.core.errors import ConfigError, DatasetError, did_you_mean
 from agenttrace.core.example import Example
 
@@ -19,7 +20,8 @@ def selected(
     """Return the examples with one of the names and one of the tags, at most `limit`, in their order.
 
     `only` takes names and globs (``refund*``); an example without a name is ``example 3``, by its number in
-    the list from 1. Several names, and several tags, are alternatives; an example must have one of each.
+    the list from 1. Tags are those of `tags_of`. Several names, and several tags, are alternatives; an
+    example must have one of each.
 
     Raises:
         ConfigError: a name that no example has, a tag that none has (with the nearest one), or nothing left.
@@ -28,7 +30,7 @@ def selected(
     for wanted in only:
         if not any(_fits(name, wanted) for name in names):
             raise ConfigError(f"no example is called {wanted!r}{did_you_mean(wanted, names)}")
-    known = {tag for example in examples for tag in example.tags or ()}
+    known = {tag for example in examples for tag in tags_of(example)}
     for tag in tags:
         if tag not in known:
             raise ConfigError(
@@ -38,7 +40,7 @@ def selected(
         example
         for name, example in zip(names, examples, strict=True)
         if (not only or any(_fits(name, wanted) for wanted in only))
-        and (not tags or not set(tags).isdisjoint(example.tags or ()))
+        and (not tags or not set(tags).isdisjoint(tags_of(example)))
     ]
     if not chosen and examples:
         raise ConfigError(f"no example has both: a name of {', '.join(only)}, a tag of {', '.join(tags)}")

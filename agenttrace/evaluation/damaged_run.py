@@ -22,7 +22,7 @@ from agenttrace.scoring.apply import copied_example, last_line, why_not_a_score
 
 @dataclass(frozen=True, slots=True)
 class ScoredRun:
-    """A run with the example and the scorers that it is scored with.
+    """A run with the example and the scorers that decide whether it passes.
 
     `number` is that of the example; its trials are several runs of one number. `trace` is None where only the
     output is known.
@@ -46,6 +46,10 @@ class ScoredRun:
 
     def outcome(self, calls: Sequence[ToolCall], output: Any, expected_tools: Any = None) -> ResultOutcome:
         """The outcome with these calls and this output, and other `expected_tools` where there are any."""
+        return outcome_of(None, None, self.scores(calls, output, expected_tools))[0]
+
+    def scores(self, calls: Sequence[ToolCall], output: Any, expected_tools: Any = None) -> list[Score]:
+        """The scores with these calls and this output: see `outcome`."""
         fields: dict[str, Any] = {} if expected_tools is None else {"expected_tools": expected_tools}
         if self.example.tools_called is not None:
             fields["tools_called"] = [call_to_mapping(call) for call in calls]
@@ -55,7 +59,7 @@ class ScoredRun:
         trace = self.trace
         if trace is not None:
             trace = trace_with(trace, calls, trace.output if output is self.output else output)
-        return outcome_of(None, None, [score_of(scorer, example, trace) for scorer in self.scorers])[0]
+        return [score_of(scorer, example, trace) for scorer in self.scorers]
 
 
 def trace_with(trace: Trace, calls: Sequence[ToolCall], output: Any) -> Trace:

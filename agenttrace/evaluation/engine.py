@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
+from agenttrace.core.aggregates import tags_of
 from agenttrace.core.errors import AgentTraceError
 from agenttrace.core.example import Example
 from agenttrace.core.protocols import Scorer
@@ -45,10 +46,24 @@ Control-C does.
 def _recorded_run(example: Example) -> Run:
     """Return the run that an example itself holds; without `tools_called` its trace is None."""
     try:
-        trace = None if example.tools_called is None else Trace.from_calls(example.tools_called)
-        return Run(example, trace)
+        return Run(example, None if example.tools_called is None else _trace_of(example))
     except AgentTraceError as error:
         return Run(example, None, why_not_comparable=f"tools_called cannot be read: {error}")
+
+
+def _trace_of(example: Example) -> Trace:
+    """The trace of an example's recorded calls, which says what the example says of the run as a whole."""
+    tags, metadata = tags_of(example), dict(example.additional_metadata or {})
+    if not example.tags:
+        metadata.pop("tags", None)  # they are the tags then
+    return Trace.from_calls(
+        example.tools_called or (),
+        name=example.name,
+        input=example.input,
+        output=example.actual_output,
+        tags=tags,
+        metadata=metadata,
+    )
 
 
 @dataclass

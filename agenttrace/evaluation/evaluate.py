@@ -11,7 +11,13 @@ from agenttrace.core.example import Example
 from agenttrace.core.protocols import ChatModel, Scorer, Store
 from agenttrace.core.report import EvaluationReport
 from agenttrace.evaluation.engine import Progress
-from agenttrace.evaluation.run import TIMEOUT, Evaluation, EvaluationOptions, Recording
+from agenttrace.evaluation.run import (
+    TIMEOUT,
+    Evaluation,
+    EvaluationOptions,
+    Recording,
+    check_option_names,
+)
 from agenttrace.evaluation.schedule import Settled
 from agenttrace.evaluation.trials import MAX_TRIALS, Trials, TrialsBy
 
@@ -37,6 +43,8 @@ def run_evaluation(
     settled: Settled | None = None,
     budget: str | None = None,
     stop_after: int | None = None,
+    require: None = None,
+    baseline: None = None,
 ) -> EvaluationReport:
     """Compare examples with runs of the agent, or with the recorded runs that they hold.
 
@@ -66,12 +74,16 @@ def run_evaluation(
     `progress` is called with each result. One that raises, SystemExit too, is logged and not called again: a
     broken display must not lose results. To end the run from there raise KeyboardInterrupt.
 
+    `require` and `baseline` are options of `assert_test`, and an error here.
+
     Raises:
         ConfigError, ExpectationError, ScorerError: wrong use, before any agent is run.
         EvaluationInterrupted: Control-C, or an agent, a scorer or `progress` raised KeyboardInterrupt, of
             which it is one; its `report` has the results so far. Whatever ends a run early, they are
             stored, marked as interrupted.
     """
+    of_assert_test = {"require": require, "baseline": baseline}
+    check_option_names({name: value for name, value in of_assert_test.items() if value is not None})
     evaluation = Evaluation.of(
         examples,
         scorers,
@@ -111,6 +123,7 @@ async def run_evaluation_async(
         CancelledError: the task was cancelled. Whatever ends a run early, the results so far are stored,
             marked as interrupted.
     """
+    check_option_names(options)
     return await Evaluation.of(examples, scorers, **options).run_async()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Unpack, get_args
 
 from agenttrace.core.errors import ConfigError, did_you_mean
@@ -17,6 +17,8 @@ from agenttrace.evaluation.coverage import ScorersOf, constant, run_of
 from agenttrace.evaluation.damage import Damage, Effects, Run, guests_among
 from agenttrace.evaluation.damaged_run import ScoredRun, why_left_out
 from agenttrace.evaluation.suggestions import Suggestions, Trial
+from agenttrace.matching.selection import Selection
+from agenttrace.scoring.checks import gates
 
 KINDS: tuple[DamageKind, ...] = get_args(DamageKind)
 PER_RUN = 60
@@ -30,8 +32,9 @@ def mutation_score(
 ) -> MutationScore:
     """Damage the passing runs of a report in every small way, and count how much of it its scorers notice.
 
-    A damaged run was noticed where it no longer passes. Scorers that ask a model are left out, and named in
-    the notes; so are runs that do not pass without them. The same report, options and seed give the same
+    A damaged run was noticed where it no longer passes. Scorers that inform (`gate=False`) decide nothing
+    here either, and are not asked. Scorers that ask a model are left out, and named in the notes; so are runs
+    that do not pass without them. The same report, options and seed give the same
     score. See `MutationOptions` for the options, `agenttrace.evaluation.damage` for what is no damage.
 
     Raises:
@@ -42,7 +45,12 @@ def mutation_score(
     runs = list(_passing(list(report), scorers if callable(scorers) else constant(scorers), notes))
     calls = [call for run in runs for call in run.calls]
     effects = Effects.of(calls, options.get("writes"))
-    trials, cut = _trials(runs, effects, guests_among(calls, effects), options)
+    tools = options.get("tools")
+    names = None if tools is None else {call.name for call in Selection.of(tools=tools).calls(tuple(calls))}
+    trials, cut = _trials(runs, effects, guests_among(calls, effects), options, names)
+    if runs and names == set():
+        wanted = tools if isinstance(tools, str) else ", ".join(tools or ())
+        notes[f"No passing run calls {wanted}: nothing was damaged."] = None
     if cut:
         notes[f"{cut} more damaged runs were not scored (per_run, most); the seed chose which."] = None
     if not runs and not notes:
@@ -101,7 +109,7 @@ def _passing(
         if not result.success:
             continue
         pure = []
-        for scorer in scorers_of(result.example):
+        for scorer in filter(gates, scorers_of(result.example)):
             why = why_left_out(scorer, asked_a_model)
             if why is None:
                 pure.append(scorer)
@@ -110,18 +118,29 @@ def _passing(
         run = ScoredRun(number, result.example, run_of(result), tuple(pure))
         if not pure:
             not_damaged["no scorer is left to ask"] += 1
-        elif run.outcome(run.calls, run.output) != "passed":
-            not_damaged["scored again, by the scorers that are left, they do not pass"] += 1
-        else:
+        elif run.outcome(run.calls, run.output) == "passed":
             yield run
+        else:
+            not_damaged[f"scored again, they do not pass: {_not_passing(run)}"] += 1
     for why, count in not_damaged.items():
         notes[f"{count} passing runs were not damaged: {why}."] = None
 
 
+def _not_passing(run: ScoredRun) -> str:
+    """The names of the scorers by which a run does not pass."""
+    scores = run.scores(run.calls, run.output)
+    bad = [score.name for score in scores if score.outcome in ("failed", "errored")]
+    return ", ".join(map(repr, bad)) or "every scorer that was asked skipped it"
+
+
 def _trials(
-    runs: Sequence[ScoredRun], effects: Effects, guests: tuple[ToolCall, ...], options: MutationOptions
+    runs: Sequence[ScoredRun],
+    effects: Effects,
+    guests: tuple[ToolCall, ...],
+    options: MutationOptions,
+    names: Collection[str] | None,
 ) -> tuple[list[Trial], int]:
-    """The damaged runs, each scored, and how many were left out."""
+    """The damaged runs, each scored, and how many were left out; damage to the tools of these `names`."""
     most = options.get("most", MOST)
     kinds = frozenset(options.get("kinds") or KINDS)
     chance = random.Random(options.get("seed", 0))  # noqa: S311 - a choice that can be repeated
@@ -132,7 +151,11 @@ def _trials(
         first = number % max(1, len(guests))  # so that every tool is unasked somewhere
         others = guests[first:] + guests[:first] if run.trace is not None else ()
         damaged = Run(run.calls, run.output, effects, others)
-        damages = [damage for damage in damaged.damages() if damage.kind in kinds]
+        damages = [
+            damage
+            for damage in damaged.damages()
+            if damage.kind in kinds and (names is None or damage.tool in names or damage.other in names)
+        ]
         chosen = _chosen(damages, min(per_run, most - len(trials)), chance)
         cut += len(damages) - len(chosen)
         for damage in chosen:

@@ -187,5 +187,7 @@ def check_requirements(
             )
         if requirement.k is not None and trials is not None and trials < requirement.k:
             raise ConfigError(
-                f"{requirement.text!r} needs {requirement.k} trials of each example, got {trials}"
+                f"{requirement.text!r} needs {requirement.k} trials of each example, got {trials}; give "
+                "trials= (--trials), or, where several examples are trials of one, trials_by='name' "
+                "(--trials-by name)"
             )

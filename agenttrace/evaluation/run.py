@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Protocol, TypedDict, Unpack
 
-from agenttrace.core.errors import ConfigError, ExpectationError, ScorerError
+from agenttrace.core.errors import ConfigError, ExpectationError, ScorerError, did_you_mean
 from agenttrace.core.example import Example
 from agenttrace.core.numbers import is_number, is_whole
 from agenttrace.core.protocols import ChatModel, ChecksExamples, Scorer, Store, name_of_model, optional
@@ -319,6 +319,19 @@ def label(position: int, example: Example) -> str:
     """Return the text that stands for an example in messages: number from 1, ``file:line``, name."""
     place = f"{example.source}: " if example.source else ""
     return f"{place}example {position}" + (f" ({example.name!r})" if example.name else "")
+
+
+def check_option_names(options: Mapping[str, Any]) -> None:
+    """Raise ConfigError for an option that `run_evaluation` does not have."""
+    for name in options:
+        if name in ("require", "baseline"):
+            raise ConfigError(
+                f"{name} is an option of assert_test, which raises unless it holds; run_evaluation reports"
+            )
+        if name not in EvaluationOptions.__annotations__:
+            raise ConfigError(
+                f"there is no option {name!r}{did_you_mean(name, EvaluationOptions.__annotations__)}"
+            )
 
 
 def trials_of(options: EvaluationOptions) -> tuple[int, Settled | None]:

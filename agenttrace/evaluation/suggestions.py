@@ -194,6 +194,8 @@ class Suggestions:
             tool=weakness.tool,
             text=_text([addition for addition, _ in changed.values()]),
             unnoticed=weakness.text,
+            missed=sum(Weakness.of(t.damage) == weakness for t in unnoticed),
+            total=sum(Weakness.of(t.damage) == weakness for t in self.trials),
             examples=tuple(changed),
             additions={number: addition.to_dict() for number, (addition, _) in changed.items()},
             before=self.before,

@@ -126,8 +126,12 @@ def _mean_verdict(
     return None if len(ends) > 1 else "holds" if True in ends else "fails"
 
 
-TrialsBy = Literal["name"] | Callable[[Example], Hashable]
-"""What examples have in common that are trials of one: their name, or what a function makes of them."""
+TrialsBy = Literal["name", "id"] | Callable[[Example], Hashable]
+"""What examples have in common that are trials of one: their name, their `example_id`, or what a function
+makes of them."""
+
+
+_FIELDS = {"name": "name", "id": "example_id"}
 
 
 def examples_of_trials(examples: Sequence[Example], trials_by: TrialsBy) -> tuple[int, ...]:
@@ -137,12 +141,12 @@ def examples_of_trials(examples: Sequence[Example], trials_by: TrialsBy) -> tupl
         ConfigError: `trials_by` is something else, an example has no name, or the function's value cannot be
             compared.
     """
-    if not callable(trials_by) and trials_by != "name":
-        raise ConfigError(f"trials_by is 'name' or a function of an example, got {trials_by!r}")
+    if not callable(trials_by) and trials_by not in _FIELDS:
+        raise ConfigError(f"trials_by is 'name', 'id' or a function of an example, got {trials_by!r}")
     numbers: dict[Hashable, int] = {}
     places = []
     for position, example in enumerate(examples, 1):
-        key = trials_by(example) if callable(trials_by) else example.name
+        key = trials_by(example) if callable(trials_by) else getattr(example, _FIELDS[trials_by])
         if key is None:
             what = "trials_by gave None" if callable(trials_by) else "it has no name"
             raise ConfigError(f"example {position} is a trial of nothing: {what}")

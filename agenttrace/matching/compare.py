@@ -61,10 +61,10 @@ def compare(
     trace = actual if isinstance(actual, Trace) else None
     check_turns(parsed, all_calls, trace)
     known_tools = tools if tools is not None else (trace.tools if trace is not None else {})
-    scope = _scoped(selection or EVERYTHING, parsed)
+    expected = parsed.calls
+    scope = _scoped(selection or EVERYTHING, parsed).knowing(expected)
     attempts = scope.calls(all_calls)
     calls, attempt_counts = scope.counted(attempts)
-    expected = parsed.calls
     check_tools(expected, known_tools, scope, all_calls, trace)
     check_tags(scope, all_calls, known_tools)
     how: Mode = parsed.mode or mode

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from agenttrace.core.errors import ScorerError, did_you_mean
 from agenttrace.core.tool import ToolDefinition
-from agenttrace.core.tool_call import ToolCall, are_unordered
+from agenttrace.core.tool_call import ExpectedToolCall, ToolCall, are_unordered
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.expectation import ATTEMPTS, Attempts, Expectation
 from agenttrace.expectations.reading import has_failed, may_be_left_out
@@ -28,9 +28,10 @@ class Selection:
     `agent`: calls made by an agent of that name (its path may be given too, and globs), not by agents below
     it. `turn`: calls of one turn. `attempts`: what failed calls count for. `names`: aliases, each with the
     name that it stands for; they are applied to calls and expectations alike. `tools`: only these tools, by
-    name, by glob, or as ``tag:write``: the tags of the tool, or the ``kind`` of a recorded call. Whether an
-    expected tool is compared whose tags nothing tells (it is not recorded, and was not called) cannot be
-    told: it counts as missing, or is left out in the reading that favours the run.
+    name, by glob, or as ``tag:write``: the tags of the tool, or the ``kind`` of a recorded call; where
+    neither is recorded, the ``kind`` of an expected one (`kinds`, by tool). Whether an expected tool is
+    compared whose tags nothing tells (it is not recorded, and was not called) cannot be told: it counts as
+    missing, or is left out in the reading that favours the run.
 
     Raises:
         ScorerError: an unknown `attempts`, or a tool that is not a text.
@@ -41,6 +42,7 @@ class Selection:
     attempts: Attempts = "count"
     names: Mapping[str, str] = field(default_factory=dict)
     tools: tuple[str, ...] | None = None
+    kinds: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.attempts not in ATTEMPTS:
@@ -71,6 +73,17 @@ class Selection:
     def is_everything(self) -> bool:
         """Whether all calls are compared as they are."""
         return self is EVERYTHING or self == EVERYTHING
+
+    def knowing(self, expected: Iterable[ExpectedToolCall]) -> Selection:
+        """The same, with the kinds that expected calls say."""
+        if self.tools is None or not any(tool.startswith(TAG) for tool in self.tools):
+            return self
+        kinds: dict[str, frozenset[str]] = {}
+        for call in expected:
+            if call.kind is not None:
+                name = self.name_of(call.name)
+                kinds[name] = kinds.get(name, frozenset()) | {call.kind}
+        return replace(self, kinds=kinds) if kinds else self
 
     def name_of(self, name: str) -> str:
         """The name that a name stands for."""
@@ -119,10 +132,13 @@ class Selection:
     def _tags_of(
         self, name: str, calls: Iterable[ToolCall], known_tools: Mapping[str, ToolDefinition]
     ) -> set[str] | None:
-        """The tags of an expected tool, or None where it is neither recorded nor called."""
+        """The tags of an expected tool, or None where nothing says them."""
         normal = self.name_of(name)
         definition = known_tools.get(name) or known_tools.get(normal)
         namesakes = [call for call in calls if self.name_of(call.name) == normal]
+        kinds = self.kinds.get(normal)
+        if kinds is not None and definition is None and not any(map(is_tagged, namesakes)):
+            return {*kinds}
         if definition is None and not namesakes:
             return None
         return set(definition.tags if definition else ()).union(*map(_tags, namesakes))
@@ -144,7 +160,8 @@ def agent_matches(agent: str, path: str) -> bool:
 
 def _tool_matches(tool: str, call: ToolCall, selection: Selection) -> bool:
     if tool.startswith(TAG):
-        return tool[len(TAG) :] in _tags(call)
+        known = _tags(call) if is_tagged(call) else selection.kinds.get(selection.name_of(call.name), ())
+        return tool[len(TAG) :] in known
     return fnmatchcase(selection.name_of(call.name), tool)
 
 

@@ -37,6 +37,7 @@ class BudgetScorer(CallScorer):
         **options: Unpack[CallOptions],
     ) -> None:
         super().__init__(name, threshold, options)
+        self.calls, self.seconds, self.tokens, self.cost = calls, seconds, tokens, cost
         limits = {"calls": calls, "seconds": seconds, "tokens": tokens, "cost": cost}
         self.limits = {word: limit for word, limit in limits.items() if limit is not None}
         if not self.limits:

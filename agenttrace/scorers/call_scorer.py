@@ -59,14 +59,15 @@ class CallScorer:
             tools=options.get("tools"),
         )
 
-    def _chosen_calls(self, run: Trace) -> Sequence[ToolCall]:
-        """The calls that count, under their normal names.
+    def _chosen_calls(self, run: Trace, expected: Sequence[Call] = ()) -> Sequence[ToolCall]:
+        """The calls that count, under their normal names; `expected` calls may say the kind of their tools.
 
         Raises:
             ScorerError: they are chosen by tag, and nothing in the run says any.
         """
         check_tags(self.selection, run.tool_calls, run.tools)
-        calls, _ = self.selection.counted(self.selection.calls(run.tool_calls))
+        selection = self.selection.knowing(expected)
+        calls, _ = selection.counted(selection.calls(run.tool_calls))
         return calls
 
     def _compared_names(self, expected: Sequence[Call], run: Trace) -> list[str]:
@@ -75,7 +76,7 @@ class CallScorer:
         Raises:
             ExpectationError: a tool is not among the recorded ones, where those are known.
         """
-        selection, calls, tools = self.selection, run.tool_calls, run.tools
+        selection, calls, tools = self.selection.knowing(expected), run.tool_calls, run.tools
         check_tools(expected, tools, selection, calls, run)
         return [
             selection.name_of(call.name) for call in expected if selection.expects(call.name, calls, tools)

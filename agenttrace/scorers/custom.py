@@ -77,6 +77,21 @@ class FunctionScorer:
             )
         return Score.of(self.name, value, self.threshold, reason=reason)
 
+    def changed(
+        self, *, name: str | None = None, threshold: float | None = None, gate: bool | None = None
+    ) -> FunctionScorer:
+        """The same function as a scorer with another name, threshold or gate.
+
+        Raises:
+            ScorerError: a threshold that is no number from 0 to 1, a gate that is neither True nor False.
+        """
+        return FunctionScorer(
+            self.function,
+            self.name if name is None else name,
+            self.threshold if threshold is None else threshold,
+            self.gate if gate is None else gate,
+        )
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function itself."""
         return self.function(*args, **kwargs)

@@ -79,8 +79,9 @@ class FunctionCallCoverageScorer(CallScorer):
             ExpectationError: a required function is not among the recorded tools.
         """
         run = actual_calls(example, trace)
-        required = self._compared_names(self._required(example), run)
-        calls = in_fitting_order(required, self._chosen_calls(run))
+        expected = self._required(example)
+        required = self._compared_names(expected, run)
+        calls = in_fitting_order(required, self._chosen_calls(run, expected))
         actual = [call.name for call in calls]
         num_made = (Counter(required) & Counter(actual)).total()
         in_order = lcs_length(required, actual) == len(required)

@@ -5,31 +5,73 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, TypeGuard
 
 from agenttrace.core.errors import ScorerError, did_you_mean
 from agenttrace.core.protocols import Scorer
 from agenttrace.scorers.call_scorer import CallOptions
+from agenttrace.scorers.custom import FunctionScorer
 
 _scorers: dict[str, tuple[str, Callable[..., Any]]] = {}
 
 
-def register_scorer(kind: Callable[..., Any], name: str | None = None) -> None:
-    """Register a scorer class, or a function that returns a scorer, under a name (its own by default).
+def register_scorer(kind: Callable[..., Any] | Scorer, name: str | None = None) -> None:
+    """Register a scorer under a name (its own by default): a class, a function that returns one, or a scorer
+    that is made, such as what `@scorer` makes of a function.
 
     Raises:
-        ScorerError: another scorer has this name.
+        ScorerError: another scorer has this name, or this is nothing that makes a scorer.
     """
-    label = name or kind.__name__
+    label = name or (kind.name if _is_scorer(kind) else getattr(kind, "__name__", None))
+    maker = maker_of(kind)
+    if label is None:
+        raise ScorerError(f"{kind!r:.100} has no name of its own; give register_scorer a name=")
     other = _scorers.get(_plain(label))
-    if other is not None and other[1] is not kind:
+    if other is not None and other[1] != maker:
         raise ScorerError(f"the scorer name {label!r} is already {other[0]}'s")
-    _scorers[_plain(label)] = (label, kind)
+    _scorers[_plain(label)] = (label, maker)
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """Returns a scorer that is made already, and takes no options."""
+
+    scorer: Scorer
+
+    def __call__(self) -> Scorer:
+        return self.scorer
+
+
+def maker_of(kind: Callable[..., Any] | Scorer) -> Callable[..., Any]:
+    """What makes a scorer of options: a class, or a function that returns one, as it is.
+
+    Of a scorer that is made, what returns it; one that `@scorer` made takes `name`, `threshold` and `gate`.
+
+    Raises:
+        ScorerError: this can neither be called nor is it a scorer.
+    """
+    if isinstance(kind, FunctionScorer):
+        return kind.changed
+    if _is_scorer(kind):
+        return _Made(kind)
+    if not callable(kind):
+        raise ScorerError(f"got {type(kind).__name__} {kind!r:.100}, wanted a scorer, or what makes one")
+    return kind
+
+
+def _is_scorer(thing: Any) -> TypeGuard[Scorer]:
+    return not inspect.isclass(thing) and callable(getattr(thing, "score", None)) and hasattr(thing, "name")
 
 
 def known_scorers() -> Mapping[str, Callable[..., Any]]:
     """Return every registered scorer by the name that it was registered with."""
-    return dict(sorted(_scorers.values()))
+    return dict(sorted(_scorers.values(), key=lambda entry: entry[0]))
+
+
+def is_registered(name: str) -> bool:
+    """Whether a scorer goes by this name, in any of its spellings."""
+    return _plain(name) in _scorers
 
 
 def scorer_named(name: str, options: Mapping[str, Any] | None = None) -> Scorer:
@@ -45,8 +87,11 @@ def scorer_named(name: str, options: Mapping[str, Any] | None = None) -> Scorer:
     if entry is None:
         hint = did_you_mean(name, [label for label, _ in _scorers.values()])
         raise ScorerError(f"there is no scorer {name!r}{hint}")
-    label, kind = entry
-    options = dict(options or {})
+    return scorer_made(*entry, options or {})
+
+
+def scorer_made(label: str, kind: Callable[..., Any], options: Mapping[str, Any]) -> Scorer:
+    """Make a scorer with options; `label` names it in errors. Raises as `scorer_named`."""
     parameters = option_names(kind)
     for option in options:
         if option not in parameters:
@@ -58,7 +103,11 @@ def scorer_named(name: str, options: Mapping[str, Any] | None = None) -> Scorer:
         if option in _truths(kind) and not isinstance(value, bool):
             word = "false" if str(value).lower() in _DENIALS else "true"
             raise ScorerError(f"{label}: {option} is true or false, got {value!r}; write {option}={word}")
-    scorer: Scorer = kind(**options)
+    scorer = kind(**options)
+    if not _is_scorer(scorer):
+        raise ScorerError(
+            f"{label} made {type(scorer).__name__}, which is no scorer; @scorer makes one of a function"
+        )
     return scorer
 
 

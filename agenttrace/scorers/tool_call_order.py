@@ -58,8 +58,9 @@ class ToolCallOrderScorer(CallScorer):
             ExpectationError: an expected tool is not among the recorded ones.
         """
         run = actual_calls(example, trace)
-        expected = self._compared_names(self._expected(example), run)
-        calls = in_fitting_order(expected, self._chosen_calls(run))
+        asked_for = self._expected(example)
+        expected = self._compared_names(asked_for, run)
+        calls = in_fitting_order(expected, self._chosen_calls(run, asked_for))
         actual = [call.name for call in calls]
         lcs = [expected[e] for e, _ in lcs_pairs(expected, actual)]
         orders = {"actual_tool_calls_order": actual, "expected_tool_calls_order": expected, "lcs": lcs}

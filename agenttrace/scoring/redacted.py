@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from agenttrace.core import semconv
 from agenttrace.core.changed import changed
 from agenttrace.core.jsonable import clean, clean_text, jsonable, to_json
 from agenttrace.core.report import EvaluationReport, ScoringResult
@@ -120,6 +121,9 @@ def _span(span: Span, redaction: Redaction) -> Span:
     redacted.input = None if span.input is None else redaction.fields(span.input)
     redacted.output = None if span.output is None else redaction.value("output", span.output)
     redacted.attributes = redaction.fields(span.attributes)
+    metadata = span.attributes.get(semconv.METADATA)
+    if type(metadata) is dict:  # each item by its own name, as live
+        redacted.attributes[semconv.METADATA] = redaction.fields(metadata)
     if span.error is not None:
         message = redaction.text("error", clean_text(span.error.message))
         redacted.error = SpanError(span.error.type, message, span.error.frames)

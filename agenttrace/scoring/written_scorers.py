@@ -10,6 +10,7 @@ from agenttrace.core.errors import AgentTraceError, ScorerError
 from agenttrace.core.json_reader import InvalidJSON, decode_at
 from agenttrace.core.protocols import Scorer
 from agenttrace.scorers import register_scorer, scorer_named
+from agenttrace.scorers.registry import is_registered
 
 
 def written_scorer(entry: str | Mapping[str, Any]) -> Scorer:
@@ -31,6 +32,12 @@ def written_scorer(entry: str | Mapping[str, Any]) -> Scorer:
         raise ScorerError(f"{name}: {error}") from error
 
 
+def is_known(name: str) -> bool:
+    """Whether a scorer goes by this name."""
+    _register_judges()
+    return is_registered(name)
+
+
 def name_and_options(entry: str | Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     """Read ``Name``, ``Name:option=value,option=value`` or ``{Name: {option: value}}``.
 
@@ -41,7 +48,7 @@ def name_and_options(entry: str | Mapping[str, Any]) -> tuple[str, dict[str, Any
     """
     if isinstance(entry, str):
         name, _, rest = entry.partition(":")
-        return name.strip(), dict(_options(rest, entry))
+        return name.strip(), written_options(rest)
     if len(entry) != 1:
         raise ScorerError(f"wanted one scorer's name with its options, got {dict(entry)!r}")
     ((name, options),) = entry.items()
@@ -58,7 +65,17 @@ def _register_judges() -> None:
             register_scorer(kind)
 
 
-def _options(rest: str, text: str) -> Iterator[tuple[str, Any]]:
+def written_options(text: str) -> dict[str, Any]:
+    """Read ``option=value,option=value``, as `name_and_options` does.
+
+    Raises:
+        ScorerError: an option without a value.
+    """
+    return dict(_options(text))
+
+
+def _options(text: str) -> Iterator[tuple[str, Any]]:
+    rest = text
     while rest.strip():
         name, equals, rest = rest.partition("=")
         if not equals or "," in name:

@@ -5,8 +5,10 @@ import sys
 
 import pytest
 
-from agenttrace import Tracer
+from agenttrace import Example, Tracer, run_evaluation
 from agenttrace.datasets import EvalDataset
+from agenttrace.scorers import ContainsScorer, ToolOrderScorer
+from agenttrace.store import SQLiteStore
 
 TWO = """\
 examples:
@@ -64,6 +66,66 @@ def test_an_empty_choice_is_2(agenttrace, recorded):
     ran = agenttrace("dataset", "from-traces", "--to", "new.yaml", "--project", "other")
     assert ran.code == 2
     assert "there are no such traces" in ran.err
+
+
+@pytest.fixture
+def evaluated(tmp_path):
+    """A run of recorded runs: two trials of one example, the second of which passed, and a failing one."""
+    recorded_runs = [
+        Example(name="task 1", input="Pay.", tools_called=[look], actual_output="Done.", tags=["money"],
+                expected_tools=["pay"], additional_metadata={"trial": trial})
+        for trial, look in enumerate(["look", {"name": "pay", "arguments": {"n": 2}, "output": "4711"}])
+    ]  # fmt: skip
+    recorded_runs.append(Example(name="task 2", tools_called=["look"], expected_tools=["pay"]))
+    store = SQLiteStore(tmp_path / "traces.db")
+    run_evaluation(
+        recorded_runs,
+        [ToolOrderScorer()],
+        trials_by="name",
+        store=store,
+        eval_run_name="tau",
+        project_name="p",
+    )
+    store.close()
+
+
+def test_examples_that_passed_become_a_file_with_what_they_did(agenttrace, evaluated, tmp_path):
+    ran = agenttrace("dataset", "from-run", "tau", "--passed", "--to", "passed.yaml")
+    assert (ran.code, ran.out) == (0, "passed.yaml: 1 example\n")
+    assert "4711" not in (tmp_path / "passed.yaml").read_text()
+    (example,) = EvalDataset.from_file(tmp_path / "passed.yaml")
+    assert (example.name, example.input, example.actual_output) == ("task 1", "Pay.", "Done.")
+    assert (example.tags, example.additional_metadata["trial"]) == (["money"], 1)
+    assert example.expected_tools == [{"tool_name": "pay", "parameters": {"n": 2}}]
+    assert example.tools_called[0]["output"] == {"$truncated": "span"}
+
+
+def test_a_run_becomes_one_example_of_each_with_a_limit_and_its_own_expectation(
+    agenttrace, evaluated, tmp_path
+):
+    assert agenttrace("dataset", "from-run", "--to", "all.yaml").out == "all.yaml: 2 examples\n"
+    assert agenttrace("dataset", "from-run", "--to", "all.yaml").code == 2
+    ran = agenttrace("dataset", "from-run", "--to", "all.yaml", "--replace", "--limit", 1, "--expect", "own")
+    assert ran.out == "all.yaml: 1 example\n"
+    (example,) = EvalDataset.from_file(tmp_path / "all.yaml")
+    assert (example.expected_tools, example.additional_metadata["trial"]) == (["pay"], 0)
+
+
+def test_an_example_whose_trace_is_gone_is_an_error_that_names_it(agenttrace, tmp_path):
+    store = SQLiteStore(tmp_path / "traces.db")
+    run_evaluation([Example(name="a", actual_output="x")], [ContainsScorer("x")], store=store)
+    store.close()
+    ran = agenttrace("dataset", "from-run", "--to", "all.yaml")
+    assert (ran.code, "nothing says what was called in a" in ran.err) == (2, True)
+    assert agenttrace("dataset", "from-run", "--to", "all.yaml", "--expect", "nothing").code == 0
+
+
+def test_a_run_of_which_nothing_passed_makes_no_file(agenttrace, tmp_path):
+    store = SQLiteStore(tmp_path / "traces.db")
+    run_evaluation([Example(name="a", actual_output="y")], [ContainsScorer("x")], store=store)
+    store.close()
+    ran = agenttrace("dataset", "from-run", "--passed", "--to", "all.yaml")
+    assert (ran.code, "passed; see:" in ran.err, (tmp_path / "all.yaml").exists()) == (2, True, False)
 
 
 def test_a_diff_names_what_was_added_removed_and_changed(agenttrace, tmp_path):

@@ -129,6 +129,35 @@ def test_recorded_runs_need_no_function(agenttrace, tmp_path):
     assert agenttrace("eval", "run", path, "--scorer", "ToolOrder").code == 0
 
 
+def test_recorded_runs_of_one_name_are_trials_and_can_be_required_to_pass_together(agenttrace, tmp_path):
+    path = tmp_path / "runs.jsonl"
+    row = '{"name": "a", "example_id": "one", "tools_called": ["%s"], "expected_tools": ["b"]}\n'
+    path.write_text(row % "b" + row % "b" + row % "c")
+    command = ("eval", "run", path, "--scorer", "ToolOrder", "--require")
+    refused = agenttrace(*command, "pass^2 >= 0.3")
+    assert refused.code == 2
+    assert "needs 2 trials of each example, got 1; give trials= (--trials), or" in refused.err
+    assert "--trials-by name" in refused.err
+    for word in ("name", "id"):
+        assert agenttrace(*command, "pass^2 >= 0.3", "--trials-by", word).code == 0
+        ran = agenttrace(*command, "pass^2 >= 0.4", "--trials-by", word)
+        assert ran.code == 1
+        assert "required: pass^2 >= 0.4, got 0.333" in ran.out
+
+
+def test_a_scorer_of_ones_own_is_asked(agenttrace, tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "own_scorers_of_a_run.py").write_text(
+        "from agenttrace.scorers import scorer\n"
+        "@scorer\ndef reward(metadata):\n    return metadata['reward']\n"
+    )
+    path = tmp_path / "runs.jsonl"
+    path.write_text('{"actual_output": "x", "additional_metadata": {"reward": 0.4}}\n')
+    command = ("eval", "run", path, "--scorer")
+    assert agenttrace(*command, "own_scorers_of_a_run:reward").code == 1
+    assert agenttrace(*command, "own_scorers_of_a_run:reward:threshold=0.3").code == 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

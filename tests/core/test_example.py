@@ -241,3 +241,8 @@ def test_the_calls_of_a_trace_are_kept_as_the_mappings_that_read_back_as_them():
 def test_what_happened_is_refused_as_what_should(happened):
     with pytest.raises(DatasetError, match=r"that is what happened: .*expectation_of\(run\)"):
         Example(expected_tools=happened)
+
+
+def test_a_trace_as_the_called_tools_is_told_apart_from_its_calls() -> None:
+    with pytest.raises(DatasetError, match="got a Trace, wanted its calls; write tools_called=trace"):
+        Example(tools_called=Trace.from_calls(["a"]))  # type: ignore[arg-type]  # the point

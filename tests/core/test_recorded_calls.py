@@ -133,3 +133,26 @@ def test_other_keys_are_metadata_also_beside_the_known_key_that_they_resemble():
     (call,) = Trace.from_calls([entry]).tool_calls
     assert dict(call.metadata) == {"outputs": [2], "argument": 3, **others}
     assert dict(call.arguments) == {"x": 1}
+
+
+def test_the_run_as_a_whole_has_a_name_an_input_tags_and_metadata() -> None:
+    trace = Trace.from_calls(
+        ["a"], name="task 1", input="Refund 7", output="Done.", tags=["x"], metadata={"reward": 1}
+    )
+    assert (trace.name, trace.input, trace.output) == ("task 1", {"input": "Refund 7"}, "Done.")
+    assert (trace.tags, trace.metadata, trace.is_recorded_run) == (("x",), {"reward": 1}, True)
+    assert Trace.from_calls([], input={"order": 7}).input == {"order": 7}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"name": 7}, "name: got int 7, wanted a string"),
+        ({"input": [7]}, r"input: got list \[7\], wanted a string, or a mapping"),
+        ({"tags": "x"}, "tags: got str 'x', wanted a list of strings"),
+        ({"metadata": "x"}, "metadata: got str 'x', wanted a mapping"),
+    ],
+)
+def test_what_is_said_of_the_whole_run_has_a_type(options, message) -> None:
+    with pytest.raises(DatasetError, match=message):
+        Trace.from_calls([], **options)

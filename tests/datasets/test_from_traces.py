@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from agenttrace.core.span import Span
 from agenttrace.core.trace import Trace
 from agenttrace.datasets import EvalDataset
@@ -43,7 +45,8 @@ def test_a_run_becomes_an_example_of_what_went_in_and_came_out() -> None:
     assert whole.tools_called == [{"name": "weather", "arguments": {"city": "Paris"}, "output": 21}]
     assert example.expected_tools is None
     assert example.name == "run_agent: Paris?"
-    assert example.additional_metadata == {"trace_id": f"{1:032x}", "session_id": "s1", "tags": ["beta"]}
+    assert example.additional_metadata == {"trace_id": f"{1:032x}", "session_id": "s1"}
+    assert example.tags == ["beta"]
 
 
 def test_the_calls_can_be_taken_as_the_expectation() -> None:
@@ -89,6 +92,12 @@ def test_a_recorded_chat_has_its_first_text_as_input() -> None:
 def test_plain_calls_leave_the_input_unknown() -> None:
     (example,) = EvalDataset.from_traces([Trace.from_calls(["a"])])
     assert example.input is None
+
+
+@pytest.mark.parametrize("agent_input", ["hi", {"order": 7}, {"input": {"order": 7}}, None])
+def test_a_recorded_run_gives_back_its_name_and_its_input(agent_input) -> None:
+    (example,) = EvalDataset.from_traces([Trace.from_calls(["a"], name="task 1", input=agent_input)])
+    assert (example.name, example.input) == ("task 1", agent_input)
 
 
 def test_names_tell_the_runs_apart() -> None:

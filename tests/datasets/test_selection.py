@@ -67,3 +67,10 @@ def test_recorded_runs_may_share_a_name():
     check_names([Example(name="a", tools_called=["x"]), Example(name="a", tools_called=["y"])])
     with pytest.raises(DatasetError, match="example in example 1"):
         check_names([Example(name="a", tools_called=["x"]), Example(name="a")])
+
+
+def test_tags_among_the_metadata_select_as_they_count_in_a_summary():
+    examples = [Example(name="a", additional_metadata={"tags": ["book"]}), Example(name="b", tags=["pay"])]
+    assert [example.name for example in selected(examples, tags=["book"])] == ["a"]
+    with pytest.raises(ConfigError, match="'bok'; did you mean 'book'"):
+        selected(examples, tags=["bok"])

@@ -10,7 +10,7 @@ import pytest
 from agenttrace.core.errors import ConfigError, ExpectationError, ScorerError
 from agenttrace.core.example import Example
 from agenttrace.core.score import Score
-from agenttrace.evaluation import run_evaluation
+from agenttrace.evaluation import run_evaluation, run_evaluation_async
 from agenttrace.expectations import expect
 from agenttrace.judges import AnswerRelevancyScorer
 from agenttrace.scorers import ToolOrderScorer, ToolPermissionScorer
@@ -668,3 +668,14 @@ def test_with_recording_switched_off_answers_are_compared_and_calls_are_not(monk
     monkeypatch.setenv("AGENTTRACE_ENABLED", "0")
     report = run_evaluation(doubles(1), [Answer(), ToolPermissionScorer(deny="x")], function=double)
     assert [score.outcome for score in report[0].scores] == ["passed", "errored"]
+
+
+def test_an_option_of_assert_test_is_an_error_that_says_so():
+    example = Example(actual_output=1, expected_output=1)
+    for option in ({"require": "pass_rate >= 0.5"}, {"baseline": "main"}):
+        with pytest.raises(ConfigError, match="is an option of assert_test"):
+            run_evaluation([example], [Answer()], **option)
+        with pytest.raises(ConfigError, match="is an option of assert_test"):
+            asyncio.run(run_evaluation_async([example], [Answer()], **option))
+    with pytest.raises(ConfigError, match="no option 'trails'; did you mean 'trials'"):
+        asyncio.run(run_evaluation_async([example], [Answer()], trails=3))

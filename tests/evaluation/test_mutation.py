@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agenttrace import (
+    BudgetScorer,
     ContainsScorer,
     Example,
     LoopScorer,
@@ -321,6 +322,53 @@ def test_scorers_that_ask_a_model_are_not_asked_and_named():
     only_judges = mutation_score(made, [judge])
     assert only_judges.total.total == 0
     assert any("no scorer is left" in note for note in only_judges.notes)
+
+
+def test_what_only_informs_neither_notices_nor_keeps_a_run_from_being_damaged():
+    reward = scorer(lambda metadata: metadata["r"], name="reward")
+    rows = [Example(tools_called=[FIND, REFUND], expected_tools=NAMES, additional_metadata={"r": 1})]
+    informing = [ToolOrderScorer(gate=False), BudgetScorer(calls=1, gate=False)]
+    made = run_evaluation(rows, [reward, *informing])
+    score = made.mutation_score(suggest=False)
+    assert (score.total.noticed, score.runs, score.notes) == (0, 1, ())
+    assert run_evaluation(rows, [reward]).mutation_score(suggest=False).total == score.total
+    assert mutation_score(made, [ToolOrderScorer(), informing[1]], suggest=False).total.noticed > 0
+
+
+def test_the_scorer_by_which_a_run_does_not_pass_again_is_named():
+    rows = [Example(tools_called=[FIND, REFUND], expected_tools=NAMES)]
+    made = run_evaluation(rows, [ToolOrderScorer()])
+    score = mutation_score(made, [ToolOrderScorer(), BudgetScorer(calls=1)])
+    assert score.notes == ("1 passing runs were not damaged: scored again, they do not pass: 'Budget'.",)
+
+
+def test_damage_is_done_to_the_chosen_tools_alone():
+    made = report((NAMES, [FIND, REFUND]), (NAMES, [FIND, REFUND, CANCEL]))
+    whole = made.mutation_score(suggest=False)
+    assert set(made.mutation_score(tools="refund", suggest=False).tools) == {"find", "refund"}  # a swap
+    some = made.mutation_score(tools=["ref*", "cancel"], kinds=["dropped", "argument"], suggest=False)
+    assert set(some.tools) == {"refund", "cancel"}
+    assert some.tools["refund"].total < whole.tools["refund"].total
+    by_kind = made.mutation_score(tools="tag:write", kinds=["dropped"], suggest=False)
+    assert by_kind.tools == made.mutation_score(tools=["refund", "cancel"], kinds=["dropped"]).tools
+    none = made.mutation_score(tools="refnd")
+    assert none.total.total == 0
+    assert "No passing run calls refnd: nothing was damaged." in none.notes
+
+
+def test_what_is_noticed_in_part_is_not_said_to_be_noticed_by_nobody():
+    made = report((NAMES, [FIND, REFUND]), (expect(NAMES, at_most={"refund": 1}), [FIND, REFUND]))
+    score = made.mutation_score(kinds=["repeated"])
+    assert (score.total.noticed, score.total.total) == (1, 2)
+    (suggestion,) = score.suggestions
+    assert (suggestion.missed, suggestion.total) == (1, 2)
+    assert str(suggestion).startswith("a second refund goes unnoticed in 1 of 2: add at_most={'refund': 1}")
+
+
+def test_the_table_has_the_words_by_which_kinds_are_chosen():
+    lines = report((NAMES, [FIND, REFUND])).mutation_score(suggest=False).lines
+    assert [line.split()[0] for line in lines[2:9]] == list(KINDS[:7])
+    assert any("dropped (a call is missing)" in line for line in lines)
 
 
 def test_a_changed_answer_is_noticed_by_a_scorer_that_reads_it():

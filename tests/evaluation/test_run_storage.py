@@ -5,6 +5,7 @@ import logging
 import pytest
 
 from agenttrace import Example, Tracer, assert_test, run_evaluation
+from agenttrace.datasets import EvalDataset
 from agenttrace.store import MemoryStore, SQLiteStore, default_store
 from agenttrace.tracing.default_recorder import default_recorder
 from tests.evaluation.evaluation_fakes import Answer
@@ -45,6 +46,48 @@ def test_a_recorded_runs_trace_can_be_shown_with_its_project_and_a_time_of_today
     (line,) = default_store().traces(project="desk")
     assert report.started_ns <= line.start_ns <= report.started_ns + 10**9
     assert report[0].trace.spans[0].start_ns == 0
+
+
+def test_the_stored_trace_of_a_recorded_run_says_what_its_example_says(alone):
+    example = Example(
+        name="refund 7",
+        input={"order": 7},
+        actual_output="Done.",
+        tools_called=["look"],
+        tags=["money"],
+        additional_metadata={"reward": 1.0, "password": "hunter2"},
+    )
+    report = run_evaluation([example], [Answer()], project_name="desk")
+    stored = default_store().trace(report[0].trace_id)
+    assert (stored.name, stored.input, stored.output) == ("refund 7", {"order": 7}, "Done.")
+    assert stored.tags == ("money",)
+    assert stored.metadata["reward"] == 1.0
+    assert "hunter2" not in str(stored.to_dict())
+    assert [line.name for line in default_store().traces(name="refund 7")] == ["refund 7"]
+    (again,) = EvalDataset.from_traces([stored])
+    assert (again.name, again.input, again.actual_output, again.tags) == (
+        "refund 7",
+        {"order": 7},
+        "Done.",
+        ["money"],
+    )
+
+
+def test_a_redaction_rule_sees_the_metadata_of_a_recorded_run_by_their_names(alone):
+    def rule(name, value):
+        return "gone" if name == "ward" else value
+
+    tracer = Tracer("clinic", store="memory", redact=rule)
+    example = Example(tools_called=["look"], additional_metadata={"ward": "3"}, actual_output=1)
+    report = run_evaluation([example], [Answer()], tracer=tracer)
+    assert tracer.store.trace(report[0].trace_id).metadata == {"ward": "gone"}
+    tracer.shutdown()
+
+
+def test_tags_among_the_metadata_of_a_recorded_run_are_its_traces_tags(alone):
+    example = Example(tools_called=["look"], additional_metadata={"tags": ["book"], "n": 1}, actual_output=1)
+    trace = run_evaluation([example], [Answer()])[0].trace
+    assert (trace.tags, trace.metadata) == (("book",), {"n": 1})
 
 
 def test_a_capture_without_tracer_is_in_the_store_that_has_its_run(alone):

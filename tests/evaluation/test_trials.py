@@ -13,7 +13,7 @@ from agenttrace.core.report import EvaluationReport, ScoringResult
 from agenttrace.core.score import Score
 from agenttrace.evaluation.evaluate import run_evaluation
 from agenttrace.evaluation.requirement import parsed_requirements
-from agenttrace.evaluation.trials import settled_by
+from agenttrace.evaluation.trials import examples_of_trials, settled_by
 from agenttrace.scorers import ToolOrderScorer, scorer
 from tests.evaluation.evaluation_fakes import Answer
 
@@ -179,7 +179,7 @@ def test_agents_run_for_each_of_them():
 @pytest.mark.parametrize(
     ("trials_by", "said"),
     [
-        ("names", "trials_by is 'name' or a function of an example, got 'names'"),
+        ("names", "trials_by is 'name', 'id' or a function of an example, got 'names'"),
         ("name", "example 2 is a trial of nothing: it has no name"),
         (lambda example: None, "example 1 is a trial of nothing: trials_by gave None"),
         (lambda example: [], "trials_by gave list for example 1; wanted a text, a number or a tuple"),
@@ -223,3 +223,8 @@ def test_pass_hat_k_of_the_airline_runs_by_the_order_of_their_writes():
         )
     pass_hat = run_evaluation(runs, [ToolOrderScorer()], trials_by="name").summary().pass_hat
     assert [round(value, 2) for value in pass_hat.values()] == [0.46, 0.34, 0.29, 0.26]
+
+
+def test_recorded_runs_of_one_id_are_trials_of_one_example():
+    runs = [Example(example_id="a", actual_output=n) for n in (1, 2)] + [Example(actual_output=3)]
+    assert examples_of_trials(runs, "id") == (0, 0, 1)

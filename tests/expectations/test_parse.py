@@ -66,7 +66,7 @@ def test_every_form_is_read(raw: object, path: object) -> None:
 
 SAID = {
     "name": "refund", "arguments": {"id": 7}, "output": "done", "agent": "clerk", "turn": 2, "mode": "listed",
-    "ignore": ["note"], "label": "r", "result_dependencies": ["find"], "action_dependencies": ["login"],
+    "ignore": ["note"], "label": "r", "kind": "write", "result_dependencies": ["find"], "action_dependencies": ["login"],
     "require_all": False,
 }  # fmt: skip
 
@@ -315,3 +315,20 @@ def test_an_expectation_that_says_nothing_is_built_written_and_read_back(said: d
     assert compare(expect([]), trace_of("ab")).value == 0.0
     with pytest.raises(ExpectationError, match="no expected call"):
         parse_expectation([said])
+
+
+def test_the_kind_of_an_expected_call_is_read_and_written():
+    data = [{"tool_name": "refund", "parameters": {"id": 7}, "kind": "write"}]
+    parsed = parse_expectation(data)
+    assert parsed.calls[0].kind == "write"
+    assert parsed.to_data() == data
+    with pytest.raises(ExpectationError, match="kind of the expected tool 'refund' is a text, got 7"):
+        parse_expectation([{"name": "refund", "kind": 7}])
+
+
+def test_an_unknown_key_is_told_before_the_call_which_may_be_long():
+    with pytest.raises(ExpectationError) as raised:
+        parse_expectation([{"name": "refund", "parameters": {"text": "x" * 500}, "knid": "write"}])
+    assert str(raised.value) == "unknown key 'knid' in the expected tool 'refund'; did you mean 'kind'?"
+    with pytest.raises(ExpectationError, match=r"in the expected tool .refund.; known: action"):
+        parse_expectation([{"name": "refund", "flavour": 1}])

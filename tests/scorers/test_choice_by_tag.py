@@ -52,6 +52,20 @@ def test_whether_a_tool_counts_of_which_nothing_says_the_tags_cannot_be_told(sco
     assert scored(PAY, {"name": "refund", "kind": "write"}).outcome == "passed"
 
 
+@pytest.mark.parametrize("scorer", COMPARING)
+def test_the_kind_of_an_expected_call_says_which_tools_count(scorer):
+    def scored(kind, *called):
+        expected = [{"name": "pay", "output": None}]
+        expected += [{"name": "refund", "args": {}, "output": None, "kind": kind}]
+        return scorer(tools="tag:write").score(Example(expected_tools=expected, tools_called=called))
+
+    read = {"name": "get_user", "kind": "read"}
+    assert scored("write", PAY, read).outcome == "failed"
+    assert scored("read", PAY, read).outcome == "passed"
+    assert scored("write", PAY, {"name": "refund", "kind": "read"}).outcome == "passed"  # the record knows
+    assert scored("write", PAY, "refund").outcome == "passed"  # the record does not say
+
+
 def test_a_verdict_that_does_not_depend_on_the_tags_stands():
     example = Example(expected_tools=["pay", "refund", "pay"], tools_called=[PAY])
     score = ToolOrderScorer(tools="tag:write").score(example)

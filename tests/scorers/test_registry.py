@@ -8,6 +8,7 @@ import agenttrace.scorers as room
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.protocols import Scorer
 from agenttrace.scorers import (
+    LoopScorer,
     ToolCallCountScorer,
     ToolOrderScorer,
     known_scorers,
@@ -105,3 +106,25 @@ def test_a_word_for_false_where_a_truth_belongs_is_an_error_that_says_what_to_wr
 def test_so_is_one_for_true(word):
     with pytest.raises(ScorerError, match="write exact_match=true"):
         scorer_named("ToolOrder", {"exact_match": word})
+
+
+@pytest.mark.usefixtures("_own_registry")
+def test_a_scorer_that_is_made_is_registered_as_it_is():
+    @scorer(name="My reward")
+    def reward(metadata):
+        return metadata["reward"]
+
+    register_scorer(reward)
+    register_scorer(reward)
+    made = scorer_named("my-reward", {"threshold": 0.9})
+    assert (made.name, made.threshold, made.function) == ("My reward", 0.9, reward.function)
+    loops = LoopScorer(name="Loops")
+    register_scorer(loops, "rounds")
+    assert scorer_named("rounds") is loops
+    assert known_scorers()["My reward"]
+    with pytest.raises(ScorerError, match="no option 'threshold'"):
+        scorer_named("rounds", {"threshold": 1})
+    with pytest.raises(ScorerError, match="already My reward's"):
+        register_scorer(loops, "my_reward")
+    with pytest.raises(ScorerError, match="wanted a scorer, or what makes one"):
+        register_scorer(7)
