@@ -13,9 +13,10 @@ import click
 from agenttrace.core.example import Example
 from agenttrace.core.report import EvaluationReport
 from agenttrace.core.run_comparison import RunRecord
-from agenttrace.evaluation.baseline import baseline_of, write_baseline
+from agenttrace.evaluation.baseline import baseline_of
 from agenttrace.evaluation.compare_runs import compare_runs
 from agenttrace.evaluation.run_record import record_of_report
+from agenttrace.evaluation.saved_baseline import LeftOut, narrowed, save_baseline
 from agenttrace.reports.run_comparison import WIDTH, comparison_lines
 from agenttrace.reports.text import Line
 from agenttrace.tracer import Tracer
@@ -28,17 +29,20 @@ class BaselineOptions:
     reference: str | None = None
     save_to: str | None = None
 
-    def run_before(self, examples: Iterable[Example], tracer: Tracer) -> RunRecord | None:
-        """The run to compare with, read before any agent runs.
+    def run_before(
+        self, examples: Iterable[Example], tracer: Tracer, is_left_out: LeftOut | None = None
+    ) -> RunRecord | None:
+        """The run to compare with, read before any agent runs; without examples that are not to be run.
 
         Raises:
             ConfigError: there is no such baseline.
         """
         if self.reference is None:
             return None
-        return baseline_of(self.reference, tracer.store, tuple(examples), project=tracer.project_name)
+        before = baseline_of(self.reference, tracer.store, tuple(examples), project=tracer.project_name)
+        return before if is_left_out is None else narrowed(before, is_left_out)
 
-    def save(self, report: EvaluationReport) -> None:
+    def save(self, report: EvaluationReport, is_left_out: LeftOut | None = None) -> None:
         """Write the new baseline, and say so on stderr, where no report goes. Redact the report first.
 
         Raises:
@@ -49,8 +53,8 @@ class BaselineOptions:
         if report.metadata.get("interrupted"):
             click.echo(f"no baseline was written to {self.save_to}: the run was interrupted", err=True)
             return
-        write_baseline(record_of_report(report), self.save_to)
-        click.echo(f"the baseline is in {self.save_to}", err=True)
+        for line in save_baseline(record_of_report(report), self.save_to, is_left_out):
+            click.echo(line, err=True)
 
 
 def baseline_options(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -26,6 +26,7 @@ from agenttrace.evaluation.assertion import checked_requirements, examples_in, r
 from agenttrace.evaluation.evaluate import run_evaluation
 from agenttrace.evaluation.requirement import Requirement
 from agenttrace.evaluation.run import TIMEOUT, EvaluationOptions
+from agenttrace.evaluation.saved_baseline import left_out
 from agenttrace.scoring.redacted import redacted_report
 from agenttrace.tracer import Tracer
 
@@ -92,12 +93,13 @@ def eval_run(
     store: str | None,
 ) -> int:
     """Evaluate the examples of FILE (YAML, JSON, JSONL, CSV); exit with 0 passed, 1 failed, 2 errored."""
-    examples, scorers, function = _loaded(file, selection, scorer_names, function_name)
+    everything, examples, scorers, function = _loaded(file, selection, scorer_names, function_name)
+    is_left_out = None if len(examples) == len(everything) else left_out(everything, examples)
     _, _, requirements = checked_requirements(
         examples, scorers, require or None, model=model, trials=limits.trials, trials_by=limits.trials_by
     )
     tracer = Tracer(project_name=project or Path(file).stem, store=store)
-    before = baseline.run_before(examples, tracer)
+    before = baseline.run_before(examples, tracer, is_left_out)
     try:
         limits.say_estimate(tracer.store, tracer.project_name, len(examples))
         with shown_progress(limits.at_most(len(examples)), quiet=quiet) as progress:
@@ -117,7 +119,7 @@ def eval_run(
     tracer.flush(timeout=5.0)
     redacted = redacted_report(report, tracer.redaction)
     code = finish(report, redacted, code, files, comparison_with(before, redacted))
-    baseline.save(redacted)
+    baseline.save(redacted, is_left_out)
     if code != INTERRUPTED:
         update.apply(file, report, scorers, to_stderr=files.use_stdout)
     return code if suite.show(report) else code or FAILED
@@ -125,15 +127,17 @@ def eval_run(
 
 def _loaded(
     file: str, selection: SelectionOptions, scorer_names: Sequence[str], function_name: str | None
-) -> tuple[list[Example], list[Scorer], Callable[..., Any] | None]:
-    """The examples of a file, the scorers and the agent by their names, checked as far as they can be."""
-    examples = selection.of(examples_in(file))
+) -> tuple[Sequence[Example], list[Example], list[Scorer], Callable[..., Any] | None]:
+    """The examples of a file, those to run, the scorers and the agent by their names, checked as far as
+    they can be."""
+    everything = examples_in(file)
+    examples = selection.of(everything)
     scorers = [load_scorer(name) for name in scorer_names]
     if not scorers and not any(example.scorers for example in examples):
         raise click.UsageError("there are no scorers; give --scorer NAME, or scorers: in FILE")
     function = None if function_name is None else load_function(function_name)
     warn_of_misspelt_tools(examples)
-    return examples, scorers, function
+    return everything, examples, scorers, function
 
 
 def _verdict(

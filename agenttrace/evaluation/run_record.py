@@ -58,6 +58,11 @@ def prints_of(metadata: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return list(examples) if is_ours and examples is not None else []
 
 
+def shown_name(name: str) -> str:
+    """An example's name as it is stored, without secrets."""
+    return str(Redaction().inside(clean_text(name)))
+
+
 def _example(trials: Sequence[ScoringResult], prints: Sequence[Mapping[str, Any]]) -> ExampleRecord:
     """One example's trials together."""
     first = trials[0]
@@ -79,7 +84,7 @@ def _example(trials: Sequence[ScoringResult], prints: Sequence[Mapping[str, Any]
     return ExampleRecord(
         fingerprint=fingerprint,
         example_id=example_id,
-        name=None if first.name is None else str(Redaction().inside(clean_text(first.name))),
+        name=None if first.name is None else shown_name(first.name),
         position=first.position,
         outcomes=tuple(trial.outcome for trial in trials),
         values=values,

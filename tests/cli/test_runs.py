@@ -247,3 +247,71 @@ def test_a_run_is_shown_with_its_rates_and_its_trials_by_name(agenttrace, store)
     assert "  trials    2" in [line for line in lines if line.split()[:1] == ["trials"]]
     assert any(line.startswith("  pass rate 0.5 (1 of 2; 95 % interval ") for line in lines)
     assert "  pass^k 1: 0.5, 2: 0" in lines
+
+
+MANY = """examples:
+- {{name: a, input: x, expected_tools: [refund], tools_called: [{a}]}}
+- {{name: b, input: y, expected_tools: [refund], tools_called: [{b}]}}
+- {{name: c, input: z, expected_tools: [refund], tools_called: [refund]}}
+"""
+
+
+class TestARunOfAPart:
+    @pytest.fixture
+    def run(self, agenttrace, tmp_path):
+        def run(*options, a="refund", b="refund"):
+            (tmp_path / "t.yaml").write_text(MANY.format(a=a, b=b))
+            return agenttrace("eval", "run", "t.yaml", "--scorer", "ToolOrder", *options)
+
+        return run
+
+    def test_replaces_its_part_of_a_saved_baseline_alone(self, run, tmp_path):
+        run("--save-baseline", "b.json", b="other")
+        part = run("--save-baseline", "b.json", "--only", "b")
+        assert "1 of its 3 examples are of this run, the others as they were" in part.err
+        rows = {
+            row["name"]: row["outcomes"] for row in json.loads((tmp_path / "b.json").read_text())["examples"]
+        }
+        assert rows == {"a": ["passed"], "b": ["passed"], "c": ["passed"]}
+
+    def test_that_ends_early_leaves_what_was_not_run_as_it_was(self, run, tmp_path):
+        run("--save-baseline", "b.json")
+        part = run("--save-baseline", "b.json", "--fail-fast", a="other")
+        assert "1 of its 3 examples are of this run" in part.err
+        rows = {
+            row["name"]: row["outcomes"] for row in json.loads((tmp_path / "b.json").read_text())["examples"]
+        }
+        assert rows == {"a": ["failed"], "b": ["passed"], "c": ["passed"]}
+
+    def test_replaces_no_file_that_cannot_be_read(self, run, tmp_path):
+        (tmp_path / "b.json").write_text("{")
+        ran = run("--save-baseline", "b.json", "--only", "b")
+        assert ran.code == 2
+        assert "not all examples were run" in ran.err
+        assert (tmp_path / "b.json").read_text() == "{"
+        assert run("--save-baseline", "b.json").code == 0
+
+    def test_without_an_earlier_baseline_says_what_is_not_in_it(self, run):
+        assert (
+            "it has the 1 that were run and no other" in run("--save-baseline", "b.json", "--limit", "1").err
+        )
+
+    def test_says_of_no_example_that_was_not_chosen_that_it_is_gone(self, run):
+        run("--save-baseline", "b.json")
+        ran = run("--baseline", "b.json", "--only", "b")
+        assert ran.code == 0
+        assert "gone" not in ran.out
+        assert "1 of 1 example the same" in ran.out
+
+
+def test_a_baseline_that_gets_worse_is_a_warning(agenttrace, tmp_path):
+    tests = tmp_path / "tests.yaml"
+    command = ("eval", "run", tests, "--scorer", "ToolOrder", "--save-baseline", "b.json")
+    tests.write_text(YAML.format(called="refund"))
+    assert "warning" not in agenttrace(*command).err
+    tests.write_text(YAML.format(called="other"))
+    assert (
+        "warning: the baseline gets worse: 1 of 2 examples got worse than b.json: refund"
+        in agenttrace(*command).err
+    )
+    assert "warning" not in agenttrace(*command).err
