@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agenttrace.core.aggregates import PassRate, Trial, passes_of_scorer, trials_by_example
+from agenttrace.core.aggregates import PassRate, Trial, is_asked, passes_of_scorer, trials_by_example
 from agenttrace.core.errors import ConfigError
 from agenttrace.core.report import ScoringResult
 from agenttrace.statistics.clustered import interval_of_mean
@@ -77,11 +77,14 @@ def pass_power(results: Sequence[ScoringResult], measure: str, k: int) -> Measur
 def mean_of(results: Sequence[ScoringResult], scorer: str) -> Measured:
     """Return the mean value of a scorer.
 
-    A result whose agent failed has no score and counts 0; a skipped one does not count.
+    A result whose agent failed has no score and counts 0; a skipped one does not count, nor does an example
+    about which this scorer is not asked.
     """
-    clusters = [values_of(trials, scorer) for trials in trials_by_example(results)]
+    groups = trials_by_example(results)
+    clusters = [values_of(trials, scorer) for trials in groups]
     values = [value for cluster in clusters for value in cluster]
-    missing = sum(not any(score.name == scorer for score in result.scores) for result in results)
+    asked = [trial for trials in groups if is_asked(trials, scorer) for trial in trials]
+    missing = sum(not any(score.name == scorer for score in trial.scores) for trial in asked)
     counts = f"over {len(values)} of {len(results)}"
     if missing:
         counts += f", {missing} without a score as 0"
@@ -90,7 +93,10 @@ def mean_of(results: Sequence[ScoringResult], scorer: str) -> Measured:
 
 
 def values_of(trials: Sequence[Trial], scorer: str) -> list[float]:
-    """Return a scorer's values over trials: 0 where there is no score, none where it skipped or errored."""
+    """Return a scorer's values over the trials of one example: 0 where there is no score, none where it
+    skipped or errored, or is not asked about this example."""
+    if not is_asked(trials, scorer):
+        return []
     values = []
     for trial in trials:
         score = next((score for score in trial.scores if score.name == scorer), None)
