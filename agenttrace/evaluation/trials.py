@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Literal
 
-from agenttrace.core.aggregates import passes_of_scorer
+from agenttrace.core.aggregates import is_asked, passes_of_scorer
 from agenttrace.core.errors import ConfigError
 from agenttrace.core.example import Example
 from agenttrace.core.numbers import is_whole
@@ -80,6 +80,8 @@ def _count_verdict(
     requirement: Requirement, max_trials: int, error: float, results: Sequence[ScoringResult]
 ) -> Verdict | None:
     """The verdict on a measure that depends on how many trials passed. Skipped trials do not count."""
+    if requirement.scorer is not None and not is_asked(results, requirement.scorer):
+        return "holds"
     if requirement.scorer is None:
         passes = [result.success for result in results]
     else:
@@ -115,6 +117,8 @@ def _mean_verdict(
     requirement: Requirement, max_trials: int, results: Sequence[ScoringResult]
 ) -> Verdict | None:
     """The verdict on a mean, where the rest of the trials cannot change it."""
+    if not is_asked(results, str(requirement.scorer)):
+        return "holds"
     values = values_of(results, str(requirement.scorer))
     most = max_trials - (len(results) - len(values))
     if not values:

@@ -47,3 +47,29 @@ def test_an_example_without_any_is_an_error_before_any_agent_runs() -> None:
 def test_a_misspelt_one_is_an_error_with_a_suggestion() -> None:
     with pytest.raises(ScorerError, match=r"ToolOrdr.*did you mean"):
         run_evaluation([example(scorers=["ToolOrdr"])], [LoopScorer()])
+
+
+def test_a_requirement_of_a_scorer_is_of_the_examples_that_it_is_asked_about() -> None:
+    own = Example(name="own", input="a", expected_output="a", scorers=["ExactMatch"])
+    other = Example(name="other", input="b", scorers=[{"Contains": {"texts": ["b"]}}])
+    require = ["mean(Exact Match) >= 1", "pass_rate(Contains) >= 1"]
+    report = assert_test([own, other], function=lambda text: text, require=require)
+    assert "mean(Exact Match) >= 1, got 1 (over 1 of 2;" in report.metadata["requirement"]
+    assert [scorer.pass_rate.value for scorer in report.summary().scorers] == [1.0, 1.0]
+
+
+def test_trials_of_an_example_end_where_the_requirement_is_of_others() -> None:
+    own = Example(name="own", input="a", expected_output="a", scorers=["ExactMatch"])
+    other = Example(name="other", input="b", scorers=[{"Contains": {"texts": ["b"]}}])
+    for require in ("mean(Exact Match) >= 0.5", "pass_rate(Exact Match) >= 0.5"):
+        report = assert_test([own, other], function=lambda text: text, require=require, trials="auto")
+        assert report.summary().examples[1].trials == 1
+
+
+def test_an_agent_that_raises_is_no_pass_of_a_scorer_that_would_have_been_asked() -> None:
+    def agent(text: str) -> str:
+        raise RuntimeError
+
+    own = Example(name="own", input="a", expected_output="a", scorers=["ExactMatch"])
+    with pytest.raises(EvaluationFailed, match=r"mean\(Exact Match\) >= 0.5, got 0 \(over 1 of 1"):
+        assert_test([own], function=agent, require="mean(Exact Match) >= 0.5")
