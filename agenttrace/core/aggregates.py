@@ -263,14 +263,6 @@ def tags_of(example: Any) -> tuple[str, ...]:
     return tuple(map(str, tags)) if isinstance(tags, list | tuple) else ()
 
 
-<<<<<<< HEAD
-def passes_of_scorer(trials: Iterable[Trial], name: str) -> list[bool]:
-    """Return whether each trial passed one scorer.
-
-    Those that it skipped are left out, and those that have other scores alone: it is another example's. A
-    trial without any score, because its agent failed, is no pass.
-    """
-=======
 def is_asked(trials: Iterable[Trial], name: str) -> bool:
     """Return whether a scorer is asked about an example with these trials: examples may have scorers of
     their own. Where no trial has any score, because the agent failed, it is taken to be."""
@@ -278,12 +270,12 @@ def is_asked(trials: Iterable[Trial], name: str) -> bool:
     return not names or name in names
 
 
-def passes_of_scorer(trials: Sequence[Trial], name: str) -> list[bool]:
-    """Return whether each trial of one example passed one scorer: those that it skipped are left out; no
-    score is no pass. None where it is not asked about this example."""
-    if not is_asked(trials, name):
-        return []
->>>>>>> h-break13
+def passes_of_scorer(trials: Iterable[Trial], name: str) -> list[bool]:
+    """Return whether each trial passed one scorer.
+
+    Those that it skipped are left out, and those that have other scores alone: it is another example's. A
+    trial without any score, because its agent failed, is no pass.
+    """
     passes = []
     for trial in trials:
         score = next((score for score in trial.scores if score.name == name), None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agenttrace.core.aggregates import PassRate, Trial, is_asked, passes_of_scorer, trials_by_example
+from agenttrace.core.aggregates import PassRate, Trial, passes_of_scorer, trials_by_example
 from agenttrace.core.errors import ConfigError
 from agenttrace.core.report import ScoringResult
 from agenttrace.statistics.clustered import interval_of_mean
@@ -77,26 +77,15 @@ def pass_power(results: Sequence[ScoringResult], measure: str, k: int) -> Measur
 def mean_of(results: Sequence[ScoringResult], scorer: str) -> Measured:
     """Return the mean value of a scorer.
 
-<<<<<<< HEAD
     A result whose agent failed has no score and counts 0; a skipped one does not count, nor one that has
     other scores alone.
-=======
-    A result whose agent failed has no score and counts 0; a skipped one does not count, nor does an example
-    about which this scorer is not asked.
->>>>>>> h-break13
     """
     groups = trials_by_example(results)
     clusters = [values_of(trials, scorer) for trials in groups]
     values = [value for cluster in clusters for value in cluster]
-<<<<<<< HEAD
     missing = sum(not result.scores for result in results)
     asked = missing + sum(any(score.name == scorer for score in result.scores) for result in results)
     counts = f"over {len(values)} of {asked}"
-=======
-    asked = [trial for trials in groups if is_asked(trials, scorer) for trial in trials]
-    missing = sum(not any(score.name == scorer for score in trial.scores) for trial in asked)
-    counts = f"over {len(values)} of {len(results)}"
->>>>>>> h-break13
     if missing:
         counts += f", {missing} without a score as 0"
     mean = sum(values) / len(values) if values else 0.0
@@ -104,18 +93,11 @@ def mean_of(results: Sequence[ScoringResult], scorer: str) -> Measured:
 
 
 def values_of(trials: Sequence[Trial], scorer: str) -> list[float]:
-<<<<<<< HEAD
     """Return a scorer's values over trials.
 
     A trial without any score has 0; one that it skipped, where it errored, or that has other scores alone has
     none.
     """
-=======
-    """Return a scorer's values over the trials of one example: 0 where there is no score, none where it
-    skipped or errored, or is not asked about this example."""
-    if not is_asked(trials, scorer):
-        return []
->>>>>>> h-break13
     values = []
     for trial in trials:
         score = next((score for score in trial.scores if score.name == scorer), None)

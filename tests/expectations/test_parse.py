@@ -66,7 +66,8 @@ def test_every_form_is_read(raw: object, path: object) -> None:
 
 SAID = {
     "name": "refund", "arguments": {"id": 7}, "output": "done", "agent": "clerk", "turn": 2, "mode": "listed",
-    "ignore": ["note"], "label": "r", "kind": "write", "result_dependencies": ["find"], "action_dependencies": ["login"],
+    "ignore": ["note"], "label": "r", "kind": "write", "result_dependencies": ["find"],
+    "action_dependencies": ["login"],
     "require_all": False,
 }  # fmt: skip
 
