@@ -17,6 +17,7 @@ CEILING = 400
 LONGER = {
     "tracer.py": 540,  # all that a tracer can do stands on one page, each method with its help
     "core/protocols.py": 500,  # so does every extension point
+    "core/report.py": 420,  # one value with its whole surface
     "store/sqlite.py": 410,  # and every method of a store
 }
 FUNCTION_CEILING = 50

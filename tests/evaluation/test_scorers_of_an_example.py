@@ -54,7 +54,7 @@ def test_a_requirement_of_a_scorer_is_of_the_examples_that_it_is_asked_about() -
     other = Example(name="other", input="b", scorers=[{"Contains": {"texts": ["b"]}}])
     require = ["mean(Exact Match) >= 1", "pass_rate(Contains) >= 1"]
     report = assert_test([own, other], function=lambda text: text, require=require)
-    assert "mean(Exact Match) >= 1, got 1 (over 1 of 2;" in report.metadata["requirement"]
+    assert "mean(Exact Match) >= 1, got 1 (over 1 of 1;" in report.metadata["requirement"]
     assert [scorer.pass_rate.value for scorer in report.summary().scorers] == [1.0, 1.0]
 
 
