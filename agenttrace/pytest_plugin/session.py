@@ -92,10 +92,13 @@ def finished(texts: Iterable[str], config: pytest.Config, began: float) -> Finis
         coverage = merged_coverage(row["coverage"] for row in rows if "coverage" in row)
         lines += map(safe_line, coverage.lines)
         least = config.getoption("agenttrace_coverage_fail_under")
-        shortfall = None if least is None else coverage.shortfall(float(least))
+        shortfall = None if least is None else coverage.shortfall(least)
         lines += [] if shortfall is None else [shortfall]
-    comparison = list(_comparison(report, rows, config, lines))
-    return FinishedRun(report, lines, comparison, failed=not_run > 0 or shortfall is not None)
+    comparison = list(_comparison(report, rows, config))
+    saved, line = _save_baseline(report, config)
+    lines += [line] if line else []
+    failed = not_run > 0 or shortfall is not None or not saved
+    return FinishedRun(report, lines, comparison, failed)
 
 
 def _wants_coverage(config: pytest.Config) -> bool:
@@ -118,21 +121,25 @@ def _baseline(rows: Sequence[Mapping[str, Any]], config: pytest.Config) -> RunRe
 
 
 def _comparison(
-    report: EvaluationReport, rows: Sequence[Mapping[str, Any]], config: pytest.Config, lines: list[str]
+    report: EvaluationReport, rows: Sequence[Mapping[str, Any]], config: pytest.Config
 ) -> Iterator[str]:
-    """The comparison with the baseline, if there is one; save this run as one where that is asked for."""
-    record = record_of_report(report)
+    """The comparison with the baseline, if there is one."""
     baseline = _baseline(rows, config)
     if baseline is not None:
-        for line in comparison_lines(compare_runs(baseline, record)):
+        for line in comparison_lines(compare_runs(baseline, record_of_report(report))):
             yield line.text
+
+
+def _save_baseline(report: EvaluationReport, config: pytest.Config) -> tuple[bool, str]:
+    """Save this run as a baseline where that is asked for; whether that went well, and a line about it."""
     path = config.getoption("agenttrace_save_baseline")
-    if path is not None:
-        try:
-            write_baseline(record, path)
-            lines.append(f"the baseline is in {path}")
-        except AgentTraceError as error:
-            lines.append(f"the baseline could not be written: {error}")
+    if path is None:
+        return True, ""
+    try:
+        write_baseline(record_of_report(report), path)
+    except AgentTraceError as error:
+        return False, f"the baseline could not be written: {error}"
+    return True, f"the baseline is in {path}"
 
 
 def _update(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
@@ -163,6 +170,8 @@ def _report_of(rows: Iterable[Mapping[str, Any]], config: pytest.Config, began: 
     positions: dict[str | None, int] = {}
     for row in rows:
         result = ScoringResult.from_dict(row["result"])
+        if "id" not in row["facts"]["examples"][0]:  # nobody gave it one, so that it is another in each run
+            result.example.model_fields_set.discard("example_id")
         results.append(replace(result, position=positions.setdefault(result.name, len(positions))))
     projects = {row["project"] for row in rows}
     return EvaluationReport(
