@@ -36,7 +36,6 @@ _OPTIONS = (
     ("baseline", "BRANCH|FILE|RUN", "fail where an example is worse than there, not where it failed before"),
     ("save-baseline", "FILE", "write names, outcomes and numbers of this run, to be committed"),
     ("budget", "'2 usd'", "money, tokens or minutes; what was not run when they are spent fails the run"),
-    ("coverage-fail-under", "PERCENT", "fail where expectations name fewer of the tools"),
 )
 _FLAGS = (
     ("update", "rewrite the expectations that failed in the examples' files to what ran"),
@@ -49,8 +48,24 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("agenttrace", "agenttrace: tests of LLM agents")
     for name, metavar, text in _OPTIONS:
         group.addoption(f"--agenttrace-{name}", metavar=metavar, help=text)
+    group.addoption(
+        "--agenttrace-coverage-fail-under",
+        metavar="PERCENT",
+        type=_percent,
+        help="fail where expectations name fewer of the tools",
+    )
     for name, text in _FLAGS:
         group.addoption(f"--agenttrace-{name}", action="store_true", help=text)
+
+
+def _percent(text: str) -> float:
+    percent = float(text)
+    if not 0 <= percent <= 100:
+        raise ValueError
+    return percent
+
+
+_percent.__name__ = "percent from 0 to 100"  # how argparse calls it
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -74,6 +89,12 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Skip and expect failures as the examples say; read what the command line says of all."""
     marked = [(item, example) for item in items if (example := example_of(item)) is not None]
+    for item in items:
+        if example_of(item) is None and item.get_closest_marker(MARKER) is not None:
+            raise pytest.UsageError(
+                f"{item.nodeid}: @pytest.mark.agenttrace marks functions and methods that pytest calls with "
+                "arguments, no unittest.TestCase"
+            )
     if marked:
         from agenttrace.pytest_plugin.examples import mark_as_the_example_says
         from agenttrace.pytest_plugin.suite import read_suite

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -67,6 +67,8 @@ def options_of(item: pytest.Item | pytest.Function) -> dict[str, Any]:
     options = dict(marker.kwargs)
     for name, value in zip(("examples", "scorers"), marker.args, strict=False):
         options.setdefault(name, value)
+    if isinstance(options.get("scorers"), Iterator):
+        raise ConfigError("scorers is a list: each test reads it anew, and an iterator is read once")
     for name in options:
         if name not in OPTIONS:
             raise ConfigError(f"the marker agenttrace has no option {name!r}{did_you_mean(name, OPTIONS)}")
@@ -91,9 +93,14 @@ def parametrize(metafunc: pytest.Metafunc) -> None:
     on_class = metafunc.cls is not None and any(
         marker.name == MARKER for marker in getattr(metafunc.cls, "pytestmark", ())
     )
-    if on_class or not any(marker.name == MARKER for marker in definition.own_markers):
+    of_function = sum(marker.name == MARKER for marker in definition.own_markers)
+    if on_class or not of_function:
         raise pytest.Collector.CollectError(
             f"{where}: @pytest.mark.agenttrace marks a function, to make tests of it, no class or module"
+        )
+    if of_function > 1:
+        raise pytest.Collector.CollectError(
+            f"{where}: @pytest.mark.agenttrace stands twice; give it all examples"
         )
     try:
         options = options_of(definition)
@@ -143,7 +150,10 @@ def _arguments(metafunc: pytest.Metafunc, examples: tuple[Example, ...]) -> tupl
     fixtures = metafunc.definition._fixtureinfo.name2fixturedefs
     if "example" in parameters:
         return ["example"], [[example] for example in examples]
-    names = [name for name in parameters if name not in fixtures]
+    others = {
+        name for marker in metafunc.definition.iter_markers("parametrize") for name in _parametrized(marker)
+    }
+    names = [name for name in parameters if name not in fixtures and name not in others]
     rows = []
     for position, example in enumerate(examples, 1):
         fields = example.input
@@ -159,6 +169,12 @@ def _arguments(metafunc: pytest.Metafunc, examples: tuple[Example, ...]) -> tupl
             )
         rows.append([fields[name] for name in names])
     return names, rows
+
+
+def _parametrized(marker: pytest.Mark) -> list[str]:
+    """The names that a `parametrize` beside the marker fills in."""
+    names = marker.args[0] if marker.args else marker.kwargs.get("argnames", ())
+    return [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
 
 
 def mark_as_the_example_says(item: pytest.Item, example: Example) -> None:

@@ -111,6 +111,7 @@ class _MarkedTest:
         self.why_not_run: str | None = None
         self.results: list[ScoringResult] = []
         self._last: Evaluation | None = None
+        self._raised: Exception | None = None
         self.quarantine = None if example.quarantine is None else Quarantine.parse(example.quarantine)
 
     @property
@@ -148,16 +149,13 @@ class _MarkedTest:
         return evaluation
 
     def add(self, evaluation: Evaluation, error: Exception | None) -> None:
-        """Add the result of a trial. What the function raised in the only one is raised, as in any test."""
-        __tracebackhide__ = True
+        """Add the result of a trial; what the function raised in the only one is kept for `settle`."""
         report = evaluation.report()
         if self.suite.spending is not None:
             self.suite.spending.add(report)
         self.results.extend(report.results)
         self._last = evaluation
-        if error is not None and self.trials == 1:
-            self._noted_report(evaluation)
-            raise error
+        self._raised = error if self.trials == 1 else None
 
     def _noted_report(self, evaluation: Evaluation) -> EvaluationReport:
         """The report of all trials, noted for JUnit and for the run of all tests."""
@@ -171,7 +169,10 @@ class _MarkedTest:
         return report
 
     def settle(self) -> None:
-        """Pass or fail; a failure in quarantine, or one that the baseline has too, is an expected one."""
+        """Pass or fail; a failure in quarantine, or one that the baseline has too, is an expected one.
+
+        What the function raised in the only trial is raised else, as in any test.
+        """
         __tracebackhide__ = True
         evaluation = self._last or self.evaluation(None)
         report = self._noted_report(evaluation)
@@ -179,6 +180,8 @@ class _MarkedTest:
             pytest.skip(f"not run: {self.why_not_run}")
         text = self._failure(report, evaluation.redaction)
         if self.quarantine is None:
+            if self._raised is not None:
+                raise self._raised
             if text:
                 pytest.fail(text, pytrace=False)
             return
@@ -192,7 +195,8 @@ class _MarkedTest:
     def _failure(self, report: EvaluationReport, redaction: Redaction) -> str:
         """The text of the failure, or an empty one; without secrets, because pytest writes it to files."""
         try:
-            require_passed(redacted_report(report, redaction), self.requirements)
+            needed = () if self._raised is not None else self.requirements
+            require_passed(redacted_report(report, redaction), needed)
         except EvaluationFailed as failure:
             text = str(failure)
         else:

@@ -101,18 +101,20 @@ def finished(
         coverage = merged_coverage(row["coverage"] for row in rows if "coverage" in row)
         lines += map(safe_line, coverage.lines)
         least = config.getoption("agenttrace_coverage_fail_under")
-        shortfall = None if least is None else coverage.shortfall(float(least))
+        shortfall = None if least is None else coverage.shortfall(least)
         lines += [] if shortfall is None else [shortfall]
     record = record_of_report(report)
     baseline = _baseline(rows, config)
     comparison = None if baseline is None else compare_runs(baseline, record)
-    lines += _saved_baseline(record, config)
+    is_saved, line = _save_baseline(record, config)
+    lines += [line] if line else []
+    # What is worse in single examples has failed their tests, or is in quarantine.
+    lost = comparison is not None and bool(comparison.losses)
     return FinishedRun(
         report,
         lines,
         () if comparison is None else [line.text for line in comparison_lines(comparison)],
-        # What is worse in single examples has failed their tests, or is in quarantine.
-        failed=not_run > 0 or shortfall is not None or (comparison is not None and bool(comparison.losses)),
+        failed=not_run > 0 or shortfall is not None or lost or not is_saved,
     )
 
 
@@ -135,17 +137,18 @@ def _baseline(rows: Sequence[Mapping[str, Any]], config: pytest.Config) -> RunRe
     return replace(baseline_of(reference, store, (), project=rows[0]["project"]), label=label)
 
 
-def _saved_baseline(record: RunRecord, config: pytest.Config) -> Iterator[str]:
-    """Save this run as a baseline where that is asked for."""
+def _save_baseline(record: RunRecord, config: pytest.Config) -> tuple[bool, str]:
+    """Save this run as a baseline where that is asked for; whether that went well, and a line about it."""
     path = config.getoption("agenttrace_save_baseline")
-    if path is not None and not record.is_complete:
-        yield f"no baseline was written to {path}: the run was interrupted"
-    elif path is not None:
-        try:
-            write_baseline(record, path)
-            yield f"the baseline is in {path}"
-        except AgentTraceError as error:
-            yield f"the baseline could not be written: {error}"
+    if path is None:
+        return True, ""
+    if not record.is_complete:
+        return True, f"no baseline was written to {path}: the run was interrupted"
+    try:
+        write_baseline(record, path)
+    except AgentTraceError as error:
+        return False, f"the baseline could not be written: {error}"
+    return True, f"the baseline is in {path}"
 
 
 def _update(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
@@ -176,6 +179,8 @@ def _report_of(rows: Iterable[Mapping[str, Any]], config: pytest.Config, began: 
     positions: dict[str | None, int] = {}
     for row in rows:
         result = ScoringResult.from_dict(row["result"])
+        if "id" not in row["facts"]["examples"][0]:  # nobody gave it one, so that it is another in each run
+            result.example.model_fields_set.discard("example_id")
         results.append(replace(result, position=positions.setdefault(result.name, len(positions))))
     projects = {row["project"] for row in rows}
     return EvaluationReport(

@@ -59,10 +59,11 @@ def read_suite(config: pytest.Config, items: Sequence[tuple[pytest.Item, Example
     """Read the baseline and the budget, before any test runs.
 
     Raises:
-        pytest.UsageError: there is no such baseline, or the budget cannot be read.
+        pytest.UsageError: there is no such baseline, the budget cannot be read, the store is no file.
     """
     reference, budget = config.getoption("agenttrace_baseline"), config.getoption("agenttrace_budget")
     try:
+        store_named(config)
         baseline = None if reference is None else _baseline(reference, config, items)
         spending = None if budget is None else SharedSpending(Budget.parse(budget), config.stash[SPENT])
     except AgentTraceError as error:

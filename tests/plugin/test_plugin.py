@@ -307,6 +307,31 @@ class TestWhatTheExampleSays:
         assert "the quarantine ended on 2001-01-15 (Ada: the tool rounds); the example passes" in failed
         assert any("in quarantine until 2999-01-15 (Ada: the tool rounds); quar" in x for x in lines)
 
+    def test_a_quarantine_is_for_what_raises_too(self, project):
+        project.write(
+            "test_shop.py",
+            SHOP
+            + """
+@pytest.mark.agenttrace(
+    [
+        Example(name="known", quarantine="Ada until 2999-01-15: no such order", expected_tools=["refund"]),
+        Example(name="over", quarantine="Ada until 2001-01-15: no such order", expected_tools=["refund"]),
+        Example(name="free", expected_tools=["refund"]),
+    ],
+    [ToolOrderScorer()],
+    require="pass_rate >= 0",
+)
+def test_raises(example):
+    raise KeyError("no such order")
+""",
+        )
+        lines = project.run("-rfsxX")
+        assert "2 failed, 1 xfailed" in lines[-1]
+        assert any("in quarantine until 2999-01-15 (Ada: no such order); " in line for line in lines)
+        over, free = [line for line in lines if line.startswith("FAILED")]
+        assert "[over] - Failed: the quarantine ended on 2001-01-15 (Ada: no such order); " in over
+        assert "[free] - KeyError: 'no such order'" in free
+
     @pytest.mark.parametrize(
         "text", ["Ada: why", "until 2999-01-15: why", "Ada until soon: why", "Ada until 2999-01-15"]
     )
@@ -320,7 +345,57 @@ class TestWhatTheExampleSays:
         assert "refunds.yaml:2: quarantine is written 'OWNER until YYYY-MM-DD: WHY'" in project.out
 
 
+class TestBesideOtherMarkers:
+    def test_parametrize_and_a_fixture_with_params_multiply_the_examples(self, project):
+        project.write(
+            "test_shop.py",
+            SHOP
+            + """
+@pytest.fixture(params=["eur", "usd"])
+def currency(request):
+    return request.param
+
+@pytest.mark.parametrize("model, seed", [("a", 1), ("b", 2)])
+@pytest.mark.agenttrace(
+    [Example(name="one", input={"order": 1}, expected_tools=["refund"])], [ToolOrderScorer()]
+)
+def test_refund(order, model, seed, currency):
+    refund(order, currency)
+""",
+        )
+        assert "4 passed" in project.run()[-1]
+
+
 class TestWrongUse:
+    def test_a_test_case_of_unittest_takes_no_examples(self, project):
+        method = MARKED.replace("def test_refund(", "def test_refund(self, ").replace("\n", "\n    ")
+        project.write("test_shop.py", SHOP + "import unittest\nclass TestShop(unittest.TestCase):" + method)
+        project.run()
+        assert project.code == 4
+        assert "TestShop::test_refund: @pytest.mark.agenttrace marks functions" in project.out
+
+    def test_a_marker_that_stands_twice_is_an_error_of_the_collection(self, project):
+        twice = MARKED.replace("@pytest", MARKED.strip().splitlines()[0] + "\n@pytest", 1)
+        project.write("test_shop.py", SHOP + twice)
+        project.run()
+        assert project.code == 2
+        assert "test_refund: @pytest.mark.agenttrace stands twice" in project.out
+
+    def test_scorers_that_can_be_read_once_are_an_error_of_the_collection(self, project):
+        project.write(
+            "test_shop.py", SHOP + MARKED.replace("[ToolOrderScorer()]", "iter([ToolOrderScorer()])")
+        )
+        project.run()
+        assert project.code == 2
+        assert "scorers is a list: each test reads it anew" in project.out
+
+    @pytest.mark.parametrize("option", ["coverage-fail-under=abc", "coverage-fail-under=101", "store=."])
+    def test_an_option_that_cannot_be_used_is_an_error_before_any_test(self, project, option):
+        project.write("test_shop.py", SHOP + MARKED)
+        project.run(f"--agenttrace-{option}")
+        assert project.code == 4
+        assert "Traceback" not in project.out
+
     @pytest.mark.parametrize(
         ("marked", "message"),
         [

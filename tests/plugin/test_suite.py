@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.plugin.project import EXAMPLES, MARKED, SHOP
+from tests.plugin.project import EXAMPLES, MARKED, RAISES, SHOP
 
 BOTH_WAYS = pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["one process", "two workers"])
 
@@ -98,6 +98,26 @@ class TestABaseline:
         assert "no baseline was written to main.json: the run was interrupted" in lines
         assert baseline.read_bytes() == before
         assert "1 of 1 example got worse, 1 not run" in lines
+
+    def test_lets_fail_what_raised_before(self, project):
+        project.write("test_shop.py", SHOP + RAISES.replace("next(turns) % 2 == 0", "True"))
+        project.run("--agenttrace-save-baseline=main.json")
+        lines = project.run("--agenttrace-baseline=main.json")
+        assert project.code == 0
+        assert "1 xfailed" in lines[-1]
+
+    def test_differs_from_one_saved_later_in_run_and_time_alone(self, project):
+        project.write("test_shop.py", SHOP + MARKED)
+        project.run("--agenttrace-save-baseline=one.json")
+        project.run("--agenttrace-save-baseline=other.json", "-n", "2")
+        one, other = [json.loads((project.path / name).read_text()) for name in ("one.json", "other.json")]
+        assert {key for key in one if one[key] != other[key]} <= {"run", "started"}
+
+    def test_that_cannot_be_written_fails_the_run(self, project):
+        project.write("test_shop.py", SHOP + MARKED)
+        lines = project.run("--agenttrace-save-baseline=.", "-k", "right")
+        assert project.code == 1
+        assert any(line.startswith("the baseline could not be written: ") for line in lines)
 
     def test_that_is_not_there_is_an_error_before_any_test(self, project):
         project.write("test_shop.py", SHOP + MARKED)
