@@ -36,6 +36,11 @@ def traces_list(store: str | None, project: str | None, name: str | None, limit:
         for summary in summaries:
             click.echo(to_json(asdict(summary)))
         return
+    if not summaries and (name is not None or project is not None):
+        wanted = {"name": name, "project": project}
+        text = " and ".join(f"the {word} {value!r}" for word, value in wanted.items() if value is not None)
+        click.echo(f"no traces found in {place(source)}; none has {text}", err=True)
+        return
     if not summaries:
         click.echo(
             f"no traces found in {place(source)}; decorate an agent with @tracer.observe and run it, "

@@ -245,3 +245,17 @@ def test_a_run_is_shown_with_its_rates_and_its_trials_by_name(agenttrace, store)
     assert "  trials    2" in [line for line in lines if line.split()[:1] == ["trials"]]
     assert any(line.startswith("  pass rate 0.5 (1 of 2; 95 % interval ") for line in lines)
     assert "  pass^k 1: 0.5, 2: 0" in lines
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--name", "no such"), "none has the name 'no such'"),
+        (("--project", "x", "--name", "y"), "the name 'y' and the project 'x'"),
+    ],
+)
+def test_a_store_without_traces_of_a_name_is_not_called_empty(agenttrace, store, options, words):
+    run(store, "book")
+    listed = agenttrace("traces", "list", *options)
+    assert words in listed.err
+    assert "decorate" not in listed.err
