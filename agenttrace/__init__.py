@@ -27,8 +27,9 @@ if TYPE_CHECKING:
     from agenttrace.core.example import Example
     from agenttrace.core.handlers import register_snapshot
     from agenttrace.core.limits import Limits
-    from agenttrace.core.report import EvaluationFailed, EvaluationReport, ScorerData, ScoringResult
+    from agenttrace.core.report import EvaluationFailed, EvaluationReport, ScoringResult
     from agenttrace.core.score import Score
+    from agenttrace.core.scorer_data import ScorerData
     from agenttrace.core.span import Span
     from agenttrace.core.tool_call import ANY, ExpectedToolCall, ToolCall
     from agenttrace.core.trace import Trace
@@ -115,7 +116,8 @@ _HOMES = {
         " ScorerError StoreError"
     ),
     "agenttrace.core.example": "Example",
-    "agenttrace.core.report": "EvaluationFailed EvaluationReport ScorerData ScoringResult",
+    "agenttrace.core.report": "EvaluationFailed EvaluationReport ScoringResult",
+    "agenttrace.core.scorer_data": "ScorerData",
     "agenttrace.core.score": "Score",
     "agenttrace.core.handlers": "register_snapshot",
     "agenttrace.core.limits": "Limits",

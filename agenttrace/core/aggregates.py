@@ -9,6 +9,7 @@ from math import fsum
 from typing import Any, Protocol, TypeVar
 
 from agenttrace.core.score import Mean, Score, mean_data, mean_values
+from agenttrace.core.text import short_line
 from agenttrace.statistics.clustered import clustered_standard_error, interval_of_mean
 from agenttrace.statistics.proportions import Interval, pass_at_k, pass_hat_k, wilson_interval
 
@@ -89,7 +90,7 @@ class PassRate:
         }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ScorerSummary:
     """One scorer over many results.
 
@@ -106,6 +107,9 @@ class ScorerSummary:
     outcomes: Mapping[str, int]
     pass_rate: PassRate
 
+    def __repr__(self) -> str:
+        return f"<ScorerSummary {self.name}: mean {self.mean}>"
+
     def to_dict(self) -> dict[str, Any]:
         """JSON-safe data."""
         return {
@@ -120,7 +124,7 @@ class ScorerSummary:
         }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ExampleSummary:
     """One example over its trials. `pass_at` and `pass_hat` are pass@k and pass^k by k, up to its trials."""
 
@@ -132,6 +136,10 @@ class ExampleSummary:
     pass_at: Mapping[int, float]
     pass_hat: Mapping[int, float]
     means: Mapping[str, Mean]
+
+    def __repr__(self) -> str:
+        name = self.name or f"example {self.position + 1}"
+        return f"<ExampleSummary {short_line(name, 60)}: {self.pass_rate.passed} of {self.trials} passed>"
 
     @property
     def trials(self) -> int:
@@ -153,7 +161,7 @@ class ExampleSummary:
         }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class TagSummary:
     """The examples that have one tag."""
 
@@ -161,6 +169,9 @@ class TagSummary:
     examples: int
     pass_rate: PassRate
     scorers: tuple[ScorerSummary, ...]
+
+    def __repr__(self) -> str:
+        return f"<TagSummary {self.tag}: pass rate {self.pass_rate}>"
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-safe data."""
@@ -172,7 +183,7 @@ class TagSummary:
         }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ReportSummary:
     """A report in numbers: all results, then by scorer, by example and by tag.
 
@@ -208,6 +219,9 @@ class ReportSummary:
                 for tag in tags
             ),
         )
+
+    def __repr__(self) -> str:
+        return f"<ReportSummary pass rate {self.pass_rate}, {_examples(len(self.examples))}>"
 
     @property
     def rates(self) -> dict[str, str]:

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError,
 from agenttrace.core.errors import AgentTraceError, DatasetError, did_you_mean
 from agenttrace.core.file_form import from_file_form, lossy, to_file_form
 from agenttrace.core.recorded_calls import call_to_mapping, read_calls
-from agenttrace.core.text import short_repr
+from agenttrace.core.text import short_repr, shorten
 from agenttrace.core.tool_call import ACTUAL_CALL_HINT, ExpectedToolCall, ToolCall
 from agenttrace.core.trace import Trace
 
@@ -232,8 +232,15 @@ class Example(BaseModel):
 
     __hash__ = None  # type: ignore[assignment]  # an example can change
 
+    def __repr__(self) -> str:
+        """One short line: `to_dict` has the fields whole."""
+        fields = (f"{key}={shorten(repr(value), 60)}" for key, value in self.__repr_args__())
+        return f"{type(self).__name__}({shorten(', '.join(fields), 160)})"
+
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
-        return ((key, value) for key, value in super().__repr_args__() if value is not None)
+        """Those with a value, the name first."""
+        fields = {key: value for key, value in super().__repr_args__() if value is not None}
+        return iter([(key, fields.pop(key)) for key in ("name",) if key in fields] + list(fields.items()))
 
 
 def _dataset_error(error: ValidationError) -> DatasetError:

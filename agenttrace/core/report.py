@@ -9,6 +9,7 @@ from uuid import uuid4
 
 from agenttrace.core.errors import ConfigError, DatasetError
 from agenttrace.core.score import Mean, Score, asked_counts, mean_data, mean_values
+from agenttrace.core.scorer_data import ScorerData
 from agenttrace.core.text import described, error_line, short_line
 
 if TYPE_CHECKING:
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from agenttrace.core.mutation_score import MutationOptions, MutationScore
     from agenttrace.core.suite_coverage import Coverage
     from agenttrace.core.trace import Trace
+
+_PRINTED = 30
+"""Results that `print(report)` shows."""
 
 ResultOutcome = Literal["passed", "failed", "errored", "not_run"]
 
@@ -49,41 +53,7 @@ def outcome_of(
     return "errored", "every scorer skipped this example, so nothing says that it passes"
 
 
-@dataclass(frozen=True, slots=True)
-class ScorerData:
-    """A score under the field names that judgeval's users know."""
-
-    name: str
-    threshold: float
-    success: bool
-    score: float | None
-    reason: str | None
-    strict_mode: bool | None
-    evaluation_model: str | None
-    error: str | None
-    evaluation_cost: float | None
-    verbose_logs: str | None
-    additional_metadata: Mapping[str, Any]
-
-    @classmethod
-    def of(cls, score: Score) -> ScorerData:
-        """Make the view of a score."""
-        return cls(
-            name=score.name,
-            threshold=score.threshold,
-            success=score.passed,
-            score=score.value,
-            reason=score.reason or None,
-            strict_mode=score.strict,
-            evaluation_model=score.model,
-            error=score.error,
-            evaluation_cost=score.cost,
-            verbose_logs=score.diff,
-            additional_metadata={**score.details, **score.metadata},
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ScoringResult:
     """The scores of one trial of one example.
 
@@ -105,6 +75,13 @@ class ScoringResult:
     position: int = 0
     source: str | None = None
     stored_trace_id: str | None = None
+
+    def __repr__(self) -> str:
+        """One short line: the name, the outcome, the values."""
+        name = f" {short_line(self.name, 60)!r}" if self.name else ""
+        values = (f"{s.name} {s.outcome if s.value is None else f'{s.value:.4g}'}" for s in self.scores)
+        about = short_line(", ".join([self.outcome, *values]), 100)
+        return f"<ScoringResult{name}: {about}>"
 
     @property
     def success(self) -> bool:
@@ -323,11 +300,15 @@ class EvaluationReport(Sequence[ScoringResult]):
         return self.analyses
 
     def __str__(self) -> str:
-        """The counts and a line for each result; `agenttrace.reports.report_text` has the diffs too."""
+        """The counts and a line for each result, of many only the first that did not pass.
+
+        `agenttrace.reports.report_text` has the diffs too.
+        """
         words = {word: n for word, n in self.counts.items() if n and word != "passed"}
         rest = ", ".join(f"{n} {word.replace('_', ' ')}" for word, n in words.items())
         lines = [f"TEST RESULTS: {self.counts['passed']}/{len(self)} passed" + (f" ({rest})" if rest else "")]
-        for result in self.results:
+        shown = self.results if len(self) <= _PRINTED else [one for one in self.results if not one.success]
+        for result in shown[:_PRINTED]:
             about = [result.name] if result.name else []
             about += [f"trial {result.trial}/{result.trials}"] if result.trials > 1 else []
             outcome = result.outcome.replace("_", " ").upper()
@@ -337,6 +318,10 @@ class EvaluationReport(Sequence[ScoringResult]):
             if result.error:
                 lines.append(f"  {error_line(result.error)}")
             lines += [f"  {score}" for score in result.scores]
+        if len(shown[:_PRINTED]) < len(self):
+            more = f"… {len(self) - len(shown[:_PRINTED])} more results"
+            bad = f", {len(shown) - _PRINTED} of which did not pass" if len(shown) > _PRINTED else ""
+            lines.append(f"{more}{bad}: report_text and the results have them")
         return "\n".join([*lines, *(self.mean_lines if len(self) > 1 else ()), *self.vacuous_lines])
 
     def to_dict(self) -> dict[str, Any]:

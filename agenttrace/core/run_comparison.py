@@ -35,13 +35,15 @@ MatchedBy = Literal["id", "name", "fingerprint"]
 DIGITS = 9
 """Decimals to which means are compared: what lies below is the arithmetic's."""
 SIGNIFICANT = 0.05
+SHOWN = 50
+"""Changed examples that a comparison prints."""
 PASS_RATE = "pass rate"  # noqa: S105 - not a password
 """The name under which the pass rates are compared."""
 LEAST_CHANGES = 6
 """Pairs that must differ before an exact test can say anything at 0.05: five of five are 0.0625."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ExampleRecord:
     """What a run says of one example, over its trials.
 
@@ -58,6 +60,9 @@ class ExampleRecord:
     why: str | None = None
     diffs: Mapping[str, str] = field(default_factory=dict)
     position: int = 0
+
+    def __repr__(self) -> str:
+        return f"<ExampleRecord {self.label!r}: {self.passes} of {len(self.outcomes)} passed>"
 
     @property
     def label(self) -> str:
@@ -85,7 +90,7 @@ class ExampleRecord:
         return sum(values) / len(values) if values else None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class RunRecord:
     """What a comparison needs of a run.
 
@@ -108,8 +113,11 @@ class RunRecord:
     informing: frozenset[str] = frozenset()
     is_complete: bool = True
 
+    def __repr__(self) -> str:
+        return f"<RunRecord {self.label}: {len(self.examples)} examples>"
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ExampleChange:
     """One example in two runs; `before` or `after` is None where the run has no such example.
 
@@ -123,6 +131,14 @@ class ExampleChange:
     matched_by: MatchedBy | None = None
     p_value: float | None = None
     is_changed: bool = False
+
+    def __repr__(self) -> str:
+        return f"<ExampleChange {self}>"
+
+    def __str__(self) -> str:
+        """``worse: refund (1 of 1 passed, then 0 of 1)``."""
+        shares = [f"{one.passes} of {len(one.outcomes)}" for one in (self.before, self.after) if one]
+        return f"{self.kind}: {self.label} ({' passed, then '.join(shares)})"
 
     @property
     def label(self) -> str:
@@ -152,7 +168,7 @@ class ValueChange(NamedTuple):
     gain: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ScorerChange:
     """One scorer's means over the examples that have a value in both runs; or the pass rate's.
 
@@ -176,6 +192,16 @@ class ScorerChange:
     interval: Interval | None = None
     gate: bool = True
 
+    def __repr__(self) -> str:
+        return f"<ScorerChange {self}>"
+
+    def __str__(self) -> str:
+        """``pass rate: 0.42 to 0.24 over 50 pairs, 36 worse, 0 better, p = 0.001: fell``."""
+        before, after = ("none" if one is None else f"{one:.4g}" for one in (self.before, self.after))
+        chance = "too few differ to tell" if self.p_value is None else f"p = {self.p_value:.3g}"
+        counts = f"over {self.pairs} pairs, {self.worse} worse, {self.better} better, {chance}"
+        return f"{self.name}: {before} to {after} {counts}{': fell' if self.fell else ''}"
+
     @property
     def fell(self) -> bool:
         """Whether it is hardly chance (p < 0.05) that the run after is the worse one."""
@@ -195,7 +221,7 @@ class ScorerChange:
         return -self.difference if self.lower_is_better else self.difference
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class RunComparison:
     """Two runs, example by example, the worst change first.
 
@@ -211,6 +237,20 @@ class RunComparison:
     pass_rate: ScorerChange
     p_value: float | None = None
     duplicates: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<RunComparison {self.before.label} with {self.after.label}: {self._counts}>"
+
+    def __str__(self) -> str:
+        """The counts, what became of the means, and a line for each example that changed."""
+        changed = [str(change) for change in self.changes if change.kind != "same"]
+        more = [f"… {len(changed) - SHOWN} more changed"] if len(changed) > SHOWN else []
+        means = map(str, (self.pass_rate, *self.scorers))
+        return "\n".join([self._counts, *means, *changed[:SHOWN], *more])
+
+    @property
+    def _counts(self) -> str:
+        return ", ".join(f"{n} {kind}" for kind, n in self.counts.items()) or "no examples"
 
     def of_kind(self, *kinds: ChangeKind) -> tuple[ExampleChange, ...]:
         """The changes of these kinds, the worst first."""

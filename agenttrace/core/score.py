@@ -17,6 +17,7 @@ from agenttrace.core.numbers import is_number
 from agenttrace.core.text import short_line
 
 _REASON = 300
+_REPR = 120
 """Characters of a reason in a score's line."""
 
 Outcome = Literal["passed", "failed", "skipped", "errored"]
@@ -24,7 +25,7 @@ Outcome = Literal["passed", "failed", "skipped", "errored"]
 value None and are left out of every mean, which says so (`Mean`); neither is a pass."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Score:
     """A scorer's result for one example.
 
@@ -117,6 +118,10 @@ class Score:
     def with_duration(self, seconds: float) -> Score:
         """The same score with the time it took."""
         return changed(self, duration=seconds)
+
+    def __repr__(self) -> str:
+        """One short line, without values that the scorer looked at."""
+        return f"<Score {short_line(str(self), _REPR)}>"
 
     def __str__(self) -> str:
         """One line: ``Tool Order: 0.5 (threshold 1) failed: 1 of 2 expected calls aligned``."""

@@ -105,9 +105,14 @@ def _duplicates(run: RunRecord) -> Iterator[str]:
         ("id", [record.example_id for record in run.examples]),
         ("name", [record.name for record in run.examples]),
     ):
-        for value, count in Counter(values).items():
-            if value is not None and count > 1:
-                yield f"{count} examples of {run.label} have the {word} {value!r}"
+        shared = {v: n for v, n in Counter(values).items() if v is not None and n > 1}
+        if not shared:
+            continue
+        value, count = next(iter(shared.items()))
+        text = f"{count} examples of {run.label} have the {word} {value!r}"
+        more = f", {len(shared) - 1} more {word}s are shared, too" if len(shared) > 1 else ""
+        remedy = " (trials of one example? evaluate them with trials_by='name')" if word == "name" else ""
+        yield f"{text}{more}: not matched by it{remedy}"
 
 
 def _change(

@@ -14,11 +14,13 @@ from agenttrace.core.report import ScoringResult
 from agenttrace.core.text import shorten
 from agenttrace.core.tool_call import ToolCall
 from agenttrace.expectations.expectation import expectation_of
+from agenttrace.expectations.parse import parse_expectation
 from agenttrace.matching.compare import compare
 from agenttrace.matching.rows import Row
 
 Culprit = Literal["agent", "tools", "scorer", "unknown"]
 _MOST_PAIRS = 25
+_READ_BY_SCORERS = ("input", "expected_output", "context", "retrieval_context", "additional_metadata")
 _TEXTS: dict[Culprit, str] = {
     "agent": "the agent did something else",
     "tools": "the tools answered otherwise",
@@ -33,7 +35,8 @@ class Flip:
 
     *agent*: its calls differ, or its answer, or it failed; *tools*: for the same calls they gave other
     outputs; *scorer*: calls, outputs and answer are the same, so that whoever judged them changed its mind;
-    *unknown*: what was cut or redacted may differ. `why` names the first difference.
+    *unknown*: what was cut or redacted may differ, or the examples do in what a scorer may read. `why` names
+    the first difference, an expected tool's before others.
     """
 
     culprit: Culprit
@@ -76,7 +79,7 @@ def _difference(passed: ScoringResult, failed: ScoringResult) -> tuple[Culprit, 
     if before is None and (passed.trace_id or failed.trace_id):
         return "unknown", "the calls are in the store, and not in this report"
     try:
-        calls = _first_difference(before or (), after or ())
+        calls = _first_difference(before or (), after or (), _expected_names(failed))
     except AgentTraceError as error:
         return "unknown", str(error)
     if calls is not None:
@@ -98,6 +101,9 @@ def _difference(passed: ScoringResult, failed: ScoringResult) -> tuple[Culprit, 
         )
     if untold or same is None:
         return "unknown", f"{untold or 'the answer'} was not recorded whole"
+    for field in _READ_BY_SCORERS:
+        if _same(getattr(passed.example, field), getattr(failed.example, field)) is not True:
+            return "unknown", f"the examples differ in {field}"
     return "scorer", ", ".join(_changed_scorers(passed, failed)) or "no scorer's outcome differs"
 
 
@@ -105,10 +111,30 @@ def _calls(result: ScoringResult) -> Sequence[ToolCall] | None:
     return None if result.trace is None else result.trace.tool_calls
 
 
-def _first_difference(before: Sequence[ToolCall], after: Sequence[ToolCall]) -> str | None:
-    """The first row in which a run differs from another, as text; None where the calls agree."""
+def _expected_names(result: ScoringResult) -> frozenset[str]:
+    """The tools that the example's expectation names, at which its scorers look."""
+    try:
+        return frozenset(call.name for call in parse_expectation(result.example.expected_tools or []).calls)
+    except AgentTraceError:
+        return frozenset()
+
+
+def _first_difference(
+    before: Sequence[ToolCall], after: Sequence[ToolCall], expected: frozenset[str]
+) -> str | None:
+    """The first row in which a run differs from another, as text; None where the calls agree.
+
+    A row of an expected tool comes before the others: of a read or a note, most verdicts know nothing.
+    """
     comparison = compare(expectation_of(list(before)), list(after), mode="exact")
-    return next((_row_text(row) for row in comparison.rows if row.kind != "matched"), None)
+    rows = [row for row in comparison.rows if row.kind != "matched"]
+    first = next((row for row in rows if _name(row) in expected), rows[0] if rows else None)
+    return None if first is None else _row_text(first)
+
+
+def _name(row: Row) -> str | None:
+    call = row.actual or row.expected
+    return None if call is None else call.name
 
 
 def _row_text(row: Row) -> str:

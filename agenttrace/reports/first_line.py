@@ -62,8 +62,8 @@ def why(result: ScoringResult) -> str:
     reason = next((score.reason for score in bad if score.reason), "")
     if bad and not ends and not says_why(bad):
         informing = [score for score in result.scores if not score.gate and score.outcome == "failed"]
-        told = next((f"{score.name}: {score.reason}" for score in informing if score.reason), "")
-        reason = "; ".join(filter(None, (_values_of(bad[0]), told)))
+        reason = next((f"{score.name}: {score.reason}" for score in informing if score.reason), "")
+        reason = "; ".join(filter(None, (_values_of(bad[0]), reason)))
         bad = informing
     places = [line.strip() for score in bad for line in (score.diff or "").splitlines()]
     place = next(filter(_names_a_difference, places), "")

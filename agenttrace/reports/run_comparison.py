@@ -141,7 +141,7 @@ def _matching(comparison: RunComparison) -> Iterator[Line]:
     by = ", ".join(f"{count} by {word}" for word, count in comparison.matched_by.items())
     yield Line(f"examples matched: {by or 'none'}", "dim")
     for duplicate in comparison.duplicates:
-        yield Line(f"? {safe_line(duplicate)}: not matched by it", "yellow")
+        yield Line(f"? {safe_line(duplicate)}", "yellow")
 
 
 def _scorer(scorer: ScorerChange) -> tuple[str, ...]:
@@ -184,10 +184,10 @@ def _power(comparison: RunComparison) -> Iterator[Line]:
     if trials < 2:
         return
     most = next((k for k in reversed(range(trials)) if _is_told(trials, k)), None)
-    told = f"one example must fall from {trials} passes to {most}"
-    untold = "no fall of one example is told from chance"
+    some = f"one example must fall from {trials} passes to {most}"
+    none = "no fall of one example can be known from chance"
     rest = "smaller falls count over all examples"
-    yield Line(f"of {trials} trials, {untold if most is None else told}; {rest}", "dim")
+    yield Line(f"of {trials} trials, {none if most is None else some}; {rest}", "dim")
 
 
 def _is_told(trials: int, passes: int) -> bool:

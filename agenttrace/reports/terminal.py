@@ -190,13 +190,13 @@ def detail_lines(
     if result.error is not None:
         yield from _error(result.error, "  ")
         yield from _calls(result)
-    told = result.error is not None or says_why(
+    is_explained = result.error is not None or says_why(
         score for score in result.scores if score.gate and not score.passed
     )
     for score in result.scores:
         is_short = score.outcome in ("passed", "skipped") or not score.gate
         yield from (_informs(score, alike) if is_short else _score(score, width))
-        if not told and not score.gate and score.outcome == "failed":
+        if not is_explained and not score.gate and score.outcome == "failed":
             if score.reason:
                 yield from _indented("Reason: ", safe(score.reason))
             yield from _diff(score, width)

@@ -315,3 +315,17 @@ def test_a_baseline_that_gets_worse_is_a_warning(agenttrace, tmp_path):
         in agenttrace(*command).err
     )
     assert "warning" not in agenttrace(*command).err
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--name", "no such"), "none has the name 'no such'"),
+        (("--project", "x", "--name", "y"), "the name 'y' and the project 'x'"),
+    ],
+)
+def test_a_store_without_traces_of_a_name_is_not_called_empty(agenttrace, store, options, words):
+    run(store, "book")
+    listed = agenttrace("traces", "list", *options)
+    assert words in listed.err
+    assert "decorate" not in listed.err

@@ -105,7 +105,15 @@ def test_examples_are_matched_by_id_then_by_unique_name_then_by_fingerprint():
         ("worse", "b", True),
         ("worse", "twice", False),
     ]
-    assert comparison.duplicates == ("2 examples of a run have the name 'twice'",) * 2
+    remedy = "not matched by it (trials of one example? evaluate them with trials_by='name')"
+    assert comparison.duplicates == (f"2 examples of a run have the name 'twice': {remedy}",) * 2
+
+
+def test_names_that_are_shared_are_one_line_for_each_run():
+    many = run(*[example("p", f"task {n // 4}", str(n // 4)) for n in range(40)])
+    (line, other) = compare_runs(many, many).duplicates
+    assert line == other
+    assert line.startswith("4 examples of a run have the name 'task 0', 9 more names are shared, too: not")
 
 
 def test_equal_examples_are_matched_in_their_order_and_what_is_left_is_new_or_gone():

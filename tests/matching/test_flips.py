@@ -100,6 +100,20 @@ def test_calls_of_one_trial_alone_tell_nothing() -> None:
     assert culprit(trial(1, True, [LOOKUP]), trial(2, False, None))[0] == "unknown"
 
 
+def test_examples_that_differ_are_no_fault_of_the_scorer() -> None:
+    one, other = trial(1, True, [LOOKUP]), trial(2, False, [LOOKUP])
+    other = replace(other, example=other.example.changed(additional_metadata={"reward": 0}))
+    assert culprit(one, other) == ("unknown", "the examples differ in additional_metadata")
+
+
+def test_a_call_that_is_expected_is_named_before_those_that_are_not() -> None:
+    passed, failed = trial(1, True, [LOOKUP, REFUND]), trial(2, False, ["think"])
+    assert culprit(passed, failed)[1].startswith(("lookup", "think"))
+    for one in (passed, failed):
+        one.example.expected_tools = ["refund"]
+    assert culprit(passed, failed) == ("agent", "refund was called only where it passed")
+
+
 def test_of_trials_whose_traces_are_not_at_hand_nothing_is_said() -> None:
     passed, failed = (replace(trial(n, n == 1, None), stored_trace_id=f"{n:032x}") for n in (1, 2))
     assert flip_among([passed, failed]) is None
