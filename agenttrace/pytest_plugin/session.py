@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -14,13 +14,14 @@ from agenttrace.core.json_reader import strict_json
 from agenttrace.core.jsonable import to_json
 from agenttrace.core.protocols import HasPath, Store, optional
 from agenttrace.core.report import EvaluationReport, ScoringResult
-from agenttrace.core.run_comparison import RunRecord
+from agenttrace.core.run_comparison import ExampleRecord, RunRecord
 from agenttrace.core.suite_coverage import merged_coverage
-from agenttrace.evaluation.baseline import baseline_of, write_baseline
+from agenttrace.evaluation.baseline import baseline_of
 from agenttrace.evaluation.compare_runs import compare_runs
 from agenttrace.evaluation.fingerprints import dataset_fingerprint
 from agenttrace.evaluation.run import Evaluation
 from agenttrace.evaluation.run_record import record_of_report
+from agenttrace.evaluation.saved_baseline import LeftOut, narrowed, save_baseline
 from agenttrace.evaluation.update import ExampleChange, change_of, updated
 from agenttrace.pytest_plugin import RESULTS
 from agenttrace.pytest_plugin.suite import named_as, project_name, run_name, store_named, suite_of
@@ -78,12 +79,17 @@ class FinishedRun:
     failed: bool = False
 
 
-def finished(texts: Iterable[str], config: pytest.Config, began: float) -> FinishedRun:
+Extent = Literal["whole", "part", "interrupted"]
+"""How much was run of the files that were collected."""
+
+
+def finished(texts: Iterable[str], config: pytest.Config, began: float, extent: Extent) -> FinishedRun:
     """Keep what all tests scored as one run in the store of their traces."""
     rows = [row for text in texts for row in strict_json(text)]
     rows.sort(key=lambda row: (row["result"]["example"]["name"], row["result"]["trial"]))
     report = _report_of(rows, config, began)
-    lines = [*_scorer_lines(report), *_keep(report, rows), *_update(rows)]
+    vacuous = [safe_line(line, 400) for line in report.vacuous_lines]
+    lines = [*_scorer_lines(report), *vacuous, *_keep(report, rows), *_update(rows)]
     not_run = report.counts.get("not_run", 0)
     if not_run:
         lines.append(f"{not_run} of {len(report)} not run: {_first_reason(report)}")
@@ -94,7 +100,7 @@ def finished(texts: Iterable[str], config: pytest.Config, began: float) -> Finis
         least = config.getoption("agenttrace_coverage_fail_under")
         shortfall = None if least is None else coverage.shortfall(float(least))
         lines += [] if shortfall is None else [shortfall]
-    comparison = list(_comparison(report, rows, config, lines))
+    comparison = list(_comparison(report, rows, config, extent, lines))
     return FinishedRun(report, lines, comparison, failed=not_run > 0 or shortfall is not None)
 
 
@@ -118,21 +124,44 @@ def _baseline(rows: Sequence[Mapping[str, Any]], config: pytest.Config) -> RunRe
 
 
 def _comparison(
-    report: EvaluationReport, rows: Sequence[Mapping[str, Any]], config: pytest.Config, lines: list[str]
+    report: EvaluationReport,
+    rows: Sequence[Mapping[str, Any]],
+    config: pytest.Config,
+    extent: Extent,
+    lines: list[str],
 ) -> Iterator[str]:
     """The comparison with the baseline, if there is one; save this run as one where that is asked for."""
     record = record_of_report(report)
+    is_left_out = _left_out(record, config, extent)
     baseline = _baseline(rows, config)
     if baseline is not None:
-        for line in comparison_lines(compare_runs(baseline, record)):
+        for line in comparison_lines(compare_runs(narrowed(baseline, is_left_out), record)):
             yield line.text
     path = config.getoption("agenttrace_save_baseline")
-    if path is not None:
-        try:
-            write_baseline(record, path)
-            lines.append(f"the baseline is in {path}")
-        except AgentTraceError as error:
-            lines.append(f"the baseline could not be written: {error}")
+    if path is None:
+        return
+    if extent == "interrupted":
+        lines.append(f"no baseline was written to {path}: the run was interrupted")
+        return
+    try:
+        lines += save_baseline(record, path, is_left_out)
+    except AgentTraceError as error:
+        lines.append(f"the baseline could not be written: {error}")
+
+
+def _left_out(record: RunRecord, config: pytest.Config, extent: Extent) -> LeftOut:
+    """Tells the tests that were not to be run: in a part of a suite every other one, else those of other
+    files, as long as there are such files.
+    """
+    names = {example.name for example in record.examples}
+    files = {name.partition("::")[0] for name in names if name is not None}
+
+    def is_left_out(example: ExampleRecord) -> bool:
+        file = (example.name or "").partition("::")[0]
+        is_elsewhere = file not in files and (config.rootpath / file).is_file()
+        return example.name not in names and (extent != "whole" or is_elsewhere)
+
+    return is_left_out
 
 
 def _update(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
