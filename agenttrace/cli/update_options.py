@@ -39,7 +39,11 @@ def update_options(command: Callable[..., Any]) -> Callable[..., Any]:
         is_flag=True,
         help="Show how failed examples would expect what ran, then write it to FILE.",
     )
-    @click.option("--yes", is_flag=True, help="With --update: write without a question.")
+    @click.option(
+        "--yes",
+        is_flag=True,
+        help="With --update: write without a question; needed where there is no terminal.",
+    )
     @wraps(command)
     def with_update(*args: Any, update: bool, yes: bool, **kwargs: Any) -> Any:
         return command(*args, update=UpdateOptions(update, yes), **kwargs)
@@ -52,7 +56,8 @@ def update_file(
 ) -> None:
     """Show what changes in a file of examples, example by example, then write it.
 
-    On a terminal the user is asked, unless with `yes`; in a pipe not. `to_stderr`: stdout has a report.
+    The user is asked, unless with `yes`; where there is no terminal to ask, nothing is written without it.
+    `to_stderr`: stdout has a report.
 
     Raises:
         DatasetError: the file cannot be updated; what was to change has been printed then.
@@ -63,7 +68,10 @@ def update_file(
     if not update.changed:
         click.echo(safe(f"{file}: nothing to update"), err=to_stderr)
         return
-    if sys.stdin.isatty() and sys.stdout.isatty() and not yes and not click.confirm("write?", default=False):
+    if not yes and not (sys.stdin.isatty() and sys.stdout.isatty()):
+        click.echo("nothing was written: give --yes to write it where no terminal can ask", err=to_stderr)
+        return
+    if not yes and not click.confirm("write?", default=False):
         click.echo("nothing was written", err=to_stderr)
         return
     update.write()

@@ -88,9 +88,12 @@ def _failure(
     target: Target, outcome: Outcome, timeout: float | None, open_calls: list[str], advice: str
 ) -> str | None:
     if outcome.timed_out:
-        lines = [f"{target.name} did not return within its timeout of {timeout:g} s"]
+        where = [f"in {open_calls[-1]}"] if len(open_calls) > 1 else []
+        where += [outcome.place.innermost] if outcome.place.innermost else []
+        late = f"{target.name} did not return within its timeout of {timeout:g} s"
+        lines = ["; ".join([late, *where])]
         lines += [f"open spans: {' > '.join(open_calls)}"] if open_calls else []
-        lines += [f"it stood here:\n{outcome.place}"] if outcome.place else []
+        lines += [f"it stood here:\n{outcome.place.lines}"] if outcome.place.lines else []
         return "\n".join([*lines, advice] if advice else lines)
     if outcome.error is None:
         return None

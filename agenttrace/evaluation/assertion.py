@@ -84,7 +84,7 @@ def assert_test(
     __tracebackhide__ = True
     chosen, scorers, gates = _prepared(_examples(examples, test_file), scorers, require, baseline, options)
     report = run_evaluation(chosen, scorers, **options)
-    _warn_of_vacuous_guards(report)
+    warn_of_vacuous_guards(report)
     return require_passed(report, *gates)
 
 
@@ -104,7 +104,7 @@ async def assert_test_async(
     __tracebackhide__ = True
     chosen, scorers, gates = _prepared(_examples(examples, test_file), scorers, require, baseline, options)
     report = await run_evaluation_async(chosen, scorers, **options)
-    _warn_of_vacuous_guards(report)
+    warn_of_vacuous_guards(report)
     return require_passed(report, *gates)
 
 
@@ -207,7 +207,8 @@ def _with_gates(
     return {**(metadata or {}), **gates} if gates else metadata
 
 
-def _warn_of_vacuous_guards(report: EvaluationReport) -> None:
+def warn_of_vacuous_guards(report: EvaluationReport) -> None:
+    """Warn of each guard that no run could break, because no known tool has such a name."""
     for line in report.vacuous_lines:  # a test that passes has no other voice
         warnings.warn(line.removeprefix("? "), stacklevel=3)
 

@@ -58,33 +58,31 @@ def save_baseline(record: RunRecord, path: str | Path, is_left_out: LeftOut | No
             the file there cannot be read.
     """
     ran = [example for example in record.examples if "not_run" not in example.outcomes]
-    is_whole = is_left_out is None and len(ran) == len(record.examples)
-    earlier = _earlier(path, is_whole=is_whole)
-    lines = []
-    examples = list(ran)
-    if earlier is not None:
-        pairs = compare_runs(earlier, record).changes
-        stay = [
-            pair.before
-            for pair in pairs
-            if pair.before is not None
-            and ("not_run" in pair.after.outcomes if pair.after else is_left_out and is_left_out(pair.before))
+    missing = len(record.examples) - len(ran)
+    earlier = _earlier(path, is_whole=is_left_out is None and not missing)
+    judged = replace(record, examples=tuple(ran))
+    if earlier is None:
+        write_baseline(judged, path)
+        return [
+            f"the baseline is in {path}{f'; {missing} that were not run are not in it' if missing else ''}"
         ]
-        staying = set(map(id, stay))
-        rest = narrowed(earlier, lambda one: id(one) in staying)
-        difference = compare_runs(rest, replace(record, examples=tuple(ran)))
-        if difference.regressions:
-            lines.append(f"warning: the baseline gets worse: {regression_line(difference)}")
-        examples += stay
-    write_baseline(_of(record, examples, earlier), path)
-    said = f"the baseline is in {path}"
-    if len(examples) > len(ran):
-        said += f"; {len(ran)} of its {len(examples)} examples are of this run, the others as they were"
-    elif len(ran) < len(record.examples):
-        said += f"; {len(record.examples) - len(ran)} examples that were not run are not in it"
-    elif not is_whole:
-        said += f"; it has the {len(ran)} that were run and no other example"
-    return [said, *lines]
+    stay = [one for one in earlier.examples if is_left_out is not None and is_left_out(one)]
+    stay += [
+        change.before
+        for change in compare_runs(_without(earlier, stay), record).changes
+        if change.before and change.after and "not_run" in change.after.outcomes
+    ]
+    difference = compare_runs(_without(earlier, stay), judged)
+    total = len(ran) + len(stay)
+    write_baseline(_mixed(judged, stay, earlier) if stay else judged, path)
+    part = f"; {len(ran)} of its {total} examples are of this run, the others as they were" if stay else ""
+    worse = f"warning: the baseline gets worse: {regression_line(difference)}"
+    return [f"the baseline is in {path}{part}", *([worse] if difference.regressions else [])]
+
+
+def _without(run: RunRecord, examples: Iterable[ExampleRecord]) -> RunRecord:
+    out = set(map(id, examples))
+    return narrowed(run, lambda one: id(one) in out)
 
 
 def _earlier(path: str | Path, *, is_whole: bool) -> RunRecord | None:
@@ -100,13 +98,12 @@ def _earlier(path: str | Path, *, is_whole: bool) -> RunRecord | None:
         ) from None
 
 
-def _of(record: RunRecord, examples: list[ExampleRecord], earlier: RunRecord | None) -> RunRecord:
-    """The run with these examples, some of which may be of an earlier one."""
-    if len(examples) == len(record.examples) or earlier is None:
-        return replace(record, examples=tuple(examples))
+def _mixed(record: RunRecord, stay: list[ExampleRecord], earlier: RunRecord) -> RunRecord:
+    """The run with some examples of an earlier one."""
+    examples = (*record.examples, *stay)
     return replace(
         record,
-        examples=tuple(examples),
+        examples=examples,
         scorers=tuple(dict.fromkeys((*record.scorers, *earlier.scorers))),
         lower_is_better=record.lower_is_better | earlier.lower_is_better,
         dataset=dataset_fingerprint(example.fingerprint for example in examples),

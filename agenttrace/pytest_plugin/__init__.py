@@ -15,7 +15,7 @@ import pytest
 
 if TYPE_CHECKING:
     from agenttrace.pytest_plugin.checks import Checks
-    from agenttrace.pytest_plugin.session import FinishedRun
+    from agenttrace.pytest_plugin.session import Extent, FinishedRun
 
 MARKER = "agenttrace"
 _HELP = (
@@ -37,6 +37,9 @@ _OPTIONS = (
     ("save-baseline", "FILE", "write names, outcomes and numbers of this run, to be committed"),
     ("budget", "'2 usd'", "money, tokens or minutes; what was not run when they are spent fails the run"),
 )
+_CHOOSING = ("keyword", "markexpr", "lf", "stepwise", "deselect")
+"""pytest's options that run some of the tests."""
+
 _FLAGS = (
     ("update", "rewrite the expectations that failed in the examples' files to what ran"),
     ("coverage", "say which tools the expectations name"),
@@ -163,6 +166,7 @@ class _Results:
         self.began = time.time()
         self.rows: list[str] = []
         self.run: FinishedRun | None = None
+        self._deselected = False
         self._directory: tempfile.TemporaryDirectory[str] | None = None
         if config.getoption("agenttrace_budget") is not None:
             self._directory = tempfile.TemporaryDirectory(prefix="agenttrace-")
@@ -180,14 +184,25 @@ class _Results:
         if results is not None:
             self.rows.append(results)
 
+    def pytest_deselected(self) -> None:
+        """Note that not all tests are run. With xdist, only the workers know."""
+        self._deselected = True
+
+    def _extent(self, session: pytest.Session) -> Extent:
+        """How much of the collected files was run, as far as pytest says."""
+        if session.exitstatus == pytest.ExitCode.INTERRUPTED or session.shouldfail:
+            return "interrupted"
+        options = (self.config.getoption(name, None) for name in _CHOOSING)
+        by_id = any("::" in str(argument) for argument in self.config.args)
+        return "part" if self._deselected or by_id or any(options) else "whole"
+
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Keep the run; fail where not all of it was run, or it does not cover enough."""
         if self.rows:
             from agenttrace.pytest_plugin.session import finished
 
-            stopped = session.exitstatus == pytest.ExitCode.INTERRUPTED or session.shouldfail
-            self.run = finished(self.rows, self.config, self.began, interrupted=bool(stopped))
+            self.run = finished(self.rows, self.config, self.began, self._extent(session))
             if self.run.failed and session.exitstatus == pytest.ExitCode.OK:
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
         if self._directory is not None:

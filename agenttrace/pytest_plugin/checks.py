@@ -13,7 +13,7 @@ from agenttrace.core.protocols import Scorer
 from agenttrace.core.report import EvaluationReport
 from agenttrace.core.trace import Trace
 from agenttrace.evaluation.agent_run import Run
-from agenttrace.evaluation.assertion import require_passed
+from agenttrace.evaluation.assertion import require_passed, warn_of_vacuous_guards
 from agenttrace.evaluation.run import Evaluation
 from agenttrace.pytest_plugin.session import hand_over
 from agenttrace.pytest_plugin.suite import store_named
@@ -75,6 +75,7 @@ class Checks:
         evaluation.engine.run()
         report = evaluation.report()
         note(self._item, report, evaluation)
+        warn_of_vacuous_guards(report)
         require_passed(redacted_report(report, evaluation.redaction))  # pytest writes its text to files
         return report
 

@@ -14,7 +14,7 @@ import pytest
 from agenttrace.core.example import Example
 from agenttrace.core.report import EvaluationFailed, EvaluationReport, ScoringResult
 from agenttrace.evaluation.agent_run import Run
-from agenttrace.evaluation.assertion import require_passed
+from agenttrace.evaluation.assertion import require_passed, warn_of_vacuous_guards
 from agenttrace.evaluation.compare_runs import compare_runs
 from agenttrace.evaluation.requirement import Requirement, parsed_requirements
 from agenttrace.evaluation.run import Evaluation
@@ -176,6 +176,7 @@ class _MarkedTest:
         __tracebackhide__ = True
         evaluation = self._last or self.evaluation(None)
         report = self._noted_report(evaluation)
+        warn_of_vacuous_guards(report)
         if len(self.results) == 1 and self.why_not_run is not None:
             pytest.skip(f"not run: {self.why_not_run}")
         text = self._failure(report, evaluation.redaction)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -14,13 +14,14 @@ from agenttrace.core.json_reader import strict_json
 from agenttrace.core.jsonable import jsonable, to_json
 from agenttrace.core.protocols import HasPath, Store, optional
 from agenttrace.core.report import EvaluationReport, ScoringResult
-from agenttrace.core.run_comparison import RunRecord
+from agenttrace.core.run_comparison import ExampleRecord, RunRecord
 from agenttrace.core.suite_coverage import merged_coverage
-from agenttrace.evaluation.baseline import baseline_of, write_baseline
+from agenttrace.evaluation.baseline import baseline_of
 from agenttrace.evaluation.compare_runs import compare_runs
 from agenttrace.evaluation.fingerprints import dataset_fingerprint
 from agenttrace.evaluation.run import Evaluation
 from agenttrace.evaluation.run_record import record_of_report
+from agenttrace.evaluation.saved_baseline import LeftOut, narrowed, save_baseline
 from agenttrace.evaluation.update import ExampleChange, change_of, updated
 from agenttrace.pytest_plugin import RESULTS
 from agenttrace.pytest_plugin.suite import named_as, project_name, run_name, store_named, suite_of
@@ -80,19 +81,22 @@ class FinishedRun:
     failed: bool = False
 
 
-def finished(
-    texts: Iterable[str], config: pytest.Config, began: float, *, interrupted: bool = False
-) -> FinishedRun:
+Extent = Literal["whole", "part", "interrupted"]
+"""How much was run of the files that were collected."""
+
+
+def finished(texts: Iterable[str], config: pytest.Config, began: float, extent: Extent) -> FinishedRun:
     """Keep what all tests scored as one run in the store of their traces.
 
-    One that Control-C or ``-x`` ended is `interrupted`: what it lacks was not run, and it is no baseline.
+    What a run lacks that Control-C or ``-x`` ended was not run, and it is no baseline.
     """
     rows = [row for text in texts for row in strict_json(text)]
     rows.sort(key=lambda row: (row["result"]["example"]["name"], row["result"]["trial"]))
     report = _report_of(rows, config, began)
-    if interrupted:
+    if extent == "interrupted":
         report = replace(report, metadata={**report.metadata, "interrupted": True})
-    lines = [*_scorer_lines(report), *_keep(report, rows), *_update(rows)]
+    vacuous = [safe_line(line, 400) for line in report.vacuous_lines]
+    lines = [*_scorer_lines(report), *vacuous, *_keep(report, rows), *_update(rows)]
     not_run = report.counts.get("not_run", 0)
     if not_run:
         lines.append(f"{not_run} of {len(report)} not run: {_first_reason(report)}")
@@ -104,10 +108,10 @@ def finished(
         shortfall = None if least is None else coverage.shortfall(least)
         lines += [] if shortfall is None else [shortfall]
     record = record_of_report(report)
-    baseline = _baseline(rows, config)
-    comparison = None if baseline is None else compare_runs(baseline, record)
-    is_saved, line = _save_baseline(record, config)
-    lines += [line] if line else []
+    baseline, is_left_out = _baseline(rows, config), _left_out(record, config, extent)
+    comparison = None if baseline is None else compare_runs(narrowed(baseline, is_left_out), record)
+    is_saved, saved_lines = _save_baseline(record, config, is_left_out)
+    lines += saved_lines
     # What is worse in single examples has failed their tests, or is in quarantine.
     lost = comparison is not None and bool(comparison.losses)
     return FinishedRun(
@@ -137,18 +141,34 @@ def _baseline(rows: Sequence[Mapping[str, Any]], config: pytest.Config) -> RunRe
     return replace(baseline_of(reference, store, (), project=rows[0]["project"]), label=label)
 
 
-def _save_baseline(record: RunRecord, config: pytest.Config) -> tuple[bool, str]:
-    """Save this run as a baseline where that is asked for; whether that went well, and a line about it."""
+def _save_baseline(
+    record: RunRecord, config: pytest.Config, is_left_out: LeftOut
+) -> tuple[bool, Sequence[str]]:
+    """Save this run as a baseline where that is asked for; whether that went well, and lines about it."""
     path = config.getoption("agenttrace_save_baseline")
     if path is None:
-        return True, ""
+        return True, ()
     if not record.is_complete:
-        return True, f"no baseline was written to {path}: the run was interrupted"
+        return True, [f"no baseline was written to {path}: the run was interrupted"]
     try:
-        write_baseline(record, path)
+        return True, save_baseline(record, path, is_left_out)
     except AgentTraceError as error:
-        return False, f"the baseline could not be written: {error}"
-    return True, f"the baseline is in {path}"
+        return False, [f"the baseline could not be written: {error}"]
+
+
+def _left_out(record: RunRecord, config: pytest.Config, extent: Extent) -> LeftOut:
+    """Tells the tests that were not to be run: in a part of a suite every other one, else those of other
+    files, as long as there are such files.
+    """
+    names = {example.name for example in record.examples}
+    files = {name.partition("::")[0] for name in names if name is not None}
+
+    def is_left_out(example: ExampleRecord) -> bool:
+        file = (example.name or "").partition("::")[0]
+        is_elsewhere = file not in files and (config.rootpath / file).is_file()
+        return example.name not in names and (extent == "part" or is_elsewhere)
+
+    return is_left_out
 
 
 def _update(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:

@@ -10,14 +10,17 @@ from collections.abc import Iterator
 from itertools import dropwhile
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, NamedTuple
 
 MOST_FRAMES = 12
-"""Lines that are shown, the innermost ones."""
+"""Lines of the user's own code that are shown, the innermost ones."""
+INNERMOST = 3
+"""Lines that are shown in any case, also those of libraries, which are left out elsewhere."""
 
 _ROOMS = ("tracing", "scoring", "evaluation", "online", "process")
 _OURS = tuple(str(Path(__file__).parents[1] / room) + os.sep for room in _ROOMS)
 _PYTHONS = str(Path(os.__file__).parent) + os.sep
+_LIBRARIES = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 _AWAITED = (("cr_frame", "cr_await"), ("gi_frame", "gi_yieldfrom"), ("ag_frame", "ag_await"))
 
 
@@ -26,8 +29,21 @@ def is_ours(filename: str) -> bool:
     return filename.startswith(("<agenttrace", *_OURS))
 
 
-def place_of_thread(thread_id: int | None) -> str:
-    """Where a thread is; empty where it has ended or never began."""
+class Place(NamedTuple):
+    """Where a call stands: lines as in a traceback, and in short the innermost one of the user's code.
+
+    Both are empty where that is not known.
+    """
+
+    lines: str = ""
+    innermost: str = ""
+
+
+NOWHERE = Place()
+
+
+def place_of_thread(thread_id: int | None) -> Place:
+    """Where a thread is; nowhere if it has ended or never began."""
     frame = None if thread_id is None else sys._current_frames().get(thread_id)
     frames: list[FrameType] = []
     while frame is not None:
@@ -36,9 +52,9 @@ def place_of_thread(thread_id: int | None) -> str:
     return _shown(frames[::-1])
 
 
-def place_of_task(task: asyncio.Task[Any] | None) -> str:
+def place_of_task(task: asyncio.Task[Any] | None) -> Place:
     """Where a task waits. May be called on any thread."""
-    return "" if task is None else _shown(list(_frames_awaited(task.get_coro())))
+    return NOWHERE if task is None else _shown(list(_frames_awaited(task.get_coro())))
 
 
 def _frames_awaited(awaited: Any) -> Iterator[FrameType]:
@@ -50,9 +66,24 @@ def _frames_awaited(awaited: Any) -> Iterator[FrameType]:
         awaited = getattr(awaited, kind[1])
 
 
-def _shown(frames: list[FrameType]) -> str:
+def _shown(frames: list[FrameType]) -> Place:
     entries = traceback.StackSummary.extract((frame, frame.f_lineno) for frame in frames)
-    theirs = dropwhile(
+    shown = dropwhile(
         lambda entry: entry.filename.startswith(_PYTHONS), (e for e in entries if not is_ours(e.filename))
     )
-    return "".join(traceback.format_list(list(theirs)[-MOST_FRAMES:])).rstrip("\n")
+    lines = list(shown)
+    users = [number for number, entry in enumerate(lines) if not _is_library(entry.filename)]
+    numbers = sorted({*users[-MOST_FRAMES:], *range(len(lines))[-INNERMOST if users else -MOST_FRAMES :]})
+    parts, last = [], numbers[0] - 1 if numbers else 0
+    for number in numbers:
+        if number > last + 1:
+            parts.append(f"  … {number - last - 1} lines of libraries\n")
+        parts += traceback.format_list([lines[number]])
+        last = number
+    own = lines[users[-1]] if users else None
+    innermost = "" if own is None else f"{os.path.basename(own.filename)}:{own.lineno} in {own.name}"
+    return Place("".join(parts).rstrip("\n"), innermost)
+
+
+def _is_library(filename: str) -> bool:
+    return filename.startswith((_PYTHONS, "<")) or any(part in filename for part in _LIBRARIES)

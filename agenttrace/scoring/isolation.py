@@ -21,7 +21,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 from agenttrace.core.errors import ConfigError
 from agenttrace.process.loop_thread import EventLoop
 from agenttrace.process.threads import DaemonExecutor, set_once, settle
-from agenttrace.scoring.hanging import place_of_task, place_of_thread
+from agenttrace.scoring.hanging import NOWHERE, Place, place_of_task, place_of_thread
 
 T = TypeVar("T")
 
@@ -33,7 +33,7 @@ class Outcome(NamedTuple):
     """How a call ended: with a value, with an error, or not in time. `duration` is in seconds.
 
     `blocked_by_other`: not in time because another call blocked the event loop. `place`: where a call that
-    is late stood at that moment, as the lines of a traceback.
+    is late stood at that moment.
     """
 
     value: Any = None
@@ -41,7 +41,7 @@ class Outcome(NamedTuple):
     timed_out: bool = False
     blocked_by_other: bool = False
     duration: float = 0.0
-    place: str = ""
+    place: Place = NOWHERE
 
 
 LATE: Final = Outcome(timed_out=True)
@@ -148,7 +148,7 @@ class Isolation:
         future: Future[Outcome] = Future()
         task = loop.start(lambda: _consume(call), call.context, future.set_result)
         self._running[task] = loop
-        in_time, place = False, ""
+        in_time, place = False, NOWHERE
         try:
             in_time = yield Wait(future, call.timeout)
         finally:
@@ -179,8 +179,8 @@ class Job:
         self.due = math.inf if call.timeout is None else time.perf_counter() + call.timeout
 
     @property
-    def place(self) -> str:
-        """Where the call stands, as the lines of a traceback; empty where it has not begun."""
+    def place(self) -> Place:
+        """Where the call stands; nowhere if it has not begun."""
         return place_of_thread(self._thread_id)
 
     def run(self) -> Outcome:

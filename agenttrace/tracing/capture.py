@@ -11,7 +11,7 @@ from agenttrace.core.interruptions import thrown_in
 from agenttrace.core.limits import CAPTURED, Limits
 from agenttrace.core.span import Span
 from agenttrace.core.trace import Trace
-from agenttrace.tracing.context import Entered, captured_scopes
+from agenttrace.tracing.context import Entered, captured_open, captured_scopes
 from agenttrace.tracing.default_recorder import default_recorder
 from agenttrace.tracing.delivery import Nowhere
 from agenttrace.tracing.finish import finish
@@ -107,6 +107,7 @@ class Capture:
             self._trace = self._finish()
         finally:
             captured_scopes.pop(self._scope.trace_key, None)
+            captured_open.pop(self._scope.trace_key, None)
             self._scope.queue = self._scope.pipeline.entrance  # spans that end later go straight to the store
             self._scope.limit = self._scope.pipeline.limit
             self._scope.weigh = self._scope.pipeline.weigh

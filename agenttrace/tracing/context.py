@@ -8,7 +8,7 @@ from functools import wraps
 from typing import ParamSpec, TypeVar
 
 from agenttrace.process.fork_and_exit import at_fork
-from agenttrace.tracing.record import OBSERVED, PARENT, SCOPE, Record, Scope
+from agenttrace.tracing.record import INDEX, OBSERVED, PARENT, SCOPE, Record, Scope
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -19,6 +19,11 @@ current: ContextVar[Record | None] = ContextVar("agenttrace_current", default=No
 
 captured_scopes: dict[int, Scope] = {}
 """The traces that are being captured in this process, by their keys."""
+
+
+captured_open: dict[int, dict[int, Record]] = {}
+"""Of each trace that is being captured, what runs without being the running call of a context, such as a
+request to a model: the records by their places in the start order."""
 
 
 def running() -> Record | None:
@@ -40,9 +45,17 @@ def runs_inside(record: Record) -> bool:
 
 
 def open_calls_in(context: Context) -> list[str]:
-    """The names of the calls that run in a context, the outermost first. May be called on any thread."""
+    """The names of the calls that run in a context, the outermost first. May be called on any thread.
+
+    The last one may be a span that is open below them: of several, the one that began last.
+    """
     names: list[str] = []
     record = context.get(current)
+    scope = None if record is None else record[SCOPE]
+    if record is not None and scope is not None:
+        below = captured_open.get(scope.trace_key, {}).copy()
+        newest = max(below, default=0)
+        record = below[newest] if newest > record[INDEX] else record
     while record is not None and record[OBSERVED] is not None:
         names.append(str(record[OBSERVED].name))
         record = record[PARENT]
@@ -97,6 +110,7 @@ def _go_on_in_child() -> None:
     What comes back there through headers gets ids of its own: the parent numbers its captured spans on.
     """
     captured_scopes.clear()
+    captured_open.clear()
     record = current.get()
     if record is not None and record[SCOPE] is not None:
         record[SCOPE].go_on_after_fork()

@@ -16,7 +16,7 @@ from agenttrace.core.errors import ConfigError
 from agenttrace.core.identity import monotonic_ns
 from agenttrace.core.jsonable import clean_text
 from agenttrace.core.span import Status
-from agenttrace.tracing.context import Entered, current
+from agenttrace.tracing.context import Entered, captured_open, captured_scopes, current
 from agenttrace.tracing.live import LiveSpan, as_text
 from agenttrace.tracing.observed_function import ObservedFunction
 from agenttrace.tracing.record import FAILURE, INDEX, OBSERVED, OFF, PARENT, SCOPE, Record, Recorder
@@ -91,6 +91,8 @@ class OpenSpan(LiveSpan):
     def __init__(self, record: Record | None) -> None:
         super().__init__(record)
         self._open = [True]  # its pop is atomic: of several that end the span, one does
+        if record is not None and record[SCOPE].trace_key in captured_scopes:
+            captured_open.setdefault(record[SCOPE].trace_key, {})[record[INDEX]] = record
 
     @property
     def parent_record(self) -> Record:
@@ -106,6 +108,8 @@ class OpenSpan(LiveSpan):
             return
         if record is None:
             return
+        if captured_open:
+            captured_open.get(record[SCOPE].trace_key, {}).pop(record[INDEX], None)
         if error is not None:
             fail_here(record, error)
             return

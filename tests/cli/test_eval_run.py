@@ -264,6 +264,10 @@ def test_update_shows_the_diff_then_writes(agenttrace, examples):
     path.write_text(UPDATABLE)
     command = ("eval", "run", path, "--function", "shop:agent", "--scorer", "ToolOrder", "--update")
     ran = agenttrace(*command)
+    assert ran.out.endswith("nothing was written: give --yes to write it where no terminal can ask\n")
+    assert path.read_text() == UPDATABLE
+    command = (*command, "--yes")
+    ran = agenttrace(*command)
     assert ran.code == 1  # the run failed; what it is compared with changes for the next one
     assert "-  - {name: a, input: {n: 2}, expected_tools: [look, {pay: {n: 1}}]}  # mine" in ran.out
     assert ran.out.endswith("tests.yaml: 1 example updated\n")
@@ -275,7 +279,9 @@ def test_update_of_a_read_only_file_is_2_and_the_diff_was_shown(agenttrace, exam
     path = examples()
     path.write_text(UPDATABLE)
     path.chmod(0o444)
-    ran = agenttrace("eval", "run", path, "--function", "shop:agent", "--scorer", "ToolOrder", "--update")
+    ran = agenttrace(
+        "eval", "run", path, "--function", "shop:agent", "--scorer", "ToolOrder", "--update", "--yes"
+    )
     assert ran.code == 2
     assert "-  - {name: a" in ran.out
     assert "the file is read-only; nothing was written" in ran.err

@@ -291,11 +291,6 @@ class TestARunOfAPart:
         assert (tmp_path / "b.json").read_text() == "{"
         assert run("--save-baseline", "b.json").code == 0
 
-    def test_without_an_earlier_baseline_says_what_is_not_in_it(self, run):
-        assert (
-            "it has the 1 that were run and no other" in run("--save-baseline", "b.json", "--limit", "1").err
-        )
-
     def test_says_of_no_example_that_was_not_chosen_that_it_is_gone(self, run):
         run("--save-baseline", "b.json")
         ran = run("--baseline", "b.json", "--only", "b")

@@ -239,6 +239,38 @@ class TestFromPlainCode:
         release.set()
         assert "open spans: agent > slow_tool" in result.error
         assert "release.wait(10)" in result.error
+        first = result.error.splitlines()[0]
+        assert first.startswith(
+            "agent did not return within its timeout of 0.1 s; in slow_tool; test_async_door.py:"
+        )
+        assert first.endswith(" in slow_tool")
+
+    def test_shows_the_users_lines_and_the_innermost_of_libraries_and_the_open_request(self, tmp_path):
+        library = tmp_path / "site-packages" / "client.py"
+        library.parent.mkdir()
+        library.write_text(
+            "def request(wait, depth=20):\n    return wait() if not depth else request(wait, depth - 1)\n"
+        )
+        names: dict = {}
+        exec(compile(library.read_text(), str(library), "exec"), names)
+        release, tracer = threading.Event(), Tracer("t", store="memory")
+
+        @tracer.observe
+        def agent(text):
+            chat = tracer.span("chat gpt", span_type="llm").open()
+            tracer.span("done", span_type="llm").open().end()
+            names["request"](lambda: release.wait(10))
+            chat.end()
+
+        (result,) = run_evaluation(
+            EXAMPLES[:1], [ToolOrderScorer()], function=agent, tracer=tracer, timeout=0.1
+        )
+        release.set()
+        assert "open spans: agent > chat gpt\n" in result.error
+        first, *_ = result.error.splitlines()
+        assert "timeout of 0.1 s; in chat gpt; test_async_door.py:" in first
+        assert 'names["request"](lambda: release.wait(10))' in result.error
+        assert "  … 21 lines of libraries\n" in result.error
 
 
 async def _echo(text):

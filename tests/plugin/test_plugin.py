@@ -30,6 +30,28 @@ class TestOneTestPerExample:
         assert properties(cases["test_refund[wrong]"])["agenttrace:score:Tool Order"] == "0 failed"
         assert "Tool Order  0.50 over 2 of 2  1 passed, 1 failed" in lines
 
+    def test_says_where_a_guard_names_no_known_tool(self, project):
+        project.write(
+            "test_shop.py",
+            SHOP
+            + """
+@pytest.mark.agenttrace(
+    [Example(name="one", expected_tools={"path": ["refund"], "never": ["refnd"]})], [ToolOrderScorer()]
+)
+def test_guarded(example):
+    refund(1, 2)
+
+def test_inside(agenttrace):
+    refund(1, 2)
+    agenttrace.check({"path": ["refund"], "never": ["delete"]})
+""",
+        )
+        lines = project.run()
+        assert "2 passed" in lines[-1]
+        assert any(line.startswith("? Tool Order: never refnd: vacuous in 1 of 2") for line in lines), lines
+        assert any("UserWarning: Tool Order: never refnd: vacuous" in line for line in lines)
+        assert any("UserWarning: Tool Order: never delete: vacuous" in line for line in lines)
+
     def test_is_chosen_by_its_name(self, project):
         project.write("test_shop.py", SHOP + MARKED)
         assert "1 passed, 1 deselected" in project.run("-k", "right")[-1]

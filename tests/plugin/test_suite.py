@@ -119,6 +119,20 @@ class TestABaseline:
         assert project.code == 1
         assert any(line.startswith("the baseline could not be written: ") for line in lines)
 
+    def test_keeps_what_a_run_of_a_part_did_not_run_and_calls_none_of_it_gone(self, project):
+        project.write("test_shop.py", SHOP + MARKED)
+        project.run("--agenttrace-save-baseline=main.json")
+        rows = json.loads((project.path / "main.json").read_text())["examples"]
+        assert [sorted(row) for row in rows] == [["fingerprint", "name", "outcomes", "values"]] * 2
+        lines = project.run("--agenttrace-save-baseline=main.json", "-k", "right", "-n", "2")
+        place = "the baseline is in main.json; 1 of its 2 examples are of this run, the others as they were"
+        assert place in lines
+        assert json.loads((project.path / "main.json").read_text())["examples"] == rows
+        project.write("test_more.py", SHOP + MARKED.replace("test_refund", "test_more"))
+        lines = project.run("--agenttrace-save-baseline=main.json", "test_more.py")
+        assert place.replace("1 of its 2", "2 of its 4") in lines
+        assert "2 of 2 examples the same" in project.run("--agenttrace-baseline=main.json", "test_shop.py")
+
     def test_that_is_not_there_is_an_error_before_any_test(self, project):
         project.write("test_shop.py", SHOP + MARKED)
         project.run("--agenttrace-baseline=none.json")
