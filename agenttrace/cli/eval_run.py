@@ -50,6 +50,7 @@ ERRORED = 2
 @click.option(
     "--project", help="The project that traces and results are filed under. [default: the file's name]"
 )
+@click.option("--name", metavar="NAME", help="What the run is called. [default: the date and time]")
 @click.option(
     "--concurrency", default=1, show_default=True, type=click.IntRange(1), help="Agents run at a time."
 )
@@ -80,6 +81,7 @@ def eval_run(
     scorer_names: tuple[str, ...],
     model: str | None,
     project: str | None,
+    name: str | None,
     concurrency: int,
     timeout: float,
     limits: LimitOptions,
@@ -107,6 +109,7 @@ def eval_run(
                 "function": function,
                 "tracer": tracer,
                 "model": model,
+                "eval_run_name": name,
                 "concurrency": concurrency,
                 "timeout": timeout,
                 "progress": progress,

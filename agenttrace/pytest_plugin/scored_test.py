@@ -13,7 +13,7 @@ import pytest
 
 from agenttrace.core.example import Example
 from agenttrace.core.report import EvaluationFailed, EvaluationReport, ScoringResult
-from agenttrace.evaluation.agent_run import Run
+from agenttrace.evaluation.agent_run import Run, described_failure
 from agenttrace.evaluation.assertion import require_passed, warn_of_vacuous_guards
 from agenttrace.evaluation.compare_runs import compare_runs
 from agenttrace.evaluation.requirement import Requirement, parsed_requirements
@@ -23,7 +23,7 @@ from agenttrace.evaluation.trials import MAX_TRIALS, settled_by
 from agenttrace.pytest_plugin.checks import note
 from agenttrace.pytest_plugin.examples import Quarantine, options_of
 from agenttrace.pytest_plugin.suite import named_as, store_named, suite_of
-from agenttrace.scoring.apply import users_traceback
+from agenttrace.scoring.closed_loop import advice_for
 from agenttrace.tracing.capture import Capture, capture
 
 
@@ -91,7 +91,7 @@ class _Trial:
         }
         if self.output is not None:
             fields["actual_output"] = self.output
-        failure = None if self.error is None else users_traceback(self.error)
+        failure = None if self.error is None else described_failure(self.error)
         return Run(example.model_copy(update=fields), trace, failure=failure, ran=True)
 
 
@@ -155,6 +155,9 @@ class _MarkedTest:
         self._last = evaluation
         if error is not None and self.trials == 1:
             self._noted_report()
+            advice = advice_for(error)
+            if advice:
+                error.add_note(advice)
             raise error
 
     def _noted_report(self) -> EvaluationReport:

@@ -10,10 +10,11 @@ import html
 import os
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from agenttrace.core.report import EvaluationReport
 from agenttrace.reports.by_example import ExampleResults, by_example
+from agenttrace.reports.requirements import is_accepted, requirement_lines
 from agenttrace.reports.terminal import interruption_line, not_passed
 from agenttrace.reports.text import plain, safe, safe_line
 
@@ -124,7 +125,7 @@ def _longest_run(text: str) -> int:
 
 
 def _head(report: EvaluationReport) -> str:
-    mark = "✅" if _is_accepted(report) else "❌"
+    mark = "✅" if is_accepted(report) else "❌"
     counts = f"{report.counts['passed']} of {len(report)} passed"
     rest = ", ".join(not_passed(report))
     name = in_line(report.name or "agenttrace", 100)
@@ -132,20 +133,12 @@ def _head(report: EvaluationReport) -> str:
     about = [in_line(report.project), "" if report.model is None else in_line(report.model)]
     about += [f"{report.duration:.1f} s", f"run {in_line(report.run_id[:8])}"]
     lines.append(" · ".join(filter(None, about)))
-    if "requirement" in report.metadata:
-        lines += ["", f"Required: {in_line(str(report.metadata['requirement']), 500)}"]
+    for line in requirement_lines(report):
+        mark, _, text = line.text.partition("required: ")
+        lines += ["", f"{mark}Required: {in_line(text, 500)}"]
     if report.metadata.get("interrupted"):
         lines += ["", f"**{interruption_line(report)}**"]
     return "\n".join(lines) + "\n"
-
-
-def _is_accepted(report: EvaluationReport) -> bool:
-    """Whether all passed, or what was required instead holds (`requirements` of its metadata)."""
-    required = report.metadata.get("requirements")
-    if not isinstance(required, list) or not required:
-        return report.passed
-    holds = all(isinstance(one, Mapping) and one.get("holds") is True for one in required)
-    return holds and not report.counts["errored"]
 
 
 def _example(example: ExampleResults) -> str:

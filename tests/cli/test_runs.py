@@ -250,3 +250,28 @@ def test_a_baseline_that_gets_worse_is_a_warning(agenttrace, tmp_path):
         in agenttrace(*command).err
     )
     assert "warning" not in agenttrace(*command).err
+
+
+def test_a_run_is_named_on_the_command_line_and_found_by_its_name(agenttrace, tmp_path):
+    tests = tmp_path / "tests.yaml"
+    tests.write_text(YAML.format(called="refund"))
+    agenttrace("eval", "run", tests, "--scorer", "ToolOrder", "--name", "nightly")
+    assert "name      nightly" in agenttrace("runs", "show", "nightly").out
+
+
+def test_each_requirement_is_a_line_with_whether_it_is_met_and_the_headline_says_so(agenttrace, tmp_path):
+    tests = tmp_path / "tests.yaml"
+    tests.write_text(YAML.format(called="refund"))
+    lines = ["pass_rate >= 0.5", "mean(Tool Order) >= 0.5", "pass_rate(Tool Order) >= 0.4"]
+    command = ("eval", "run", tests, "--scorer", "ToolOrder", "--md", "x.md")
+    met = agenttrace(*command, *(word for line in lines for word in ("--require", line)))
+    assert met.code == 0
+    assert "✓ TEST RESULTS: 1/2 passed (1 failed); what is required is met" in met.out
+    for line in lines:
+        assert f"✓ required: {line}, got 0.5 (" in met.out
+        assert f"✓ Required: `{line}, got 0.5 (" in (tmp_path / "x.md").read_text()
+    unmet = agenttrace(*command, "--require", "pass_rate >= 0.4", "--require", "mean(Tool Order) >= 0.9")
+    assert unmet.code == 1
+    assert "⚠️  TEST RESULTS: 1/2 passed (1 failed); 1 of 2 requirements not met" in unmet.out
+    assert "✗ required: mean(Tool Order) >= 0.9, got 0.5" in unmet.out
+    assert "✓ required: pass_rate >= 0.4, got 0.5" in unmet.out

@@ -315,3 +315,21 @@ def test_an_expectation_that_says_nothing_is_built_written_and_read_back(said: d
     assert compare(expect([]), trace_of("ab")).value == 0.0
     with pytest.raises(ExpectationError, match="no expected call"):
         parse_expectation([said])
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        ({"path": ["pay"], "match": "in_order"}, "'in_order' is a mode: write mode: in_order"),
+        (
+            {"path": ["pay"], "match": "exact"},
+            "no call of the path has any; for the calls themselves write mode: exact",
+        ),
+        ({"never": ["pay"], "match": "ignore"}, "match='ignore' says how arguments are compared"),
+    ],
+)
+def test_a_way_to_compare_arguments_where_there_is_none_is_an_error_that_says_what_was_meant(data, words):
+    with pytest.raises(ExpectationError) as error:
+        parse_expectation(data)
+    assert words in str(error.value)
+    assert "did you mean" not in str(error.value)
