@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from agenttrace.core.example import Example
+from agenttrace.core.quarantine import Quarantine
 from agenttrace.core.report import EvaluationFailed, EvaluationReport, ScoringResult
 from agenttrace.evaluation.agent_run import Run, described_failure
 from agenttrace.evaluation.assertion import require_passed, warn_of_vacuous_guards
@@ -21,7 +22,7 @@ from agenttrace.evaluation.run import Evaluation
 from agenttrace.evaluation.run_record import record_of_report
 from agenttrace.evaluation.trials import MAX_TRIALS, settled_by
 from agenttrace.pytest_plugin.checks import note
-from agenttrace.pytest_plugin.examples import Quarantine, options_of
+from agenttrace.pytest_plugin.examples import options_of
 from agenttrace.pytest_plugin.suite import named_as, store_named, suite_of
 from agenttrace.scoring.closed_loop import advice_for
 from agenttrace.tracing.capture import Capture, capture
@@ -184,7 +185,7 @@ class _MarkedTest:
             if text:
                 pytest.fail(text, pytrace=False)
             return
-        accepted = f"{self.quarantine.day} ({self.quarantine.owner}: {self.quarantine.why})"
+        accepted = str(self.quarantine)
         if self.quarantine.is_over:
             remedy = text or "the example passes: remove its quarantine"
             pytest.fail(f"the quarantine ended on {accepted}; {remedy}", pytrace=False)

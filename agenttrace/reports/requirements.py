@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from agenttrace.core.report import EvaluationReport
@@ -18,10 +19,17 @@ def requirements_of(report: EvaluationReport) -> list[Mapping[str, Any]]:
 
 
 def is_accepted(report: EvaluationReport) -> bool:
-    """Whether all passed; or what was required instead holds, all was run, and nothing is errored."""
+    """Whether all passed, but for failures that were expected; or what was required instead holds, all was
+    run, and nothing is errored.
+    """
     rows = requirements_of(report)
+    expected = {row.get("position") for row in expected_failures(report)}
+    if expected:
+        report = replace(report, results=tuple(r for r in report if r.success or r.position not in expected))
+    if report.metadata.get("quarantines_over"):
+        return False
     if not rows:
-        return report.passed
+        return report.passed or (bool(expected) and not report.results)
     counts = report.counts
     is_whole = not counts.get("not_run") and not report.metadata.get("interrupted")
     return is_whole and not counts["errored"] and all(row.get("holds") is True for row in rows)
@@ -36,6 +44,21 @@ def requirements_verdict(report: EvaluationReport) -> str:
     return (
         f"; {len(rows) - met} of {len(rows)} requirements not met" if len(rows) > 1 else "; not as required"
     )
+
+
+def expected_failures(report: EvaluationReport) -> list[Mapping[str, Any]]:
+    """The failures that xfail or a quarantine accept, as the metadata have them; empty without any."""
+    rows = report.metadata.get("expected_failures")
+    return [row for row in rows if isinstance(row, Mapping)] if isinstance(rows, list) else []
+
+
+def expectation_lines(report: EvaluationReport) -> Iterator[Line]:
+    """A line for each failure that was expected, and for each quarantine that is over."""
+    for row in expected_failures(report):
+        yield Line(safe_line(f"· expected to fail: {row.get('example')}: {row.get('why')}", LONGEST), "dim")
+    over = report.metadata.get("quarantines_over")
+    for text in over if isinstance(over, list) else ():
+        yield Line(safe_line(f"✗ {text}", LONGEST), "red")
 
 
 def requirement_lines(report: EvaluationReport) -> Iterator[Line]:

@@ -16,7 +16,12 @@ from agenttrace.core.report import EvaluationReport, ScoringResult
 from agenttrace.core.score import Score, mean_values
 from agenttrace.core.text import error_line
 from agenttrace.reports.diff_width import fitted_diff
-from agenttrace.reports.requirements import is_accepted, requirement_lines, requirements_verdict
+from agenttrace.reports.requirements import (
+    expectation_lines,
+    is_accepted,
+    requirement_lines,
+    requirements_verdict,
+)
 from agenttrace.reports.text import Line, broken_line, plain, safe, safe_line, value_text
 from agenttrace.reports.trials import reasons, share_of_trials, times, trials_block, trials_together
 
@@ -299,7 +304,7 @@ def _summary(report: EvaluationReport) -> Iterator[Line]:
         lines.append(
             f"{passed} of {total} runs passed ({trials} trials an example): pass rate {passed / total:.3g}"
         )
-    summary = [*map(Line, lines), *requirement_lines(report)]
+    summary = [*map(Line, lines), *requirement_lines(report), *expectation_lines(report)]
     if report.metadata.get("interrupted"):
         summary.append(Line(interruption_line(report)))
     yield from summary
