@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 
 from agenttrace.cli.baseline_options import BaselineOptions, baseline_options, comparison_with
+from agenttrace.cli.expected_failures import that_count, with_expected_failures, without_skipped
 from agenttrace.cli.limit_options import LimitOptions, limit_options
 from agenttrace.cli.loading import load_function, load_scorer, warn_of_misspelt_tools
 from agenttrace.cli.main import INTERRUPTED
@@ -50,6 +52,7 @@ ERRORED = 2
 @click.option(
     "--project", help="The project that traces and results are filed under. [default: the file's name]"
 )
+@click.option("--name", metavar="NAME", help="What the run is called. [default: the date and time]")
 @click.option(
     "--concurrency", default=1, show_default=True, type=click.IntRange(1), help="Agents run at a time."
 )
@@ -80,6 +83,7 @@ def eval_run(
     scorer_names: tuple[str, ...],
     model: str | None,
     project: str | None,
+    name: str | None,
     concurrency: int,
     timeout: float,
     limits: LimitOptions,
@@ -107,6 +111,7 @@ def eval_run(
                 "function": function,
                 "tracer": tracer,
                 "model": model,
+                "eval_run_name": name,
                 "concurrency": concurrency,
                 "timeout": timeout,
                 "progress": progress,
@@ -131,7 +136,7 @@ def _loaded(
     """The examples of a file, those to run, the scorers and the agent by their names, checked as far as
     they can be."""
     everything = examples_in(file)
-    examples = selection.of(everything)
+    examples = without_skipped(selection.of(everything))
     scorers = [load_scorer(name) for name in scorer_names]
     if not scorers and not any(example.scorers for example in examples):
         raise click.UsageError("there are no scorers; give --scorer NAME, or scorers: in FILE")
@@ -143,8 +148,14 @@ def _loaded(
 def _verdict(
     report: EvaluationReport, requirements: Sequence[Requirement], before: RunRecord | None
 ) -> tuple[EvaluationReport, int]:
-    """The report with what was required, and the exit code."""
+    """The report with what was required and which failures were expected, and the exit code."""
+    report = with_expected_failures(report)
+    counted = that_count(report)
+    code = FAILED if "quarantines_over" in report.metadata else 0
+    if not counted.results:
+        return report, code
     try:
-        return require_passed(report, requirements, before), 0
+        counted = require_passed(counted, requirements, before)
     except EvaluationFailed as failed:
-        return failed.report, ERRORED if failed.errored else FAILED
+        counted, code = failed.report, ERRORED if failed.errored else FAILED
+    return replace(counted, results=report.results), code

@@ -14,6 +14,7 @@ from agenttrace.core.example import Example
 from agenttrace.core.jsonable import jsonable
 from agenttrace.core.trace import Trace
 from agenttrace.scoring.apply import copied_input, users_traceback
+from agenttrace.scoring.closed_loop import advice_for
 from agenttrace.scoring.isolation import Call, Isolation, Outcome, Refused, Steps
 from agenttrace.tracing.context import open_calls_in
 
@@ -97,7 +98,13 @@ def _failure(
         return "\n".join([*lines, advice] if advice else lines)
     if outcome.error is None:
         return None
-    return users_traceback(outcome.error)
+    return described_failure(outcome.error)
+
+
+def described_failure(error: BaseException) -> str:
+    """The traceback of what an agent raised; before it what to do, where that is known."""
+    advice = advice_for(error)
+    return f"{advice}\n{users_traceback(error)}" if advice else users_traceback(error)
 
 
 def _recorded(output: Any) -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 from agenttrace.core.errors import ConfigError, did_you_mean
 from agenttrace.core.report import EvaluationReport, ScoringResult
 from agenttrace.evaluation.measures import Measured, mean_of, pass_power, pass_rate, worst_pass_rate
+from agenttrace.reports.requirements import requirement_text
 
 ROUNDING = 1e-9
 """A measure this near to a bound is the bound: 0.7 is no sum of binary fractions."""
@@ -144,12 +145,7 @@ class Verdict:
         }
 
     def __str__(self) -> str:
-        low, high = self.measured.interval
-        doubt = ": too few trials to tell" if self.unsure else ""
-        return (
-            f"{self.requirement.text}, got {self.measured.value:.3g} ({self.measured.counts}; "
-            f"95 % interval {low:.2f} to {high:.2f}{doubt})"
-        )
+        return requirement_text(self.to_dict())
 
 
 Require = str | Requirement | Sequence[str | Requirement] | None

@@ -192,6 +192,8 @@ def check_options(mode: Mode, match: ArgumentMode) -> None:
 def _unknown(word: str, value: object, choices: Sequence[str]) -> str:
     text = str(value)
     hint = _WORDS_OF_OTHER_LIBRARIES.get(text, "") if choices is MODES else ""
+    if choices is ARGUMENT_MODES and text in MODES:
+        hint = f"; {text!r} is a mode: write mode: {text}"
     return f"{word} is one of {', '.join(choices)}, got {value!r}{hint or did_you_mean(text, choices)}"
 
 
@@ -249,6 +251,12 @@ def _check_words(expectation: Expectation) -> None:
         raise ExpectationError(f"no_repeats is true or false, got {expectation.no_repeats!r}")
     if expectation.mode is not None and expectation.path is None:
         raise ExpectationError(f"mode={expectation.mode!r} says how a path is compared, and there is no path")
+    if expectation.match is not None and all(call.arguments is ANY for call in expectation.calls):
+        also = f"; for the calls themselves write mode: {expectation.match}"
+        raise ExpectationError(
+            f"match={expectation.match!r} says how arguments are compared, and no call of the path has any"
+            f"{also if expectation.match in MODES else ''}"
+        )
 
 
 def _check_numbers(expectation: Expectation) -> None:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +11,7 @@ import pytest
 from agenttrace.core.errors import AgentTraceError, ConfigError, did_you_mean
 from agenttrace.core.example import Example
 from agenttrace.core.numbers import is_whole
+from agenttrace.core.quarantine import Quarantine
 from agenttrace.evaluation.assertion import checked_requirements, examples_in
 from agenttrace.evaluation.example_scorers import suite_scorers
 from agenttrace.evaluation.run import checked_examples
@@ -21,39 +19,6 @@ from agenttrace.evaluation.trials import MAX_TRIALS
 from agenttrace.pytest_plugin import EXAMPLE, MARKER
 
 OPTIONS = ("examples", "scorers", "tracer", "model", "trials", "max_trials", "require")
-_QUARANTINE = re.compile(
-    r"\s*(?P<owner>[^:]+?)\s+until\s+(?P<day>\d{4}-\d{2}-\d{2})\s*:\s*(?P<why>.*\S)\s*", re.S
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Quarantine:
-    """A failure that is known and accepted until a day: whose it is, and why."""
-
-    owner: str
-    day: date
-    why: str
-
-    @classmethod
-    def parse(cls, text: str) -> Quarantine:
-        """Read ``OWNER until YYYY-MM-DD: WHY``.
-
-        Raises:
-            ConfigError: no owner, no date, no reason.
-        """
-        match = _QUARANTINE.fullmatch(text)
-        try:
-            day = date.fromisoformat(match["day"]) if match else None
-        except ValueError:
-            day = None
-        if match is None or day is None:
-            raise ConfigError(f"quarantine is written 'OWNER until YYYY-MM-DD: WHY', got {text!r}")
-        return cls(match["owner"], day, match["why"])
-
-    @property
-    def is_over(self) -> bool:
-        """Whether its last day has passed."""
-        return date.today() > self.day
 
 
 def options_of(item: pytest.Item | pytest.Function) -> dict[str, Any]:

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from agenttrace.core.example import Example
+from agenttrace.core.quarantine import Quarantine
 from agenttrace.core.report import EvaluationFailed, EvaluationReport, ScoringResult
-from agenttrace.evaluation.agent_run import Run
+from agenttrace.evaluation.agent_run import Run, described_failure
 from agenttrace.evaluation.assertion import require_passed, warn_of_vacuous_guards
 from agenttrace.evaluation.compare_runs import compare_runs
 from agenttrace.evaluation.requirement import Requirement, parsed_requirements
@@ -21,9 +22,9 @@ from agenttrace.evaluation.run import Evaluation
 from agenttrace.evaluation.run_record import record_of_report
 from agenttrace.evaluation.trials import MAX_TRIALS, settled_by
 from agenttrace.pytest_plugin.checks import note
-from agenttrace.pytest_plugin.examples import Quarantine, options_of
+from agenttrace.pytest_plugin.examples import options_of
 from agenttrace.pytest_plugin.suite import named_as, store_named, suite_of
-from agenttrace.scoring.apply import users_traceback
+from agenttrace.scoring.closed_loop import advice_for
 from agenttrace.scoring.redacted import redacted_report
 from agenttrace.tracing.capture import Capture, capture
 from agenttrace.tracing.redaction import Redaction
@@ -93,7 +94,7 @@ class _Trial:
         }
         if self.output is not None:
             fields["actual_output"] = self.output
-        failure = None if self.error is None else users_traceback(self.error)
+        failure = None if self.error is None else described_failure(self.error)
         return Run(example.model_copy(update=fields), trace, failure=failure, ran=True)
 
 
@@ -156,6 +157,8 @@ class _MarkedTest:
         self.results.extend(report.results)
         self._last = evaluation
         self._raised = error if self.trials == 1 else None
+        if self._raised is not None and (advice := advice_for(self._raised)):
+            self._raised.add_note(advice)
 
     def _noted_report(self, evaluation: Evaluation) -> EvaluationReport:
         """The report of all trials, noted for JUnit and for the run of all tests."""
@@ -186,7 +189,7 @@ class _MarkedTest:
             if text:
                 pytest.fail(text, pytrace=False)
             return
-        accepted = f"{self.quarantine.day} ({self.quarantine.owner}: {self.quarantine.why})"
+        accepted = str(self.quarantine)
         if self.quarantine.is_over:
             remedy = text or "the example passes: remove its quarantine"
             pytest.fail(f"the quarantine ended on {accepted}; {remedy}", pytrace=False)

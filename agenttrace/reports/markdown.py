@@ -10,11 +10,12 @@ import html
 import os
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from agenttrace.core.report import EvaluationReport
 from agenttrace.reports.by_example import ExampleResults, by_example
 from agenttrace.reports.first_line import not_passed
+from agenttrace.reports.requirements import is_accepted, requirement_lines
 from agenttrace.reports.terminal import interruption_line
 from agenttrace.reports.text import plain, safe, safe_line
 
@@ -129,7 +130,7 @@ def _longest_run(text: str) -> int:
 
 
 def _head(report: EvaluationReport) -> str:
-    mark = "✅" if _is_accepted(report) else "❌"
+    mark = "✅" if is_accepted(report) else "❌"
     counts = f"{report.counts['passed']} of {len(report)} passed"
     rest = ", ".join(not_passed(report))
     name = in_line(report.name or "agenttrace", 100)
@@ -139,8 +140,9 @@ def _head(report: EvaluationReport) -> str:
     lines.append(" · ".join(filter(None, about)))
     if len(report) > 1:
         lines += ["", " · ".join(in_line(f"{name} {rate}") for name, rate in _rates(report))]
-    if "requirement" in report.metadata:
-        lines += ["", f"Required: {in_line(str(report.metadata['requirement']), 500)}"]
+    for line in requirement_lines(report):
+        mark, _, text = line.text.partition("required: ")
+        lines += ["", f"{mark}Required: {in_line(text, 500)}"]
     if report.metadata.get("interrupted"):
         lines += ["", f"**{interruption_line(report)}**"]
     return "\n".join(lines) + "\n"
@@ -148,15 +150,6 @@ def _head(report: EvaluationReport) -> str:
 
 def _rates(report: EvaluationReport) -> list[tuple[str, str]]:
     return list(report.summary().rates.items())[:_ROWS]
-
-
-def _is_accepted(report: EvaluationReport) -> bool:
-    """Whether all passed, or what was required instead holds (`requirements` of its metadata)."""
-    required = report.metadata.get("requirements")
-    if not isinstance(required, list) or not required:
-        return report.passed
-    holds = all(isinstance(one, Mapping) and one.get("holds") is True for one in required)
-    return holds and not report.counts["errored"]
 
 
 def _example(example: ExampleResults) -> str:

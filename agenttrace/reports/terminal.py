@@ -16,6 +16,12 @@ from agenttrace.core.score import Score, mean_values
 from agenttrace.core.text import error_line
 from agenttrace.reports.diff_width import fitted_diff
 from agenttrace.reports.first_line import FAILURE_WIDTH, label, not_passed, why
+from agenttrace.reports.requirements import (
+    expectation_lines,
+    is_accepted,
+    requirement_lines,
+    requirements_verdict,
+)
 from agenttrace.reports.text import Line, broken_line, plain, safe, safe_line, value_text
 from agenttrace.reports.trials import (
     says_why,
@@ -78,7 +84,8 @@ def _headline(report: EvaluationReport) -> Line:
     counts = report.counts
     rest = ", ".join(not_passed(report))
     text = f"TEST RESULTS: {counts['passed']}/{len(report)} passed" + (f" ({rest})" if rest else "")
-    return Line(f"✓ {text}", "bold green") if report.passed else Line(f"⚠️  {text}", "bold red")
+    text += requirements_verdict(report)
+    return Line(f"✓ {text}", "bold green") if is_accepted(report) else Line(f"⚠️  {text}", "bold red")
 
 
 def _results(report: EvaluationReport, width: int | None) -> Iterator[Line]:
@@ -311,13 +318,11 @@ def _summary(report: EvaluationReport) -> Iterator[Line]:
         lines.append(
             f"{passed} of {total} runs passed ({trials} trials an example): pass rate {passed / total:.3g}"
         )
-    if "requirement" in report.metadata:
-        lines.append(f"required: {safe_line(str(report.metadata['requirement']))}")
+    summary = [*map(Line, lines), *requirement_lines(report), *expectation_lines(report)]
     if report.metadata.get("interrupted"):
-        lines.append(interruption_line(report))
-    for line in lines:
-        yield Line(line)
-    if lines:
+        summary.append(Line(interruption_line(report)))
+    yield from summary
+    if summary:
         yield Line("")
 
 

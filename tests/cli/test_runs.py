@@ -324,3 +324,66 @@ def test_a_store_without_traces_of_a_name_is_not_called_empty(agenttrace, store,
     listed = agenttrace("traces", "list", *options)
     assert words in listed.err
     assert "decorate" not in listed.err
+
+
+def test_a_run_is_named_on_the_command_line_and_found_by_its_name(agenttrace, tmp_path):
+    tests = tmp_path / "tests.yaml"
+    tests.write_text(YAML.format(called="refund"))
+    agenttrace("eval", "run", tests, "--scorer", "ToolOrder", "--name", "nightly")
+    assert "name      nightly" in agenttrace("runs", "show", "nightly").out
+
+
+def test_each_requirement_is_a_line_with_whether_it_is_met_and_the_headline_says_so(agenttrace, tmp_path):
+    tests = tmp_path / "tests.yaml"
+    tests.write_text(YAML.format(called="refund"))
+    lines = ["pass_rate >= 0.5", "mean(Tool Order) >= 0.5", "pass_rate(Tool Order) >= 0.4"]
+    command = ("eval", "run", tests, "--scorer", "ToolOrder", "--md", "x.md")
+    met = agenttrace(*command, *(word for line in lines for word in ("--require", line)))
+    assert met.code == 0
+    assert "✓ TEST RESULTS: 1/2 passed (1 failed); what is required is met" in met.out
+    for line in lines:
+        assert f"✓ required: {line}, got 0.5 (" in met.out
+        assert f"✓ Required: `{line}, got 0.5 (" in (tmp_path / "x.md").read_text()
+    unmet = agenttrace(*command, "--require", "pass_rate >= 0.4", "--require", "mean(Tool Order) >= 0.9")
+    assert unmet.code == 1
+    assert "⚠️  TEST RESULTS: 1/2 passed (1 failed); 1 of 2 requirements not met" in unmet.out
+    assert "✗ required: mean(Tool Order) >= 0.9, got 0.5" in unmet.out
+    assert "✓ required: pass_rate >= 0.4, got 0.5" in unmet.out
+
+
+ACCEPTED = """examples:
+- {{name: known, {field}, expected_tools: [pay], tools_called: [{called}]}}
+- {{name: fine, expected_tools: [pay], tools_called: [pay]}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("field", "called", "code", "words"),
+    [
+        ("xfail: the tool rounds", "no", 0, "· expected to fail: known: xfail: the tool rounds"),
+        ("xfail: the tool rounds", "pay", 0, "✓ TEST RESULTS: 2/2"),
+        (
+            'quarantine: "ops until 2999-01-15: rounds"',
+            "no",
+            0,
+            "in quarantine until 2999-01-15 (ops: rounds)",
+        ),
+        ('quarantine: "ops until 2001-01-15: rounds"', "no", 1, "the quarantine ended on 2001-01-15"),
+        ('quarantine: "ops until 2001-01-15: rounds"', "pay", 1, "it passes: remove its quarantine"),
+        ("skip: too slow", "no", 0, "✓ TEST RESULTS: 1/1 passed"),
+    ],
+)
+def test_eval_run_does_what_examples_say_of_their_failures(agenttrace, tmp_path, field, called, code, words):
+    (tmp_path / "t.yaml").write_text(ACCEPTED.format(field=field, called=called))
+    ran = agenttrace("eval", "run", "t.yaml", "--scorer", "ToolOrder")
+    assert ran.code == code
+    assert words in ran.out
+    assert ("✓ TEST RESULTS" in ran.out) == (code == 0)
+    assert ran.err == ("skipped: known: too slow\n" if "skip" in field else "")
+
+
+def test_a_quarantine_that_cannot_be_read_is_an_error_before_any_agent_runs(agenttrace, tmp_path):
+    (tmp_path / "t.yaml").write_text(ACCEPTED.format(field="quarantine: flaky", called="pay"))
+    ran = agenttrace("eval", "run", "t.yaml", "--scorer", "ToolOrder")
+    assert ran.code == 2
+    assert "t.yaml:2: quarantine is written 'OWNER until YYYY-MM-DD: WHY', got 'flaky'" in ran.err

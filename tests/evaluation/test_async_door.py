@@ -16,6 +16,7 @@ from agenttrace import (
     run_evaluation_async,
 )
 from agenttrace.core.score import Score
+from agenttrace.core.text import error_line
 from agenttrace.scorers import ExactMatchScorer, ToolOrderScorer
 
 EXAMPLES = [Example(input=str(n), expected_output=str(n), expected_tools=["find"]) for n in range(3)]
@@ -244,6 +245,20 @@ class TestFromPlainCode:
             "agent did not return within its timeout of 0.1 s; in slow_tool; test_async_door.py:"
         )
         assert first.endswith(" in slow_tool")
+
+    def test_says_what_to_do_about_a_client_of_a_closed_loop(self):
+        def agent(text):
+            try:
+                raise RuntimeError("Event loop is closed")
+            except RuntimeError as error:
+                raise ConnectionError("Connection error.") from error
+
+        (result,) = run_evaluation(EXAMPLES[:1], [ExactMatchScorer()], function=agent)
+        assert result.error.startswith("A client or a connection is bound to the event loop")
+        assert 'loop_scope="session"' in result.error.splitlines()[0]
+        assert error_line(result.error) == "ConnectionError: Connection error."
+        (result,) = run_evaluation(EXAMPLES[:1], [ExactMatchScorer()], function=lambda text: 1 / 0)
+        assert result.error.startswith("Traceback")
 
     def test_shows_the_users_lines_and_the_innermost_of_libraries_and_the_open_request(self, tmp_path):
         library = tmp_path / "site-packages" / "client.py"

@@ -333,3 +333,21 @@ def test_an_unknown_key_is_told_before_the_call_which_may_be_long():
     assert str(raised.value) == "unknown key 'knid' in the expected tool 'refund'; did you mean 'kind'?"
     with pytest.raises(ExpectationError, match=r"in the expected tool .refund.; known: action"):
         parse_expectation([{"name": "refund", "flavour": 1}])
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        ({"path": ["pay"], "match": "in_order"}, "'in_order' is a mode: write mode: in_order"),
+        (
+            {"path": ["pay"], "match": "exact"},
+            "no call of the path has any; for the calls themselves write mode: exact",
+        ),
+        ({"never": ["pay"], "match": "ignore"}, "match='ignore' says how arguments are compared"),
+    ],
+)
+def test_a_way_to_compare_arguments_where_there_is_none_is_an_error_that_says_what_was_meant(data, words):
+    with pytest.raises(ExpectationError) as error:
+        parse_expectation(data)
+    assert words in str(error.value)
+    assert "did you mean" not in str(error.value)
