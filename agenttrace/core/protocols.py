@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast, runtime_checkabl
 
 from agenttrace.core.batch import Batch, Destination, Refusal, ScoreRow, Unsent, UnsentCounts
 from agenttrace.core.summary import RunSummary, TraceSummary
+from agenttrace.core.watch import KeepsWatch
 
 if TYPE_CHECKING:
     from agenttrace.core.example import Example
@@ -217,6 +218,14 @@ class GetsReady(Protocol):
         ...
 
 
+class EndsWriting(Protocol):
+    """Optional hook of a store: it is told that this process writes no more."""
+
+    def end(self) -> None:
+        """Told once all spans are stored. Quick; what it raises is logged."""
+        ...
+
+
 class BeginsAnew(Protocol):
     """Optional hook of a `SpanSink`, part of every `Store`: it is told of forks."""
 
@@ -412,6 +421,8 @@ OPTIONAL_HOOKS: Mapping[type, str] = {
     HasPath: "path",
     TellsHealth: "health",
     KeepsUnsent: "unsent",
+    EndsWriting: "end",
+    KeepsWatch: "first_tellings",
     Named: "name",
     Identified: "identity",
     FencesAlike: "fence_secret",
@@ -450,6 +461,7 @@ __all__ = [
     "ChecksExamples",
     "ChecksModel",
     "Destination",
+    "EndsWriting",
     "Exporter",
     "FencesAlike",
     "Gates",
@@ -459,6 +471,7 @@ __all__ = [
     "Identified",
     "KeepsReplies",
     "KeepsUnsent",
+    "KeepsWatch",
     "Named",
     "Refusal",
     "RunSummary",

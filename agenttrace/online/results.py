@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import copy_context
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from agenttrace.core.batch import ScoreRow
 from agenttrace.core.protocols import TakesScores, optional
@@ -17,6 +17,10 @@ from agenttrace.online.request import Request
 from agenttrace.process.said_once import SaidOnce
 from agenttrace.process.threads import no_thread_at_the_end
 from agenttrace.scoring.isolation import Call, Interrupted, Isolation, Outcome, carried
+from agenttrace.scoring.redacted import judged_fields
+
+if TYPE_CHECKING:
+    from agenttrace.core.example import Example
 
 CALL_SECONDS = 10.0
 """How long a callback or an alert may take."""
@@ -40,12 +44,16 @@ class _Finished:
 
     request: Request
     scores: tuple[Score, ...]
+    judged: Mapping[str, Any]
+    """The judged fields, redacted: the example itself is forgotten once it is scored."""
     tries: int = 0
 
     @property
     def rows(self) -> list[ScoreRow]:
         trace_id, span_id = self.request.trace_id, self.request.span_id
-        return [] if trace_id is None else [ScoreRow(trace_id, span_id, score) for score in self.scores]
+        if trace_id is None:
+            return []
+        return [ScoreRow(trace_id, span_id, replace(score, example=self.judged)) for score in self.scores]
 
 
 class Results:
@@ -63,6 +71,7 @@ class Results:
     ) -> None:
         self._store = backlog.store
         self._write_rows = write_scores
+        self._redaction = backlog.redaction
         self._redacted = backlog.redaction.score
         self._project = backlog.project
         self._exporters = [hook for one in exporters if (hook := optional(one, TakesScores)) is not None]
@@ -81,9 +90,18 @@ class Results:
         """True while there is anything to write."""
         return bool(self._finished or self._keys_to_drop)
 
-    def add(self, request: Request, scores: tuple[Score, ...]) -> None:
-        """Take the scores of one evaluation."""
-        self._finished.append(_Finished(request, scores))
+    def add(self, request: Request, scores: tuple[Score, ...], example: Example | None) -> None:
+        """Take the scores of one evaluation, of an example that is None where it could not be made."""
+        self._finished.append(_Finished(request, scores, self._judged(request, example)))
+
+    def _judged(self, request: Request, example: Example | None) -> Mapping[str, Any]:
+        if example is None or request.trace_id is None:
+            return {}
+        try:
+            return judged_fields(example, self._redaction)
+        except Exception as error:  # choke-point: the scores are kept without it
+            self._warnings.warn("example", "online evaluation: example", error)
+            return {}
 
     def forget(self, request: Request) -> None:
         """Delete a request that is no longer pending from the store, with the next writing."""

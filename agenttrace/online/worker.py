@@ -149,6 +149,7 @@ class OnlineWorker:
 
     async def _evaluate(self, request: Request) -> None:
         timeout = request.timeout or self._timeout
+        example = None
         try:
             example = request.example()
             trace = await self._trace(request, example)
@@ -162,7 +163,7 @@ class OnlineWorker:
                 self._postpone(request)
                 return
             scores = [Score.errored(scorer.name, scorer.threshold, error) for scorer in request.scorers]
-        self._results.add(request, tuple(scores))
+        self._results.add(request, tuple(scores), example)
 
     def _postpone(self, request: Request) -> None:
         """Wait for a thread that is in use, since a process that ends starts no more of them.

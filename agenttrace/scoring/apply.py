@@ -23,6 +23,7 @@ from agenttrace.core.trace import Trace
 from agenttrace.scoring.checks import gates, unfit_field
 from agenttrace.scoring.hanging import is_ours
 from agenttrace.scoring.isolation import Call, Isolation, Outcome, Steps
+from agenttrace.scoring.scorer_options import options_of
 
 OUTCOMES = ("passed", "failed", "skipped", "errored")
 
@@ -38,7 +39,8 @@ def apply_scorer(
     outcome = yield from _scored(scorer, example, trace, isolation, timeout)
     if outcome.blocked_by_other:  # not this scorer's fault, and scorers are pure: once more
         outcome = yield from _scored(scorer, example, trace, isolation, timeout)
-    score = _score_of(scorer, example, outcome, timeout).with_duration(outcome.duration)
+    score = _score_of(scorer, example, outcome, timeout)
+    score = replace(score, duration=outcome.duration, options=options_of(scorer))
     return score if gates(scorer) else score.informing()
 
 

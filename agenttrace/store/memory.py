@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 import time
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import repeat
-from typing import Any
+from typing import Any, TypeVar
 
+from agenttrace.core.annotation import Annotation
 from agenttrace.core.batch import Batch, Destination, Refusal, ScoreRow, Unsent, UnsentCounts
-from agenttrace.core.protocols import KeepsUnsent, Store
+from agenttrace.core.failure import Failure, Fingerprint, State
+from agenttrace.core.protocols import KeepsUnsent, KeepsWatch, Store
 from agenttrace.core.report import EvaluationReport
 from agenttrace.core.score import Score
 from agenttrace.core.span import Span
 from agenttrace.core.summary import RunSummary, TraceSummary
 from agenttrace.core.tool import ToolDefinition
 from agenttrace.core.trace import Trace
+from agenttrace.core.watch import ScoreCounts, TraceCounts, WriterState
+from agenttrace.matching.spending import spent_cost
+from agenttrace.store import counts, failures
+from agenttrace.store.annotations import read_annotations
 from agenttrace.store.health import StoreHealth
 from agenttrace.store.queries import id_prefix, only_match
 from agenttrace.store.rows import dataset_text, dataset_value
 from agenttrace.store.unsent_in_memory import UnsentInMemory
+from agenttrace.store.watch_in_memory import WatchInMemory
+
+T = TypeVar("T")
 
 DEFAULT_BYTES = 64 * 1024 * 1024
 _MOST_SCORES = 100_000
@@ -29,7 +39,7 @@ _SCORE_BYTES = 600
 _ID_DIGITS = 32
 
 
-class MemoryStore(Store, KeepsUnsent):
+class MemoryStore(Store, KeepsUnsent, KeepsWatch):
     """Keeps spans, scores, runs and datasets in memory, up to about `max_bytes` of spans.
 
     Beyond that the oldest traces go (of a single trace that is larger, its oldest spans), counted as
@@ -51,6 +61,7 @@ class MemoryStore(Store, KeepsUnsent):
         self._datasets: dict[tuple[str, str], list[str]] = {}
         self._tools: dict[str, dict[str, ToolDefinition]] = {}
         self._pending: dict[str, tuple[str, dict[str, Any]]] = {}
+        self._watch = WatchInMemory()
         self._written = 0
         self._dropped = 0
 
@@ -59,6 +70,8 @@ class MemoryStore(Store, KeepsUnsent):
             sizes = [self._keep(span) for span in batch.spans]
             self._written += len(sizes)
             self._scores += batch.scores
+            self._watch.note(batch.scores, self._project_of)
+            self._watch.annotate(batch.annotations)
             for project, tools in batch.tools.items():
                 self._tools.setdefault(project, {}).update((tool.name, tool) for tool in tools)
             for destination in batch.send_to:
@@ -123,6 +136,7 @@ class MemoryStore(Store, KeepsUnsent):
         what is to be sent is the parent's to send."""
         self._lock = threading.Lock()
         self._unsent = UnsentInMemory()
+        self._watch = WatchInMemory()
 
     def unsent(self, destination: Destination, *, most: int, max_bytes: int) -> Unsent | None:
         with self._lock:
@@ -156,6 +170,50 @@ class MemoryStore(Store, KeepsUnsent):
         """Keep a run under the id that the caller chose."""
         with self._lock:
             self._reports[run_id] = report
+            self._watch.note_report(run_id, report)
+
+    def _project_of(self, trace_id: str | None) -> str:
+        trace = None if trace_id is None else self._traces.get(int(trace_id, 16))
+        return next(iter(trace.values())).project if trace else ""
+
+    def failures(
+        self, *, project: str | None = None, state: State | None = None, limit: int = 100
+    ) -> list[Failure]:
+        return self._asked(lambda db: failures.failures(db, project=project, state=state, limit=limit))
+
+    def set_failure_state(
+        self, fingerprint: str, state: State, *, fixed_in: str | None = None, project: str | None = None
+    ) -> Failure:
+        return self._asked(lambda db: failures.set_state(db, fingerprint, project, state, fixed_in))
+
+    def first_tellings(self, project: str, fingerprints: Sequence[Fingerprint]) -> dict[str, str]:
+        return self._asked(lambda db: failures.first_tellings(db, project, fingerprints))
+
+    def annotations(
+        self, *, trace_id: str | None = None, project: str | None = None, limit: int = 1_000
+    ) -> list[Annotation]:
+        return self._asked(lambda db: read_annotations(db, trace_id=trace_id, project=project, limit=limit))
+
+    def score_counts(self, *, since_ns: int = 0, project: str | None = None) -> list[ScoreCounts]:
+        return self._asked(lambda db: counts.score_counts(db, since_ns=since_ns, project=project))
+
+    def trace_counts(self, *, since_ns: int = 0, project: str | None = None) -> list[TraceCounts]:
+        with self._lock:
+            traces = [Trace(spans.values()) for spans in self._traces.values()]
+        projects: dict[str, list[float]] = {}
+        for trace in traces:
+            of_project = trace.spans[0].project
+            if trace.spans[0].start_ns >= since_ns and project in (None, of_project):
+                projects.setdefault(of_project, []).append(spent_cost(trace) or 0.0)
+        return [TraceCounts(project=p, traces=len(c), cost=sum(c)) for p, c in sorted(projects.items())]
+
+    def writers(self) -> list[WriterState]:
+        """None: there is no file that several processes could share."""
+        return []
+
+    def _asked(self, query: Callable[[sqlite3.Connection], T]) -> T:
+        with self._lock:
+            return self._watch.ask(query)
 
     def save_pending_evaluations(self, project: str, requests: Sequence[Mapping[str, Any]]) -> None:
         with self._lock:
@@ -283,7 +341,7 @@ class MemoryStore(Store, KeepsUnsent):
                 groups.setdefault(send_to.get(id(row), ()), ([], []))[1].append(row)
             tools = {project: list(tools.values()) for project, tools in self._tools.items()}
         return [
-            Batch(tools=tools),
+            Batch(tools=tools, annotations=self.annotations(limit=_MOST_SCORES)),
             *(Batch(spans, scores, send_to=where) for where, (spans, scores) in groups.items()),
         ]
 

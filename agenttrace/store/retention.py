@@ -7,6 +7,7 @@ import time
 from collections.abc import Sequence
 
 from agenttrace.core.jsonable import to_json
+from agenttrace.store.failures import forget_cases
 from agenttrace.store.queries import find_trace
 from agenttrace.store.span_table import tables_of_spans
 from agenttrace.store.to_send import give_up_oldest
@@ -45,6 +46,7 @@ def delete_trace(db: sqlite3.Connection, number: int, trace_id: str, tables: Seq
         db.execute(f"DELETE FROM {table} WHERE trace = ?", (number,))  # noqa: S608 - names of ours
     db.execute("DELETE FROM scores WHERE trace_id = ? AND run_id IS NULL", (trace_id,))
     db.execute("DELETE FROM traces WHERE id = ?", (number,))
+    forget_cases(db, trace_id=trace_id)
 
 
 def delete_by_id(db: sqlite3.Connection, trace_id: str) -> bool:
@@ -59,6 +61,7 @@ def delete_run(db: sqlite3.Connection, run_id: str) -> bool:
     """Delete a run with its results and their scores; returns True if there was one."""
     for table in ("scores", "results"):
         db.execute(f"DELETE FROM {table} WHERE run_id = ?", (run_id,))  # noqa: S608 - names of ours
+    forget_cases(db, run_id=run_id)
     return db.execute("DELETE FROM runs WHERE run_id = ?", (run_id,)).rowcount > 0
 
 

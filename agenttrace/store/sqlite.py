@@ -11,16 +11,20 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
 
+from agenttrace.core.annotation import Annotation
 from agenttrace.core.batch import Batch, Destination, Refusal, ScoreRow, Unsent, UnsentCounts
 from agenttrace.core.errors import ExportError, StoreError
-from agenttrace.core.protocols import KeepsUnsent, Store
+from agenttrace.core.failure import Failure, Fingerprint, State
+from agenttrace.core.protocols import KeepsUnsent, KeepsWatch, Store
 from agenttrace.core.report import EvaluationReport
 from agenttrace.core.score import Score
 from agenttrace.core.span import Span
 from agenttrace.core.summary import RunSummary, TraceSummary
 from agenttrace.core.trace import Trace
+from agenttrace.core.watch import ScoreCounts, TraceCounts, WriterState
 from agenttrace.process.fork_and_exit import at_fork
-from agenttrace.store import queries, to_send
+from agenttrace.store import counts, failures, queries, to_send
+from agenttrace.store.annotations import insert_annotations, read_annotations
 from agenttrace.store.connection import read
 from agenttrace.store.evaluation_writes import (
     claim_pending,
@@ -38,6 +42,7 @@ from agenttrace.store.retention import DEFAULT_BYTES, delete_by_id, delete_run, 
 from agenttrace.store.rows import dataset_text, dataset_value
 from agenttrace.store.span_writes import FunctionIds, insert_tools, keep_spans
 from agenttrace.store.writer import Action, Unavailable, Writer
+from agenttrace.store.writer_notes import WriterNotes, writers
 
 T = TypeVar("T")
 
@@ -49,7 +54,7 @@ _READY_TIMEOUT = 0.2
 """Seconds that opening ahead of time waits for other processes: the first write may wait longer."""
 
 
-class SQLiteStore(Store, KeepsUnsent):
+class SQLiteStore(Store, KeepsUnsent, KeepsWatch):
     """Keeps everything in one SQLite file, which any number of processes may share.
 
     Making one opens nothing; the file is made at the first write. `export` raises only while other processes
@@ -76,6 +81,7 @@ class SQLiteStore(Store, KeepsUnsent):
         self._health = StoreHealth(path=self.path)
         self._writer = Writer(self.path, self.busy_timeout, self._health)
         self._fallback = MemoryFallback(self._health)
+        self._notes = WriterNotes()
 
     @contextmanager
     def _exclusively(self) -> Iterator[None]:
@@ -146,11 +152,14 @@ class SQLiteStore(Store, KeepsUnsent):
                 quarantined += keep_spans(db, functions, batch.spans, batch.send_to)
                 if batch.scores:
                     keep_scores(db, batch.scores, batch.send_to)
+                insert_annotations(db, batch.annotations)
                 for project, tools in batch.tools.items():
                     insert_tools(db, project, tools)
             for write in rest:
                 write(db)
             self._health.retired_traces += retire(db, self.max_bytes)
+            if self._notes.due(batches[-1].recorder):
+                self._notes.note(db, self._health)
             return quarantined
 
         spans = sum(len(batch.spans) for batch in batches)
@@ -258,6 +267,51 @@ class SQLiteStore(Store, KeepsUnsent):
         self._fallback.memory.release(name, holder)
         self._must_write(lambda db, _: to_send.release(db, name, holder), in_memory=lambda: None)
 
+    def failures(
+        self, *, project: str | None = None, state: State | None = None, limit: int = 100
+    ) -> list[Failure]:
+        return self._read(lambda db: failures.failures(db, project=project, state=state, limit=limit), [])
+
+    def set_failure_state(
+        self, fingerprint: str, state: State, *, fixed_in: str | None = None, project: str | None = None
+    ) -> Failure:
+        return self._must_write(lambda db, _: failures.set_state(db, fingerprint, project, state, fixed_in))
+
+    def first_tellings(self, project: str, fingerprints: Sequence[Fingerprint]) -> dict[str, str]:
+        return self._must_write(
+            lambda db, _: failures.first_tellings(db, project, fingerprints),
+            in_memory=lambda: self._fallback.memory.first_tellings(project, fingerprints),
+        )
+
+    def annotations(
+        self, *, trace_id: str | None = None, project: str | None = None, limit: int = 1_000
+    ) -> list[Annotation]:
+        waiting = self._fallback.memory.annotations(trace_id=trace_id, project=project, limit=limit)
+        nothing: list[Annotation] = []
+        in_file = self._read(
+            lambda db: read_annotations(db, trace_id=trace_id, project=project, limit=limit), nothing
+        )
+        return (waiting + in_file)[: max(limit, 0)]
+
+    def score_counts(self, *, since_ns: int = 0, project: str | None = None) -> list[ScoreCounts]:
+        return self._read(lambda db: counts.score_counts(db, since_ns=since_ns, project=project), [])
+
+    def trace_counts(self, *, since_ns: int = 0, project: str | None = None) -> list[TraceCounts]:
+        return self._read(lambda db: counts.trace_counts(db, since_ns=since_ns, project=project), [])
+
+    def writers(self) -> list[WriterState]:
+        return self._read(writers, [])
+
+    def end(self) -> None:
+        """Note that this process writes no more. Waits for nobody, and raises nothing."""
+        if not self._notes.begun:
+            return
+        try:
+            with self._exclusively(), self._waiting_at_most(_READY_TIMEOUT):
+                self._writer.write(lambda db, _: self._notes.note(db, self._health, ended=True))
+        except (Unavailable, ExportError, StoreError):
+            pass
+
     def trace(self, trace_id: str) -> Trace | None:
         prefix = queries.id_prefix(trace_id)
         if prefix is None:
@@ -364,6 +418,7 @@ class SQLiteStore(Store, KeepsUnsent):
     def close(self) -> None:
         """Close the connection. Reading still works, and another write opens the file again."""
         self.flush(timeout=1.0)
+        self.end()
         with self._exclusively():
             self._writer.close()
 

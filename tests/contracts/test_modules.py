@@ -16,7 +16,8 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 CEILING = 400
 LONGER = {
     "tracer.py": 540,  # all that a tracer can do stands on one page, each method with its help
-    "core/protocols.py": 480,  # so does every extension point
+    "store/sqlite.py": 460,  # and all that a store can do, most of it in a line
+    "core/protocols.py": 510,  # so does every extension point
 }
 FUNCTION_CEILING = 50
 """Lines of a function without its docstring."""

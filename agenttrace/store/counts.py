@@ -1,0 +1,69 @@
+"""Counts over a window: outcomes of scorers, traces and what they cost."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from agenttrace.core.span import Span
+from agenttrace.core.trace import Trace
+from agenttrace.core.watch import ScoreCounts, TraceCounts
+from agenttrace.matching.spending import spent_cost
+from agenttrace.store.rows import loaded, unsigned
+
+
+def score_counts(
+    db: sqlite3.Connection, *, since_ns: int = 0, project: str | None = None
+) -> list[ScoreCounts]:
+    """How often each outcome of each scorer of stored traces was stored since a moment; runs do not count."""
+    rows = db.execute(
+        "SELECT t.project, c.name, sum(c.outcome = 'passed'), sum(c.outcome = 'failed'),"
+        " sum(c.outcome = 'errored'), sum(c.outcome = 'skipped'), total(c.cost), total(c.value)"
+        " FROM scores c JOIN traces t ON t.trace_id = c.trace_id"
+        " WHERE c.created_ns >= ? AND c.run_id IS NULL AND t.project = coalesce(?, t.project)"
+        " GROUP BY t.project, c.name ORDER BY t.project, c.name",
+        (since_ns, project),
+    )
+    names = ("project", "name", "passed", "failed", "errored", "skipped", "cost", "total")
+    return [ScoreCounts(**dict(zip(names, row, strict=True))) for row in rows]
+
+
+def trace_counts(
+    db: sqlite3.Connection, *, since_ns: int = 0, project: str | None = None
+) -> list[TraceCounts]:
+    """How many traces began since a moment, and what they cost, by project."""
+    counts = db.execute(
+        "SELECT project, count(*) FROM traces WHERE started_ns >= ? AND project = coalesce(?, project)"
+        " GROUP BY project ORDER BY project",
+        (since_ns, project),
+    ).fetchall()
+    return [
+        TraceCounts(project=name, traces=number, cost=_cost(db, since_ns, name)) for name, number in counts
+    ]
+
+
+def _cost(db: sqlite3.Connection, since_ns: int, project: str) -> float:
+    numbers = db.execute("SELECT id FROM traces WHERE started_ns >= ? AND project = ?", (since_ns, project))
+    return sum(cost for (number,) in numbers if (cost := trace_cost(db, number)) is not None)
+
+
+_USAGE = """SELECT span, parent, CASE WHEN rest LIKE '%"usage"%' THEN rest END FROM all_span_rows
+    WHERE trace = ?"""
+
+
+def trace_cost(db: sqlite3.Connection, number: int) -> float | None:
+    """What a stored trace cost, read without its values; None where nothing says."""
+    rows = db.execute(_USAGE, (number,)).fetchall()
+    return spent_cost(Trace(map(_span, rows))) if any(rest is not None for _, _, rest in rows) else None
+
+
+def _span(row: tuple[int, int | None, str | None]) -> Span:
+    span, parent, rest = row
+    return Span(
+        trace_key=1,
+        span_key=unsigned(span),
+        parent_key=None if parent is None else unsigned(parent),
+        name="",
+        span_type="",
+        start_ns=0,
+        usage=None if rest is None else loaded(rest).get("usage"),
+    )
