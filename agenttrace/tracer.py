@@ -14,7 +14,7 @@ from agenttrace.core.numbers import is_number, is_whole
 from agenttrace.core.protocols import Exporter, Sender, Store
 from agenttrace.core.score import Score
 from agenttrace.core.span import Span
-from agenttrace.scoring.checks import check_rate, checked_alerts, fields_of
+from agenttrace.scoring.checks import check_rate, checked_alerts, fields_of, rules_and_alerts
 from agenttrace.store import open_store
 from agenttrace.store.opening import connected
 from agenttrace.tracing.capture import Capture
@@ -41,6 +41,7 @@ from agenttrace.tracing.turn import TurnBlock
 if TYPE_CHECKING:
     from agenttrace.core.example import Example, ExpectedTools
     from agenttrace.core.protocols import ChatModel, Scorer
+    from agenttrace.core.rates import Rule
     from agenttrace.core.tool_call import ToolCall
     from agenttrace.online.alerts import Alert
     from agenttrace.online.evaluator import OnlineEvaluator
@@ -68,7 +69,8 @@ class Tracer:
         context_in_threads: Whether the running call follows `threading.Thread` and `ThreadPoolExecutor`; they
             are patched once per process, by the first tracer that wants it.
         queue_limit: Spans that may wait for the store; what comes beyond is dropped, counted in `stats`.
-        alerts: Whom to tell of an online score below its threshold: functions of a `LowScore`.
+        alerts: Whom to tell of a new failure of an online score: functions of a `LowScore`; and rules over a
+            window, such as ``Rate("Faithfulness", below=0.8)``, of which the same functions are told.
         drain_seconds: How long the end of the process waits for online evaluations under way.
         limits: How much of a value is kept in production.
         capture_limits: How much inside `capture`, and so in `assert_test` and `run_evaluation`: whole values,
@@ -89,7 +91,7 @@ class Tracer:
         exporters: Sequence[Exporter | Sender] = (),
         context_in_threads: bool = True,
         queue_limit: int = 100_000,
-        alerts: Sequence[Alert] = (),
+        alerts: Sequence[Alert | Rule] = (),
         drain_seconds: float = 2.0,
         limits: Limits = RECORDED,
         capture_limits: Limits = CAPTURED,
@@ -118,9 +120,10 @@ class Tracer:
             limits=checked_limits("limits", limits),
         )
         self._capture_limits = checked_limits("capture_limits", capture_limits)
-        self._recorder = Recorder(project_name, self._resolve, sampler(sample_rate))
+        self._rules, self._alerts = rules_and_alerts(alerts)
+        resolve = self._resolve_watched if self._rules else self._resolve
+        self._recorder = Recorder(project_name, resolve, sampler(sample_rate))
         self._recorder.owner = self
-        self._alerts = checked_alerts(alerts)
         self._drain_seconds = drain_seconds
         self._online: OnlineEvaluator | None = None
         self._redaction = self._pipeline.redaction
@@ -451,6 +454,8 @@ class Tracer:
             redaction=self._redaction,
             exporters=self._exporters,
             drain_seconds=self._drain_seconds,
+            rules=self._rules,
+            alerts=self._alerts,
         )
         # If two threads come here together, the first evaluator is used, and the other one is dropped.
         self._online = self._online or evaluator
@@ -521,6 +526,13 @@ class Tracer:
             self._pipeline.after_shutdown.add()
             return None
         return self._pipeline
+
+    def _resolve_watched(self) -> Pipeline | None:
+        """The same for a tracer with rules over a window, which are looked at from its first trace on."""
+        pipeline = self._resolve()
+        if pipeline is not None:
+            (self._online or self._begin_online()).watch()
+        return pipeline
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tracer:
         """The tracer itself: a copied agent goes on recording to the same place."""

@@ -12,9 +12,12 @@ from typing import Any
 
 from agenttrace.core.batch import ScoreRow
 from agenttrace.core.protocols import Scorer, TakesModel, optional
+from agenttrace.core.rates import Rule
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
+from agenttrace.online.alerts import Alert, log_alert
 from agenttrace.online.backlog import Backlog
+from agenttrace.online.rate_watch import RateAlert, RateWatch
 from agenttrace.online.request import Request
 from agenttrace.online.results import Results
 from agenttrace.process.loop_thread import LoopKeeper
@@ -41,6 +44,8 @@ class OnlineWorker:
         exporters: Sequence[Any],
         concurrency: int,
         timeout: float,
+        rules: Sequence[Rule] = (),
+        alerts: Sequence[Alert] = (),
     ) -> None:
         self._backlog = backlog
         self._unfinished = unfinished = backlog.unfinished
@@ -55,6 +60,8 @@ class OnlineWorker:
         self._isolation = Isolation(self._threads, self._loops.loop)
         self._results = Results(backlog, exporters, self._isolation, write_scores)
         self._waiting: deque[Request] = deque(unfinished)  # those of a worker that died
+        self._rates = RateWatch(rules, backlog.store, backlog.project, owner)
+        self._alerts = alerts or [log_alert]
         counts.waiting, counts.running, counts.callbacks_running = len(unfinished), 0, 0
         self._running: dict[asyncio.Task[None], Request] = {}
         self.stopping = False
@@ -84,6 +91,8 @@ class OnlineWorker:
             if now - last_tick > TICK_SECONDS or (self._results.waiting and not self._running):
                 last_tick = now
                 await self._tick()
+            if self._rates.due:
+                await self._look_at_rules()
             await self._pause(bool(due))
 
     async def _end(self) -> None:
@@ -207,6 +216,8 @@ class OnlineWorker:
             if outcome.error is not None:
                 raise outcome.error
             trace = outcome.value
+            if trace is not None:
+                request.session_id, request.customer_id = trace.session_id, trace.customer_id
         if trace is not None and request.span_key is not None:
             trace = trace.under(request.span_key)
         if trace is not None and trace.spans:
@@ -228,6 +239,12 @@ class OnlineWorker:
             for request in to_save:
                 request.save_attempted = True  # where it fails, it is tried again at the end only
             await self._results.call_isolated("pending", self._save, to_save)
+
+    async def _look_at_rules(self) -> None:
+        broken: list[RateAlert] = []
+        await self._results.call_isolated("rules", lambda: broken.extend(self._rates.check()))
+        for alert in broken:
+            await self._results.tell(self._alerts, alert)
 
     def _save(self, requests: list[Request]) -> None:
         failure = self._backlog.save(requests, None if self.stopping else self._owner)
