@@ -417,6 +417,43 @@ class Tracer:
             alerts=self._alerts if alerts is None else (*self._alerts, *checked_alerts(alerts)),
         )
 
+    def annotate(
+        self,
+        trace_id: str | None = None,
+        *,
+        label: str | None = None,
+        note: str | None = None,
+        thumbs: str | bool | None = None,
+        score: float | None = None,
+        span_id: str | None = None,
+        result: str | tuple[str, int] | None = None,
+        expected: Any = None,
+        by: str | None = None,
+    ) -> str:
+        """Keep what a person says of a trace, a span of it, or a result of a run; returns the word's id.
+
+        Args:
+            trace_id: The whole id, 32 hex digits; not needed with `result`.
+            label: A word of your own. A judge's name says that the verdict is about what that judge judges.
+            note: Free text.
+            thumbs: ``"up"`` or ``"down"``, or True or False.
+            score: A number from 0 to 1; from 0.5 on it is a pass. `thumbs` and `score` also become a score
+                of the scorer ``Human`` (with a label ``Human: label``).
+            span_id: The span that it is about, 16 hex digits.
+            result: ``"RUN:PLACE"``, or a pair, with the result's place in the run, from 0.
+            expected: The corrected expectation: a text is the right answer, anything else says which calls.
+            by: Who says it.
+
+        Raises:
+            ConfigError: it says nothing, or something that cannot be read.
+            ExpectationError: `expected` cannot be understood.
+            StoreError: the result is not in the store, or the store cannot be read.
+        """
+        from agenttrace.scoring.annotating import annotate
+
+        of = {"label": label, "note": note, "thumbs": thumbs, "score": score, "expected": expected, "by": by}
+        return annotate(self.store, self.project_name, self._redaction, trace_id, span_id, result, of)
+
     def wait_for_evaluations(self, timeout: float | None = None) -> bool:
         """Wait until every evaluation has ended and is stored. Returns False if `timeout` seconds passed.
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from agenttrace.core.annotation import Annotation
     from agenttrace.core.failure import Failure, Fingerprint, State
+    from agenttrace.core.people import StoredScore
 
 
 class CountsRecording(Protocol):
@@ -103,6 +104,17 @@ class KeepsWatch(Protocol):
         self, *, trace_id: str | None = None, project: str | None = None, limit: int = 1_000
     ) -> list[Annotation]:
         """What people said, the newest first."""
+        ...
+
+    def stored_scores(
+        self,
+        *,
+        name: str | None = None,
+        project: str | None = None,
+        annotated: bool = False,
+        limit: int = 5_000,
+    ) -> list[StoredScore]:
+        """Scores without their texts, the newest first; `annotated`: only of what people spoke about."""
         ...
 
     def score_counts(self, *, since_ns: int = 0, project: str | None = None) -> list[ScoreCounts]:

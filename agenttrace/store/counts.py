@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import sqlite3
 
+from agenttrace.core.numbers import is_number
+from agenttrace.core.people import StoredScore
 from agenttrace.core.span import Span
 from agenttrace.core.trace import Trace
 from agenttrace.core.watch import ScoreCounts, TraceCounts
 from agenttrace.matching.spending import spent_cost
 from agenttrace.store.rows import loaded, unsigned
+
+# Every statement here is put together from constants of this module; values are always bound.
+# ruff: noqa: S608
 
 
 def score_counts(
@@ -25,6 +30,39 @@ def score_counts(
     )
     names = ("project", "name", "passed", "failed", "errored", "skipped", "cost", "total")
     return [ScoreCounts(**dict(zip(names, row, strict=True))) for row in rows]
+
+
+_VOTES = "CASE WHEN c.rest LIKE '%\"votes\"%' THEN json_extract(c.rest, '$.details.votes.values') END"
+
+
+def stored_scores(
+    db: sqlite3.Connection,
+    *,
+    name: str | None = None,
+    project: str | None = None,
+    annotated: bool = False,
+    limit: int = 5_000,
+) -> list[StoredScore]:
+    """Scores without their texts, the newest first; `annotated`: only of what people said something about."""
+    people = (
+        " AND (c.trace_id IN (SELECT trace_id FROM annotations)"
+        " OR (c.run_id, c.result) IN (SELECT run_id, result FROM annotations))"
+    )
+    rows = db.execute(
+        "SELECT c.trace_id, c.span_id, c.run_id, c.result, r.position, c.name, c.value, c.threshold,"
+        f" c.outcome, c.created_ns, {_VOTES} FROM scores c"
+        " LEFT JOIN results r ON r.run_id = c.run_id AND r.result = c.result"
+        " LEFT JOIN traces t ON t.trace_id = c.trace_id LEFT JOIN runs u ON u.run_id = c.run_id"
+        " WHERE c.name = coalesce(?1, c.name) AND (?2 IS NULL OR coalesce(u.project, t.project) = ?2)"
+        f"{people if annotated else ''} ORDER BY c.id DESC LIMIT ?3",
+        (name, project, limit),
+    )
+    return [StoredScore._make([*row, _numbers(votes)]) for *row, votes in rows]
+
+
+def _numbers(text: str | None) -> tuple[float, ...]:
+    values = None if text is None else loaded(text)
+    return tuple(one for one in values if is_number(one)) if isinstance(values, list) else ()
 
 
 def trace_counts(

@@ -149,10 +149,8 @@ def first_tellings(
     return tellings
 
 
-def set_state(
-    db: sqlite3.Connection, prefix: str, project: str | None, state: State, fixed_in: str | None
-) -> Failure:
-    """Give the one failure whose fingerprint begins so a state.
+def find_failure(db: sqlite3.Connection, prefix: str, project: str | None) -> int:
+    """The number of the one failure whose fingerprint begins so.
 
     Raises:
         StoreError: there is none, or several.
@@ -162,7 +160,7 @@ def set_state(
         raise StoreError(f"give at least {_SHORTEST} digits of a failure, got {prefix!r}")
     rows = db.execute(
         "SELECT id, fingerprint, project FROM failures WHERE substr(fingerprint, 1, ?) = ?"
-        " AND project = coalesce(?, project) LIMIT 3",
+        " AND count > 0 AND project = coalesce(?, project) LIMIT 3",
         (len(prefix), prefix, project),
     ).fetchall()
     if not rows:
@@ -170,11 +168,16 @@ def set_state(
     if len(rows) > 1:
         several = ", ".join(f"{key} in {of_project}" for _, key, of_project in rows)
         raise StoreError(f"{prefix!r} begins several failures ({several}); give more digits, or the project")
+    return int(rows[0][0])
+
+
+def set_state(db: sqlite3.Connection, number: int, state: State, fixed_in: str | None) -> Failure:
+    """Give a failure a state."""
     db.execute(
         "UPDATE failures SET state = ?, fixed_in = ?, changed_ns = ? WHERE id = ?",
-        (state, fixed_in and clean_text(fixed_in)[:_LONGEST_REVISION], time.time_ns(), rows[0][0]),
+        (state, fixed_in and clean_text(fixed_in)[:_LONGEST_REVISION], time.time_ns(), number),
     )
-    return failures(db, where="f.id = ?", values=(rows[0][0],))[0]
+    return failures(db, where="f.id = ?", values=(number,))[0]
 
 
 def forget_cases(db: sqlite3.Connection, *, trace_id: str | None = None, run_id: str | None = None) -> None:

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from agenttrace.core.annotation import Annotation
 from agenttrace.core.batch import Batch, Destination, Refusal, ScoreRow, Unsent, UnsentCounts
 from agenttrace.core.failure import Failure, Fingerprint, State
+from agenttrace.core.people import StoredScore
 from agenttrace.core.protocols import KeepsUnsent, KeepsWatch, Store
 from agenttrace.core.report import EvaluationReport
 from agenttrace.core.score import Score
@@ -184,7 +185,11 @@ class MemoryStore(Store, KeepsUnsent, KeepsWatch):
     def set_failure_state(
         self, fingerprint: str, state: State, *, fixed_in: str | None = None, project: str | None = None
     ) -> Failure:
-        return self._asked(lambda db: failures.set_state(db, fingerprint, project, state, fixed_in))
+        def change(db: sqlite3.Connection) -> Failure:
+            number = failures.find_failure(db, fingerprint, project)
+            return failures.set_state(db, number, state, fixed_in)
+
+        return self._asked(change)
 
     def first_tellings(self, project: str, fingerprints: Sequence[Fingerprint]) -> dict[str, str]:
         return self._asked(lambda db: failures.first_tellings(db, project, fingerprints))
@@ -193,6 +198,18 @@ class MemoryStore(Store, KeepsUnsent, KeepsWatch):
         self, *, trace_id: str | None = None, project: str | None = None, limit: int = 1_000
     ) -> list[Annotation]:
         return self._asked(lambda db: read_annotations(db, trace_id=trace_id, project=project, limit=limit))
+
+    def stored_scores(
+        self,
+        *,
+        name: str | None = None,
+        project: str | None = None,
+        annotated: bool = False,
+        limit: int = 5_000,
+    ) -> list[StoredScore]:
+        return self._asked(
+            lambda db: counts.stored_scores(db, name=name, project=project, annotated=annotated, limit=limit)
+        )
 
     def score_counts(self, *, since_ns: int = 0, project: str | None = None) -> list[ScoreCounts]:
         return self._asked(lambda db: counts.score_counts(db, since_ns=since_ns, project=project))

@@ -15,6 +15,7 @@ from agenttrace.core.annotation import Annotation
 from agenttrace.core.batch import Batch, Destination, Refusal, ScoreRow, Unsent, UnsentCounts
 from agenttrace.core.errors import ExportError, StoreError
 from agenttrace.core.failure import Failure, Fingerprint, State
+from agenttrace.core.people import StoredScore
 from agenttrace.core.protocols import KeepsUnsent, KeepsWatch, Store
 from agenttrace.core.report import EvaluationReport
 from agenttrace.core.score import Score
@@ -275,7 +276,11 @@ class SQLiteStore(Store, KeepsUnsent, KeepsWatch):
     def set_failure_state(
         self, fingerprint: str, state: State, *, fixed_in: str | None = None, project: str | None = None
     ) -> Failure:
-        return self._must_write(lambda db, _: failures.set_state(db, fingerprint, project, state, fixed_in))
+        # Found by a read: an error of the caller's must not close the connection that writes.
+        number = self._read(lambda db: failures.find_failure(db, fingerprint, project), None)
+        if number is None:
+            raise StoreError(f"no failure begins with {fingerprint!r}: there is no store at {self.path}")
+        return self._must_write(lambda db, _: failures.set_state(db, number, state, fixed_in))
 
     def first_tellings(self, project: str, fingerprints: Sequence[Fingerprint]) -> dict[str, str]:
         return self._must_write(
@@ -292,6 +297,19 @@ class SQLiteStore(Store, KeepsUnsent, KeepsWatch):
             lambda db: read_annotations(db, trace_id=trace_id, project=project, limit=limit), nothing
         )
         return (waiting + in_file)[: max(limit, 0)]
+
+    def stored_scores(
+        self,
+        *,
+        name: str | None = None,
+        project: str | None = None,
+        annotated: bool = False,
+        limit: int = 5_000,
+    ) -> list[StoredScore]:
+        return self._read(
+            lambda db: counts.stored_scores(db, name=name, project=project, annotated=annotated, limit=limit),
+            [],
+        )
 
     def score_counts(self, *, since_ns: int = 0, project: str | None = None) -> list[ScoreCounts]:
         return self._read(lambda db: counts.score_counts(db, since_ns=since_ns, project=project), [])
