@@ -73,6 +73,8 @@ class Tracer:
             window, such as ``Rate("Faithfulness", below=0.8)``, of which the same functions are told.
         drain_seconds: How long the end of the process waits for online evaluations under way.
         limits: How much of a value is kept in production.
+        keep: How long traces stay in the store's file, how large it may grow, or both: ``"30d"``, ``"5GB"``,
+            ``"30d 5GB"``. For a store of your own making, give it to that: ``SQLiteStore(path, keep="30d")``.
         capture_limits: How much inside `capture`, and so in `assert_test` and `run_evaluation`: whole values,
             up to 16 MB each, by default.
 
@@ -95,6 +97,7 @@ class Tracer:
         drain_seconds: float = 2.0,
         limits: Limits = RECORDED,
         capture_limits: Limits = CAPTURED,
+        keep: str | None = None,
     ) -> None:
         if not isinstance(project_name, str) or not project_name:
             raise ConfigError(f"project_name is a non-empty string, got {project_name!r}")
@@ -106,7 +109,12 @@ class Tracer:
         if not isinstance(enabled, bool):
             raise ConfigError(f"enabled is True or False, got {enabled!r}")
         self.enabled = enabled and enabled_by_environment()
-        self.store: Store = open_store(store) if store is None or isinstance(store, str | Path) else store
+        is_named = store is None or isinstance(store, str | Path)
+        if keep is not None and not is_named:
+            raise ConfigError(
+                "keep is for a store that is named; give it to yours: SQLiteStore(path, keep=…)"
+            )
+        self.store: Store = open_store(store, keep=keep) if is_named else store
         if not callable(getattr(self.store, "write", None)):
             raise ConfigError(f"store is a path, 'memory' or a Store, got {store!r}")
         self._exporters, senders, destinations = connected(exporters, self.store, project_name)

@@ -89,7 +89,7 @@ def fingerprints_of(score: Score) -> tuple[Fingerprint, ...]:
 
 
 def failures_of(result: ScoringResult) -> tuple[Fingerprint, ...]:
-    """The failures of a run's result: those of its scores, and that its agent raised or was not back in time."""
+    """The failures of a run's result: those of its scores, and that its agent raised or was late."""
     if result.outcome == "not_run":
         return ()
     failures = [one for score in result.scores for one in fingerprints_of(score)]

@@ -125,7 +125,7 @@ def review_queue(
     *,
     limit: int = 50,
 ) -> list[ToReview]:
-    """The cases that people should look at, the most telling first, then those with more reasons, then the newest.
+    """The cases that people should look at: the most telling first, then those with most reasons, the newest.
 
     *disagreement*: a scorer says otherwise than people; *trials differ*: other trials of the example ended
     otherwise; *votes differ*: a judge's own votes lie on both sides of the threshold; *new failure*: of a

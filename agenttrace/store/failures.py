@@ -1,4 +1,4 @@
-"""The failures of a store: noted as scores are written, listed with their customers and costs, given states."""
+"""The failures of a store: noted as scores are written, listed with customers and costs, given states."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def _is_counted(db: sqlite3.Connection, number: int, case: Case) -> bool:
 
 
 def _count(db: sqlite3.Connection, number: int, revision: str | None, now: int) -> None:
-    """Count one more case. One that was fixed is back, unless it was seen in a revision that had it before."""
+    """Count one more case. What was fixed is back, unless this revision had it before."""
     state, fixed_in, text = db.execute(
         "SELECT state, fixed_in, revisions FROM failures WHERE id = ?", (number,)
     ).fetchone()

@@ -39,7 +39,7 @@ from agenttrace.store.files import identity
 from agenttrace.store.health import StoreHealth
 from agenttrace.store.lock import ForkLock
 from agenttrace.store.memory_fallback import MemoryFallback
-from agenttrace.store.retention import DEFAULT_BYTES, delete_by_id, delete_run, retire
+from agenttrace.store.retention import DEFAULT_BYTES, AgeLimit, Keep, delete_by_id, delete_run, retire
 from agenttrace.store.rows import dataset_text, dataset_value
 from agenttrace.store.span_writes import FunctionIds, insert_tools, keep_spans
 from agenttrace.store.writer import Action, Unavailable, Writer
@@ -61,15 +61,22 @@ class SQLiteStore(Store, KeepsUnsent, KeepsWatch):
     Making one opens nothing; the file is made at the first write. `export` raises only while other processes
     hold the file for longer than `busy_timeout` seconds (the caller keeps its spans and comes again); for
     every other trouble with the file, memory takes over with one warning, and what it kept goes to the file
-    as soon as that can be written again. Beyond `max_bytes` the oldest traces go; open ones, runs and
-    datasets stay. All methods may be called from any thread.
+    as soon as that can be written again. Beyond `max_bytes` the oldest traces go, and with `keep` (``"30d"``,
+    ``"5GB"`` or both) those that began longer ago; open ones, runs, datasets and people's word stay. All methods may be called from any thread.
     """
 
     def __init__(
-        self, path: str | Path, *, max_bytes: int = DEFAULT_BYTES, busy_timeout: float = BUSY_TIMEOUT
+        self,
+        path: str | Path,
+        *,
+        max_bytes: int = DEFAULT_BYTES,
+        busy_timeout: float = BUSY_TIMEOUT,
+        keep: str | None = None,
     ) -> None:
+        limits = Keep() if keep is None else Keep.of(keep)
         self.path = os.path.abspath(path)
-        self.max_bytes = max_bytes
+        self.max_bytes = max_bytes if limits.max_bytes is None else limits.max_bytes
+        self._age_limit = AgeLimit(limits.seconds)
         self.busy_timeout = busy_timeout
         self._begin()
         at_fork(
@@ -158,7 +165,7 @@ class SQLiteStore(Store, KeepsUnsent, KeepsWatch):
                     insert_tools(db, project, tools)
             for write in rest:
                 write(db)
-            self._health.retired_traces += retire(db, self.max_bytes)
+            self._health.retired_traces += retire(db, self.max_bytes) + self._age_limit.retire(db)
             if self._notes.due(batches[-1].recorder):
                 self._notes.note(db, self._health)
             return quarantined

@@ -66,9 +66,18 @@ def test_a_note_alone_is_no_verdict():
 
 def failure(traces, count=1, state="open"):
     return Failure(
-        fingerprint="f", project="p", scorer="Judge", title="low", state=state, fixed_in=None, changed_ns=None,
-        first_ns=1, last_ns=1, count=count, traces=traces,
-    )  # fmt: skip
+        fingerprint="f",
+        project="p",
+        scorer="Judge",
+        title="low",
+        state=state,
+        fixed_in=None,
+        changed_ns=None,
+        first_ns=1,
+        last_ns=1,
+        count=count,
+        traces=traces,
+    )
 
 
 def queue(*scores, annotations=(), failures=()):

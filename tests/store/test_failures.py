@@ -132,6 +132,7 @@ def test_one_of_several_who_ask_is_told_that_a_failure_is_new_and_again_when_it_
 
 
 def test_a_failure_that_nobody_knows_or_that_several_begin_with_is_an_error(store):
+    store.export([span(9)])
     with pytest.raises(StoreError, match="no failure begins with 'abcd'"):
         store.set_failure_state("abcd", "open")
     with pytest.raises(StoreError, match="at least 4"):
