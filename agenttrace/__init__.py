@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from agenttrace.core.example import Example
     from agenttrace.core.handlers import register_snapshot
     from agenttrace.core.limits import Limits
+    from agenttrace.core.rates import CostLimit, DroppedShare, ErroredShare, Rate
     from agenttrace.core.report import EvaluationFailed, EvaluationReport, ScorerData, ScoringResult
     from agenttrace.core.score import Score
     from agenttrace.core.span import Span
@@ -83,7 +84,7 @@ if TYPE_CHECKING:
         SummarizationScorer,
         TrajectoryJudge,
     )
-    from agenttrace.online.alerts import log_alert, webhook
+    from agenttrace.online.alerts import every, log_alert, webhook
     from agenttrace.scorers import (
         BudgetScorer,
         ContainsScorer,
@@ -115,6 +116,7 @@ _HOMES = {
         " ScorerError StoreError"
     ),
     "agenttrace.core.example": "Example",
+    "agenttrace.core.rates": "CostLimit DroppedShare ErroredShare Rate",
     "agenttrace.core.report": "EvaluationFailed EvaluationReport ScorerData ScoringResult",
     "agenttrace.core.score": "Score",
     "agenttrace.core.handlers": "register_snapshot",
@@ -137,7 +139,7 @@ _HOMES = {
         " InstructionAdherenceScorer LLMJudgeTrajectoryScorer PromptScorer SummarizationScorer"
         " TrajectoryJudge"
     ),
-    "agenttrace.online.alerts": "log_alert webhook",
+    "agenttrace.online.alerts": "every log_alert webhook",
     "agenttrace.scorers": (
         "BudgetScorer ContainsScorer ExactMatchScorer ExecutionOrderScorer FunctionCallCoverageScorer"
         " JSONCorrectnessScorer JSONSimilarityScorer LoopScorer NumericDifferenceScorer RegexScorer"
@@ -164,8 +166,11 @@ __all__ = [
     "ContextualPrecisionScorer",
     "ContextualRecallScorer",
     "ContextualRelevancyScorer",
+    "CostLimit",
     "DatasetError",
     "DerailmentScorer",
+    "DroppedShare",
+    "ErroredShare",
     "EvalDataset",
     "EvaluationFailed",
     "EvaluationReport",
@@ -190,6 +195,7 @@ __all__ = [
     "NumericDifferenceScorer",
     "OTLPExporter",
     "PromptScorer",
+    "Rate",
     "RegexScorer",
     "Score",
     "ScorerData",
@@ -217,6 +223,7 @@ __all__ = [
     "assert_test_async",
     "call",
     "default_tracer",
+    "every",
     "expect",
     "get_examples_from_yaml",
     "gt",

@@ -85,6 +85,6 @@ def DroppedShare(*, above: float, window: str = "1h", at_least: int = 1_000) -> 
     return Rule("dropped", None, None, above, window, at_least)
 
 
-def Cost(*, above: float, window: str = "1h", at_least: int = 1) -> Rule:  # noqa: N802
+def CostLimit(*, above: float, window: str = "1h", at_least: int = 1) -> Rule:  # noqa: N802
     """Tell when traces and judges together cost more US dollars than a limit."""
     return Rule("cost", None, None, above, window, at_least)

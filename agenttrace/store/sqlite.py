@@ -62,7 +62,8 @@ class SQLiteStore(Store, KeepsUnsent, KeepsWatch):
     hold the file for longer than `busy_timeout` seconds (the caller keeps its spans and comes again); for
     every other trouble with the file, memory takes over with one warning, and what it kept goes to the file
     as soon as that can be written again. Beyond `max_bytes` the oldest traces go, and with `keep` (``"30d"``,
-    ``"5GB"`` or both) those that began longer ago; open ones, runs, datasets and people's word stay. All methods may be called from any thread.
+    ``"5GB"`` or both) those that began longer ago; open ones, runs, datasets and people's word stay. All
+    methods may be called from any thread.
     """
 
     def __init__(

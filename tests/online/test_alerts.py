@@ -7,7 +7,7 @@ import pytest
 
 from agenttrace import ConfigError, Score, Tracer
 from agenttrace.core.batch import Batch, ScoreRow
-from agenttrace.core.rates import Cost, DroppedShare, ErroredShare, Rate
+from agenttrace.core.rates import CostLimit, DroppedShare, ErroredShare, Rate
 from agenttrace.core.span import Span
 from agenttrace.core.watch import WriterState
 from agenttrace.online.alerts import every
@@ -191,7 +191,7 @@ def test_costs_are_those_of_traces_and_judges(store):
             [ScoreRow(f"{1 << 64:032x}", None, costly(2.5))],
         )
     )
-    (alert,) = watch(store, Cost(above=5)).check()
+    (alert,) = watch(store, CostLimit(above=5)).check()
     assert alert.value == 5.5
 
 
@@ -237,7 +237,7 @@ def test_a_rule_that_cannot_work_is_an_error_at_once(make, message):
 
 def test_a_tracer_with_rules_tells_its_alerts_of_rates(tmp_path):
     news = []
-    rules = [Rate("Contains", below=0.8, at_least=3, window="20s"), Cost(above=1_000, window="20s")]
+    rules = [Rate("Contains", below=0.8, at_least=3, window="20s"), CostLimit(above=1_000, window="20s")]
     tracer = Tracer("shop", store=tmp_path / "t.db", alerts=[*rules, news.append])
     evaluated(tracer, "one", "two", "three")
     for _ in range(200):
