@@ -109,12 +109,12 @@ class Tracer:
         if not isinstance(enabled, bool):
             raise ConfigError(f"enabled is True or False, got {enabled!r}")
         self.enabled = enabled and enabled_by_environment()
-        is_named = store is None or isinstance(store, str | Path)
-        if keep is not None and not is_named:
-            raise ConfigError(
-                "keep is for a store that is named; give it to yours: SQLiteStore(path, keep=…)"
-            )
-        self.store: Store = open_store(store, keep=keep) if is_named else store
+        if store is None or isinstance(store, str | Path):
+            self.store: Store = open_store(store, keep=keep)
+        elif keep is None:
+            self.store = store
+        else:
+            raise ConfigError("keep is for a store by name; give it to your own: SQLiteStore(path, keep=…)")
         if not callable(getattr(self.store, "write", None)):
             raise ConfigError(f"store is a path, 'memory' or a Store, got {store!r}")
         self._exporters, senders, destinations = connected(exporters, self.store, project_name)

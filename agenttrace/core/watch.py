@@ -63,11 +63,10 @@ class ScoreCounts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TraceCounts:
-    """How many traces of a project began, and what they cost in US dollars."""
+    """How many traces of a project began."""
 
     project: str
     traces: int = 0
-    cost: float = 0.0
 
 
 class KeepsWatch(Protocol):
@@ -122,7 +121,15 @@ class KeepsWatch(Protocol):
         ...
 
     def trace_counts(self, *, since_ns: int = 0, project: str | None = None) -> list[TraceCounts]:
-        """How many traces began since a moment, and what they cost, by project."""
+        """How many traces began since a moment, by project."""
+        ...
+
+    def trace_cost(self, *, since_ns: int, project: str | None = None) -> float:
+        """What the traces that began since a moment cost, in US dollars. Reads each of them."""
+        ...
+
+    def failure_counts(self) -> Mapping[tuple[str, State], int]:
+        """How many failures there are, by project and state."""
         ...
 
     def writers(self) -> list[WriterState]:

@@ -115,7 +115,8 @@ class RateWatch:
         of_rule = [counts for counts in scores if rule.scorer in (None, counts.name)]
         if rule.measure == "cost":
             traces = self._watch.trace_counts(since_ns=since_ns, project=self._project)
-            spent = sum(one.cost for one in traces) + sum(one.cost for one in scores)
+            spent = self._watch.trace_cost(since_ns=since_ns, project=self._project)
+            spent += sum(one.cost for one in scores)
             return Measured(spent, sum(one.traces for one in traces))
         return _share(of_rule, rule.measure)
 

@@ -19,10 +19,14 @@ LOSSES = (
 """Counts that are 0 while recording is sound."""
 
 
+_DAY_NS = 24 * 3600 * 10**9
+
+
 def health_data(watch: KeepsWatch, path: str | None, *, now_ns: int | None = None) -> dict[str, Any]:
     """Return the state of a store as JSON data, over all processes that write to it, or did lately.
 
-    ``ok`` is false where anything was lost or a process keeps spans in memory.
+    ``ok`` is false where anything was lost or a process keeps spans in memory. ``errored_scores`` are those of
+    the last day.
 
     Raises:
         StoreError: the store cannot be read.
@@ -45,11 +49,11 @@ def health_data(watch: KeepsWatch, path: str | None, *, now_ns: int | None = Non
             }
             for writer in writers
         ],
-        "projects": [
-            {"project": one.project, "traces": one.traces, "cost": one.cost} for one in watch.trace_counts()
-        ],
+        "projects": [{"project": one.project, "traces": one.traces} for one in watch.trace_counts()],
         "errored_scores": {
-            f"{one.project}/{one.name}": one.errored for one in watch.score_counts() if one.errored
+            f"{one.project}/{one.name}": one.errored
+            for one in watch.score_counts(since_ns=now - _DAY_NS)
+            if one.errored
         },
     }
 
@@ -92,4 +96,4 @@ def health_lines(data: Mapping[str, Any]) -> Iterator[Line]:
             + (f", {faults}" if faults else "")
         )
     for name, count in data["errored_scores"].items():
-        yield Line(f"errored {count} scores of {safe_line(name)}")
+        yield Line(f"errored {count} scores of {safe_line(name)} within a day")

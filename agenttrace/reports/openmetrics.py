@@ -6,10 +6,9 @@ https://github.com/prometheus/OpenMetrics/blob/v1.0.0/specification/OpenMetrics.
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from agenttrace.core.failure import STATES, Failure
+from agenttrace.core.failure import STATES, State
 from agenttrace.core.protocols import KeepsWatch
 from agenttrace.core.watch import ScoreCounts, TraceCounts, WriterState
 
@@ -19,7 +18,7 @@ RUNNING_SECONDS = 300.0
 """Seconds since a process was last seen up to which it counts as running; idle ones are not seen."""
 
 _DROPPED = ("queue_full", "after_shutdown", "unreadable", "rejected", "quarantined", "memory_full", "lost")
-_MOST_FAILURES = 100_000
+WINDOW_SECONDS = 3_600
 
 Labels = Mapping[str, str]
 Sample = tuple[Labels, float]
@@ -31,8 +30,14 @@ def openmetrics(watch: KeepsWatch) -> str:
     Raises:
         StoreError: the store cannot be read.
     """
+    since = time.time_ns() - WINDOW_SECONDS * 10**9
+    traces = watch.trace_counts()
     return openmetrics_text(
-        watch.writers(), watch.score_counts(), watch.trace_counts(), watch.failures(limit=_MOST_FAILURES)
+        watch.writers(),
+        watch.score_counts(since_ns=since),
+        traces,
+        {one.project: watch.trace_cost(since_ns=since, project=one.project) for one in traces},
+        watch.failure_counts(),
     )
 
 
@@ -40,14 +45,15 @@ def openmetrics_text(
     writers: Sequence[WriterState],
     scores: Sequence[ScoreCounts],
     traces: Sequence[TraceCounts],
-    failures: Sequence[Failure],
+    costs: Mapping[str, float],
+    failures: Mapping[tuple[str, State], int],
     *,
     now_ns: int | None = None,
 ) -> str:
-    """Return the same of data that was read before.
+    """Return the same of data that was read before: scores and costs are of the last hour.
 
-    Scores, traces and costs are of what is stored, so these fall when old traces go: they are gauges. Spans
-    are those of the processes that wrote within the last days.
+    All are gauges: counts of what is stored fall when old traces go. Spans are those of the processes that
+    wrote within the last days.
     """
     now = time.time_ns() if now_ns is None else now_ns
     running = [one for one in writers if one.ended_ns is None and now - one.seen_ns < RUNNING_SECONDS * 1e9]
@@ -70,17 +76,17 @@ def openmetrics_text(
         ),
         *_gauge(
             "agenttrace_traces_cost_dollars",
-            "What they cost.",
-            [({"project": one.project}, one.cost) for one in traces],
+            "What traces of the last hour cost.",
+            [({"project": project}, cost) for project, cost in costs.items()],
         ),
-        *_gauge("agenttrace_scores", "Scores of stored traces, by outcome.", list(_outcomes(scores))),
+        *_gauge("agenttrace_scores", "Online scores of the last hour, by outcome.", list(_outcomes(scores))),
         *_gauge(
             "agenttrace_scores_mean",
-            "Mean value of those that have one.",
+            "Mean value of those with one.",
             [(_of(one), one.total / one.judged) for one in scores if one.judged],
         ),
         *_gauge(
-            "agenttrace_scores_cost_dollars", "What judges cost.", [(_of(one), one.cost) for one in scores]
+            "agenttrace_scores_cost_dollars", "What they cost.", [(_of(one), one.cost) for one in scores]
         ),
         *_gauge("agenttrace_failures", "Failures by state.", list(_states(failures))),
         "# EOF",
@@ -106,11 +112,10 @@ def _outcomes(scores: Sequence[ScoreCounts]) -> Iterator[Sample]:
             yield {**_of(one), "outcome": outcome}, getattr(one, outcome)
 
 
-def _states(failures: Sequence[Failure]) -> Iterator[Sample]:
-    counts = Counter((failure.project, failure.state) for failure in failures)
-    for project in sorted({failure.project for failure in failures}):
+def _states(failures: Mapping[tuple[str, State], int]) -> Iterator[Sample]:
+    for project in sorted({project for project, _ in failures}):
         for state in STATES:
-            yield {"project": project, "state": state}, counts[project, state]
+            yield {"project": project, "state": state}, failures.get((project, state), 0)
 
 
 def _gauge(name: str, help_text: str, samples: Sequence[Sample]) -> Iterator[str]:

@@ -68,19 +68,20 @@ def _numbers(text: str | None) -> tuple[float, ...]:
 def trace_counts(
     db: sqlite3.Connection, *, since_ns: int = 0, project: str | None = None
 ) -> list[TraceCounts]:
-    """How many traces began since a moment, and what they cost, by project."""
+    """How many traces began since a moment, by project."""
     counts = db.execute(
         "SELECT project, count(*) FROM traces WHERE started_ns >= ? AND project = coalesce(?, project)"
         " GROUP BY project ORDER BY project",
         (since_ns, project),
-    ).fetchall()
-    return [
-        TraceCounts(project=name, traces=number, cost=_cost(db, since_ns, name)) for name, number in counts
-    ]
+    )
+    return [TraceCounts(project=name, traces=number) for name, number in counts]
 
 
-def _cost(db: sqlite3.Connection, since_ns: int, project: str) -> float:
-    numbers = db.execute("SELECT id FROM traces WHERE started_ns >= ? AND project = ?", (since_ns, project))
+def cost_since(db: sqlite3.Connection, *, since_ns: int, project: str | None = None) -> float:
+    """What the traces that began since a moment cost."""
+    numbers = db.execute(
+        "SELECT id FROM traces WHERE started_ns >= ? AND project = coalesce(?, project)", (since_ns, project)
+    )
     return sum(cost for (number,) in numbers if (cost := trace_cost(db, number)) is not None)
 
 

@@ -17,11 +17,15 @@ from agenttrace.store.rows import loaded
 # Every statement here is put together from constants of this package; values are always bound.
 # ruff: noqa: S608
 
+MOST_FAILURES = 10_000
+"""Kinds of failure that a file keeps: beyond that those go that were not seen for longest."""
+
 MOST_REVISIONS = 50
-MOST_TRACES = 1_000
+MOST_TRACES = 200
 """Traces of one failure, the newest, whose customers and costs are read."""
 
 SHOWN_TRACES = 20
+_LOOK_EVERY = 100
 _SHORTEST = 4
 _LONGEST_REVISION = 100
 
@@ -52,7 +56,8 @@ def note_failures(
         number = _number(db, project, fingerprint, now)
         if _is_counted(db, number, case):
             continue
-        db.execute("INSERT INTO failure_cases VALUES (?, ?, ?, ?, ?)", (number, *case, now))
+        if case.trace_id is not None or case.run_id is not None:
+            db.execute("INSERT INTO failure_cases VALUES (?, ?, ?, ?, ?)", (number, *case, now))
         _count(db, number, revision and clean_text(revision)[:_LONGEST_REVISION], now)
 
 
@@ -71,7 +76,7 @@ def _of_trace(db: sqlite3.Connection, trace_id: str | None) -> tuple[str, str | 
 
 def _number(db: sqlite3.Connection, project: str, fingerprint: Fingerprint, now: int) -> int:
     """The number of a failure, which is made where it is new."""
-    db.execute(
+    inserted = db.execute(
         "INSERT OR IGNORE INTO failures"
         " (project, fingerprint, scorer, title, state, first_ns, last_ns, count, revisions)"
         " VALUES (?, ?, ?, ?, 'open', ?, ?, 0, '[]')",
@@ -88,7 +93,15 @@ def _number(db: sqlite3.Connection, project: str, fingerprint: Fingerprint, now:
         "SELECT id FROM failures WHERE project = ? AND fingerprint = ?",
         (clean_text(project), fingerprint.key),
     ).fetchone()
+    if inserted.rowcount and number % _LOOK_EVERY == 0:
+        _forget_beyond(db, MOST_FAILURES)
     return int(number)
+
+
+def _forget_beyond(db: sqlite3.Connection, most: int) -> None:
+    too_many = "SELECT id FROM failures ORDER BY last_ns DESC, id DESC LIMIT -1 OFFSET ?"
+    db.execute(f"DELETE FROM failure_cases WHERE failure IN ({too_many})", (most,))
+    db.execute(f"DELETE FROM failures WHERE id IN ({too_many})", (most,))
 
 
 def _is_counted(db: sqlite3.Connection, number: int, case: Case) -> bool:
@@ -186,6 +199,12 @@ def forget_cases(db: sqlite3.Connection, *, trace_id: str | None = None, run_id:
         db.execute("DELETE FROM failure_cases WHERE trace_id = ? AND run_id IS NULL", (trace_id,))
     if run_id is not None:
         db.execute("DELETE FROM failure_cases WHERE run_id = ?", (run_id,))
+
+
+def failure_counts(db: sqlite3.Connection) -> dict[tuple[str, State], int]:
+    """How many failures there are, by project and state."""
+    rows = db.execute("SELECT project, state, count(*) FROM failures WHERE count > 0 GROUP BY project, state")
+    return {(project, state): number for project, state, number in rows}
 
 
 _COLUMNS = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from itertools import repeat
 from typing import Any, TypeVar
@@ -215,14 +215,20 @@ class MemoryStore(Store, KeepsUnsent, KeepsWatch):
         return self._asked(lambda db: counts.score_counts(db, since_ns=since_ns, project=project))
 
     def trace_counts(self, *, since_ns: int = 0, project: str | None = None) -> list[TraceCounts]:
+        numbers = Counter(trace.spans[0].project for trace in self._traces_since(since_ns, project))
+        return [TraceCounts(project=name, traces=number) for name, number in sorted(numbers.items())]
+
+    def trace_cost(self, *, since_ns: int, project: str | None = None) -> float:
+        return sum(spent_cost(trace) or 0.0 for trace in self._traces_since(since_ns, project))
+
+    def _traces_since(self, since_ns: int, project: str | None) -> list[Trace]:
         with self._lock:
             traces = [Trace(spans.values()) for spans in self._traces.values()]
-        projects: dict[str, list[float]] = {}
-        for trace in traces:
-            of_project = trace.spans[0].project
-            if trace.spans[0].start_ns >= since_ns and project in (None, of_project):
-                projects.setdefault(of_project, []).append(spent_cost(trace) or 0.0)
-        return [TraceCounts(project=p, traces=len(c), cost=sum(c)) for p, c in sorted(projects.items())]
+        firsts = [(trace, trace.spans[0]) for trace in traces]
+        return [t for t, first in firsts if first.start_ns >= since_ns and project in (None, first.project)]
+
+    def failure_counts(self) -> dict[tuple[str, State], int]:
+        return self._asked(failures.failure_counts)
 
     def writers(self) -> list[WriterState]:
         """None: there is no file that several processes could share."""

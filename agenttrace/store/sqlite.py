@@ -325,6 +325,12 @@ class SQLiteStore(Store, KeepsUnsent, KeepsWatch):
     def trace_counts(self, *, since_ns: int = 0, project: str | None = None) -> list[TraceCounts]:
         return self._read(lambda db: counts.trace_counts(db, since_ns=since_ns, project=project), [])
 
+    def trace_cost(self, *, since_ns: int, project: str | None = None) -> float:
+        return self._read(lambda db: counts.cost_since(db, since_ns=since_ns, project=project), 0.0)
+
+    def failure_counts(self) -> dict[tuple[str, State], int]:
+        return self._read(failures.failure_counts, {})
+
     def writers(self) -> list[WriterState]:
         return self._read(writers, [])
 

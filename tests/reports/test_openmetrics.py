@@ -2,7 +2,6 @@
 
 import re
 
-from agenttrace.core.failure import Failure
 from agenttrace.core.watch import ScoreCounts, TraceCounts, WriterState
 from agenttrace.reports.openmetrics import openmetrics_text
 
@@ -16,20 +15,15 @@ def writer(pid, *, ended=None, seen=1_000, **counts):
     )  # fmt: skip
 
 
-FAILURE = Failure(
-    fingerprint="f", project="shop", scorer="Judge", title="low", state="back", fixed_in="v2", changed_ns=1,
-    first_ns=1, last_ns=1, count=3,
-)  # fmt: skip
-
-
 def text(**changed):
     parts = {
         "writers": [writer(1, written=5, queue_full=2), writer(2, written=7), writer(3, ended=9, written=1)],
         "scores": [
             ScoreCounts(project="shop", name='Say "hi"\n\\', passed=3, failed=1, errored=2, total=3.5)
         ],
-        "traces": [TraceCounts(project="shop", traces=4, cost=1.25)],
-        "failures": [FAILURE],
+        "traces": [TraceCounts(project="shop", traces=4)],
+        "costs": {"shop": 1.25},
+        "failures": {("shop", "back"): 1},
     }
     return openmetrics_text(*{**parts, **changed}.values(), now_ns=2_000)
 
@@ -67,4 +61,4 @@ def test_it_is_openmetrics():
 
 
 def test_an_empty_store_has_text_too():
-    assert "agenttrace_spans_written 0" in text(writers=[], scores=[], traces=[], failures=[])
+    assert "agenttrace_spans_written 0" in text(writers=[], scores=[], traces=[], costs={}, failures={})

@@ -180,3 +180,23 @@ def test_a_version_with_five_steps_may_go_on_with_the_file(path):
     store.close()
     with sqlite3.connect(path) as db:
         assert db.execute("PRAGMA user_version").fetchone() == (5,)
+
+
+def test_kinds_of_failure_are_bounded_and_the_newest_stay(path, monkeypatch):
+    from agenttrace.store import failures
+
+    monkeypatch.setattr(failures, "MOST_FAILURES", 100)
+    store = SQLiteStore(path)
+    store.export([span(1)])
+    rows = [ScoreRow(trace_id(1), None, Score.errored(f"s{number}", 1, "x")) for number in range(250)]
+    store.write(Batch(scores=rows))
+    kinds = store.failures(limit=1_000)
+    assert 100 <= len(kinds) < 200
+    assert kinds[0].scorer == "s249"
+    store.close()
+
+
+def test_the_failures_of_each_state_are_counted(store):
+    fail(store, 1, LOW, BROKEN)
+    store.set_failure_state(fingerprints_of(LOW)[0].key, "fixed")
+    assert store.failure_counts() == {("shop", "open"): 1, ("shop", "fixed"): 1}

@@ -79,6 +79,6 @@ def test_what_is_neither_is_an_error_at_once(text):
 def test_a_tracer_gives_it_to_the_store_that_it_opens(tmp_path):
     tracer = Tracer("p", store=tmp_path / "t.db", keep="30d 5GB")
     assert (tracer.store._age_limit.seconds, tracer.store.max_bytes) == (30 * 86_400.0, 5 * 1024**3)
-    with pytest.raises(ConfigError, match="give it to yours"):
+    with pytest.raises(ConfigError, match="give it to your own"):
         Tracer("p", store=open_store("memory"), keep="30d")
     tracer.shutdown()
