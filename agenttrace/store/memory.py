@@ -197,6 +197,8 @@ class MemoryStore(Store, KeepsUnsent, KeepsWatch):
     def annotations(
         self, *, trace_id: str | None = None, project: str | None = None, limit: int = 1_000
     ) -> list[Annotation]:
+        if not self._watch.begun:
+            return []
         return self._asked(lambda db: read_annotations(db, trace_id=trace_id, project=project, limit=limit))
 
     def stored_scores(

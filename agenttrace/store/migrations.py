@@ -239,7 +239,6 @@ MIGRATIONS: tuple[tuple[str, Step], ...] = (
                 created_ns INTEGER NOT NULL
             ) WITHOUT ROWID""",
             "CREATE INDEX annotations_by_trace ON annotations (trace_id, created_ns)",
-            "CREATE INDEX annotations_by_time ON annotations (created_ns)",
             "CREATE INDEX scores_by_time ON scores (created_ns) WHERE run_id IS NULL",
             """CREATE TABLE writers (
                 id TEXT PRIMARY KEY,

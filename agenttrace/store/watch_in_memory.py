@@ -33,6 +33,11 @@ class WatchInMemory:
             migrations.migrate(self._db)
         return query(self._db)
 
+    @property
+    def begun(self) -> bool:
+        """Whether anything was kept here."""
+        return self._db is not None
+
     def note(self, scores: Sequence[ScoreRow], project_of: Callable[[str | None], str]) -> None:
         """Note scores that were stored: their counts, and their failures."""
         if scores:
