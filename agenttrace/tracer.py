@@ -15,8 +15,7 @@ from agenttrace.core.protocols import Exporter, Sender, Store
 from agenttrace.core.score import Score
 from agenttrace.core.span import Span
 from agenttrace.scoring.checks import check_rate, checked_alerts, fields_of, rules_and_alerts
-from agenttrace.store import open_store
-from agenttrace.store.opening import connected
+from agenttrace.store.opening import connected, store_of
 from agenttrace.tracing.capture import Capture
 from agenttrace.tracing.context import running
 from agenttrace.tracing.decorator import (
@@ -109,14 +108,7 @@ class Tracer:
         if not isinstance(enabled, bool):
             raise ConfigError(f"enabled is True or False, got {enabled!r}")
         self.enabled = enabled and enabled_by_environment()
-        if store is None or isinstance(store, str | Path):
-            self.store: Store = open_store(store, keep=keep)
-        elif keep is None:
-            self.store = store
-        else:
-            raise ConfigError("keep is for a store by name; give it to your own: SQLiteStore(path, keep=…)")
-        if not callable(getattr(self.store, "write", None)):
-            raise ConfigError(f"store is a path, 'memory' or a Store, got {store!r}")
+        self.store: Store = store_of(store, keep)
         self._exporters, senders, destinations = connected(exporters, self.store, project_name)
         self._pipeline = Pipeline(
             self.store,

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import getpass
-import json
 from typing import Any
 
 import click
 
 from agenttrace.cli.store_option import store_option, store_to_read
 from agenttrace.core.errors import ConfigError, StoreError
+from agenttrace.core.json_reader import InvalidJSON, strict_json
 from agenttrace.core.protocols import Store
 from agenttrace.scoring.annotating import annotate as keep
 from agenttrace.tracing.redaction import Redaction
@@ -60,6 +60,6 @@ def _expected(text: str) -> Any:
     if not text.lstrip().startswith(("[", "{")):
         return text
     try:
-        return json.loads(text)
-    except ValueError as error:
-        raise ConfigError(f"--expected is no JSON: {error}") from None
+        return strict_json(text)
+    except InvalidJSON as error:
+        raise ConfigError(f"--expected is no JSON: {error.problem}") from None

@@ -96,7 +96,7 @@ def _versions() -> str:
         f"Python {platform.python_version()}",
         f"SQLite {sqlite3.sqlite_version}",
     ]
-    parts += [f"{name} {found}" for name in _EXTRAS if (found := installed(name)) is not None]
+    parts += [f"{name} {number}" for name in _EXTRAS if (number := installed(name)) is not None]
     return ", ".join(parts)
 
 

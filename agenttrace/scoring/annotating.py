@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agenttrace.core.annotation import Annotation, Thumbs
 from agenttrace.core.batch import Batch, ScoreRow
 from agenttrace.core.errors import ConfigError, StoreError
 from agenttrace.core.jsonable import clean_text, jsonable
-from agenttrace.core.numbers import is_number
+from agenttrace.core.numbers import is_number, is_whole
 from agenttrace.core.protocols import Store
 from agenttrace.tracing.redaction import Redaction
 
@@ -104,14 +104,15 @@ def _text(name: str, text: Any, longest: int, redaction: Redaction) -> str | Non
 
 def _result(result: Any) -> tuple[str, int]:
     """The run and the place of a result, given as a pair or as ``"RUN:PLACE"``."""
-    run, place = result.rpartition(":")[::2] if isinstance(result, str) else (*result, None, None)[:2]
-    try:
-        number = int(place)
-    except (TypeError, ValueError):
-        number = -1
-    if not isinstance(run, str) or not run or number < 0:
+    run, place = None, None
+    if isinstance(result, str):
+        run, _, digits = result.rpartition(":")
+        place = int(digits) if digits.isascii() and digits.isdigit() else None
+    elif isinstance(result, Sequence) and len(result) == 2:
+        run, place = result
+    if not isinstance(run, str) or not run or not is_whole(place, 0):
         raise ConfigError(f"result is 'RUN:PLACE', such as '6d09469a:3', places from 0; got {result!r}")
-    return run, number
+    return run, place
 
 
 def _stored_result(store: Store, run: str, place: int | None) -> tuple[str, str | None]:

@@ -52,6 +52,21 @@ def open_store(where: str | Path | None = None, *, keep: str | None = None) -> S
     return SQLiteStore(path, keep=keep)
 
 
+def store_of(store: str | Path | Store | None, keep: str | None) -> Store:
+    """The store that a tracer is given, or the one that it names; `keep` is for one that is named.
+
+    Raises:
+        ConfigError: it is neither, cannot be opened, or `keep` is given for a store of the user's own.
+    """
+    if store is None or isinstance(store, str | Path):
+        return open_store(store, keep=keep)
+    if not callable(getattr(store, "write", None)):
+        raise ConfigError(f"store is a path, 'memory' or a Store, got {store!r}")
+    if keep is not None:
+        raise ConfigError("keep is for a store by name; give it to your own: SQLiteStore(path, keep=…)")
+    return store
+
+
 _default_stores: dict[str, Store] = {}
 
 

@@ -16,7 +16,8 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 CEILING = 400
 LONGER = {
     "tracer.py": 620,  # all that a tracer can do stands on one page, each method with its help
-    "store/sqlite.py": 500,  # and all that a store can do, most of it in a line
+    "store/memory.py": 440,  # and all that a store can do, most of it in a line
+    "store/sqlite.py": 520,  # the same
     "core/protocols.py": 510,  # so does every extension point
 }
 FUNCTION_CEILING = 50
