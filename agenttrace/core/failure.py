@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Literal
 
 from agenttrace.core.score import Score
@@ -100,6 +99,8 @@ def failures_of(result: ScoringResult) -> tuple[Fingerprint, ...]:
 
 
 def _fingerprint(scorer: str, part: tuple[str, ...]) -> Fingerprint:
+    from hashlib import blake2b  # on use: recording starts without it
+
     text = "\0".join((scorer, *part))
     key = blake2b(text.encode("utf-8", "replace"), digest_size=6).hexdigest()
     title = short_line(" ".join(filter(None, part)), _LONGEST_TITLE)

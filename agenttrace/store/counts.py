@@ -9,7 +9,6 @@ from agenttrace.core.people import StoredScore
 from agenttrace.core.span import Span
 from agenttrace.core.trace import Trace
 from agenttrace.core.watch import ScoreCounts, TraceCounts
-from agenttrace.matching.spending import spent_cost
 from agenttrace.store.rows import loaded, unsigned
 
 # Every statement here is put together from constants of this module; values are always bound.
@@ -91,6 +90,8 @@ _USAGE = """SELECT span, parent, CASE WHEN rest LIKE '%"usage"%' THEN rest END F
 
 def trace_cost(db: sqlite3.Connection, number: int) -> float | None:
     """What a stored trace cost, read without its values; None where nothing says."""
+    from agenttrace.matching.spending import spent_cost  # on use: recording needs nothing of that room
+
     rows = db.execute(_USAGE, (number,)).fetchall()
     return spent_cost(Trace(map(_span, rows))) if any(rest is not None for _, _, rest in rows) else None
 

@@ -22,7 +22,6 @@ from agenttrace.core.summary import RunSummary, TraceSummary
 from agenttrace.core.tool import ToolDefinition
 from agenttrace.core.trace import Trace
 from agenttrace.core.watch import ScoreCounts, TraceCounts, WriterState
-from agenttrace.matching.spending import spent_cost
 from agenttrace.store import counts, failures
 from agenttrace.store.annotations import read_annotations
 from agenttrace.store.health import StoreHealth
@@ -221,6 +220,8 @@ class MemoryStore(Store, KeepsUnsent, KeepsWatch):
         return [TraceCounts(project=name, traces=number) for name, number in sorted(numbers.items())]
 
     def trace_cost(self, *, since_ns: int, project: str | None = None) -> float:
+        from agenttrace.matching.spending import spent_cost  # on use: recording needs nothing of that room
+
         return sum(spent_cost(trace) or 0.0 for trace in self._traces_since(since_ns, project))
 
     def _traces_since(self, since_ns: int, project: str | None) -> list[Trace]:
