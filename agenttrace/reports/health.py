@@ -25,8 +25,8 @@ _DAY_NS = 24 * 3600 * 10**9
 def health_data(watch: KeepsWatch, path: str | None, *, now_ns: int | None = None) -> dict[str, Any]:
     """Return the state of a store as JSON data, over all processes that write to it, or did lately.
 
-    ``ok`` is false where anything was lost or a process keeps spans in memory. ``errored_scores`` are those of
-    the last day.
+    ``ok`` is false where anything was lost or a process keeps spans in memory. ``errored_scores`` are of the
+    last day.
 
     Raises:
         StoreError: the store cannot be read.
