@@ -23,7 +23,7 @@ from agenttrace.core.trace import Trace
 from agenttrace.scoring.checks import gates, unfit_field
 from agenttrace.scoring.hanging import is_ours
 from agenttrace.scoring.isolation import Call, Isolation, Outcome, Steps
-from agenttrace.scoring.scorer_options import options_of
+from agenttrace.scoring.score_options import options_of
 
 OUTCOMES = ("passed", "failed", "skipped", "errored")
 

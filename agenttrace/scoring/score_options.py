@@ -1,4 +1,4 @@
-"""The options of a scorer that are not its defaults, as short JSON data."""
+"""The options of a scorer that are not its defaults, as short JSON data, for its scores to keep."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def options_of(scorer: Scorer) -> dict[str, Any]:
     }
 
 
-def qualified_name(function: Any) -> str:
+def _name_of(function: Any) -> str:
     """``module:qualified.name``; of an object that is called, its class."""
     named = function if hasattr(function, "__qualname__") else type(function)
     module = getattr(named, "__module__", None)
@@ -65,7 +65,7 @@ def _equal(value: Any, default: Any) -> bool:
 def _readable(value: Any) -> Any:
     """An option as short JSON data: functions and classes by name, models by theirs."""
     if isinstance(value, type) or inspect.isroutine(value):
-        return qualified_name(value)
+        return _name_of(value)
     if callable(getattr(value, "complete", None)):
         return name_of_model(value)
     return jsonable(value, limit=_LENGTH)
