@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from agenttrace.core.example import Example
     from agenttrace.core.handlers import register_snapshot
     from agenttrace.core.limits import Limits
+    from agenttrace.core.rates import CostLimit, DroppedShare, ErroredShare, Rate
     from agenttrace.core.report import EvaluationFailed, EvaluationReport, ScoringResult
     from agenttrace.core.score import Score
     from agenttrace.core.scorer_data import ScorerData
@@ -84,7 +85,7 @@ if TYPE_CHECKING:
         SummarizationScorer,
         TrajectoryJudge,
     )
-    from agenttrace.online.alerts import log_alert, webhook
+    from agenttrace.online.alerts import every, log_alert, webhook
     from agenttrace.scorers import (
         BudgetScorer,
         ContainsScorer,
@@ -116,6 +117,7 @@ _HOMES = {
         " ScorerError StoreError"
     ),
     "agenttrace.core.example": "Example",
+    "agenttrace.core.rates": "CostLimit DroppedShare ErroredShare Rate",
     "agenttrace.core.report": "EvaluationFailed EvaluationReport ScoringResult",
     "agenttrace.core.scorer_data": "ScorerData",
     "agenttrace.core.score": "Score",
@@ -139,7 +141,7 @@ _HOMES = {
         " InstructionAdherenceScorer LLMJudgeTrajectoryScorer PromptScorer SummarizationScorer"
         " TrajectoryJudge"
     ),
-    "agenttrace.online.alerts": "log_alert webhook",
+    "agenttrace.online.alerts": "every log_alert webhook",
     "agenttrace.scorers": (
         "BudgetScorer ContainsScorer ExactMatchScorer ExecutionOrderScorer FunctionCallCoverageScorer"
         " JSONCorrectnessScorer JSONSimilarityScorer LoopScorer NumericDifferenceScorer RegexScorer"
@@ -166,8 +168,11 @@ __all__ = [
     "ContextualPrecisionScorer",
     "ContextualRecallScorer",
     "ContextualRelevancyScorer",
+    "CostLimit",
     "DatasetError",
     "DerailmentScorer",
+    "DroppedShare",
+    "ErroredShare",
     "EvalDataset",
     "EvaluationFailed",
     "EvaluationReport",
@@ -192,6 +197,7 @@ __all__ = [
     "NumericDifferenceScorer",
     "OTLPExporter",
     "PromptScorer",
+    "Rate",
     "RegexScorer",
     "Score",
     "ScorerData",
@@ -219,6 +225,7 @@ __all__ = [
     "assert_test_async",
     "call",
     "default_tracer",
+    "every",
     "expect",
     "get_examples_from_yaml",
     "gt",

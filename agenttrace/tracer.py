@@ -14,9 +14,8 @@ from agenttrace.core.numbers import is_number, is_whole
 from agenttrace.core.protocols import Exporter, Sender, Store
 from agenttrace.core.score import Score
 from agenttrace.core.span import Span
-from agenttrace.scoring.checks import check_rate, checked_alerts, fields_of
-from agenttrace.store import open_store
-from agenttrace.store.opening import connected
+from agenttrace.scoring.checks import check_rate, checked_alerts, fields_of, rules_and_alerts
+from agenttrace.store.opening import connected, store_of
 from agenttrace.tracing.capture import Capture
 from agenttrace.tracing.context import running
 from agenttrace.tracing.decorator import (
@@ -41,6 +40,7 @@ from agenttrace.tracing.turn import TurnBlock
 if TYPE_CHECKING:
     from agenttrace.core.example import Example, ExpectedTools
     from agenttrace.core.protocols import ChatModel, Scorer
+    from agenttrace.core.rates import Rule
     from agenttrace.core.tool_call import ToolCall
     from agenttrace.online.alerts import Alert
     from agenttrace.online.evaluator import OnlineEvaluator
@@ -68,9 +68,12 @@ class Tracer:
         context_in_threads: Whether the running call follows `threading.Thread` and `ThreadPoolExecutor`; they
             are patched once per process, by the first tracer that wants it.
         queue_limit: Spans that may wait for the store; what comes beyond is dropped, counted in `stats`.
-        alerts: Whom to tell of an online score below its threshold: functions of a `LowScore`.
+        alerts: Whom to tell of a new failure of an online score: functions of a `LowScore`; and rules over a
+            window, such as ``Rate("Faithfulness", below=0.8)``, of which the same functions are told.
         drain_seconds: How long the end of the process waits for online evaluations under way.
         limits: How much of a value is kept in production.
+        keep: How long traces stay in the store's file, how large it may grow, or both: ``"30d"``, ``"5GB"``,
+            ``"30d 5GB"``. For a store of your own making, give it to that: ``SQLiteStore(path, keep="30d")``.
         capture_limits: How much inside `capture`, and so in `assert_test` and `run_evaluation`: whole values,
             up to 16 MB each, by default.
 
@@ -89,10 +92,11 @@ class Tracer:
         exporters: Sequence[Exporter | Sender] = (),
         context_in_threads: bool = True,
         queue_limit: int = 100_000,
-        alerts: Sequence[Alert] = (),
+        alerts: Sequence[Alert | Rule] = (),
         drain_seconds: float = 2.0,
         limits: Limits = RECORDED,
         capture_limits: Limits = CAPTURED,
+        keep: str | None = None,
     ) -> None:
         if not isinstance(project_name, str) or not project_name:
             raise ConfigError(f"project_name is a non-empty string, got {project_name!r}")
@@ -104,9 +108,7 @@ class Tracer:
         if not isinstance(enabled, bool):
             raise ConfigError(f"enabled is True or False, got {enabled!r}")
         self.enabled = enabled and enabled_by_environment()
-        self.store: Store = open_store(store) if store is None or isinstance(store, str | Path) else store
-        if not callable(getattr(self.store, "write", None)):
-            raise ConfigError(f"store is a path, 'memory' or a Store, got {store!r}")
+        self.store: Store = store_of(store, keep)
         self._exporters, senders, destinations = connected(exporters, self.store, project_name)
         self._pipeline = Pipeline(
             self.store,
@@ -118,9 +120,10 @@ class Tracer:
             limits=checked_limits("limits", limits),
         )
         self._capture_limits = checked_limits("capture_limits", capture_limits)
-        self._recorder = Recorder(project_name, self._resolve, sampler(sample_rate))
+        self._rules, self._alerts = rules_and_alerts(alerts)
+        resolve = self._resolve_watched if self._rules else self._resolve
+        self._recorder = Recorder(project_name, resolve, sampler(sample_rate))
         self._recorder.owner = self
-        self._alerts = checked_alerts(alerts)
         self._drain_seconds = drain_seconds
         self._online: OnlineEvaluator | None = None
         self._redaction = self._pipeline.redaction
@@ -414,6 +417,43 @@ class Tracer:
             alerts=self._alerts if alerts is None else (*self._alerts, *checked_alerts(alerts)),
         )
 
+    def annotate(
+        self,
+        trace_id: str | None = None,
+        *,
+        label: str | None = None,
+        note: str | None = None,
+        thumbs: str | bool | None = None,
+        score: float | None = None,
+        span_id: str | None = None,
+        result: str | tuple[str, int] | None = None,
+        expected: Any = None,
+        by: str | None = None,
+    ) -> str:
+        """Keep what a person says of a trace, a span of it, or a result of a run; returns the word's id.
+
+        Args:
+            trace_id: The whole id, 32 hex digits; not needed with `result`.
+            label: A word of your own. A judge's name says that the verdict is about what that judge judges.
+            note: Free text.
+            thumbs: ``"up"`` or ``"down"``, or True or False.
+            score: A number from 0 to 1; from 0.5 on it is a pass. `thumbs` and `score` also become a score
+                of the scorer ``Human`` (with a label ``Human: label``).
+            span_id: The span that it is about, 16 hex digits.
+            result: ``"RUN:PLACE"``, or a pair, with the result's place in the run, from 0.
+            expected: The corrected expectation: a text is the right answer, anything else says which calls.
+            by: Who says it.
+
+        Raises:
+            ConfigError: it says nothing, or something that cannot be read.
+            ExpectationError: `expected` cannot be understood.
+            StoreError: the result is not in the store, or the store cannot be read.
+        """
+        from agenttrace.scoring.annotating import annotate
+
+        of = {"label": label, "note": note, "thumbs": thumbs, "score": score, "expected": expected, "by": by}
+        return annotate(self.store, self.project_name, self._redaction, trace_id, span_id, result, of)
+
     def wait_for_evaluations(self, timeout: float | None = None) -> bool:
         """Wait until every evaluation has ended and is stored. Returns False if `timeout` seconds passed.
 
@@ -451,6 +491,8 @@ class Tracer:
             redaction=self._redaction,
             exporters=self._exporters,
             drain_seconds=self._drain_seconds,
+            rules=self._rules,
+            alerts=self._alerts,
         )
         # If two threads come here together, the first evaluator is used, and the other one is dropped.
         self._online = self._online or evaluator
@@ -521,6 +563,13 @@ class Tracer:
             self._pipeline.after_shutdown.add()
             return None
         return self._pipeline
+
+    def _resolve_watched(self) -> Pipeline | None:
+        """The same for a tracer with rules over a window, which are looked at from its first trace on."""
+        pipeline = self._resolve()
+        if pipeline is not None:
+            (self._online or self._begin_online()).watch()
+        return pipeline
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tracer:
         """The tracer itself: a copied agent goes on recording to the same place."""

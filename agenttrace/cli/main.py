@@ -29,11 +29,20 @@ PIPE_CLOSED = 141
 
 
 class LazyGroup(click.Group):
-    """A group whose commands are imported when they are called; each is named as ``module:attribute``."""
+    """A group whose commands are imported when they are called; each is named as ``module:attribute``.
 
-    def __init__(self, *args: Any, lazy: dict[str, str], **kwargs: Any) -> None:
+    `default` is the command that is meant where none is named: options may follow the group at once.
+    """
+
+    def __init__(self, *args: Any, lazy: dict[str, str], default: str | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.lazy = lazy
+        self.default = default
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put the default command before what comes without any."""
+        bare = not args or (args[0].startswith("-") and args[0] not in ("-h", "--help"))
+        return super().parse_args(ctx, [self.default, *args] if self.default and bare else args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return all names, in the order in which the group lists them."""
@@ -52,11 +61,12 @@ class LazyGroup(click.Group):
 @click.group(
     cls=LazyGroup,
     lazy={
-        "demo": "agenttrace.cli.demo:demo",
-        "schema": "agenttrace.cli.schema:schema",
         "sessions": "agenttrace.cli.tables:sessions",
         "tools": "agenttrace.cli.tables:tools",
-        "scores": "agenttrace.cli.tables:scores",
+        **{
+            name: f"agenttrace.cli.{name}:{name}"
+            for name in ("demo", "annotate", "review", "health", "doctor", "schema")
+        },
     },
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -107,6 +117,37 @@ def dataset() -> None:
 )
 def runs() -> None:
     """Look at evaluation runs, and compare them."""
+
+
+@cli.group(
+    cls=LazyGroup,
+    default="list",
+    lazy={name: f"agenttrace.cli.failures_{name}:failures_{name}" for name in ("list", "fix", "reopen")},
+)
+def failures() -> None:
+    """What goes wrong, each failure once: new, fixed, back again."""
+
+
+@cli.group(
+    name="annotations",
+    cls=LazyGroup,
+    default="list",
+    lazy={"list": "agenttrace.cli.annotations_list:annotations_list"},
+)
+def peoples_word() -> None:
+    """What people said of traces and results."""
+
+
+@cli.group(
+    cls=LazyGroup,
+    default="list",
+    lazy={
+        "list": "agenttrace.cli.tables:scores",
+        "agreement": "agenttrace.cli.scores_agreement:scores_agreement",
+    },
+)
+def scores() -> None:
+    """Look at what scorers say."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -48,7 +48,7 @@ def tools(store: str | None, query: Query, as_json: bool) -> None:
     )
 
 
-@click.command("scores")
+@click.command("list")
 @store_option
 @where_option
 @json_option

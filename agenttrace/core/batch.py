@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
+    from agenttrace.core.annotation import Annotation
     from agenttrace.core.score import Score
     from agenttrace.core.span import Span
     from agenttrace.core.tool import ToolDefinition
+    from agenttrace.core.watch import CountsRecording
 
 
 class ScoreRow(NamedTuple):
@@ -35,13 +37,16 @@ class Batch:
     """What a store takes in one transaction: all of it, or nothing.
 
     `tools` are the definitions of each project's tools, called or not. `send_to` is where the spans and
-    scores of the batch are to be sent: the store remembers it until they are settled.
+    scores of the batch are to be sent: the store remembers it until they are settled. `annotations` are what
+    people said. `recorder` is what counts the spans of the tracer that the batch comes from.
     """
 
     spans: Sequence[Span] = ()
     scores: Sequence[ScoreRow] = ()
     tools: Mapping[str, Sequence[ToolDefinition]] = field(default_factory=dict)
     send_to: Sequence[Destination] = ()
+    annotations: Sequence[Annotation] = ()
+    recorder: CountsRecording | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast, runtime_checkabl
 
 from agenttrace.core.batch import Batch, Destination, Refusal, ScoreRow, Unsent, UnsentCounts
 from agenttrace.core.summary import RunSummary, TraceSummary
+from agenttrace.core.watch import KeepsWatch
 
 if TYPE_CHECKING:
     from agenttrace.core.example import Example
@@ -215,6 +216,14 @@ class GetsReady(Protocol):
 
     def get_ready(self) -> None:
         """Told, on the writer's thread, that the first trace has begun. What it raises is logged."""
+        ...
+
+
+class EndsWriting(Protocol):
+    """Optional hook of a store: it is told that this process writes no more."""
+
+    def end(self) -> None:
+        """Told once all spans are stored. Quick; what it raises is logged."""
         ...
 
 
@@ -422,6 +431,8 @@ OPTIONAL_HOOKS: Mapping[type, str] = {
     TellsHealth: "health",
     KeepsUnsent: "unsent",
     ReadsTraces: "trace_reads",
+    EndsWriting: "end",
+    KeepsWatch: "first_tellings",
     Named: "name",
     Identified: "identity",
     FencesAlike: "fence_secret",
@@ -460,6 +471,7 @@ __all__ = [
     "ChecksExamples",
     "ChecksModel",
     "Destination",
+    "EndsWriting",
     "Exporter",
     "FencesAlike",
     "Gates",
@@ -469,6 +481,7 @@ __all__ = [
     "Identified",
     "KeepsReplies",
     "KeepsUnsent",
+    "KeepsWatch",
     "Named",
     "Refusal",
     "RunSummary",

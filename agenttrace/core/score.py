@@ -34,6 +34,10 @@ class Score:
     comparison as text, where the scorer makes one. `error` is the traceback of a broken scorer. `duration`
     is in seconds, `cost` in US dollars. Without `gate` the score informs: it decides no result's outcome.
     With `lower_is_better` a value up to the threshold passes.
+
+    Three more say how it came about, for who looks at it later: `options` are those of the scorer that are
+    not its defaults; `example` has the fields that an online evaluation judged (a result of a run has its
+    own example), as the store keeps them; `evidence` is what a judge was shown and what it replied.
     """
 
     name: str
@@ -52,6 +56,9 @@ class Score:
     metadata: Mapping[str, Any] = field(default_factory=dict)
     gate: bool = True
     lower_is_better: bool = False
+    options: Mapping[str, Any] = field(default_factory=dict)
+    example: Mapping[str, Any] = field(default_factory=dict)
+    evidence: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def of(

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import inspect
 import platform
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from agenttrace.core.example import Example
-from agenttrace.core.jsonable import jsonable
-from agenttrace.core.protocols import Scorer, name_of_model
+from agenttrace.core.protocols import Scorer
 from agenttrace.evaluation.fingerprints import dataset_fingerprint, fingerprint_of
 from agenttrace.evaluation.git_revision import git_revision
-from agenttrace.scoring.scorer_options import ABSENT, option_value, options_of
+from agenttrace.scoring.score_options import options_of, qualified_name
 from agenttrace.version import __version__
 
 _LARGEST_FILE = 64 * 1024 * 1024
 """Bytes of a file of examples up to which it is hashed."""
-_OPTION_LENGTH = 500
 
 
 def run_metadata(
@@ -47,7 +44,7 @@ def run_metadata(
             **_file_of(examples),
         },
         "examples": [_identity(examples[firsts[place]], prints[firsts[place]]) for place in sorted(firsts)],
-        "function": None if function is None else _name_of(function),
+        "function": None if function is None else qualified_name(function),
         "scorers": [_description(scorer) for scorer in scorers],
         "trials": trials,
         "versions": {"python": platform.python_version(), "agenttrace": __version__},
@@ -82,40 +79,11 @@ def _hash_of(file: str) -> dict[str, str]:
         return {}
 
 
-def _name_of(function: Any) -> str:
-    """``module:qualified.name``; of an object that is called, its class."""
-    named = function if hasattr(function, "__qualname__") else type(function)
-    module = getattr(named, "__module__", None)
-    return f"{module}:{named.__qualname__}" if module else str(named.__qualname__)
-
-
 def _description(scorer: Scorer) -> dict[str, Any]:
     kind = type(scorer)
     described: dict[str, Any] = {"name": scorer.name, "class": f"{kind.__module__}.{kind.__qualname__}"}
-    options = {
-        name: _readable(value)
-        for name, default in options_of(kind)
-        if (value := option_value(scorer, name)) is not default and not _equal(value, default)
-    }
+    options = options_of(scorer)
     # A scorer that is no class of options still has the threshold that its verdicts are made with.
     options.setdefault("threshold", getattr(scorer, "threshold", None))
     described["options"] = options
     return described
-
-
-def _equal(value: Any, default: Any) -> bool:
-    if value is ABSENT or (default is None and value in ({}, (), [])):
-        return True
-    try:
-        return bool(value == default)
-    except Exception:  # choke-point: values of the user's compare as they like
-        return False
-
-
-def _readable(value: Any) -> Any:
-    """An option as short JSON data: functions and classes by name, models by theirs."""
-    if isinstance(value, type) or inspect.isroutine(value):
-        return _name_of(value)
-    if callable(getattr(value, "complete", None)):
-        return name_of_model(value)
-    return jsonable(value, limit=_OPTION_LENGTH)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from agenttrace.core.errors import JudgeError
@@ -25,6 +26,15 @@ Check = Callable[[Shape], str | None]
 """Returns what is wrong with a reply that has the right shape, or None."""
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question that was asked: its prompt's name, the texts under judgement, the raw replies."""
+
+    prompt: str
+    blocks: Mapping[str, str]
+    replies: list[str] = field(default_factory=list)
+
+
 class Judge:
     """Asks one model for one score, and adds up the cost and the tokens.
 
@@ -36,6 +46,7 @@ class Judge:
         self.salt = salt
         self.replies: list[ChatReply] = []
         self.prompts: dict[str, str] = {}
+        self.asked: list[Asked] = []
 
     async def ask(
         self,
@@ -57,17 +68,18 @@ class Judge:
         """
         prompt = load_prompt(prompt) if isinstance(prompt, str) else prompt
         self.prompts[prompt.name] = prompt.version
+        self.asked.append(asked := Asked(prompt.name, blocks))
         schema = reply_schema(shape)
         task = fill(prompt.text, words) if words is not None else prompt.text
         fencing = optional(self.model, FencesAlike)
         secret = None if fencing is None else fencing.fence_secret
         question = pose(task, blocks, schema, secret=secret, salt=self.salt, dialogue=dialogue)
         try:
-            return await self._answer(question.messages, question, schema, shape, check)
+            return await self._answer(question.messages, question, schema, shape, check, asked)
         except UnreadableReply as error:
             again = fill(load_prompt("again").text, {"problem": error.problem})
         messages = (*question.messages, {"role": "user", "content": again})
-        return await self._answer(messages, question, schema, shape, check)
+        return await self._answer(messages, question, schema, shape, check, asked)
 
     async def items(self, prompt: str, blocks: Mapping[str, str]) -> list[str]:
         """Ask for the claims (statements, instructions …) of a text; blank ones are left out."""
@@ -114,9 +126,11 @@ class Judge:
         schema: Mapping[str, Any],
         shape: type[Shape],
         check: Check[Shape] | None,
+        asked: Asked,
     ) -> Shape:
         reply = as_reply(await self.model.complete(messages, schema))
         self.replies.append(reply)
+        asked.replies.append(reply.text)
         try:
             answer = read_reply(reply.text, shape, question.nonce)
         except UnreadableReply as error:

@@ -19,6 +19,7 @@ from agenttrace.judges.evidence import Evidence
 from agenttrace.judges.formulas import culprits, facts
 from agenttrace.judges.judge import Judge
 from agenttrace.judges.models.resolve import DEFAULT_MODEL_VARIABLE, default_model, resolve_model
+from agenttrace.judges.seen import evidence_of
 from agenttrace.judges.verdict import ReasonedVerdict, UnreadableReply
 
 _RAW_LIMIT = 20_000
@@ -129,6 +130,7 @@ class JudgeScorer(ABC):
             cost=_total([judge.cost for judge in judges]),
             usage=_sum([judge.usage for judge in judges]),
             metadata=self._metadata(judges, evidence),
+            evidence=evidence_of(judges, outcomes),
         )
 
     def check_model(self) -> None:

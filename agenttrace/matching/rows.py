@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, Literal
 
+from agenttrace.core.jsonable import jsonable, to_json
+from agenttrace.core.marks import without_digests
 from agenttrace.core.tool_call import ToolCall
 from agenttrace.expectations.pattern import Call
 from agenttrace.expectations.plans import Place
@@ -16,6 +18,14 @@ from agenttrace.matching.align import Alignment
 from agenttrace.matching.checks import Check
 
 _MOST_NAMES_COMPARED = 20_000  # in one diff
+
+ROWS_SIZE = 32 * 1024
+"""Characters that the rows of one score may have as JSON; what is beyond is left out, and counted."""
+
+_VALUE_SIZE = 1_024
+"""Characters of one value in a row; a longer one is cut, with the marks of recorded values."""
+
+_MOST_DIFFERENCES = 20
 
 RowKind = Literal["matched", "differs", "missing", "extra", "forbidden"]
 
@@ -49,6 +59,41 @@ class Row:
             "nearest": _actual_data(self.nearest),
             "note": self.note,
         }
+
+
+def rows_data(rows: Sequence[Row]) -> dict[str, Any]:
+    """The rows as strict JSON of at most `ROWS_SIZE` characters: ``rows``, and ``rows_left_out`` where there
+    are more.
+
+    The rows that do not match go first where not all have room; the order stays that of the run.
+    """
+    room, chosen = ROWS_SIZE, {}
+    for place, row in sorted(enumerate(rows), key=lambda one: one[1].kind == "matched"):
+        data = _bounded(row.to_dict())
+        room -= len(to_json(data))
+        if room < 0:
+            break
+        chosen[place] = data
+    facts: dict[str, Any] = {"rows": [chosen[place] for place in sorted(chosen)]}
+    if len(chosen) < len(rows):
+        facts["rows_left_out"] = len(rows) - len(chosen)
+    return facts
+
+
+def _bounded(row: dict[str, Any]) -> dict[str, Any]:
+    calls = {key: row[key] and {**row[key], "arguments": _cut(row[key]["arguments"])} for key in _CALLS}
+    differences = [
+        {**difference, "expected": _cut(difference["expected"]), "got": _cut(difference["got"])}
+        for difference in row["differences"][:_MOST_DIFFERENCES]
+    ]
+    return {**row, **calls, "expected": _cut(row["expected"]), "differences": differences}
+
+
+_CALLS = ("actual", "nearest")
+
+
+def _cut(value: Any) -> Any:
+    return without_digests(jsonable(value, limit=_VALUE_SIZE))
 
 
 def rows_of(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from agenttrace.core.batch import Batch, ScoreRow
 from agenttrace.core.protocols import Store
+from agenttrace.core.rates import Rule
 from agenttrace.core.span import Span
 from agenttrace.online.alerts import Alert
 from agenttrace.online.backlog import Backlog
@@ -74,6 +75,8 @@ class OnlineEvaluator:
         concurrency: int = CONCURRENCY,
         timeout: float = TIMEOUT,
         drain_seconds: float = DRAIN_SECONDS,
+        rules: Sequence[Rule] = (),
+        alerts: Sequence[Alert] = (),
     ) -> None:
         self.store = store
         self.project = project
@@ -82,6 +85,8 @@ class OnlineEvaluator:
         self.timeout = timeout
         self.drain_seconds = drain_seconds
         self.of_spans = False
+        self._rules = tuple(rules)
+        self._alerts = tuple(alerts)
         self._write_scores = write_scores or (lambda rows: store.write(Batch(scores=rows)))
         self._redaction = redaction or Redaction()
         self._flush_spans = flush_spans
@@ -194,6 +199,11 @@ class OnlineEvaluator:
         handle.finish("sampled_out")
         return handle
 
+    def watch(self) -> None:
+        """Look at the rules from now on, whether or not anything is evaluated."""
+        if self._rules and (self._worker is None or not self._worker.alive):
+            self._start()
+
     def _start(self) -> None:
         if self._closed or not self._starting.acquire(blocking=False):
             return
@@ -220,6 +230,8 @@ class OnlineEvaluator:
             exporters=self._exporters,
             concurrency=self.concurrency,
             timeout=self.timeout,
+            rules=self._rules,
+            alerts=self._alerts,
         )
 
     # Waiting, ending, forking.

@@ -62,6 +62,9 @@ class Request:
     """The store was asked to keep it; where that failed, it is asked again only at the shutdown."""
     begun: bool = False
     """The worker holds the only right to evaluate it: nobody can cancel it any more."""
+    session_id: str | None = None
+    customer_id: str | None = None
+    """Those of the trace, once the worker has read it."""
     received_at: float = 0.0
     """When the worker took it from the inbox, by `time.monotonic`."""
     handle: EvaluationHandle = field(default_factory=EvaluationHandle)

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import copy_context
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from agenttrace.core.batch import ScoreRow
+from agenttrace.core.failure import fingerprints_of
 from agenttrace.core.protocols import TakesScores, optional
 from agenttrace.core.score import Score
-from agenttrace.online.alerts import LowScore
+from agenttrace.online.alerts import Alert, Every, LowScore
 from agenttrace.online.backlog import Backlog
+from agenttrace.online.news import News
 from agenttrace.online.request import Request
 from agenttrace.process.said_once import SaidOnce
 from agenttrace.process.threads import no_thread_at_the_end
 from agenttrace.scoring.isolation import Call, Interrupted, Isolation, Outcome, carried
+from agenttrace.scoring.redacted import judged_fields
+
+if TYPE_CHECKING:
+    from agenttrace.core.example import Example
 
 CALL_SECONDS = 10.0
 """How long a callback or an alert may take."""
@@ -40,12 +46,16 @@ class _Finished:
 
     request: Request
     scores: tuple[Score, ...]
+    judged: Mapping[str, Any]
+    """The judged fields, redacted: the example itself is forgotten once it is scored."""
     tries: int = 0
 
     @property
     def rows(self) -> list[ScoreRow]:
         trace_id, span_id = self.request.trace_id, self.request.span_id
-        return [] if trace_id is None else [ScoreRow(trace_id, span_id, score) for score in self.scores]
+        if trace_id is None:
+            return []
+        return [ScoreRow(trace_id, span_id, replace(score, example=self.judged)) for score in self.scores]
 
 
 class Results:
@@ -63,8 +73,10 @@ class Results:
     ) -> None:
         self._store = backlog.store
         self._write_rows = write_scores
+        self._redaction = backlog.redaction
         self._redacted = backlog.redaction.score
         self._project = backlog.project
+        self._news = News(backlog.store, backlog.project)
         self._exporters = [hook for one in exporters if (hook := optional(one, TakesScores)) is not None]
         self._counts = backlog.counts
         self._unfinished = backlog.unfinished
@@ -81,9 +93,18 @@ class Results:
         """True while there is anything to write."""
         return bool(self._finished or self._keys_to_drop)
 
-    def add(self, request: Request, scores: tuple[Score, ...]) -> None:
-        """Take the scores of one evaluation."""
-        self._finished.append(_Finished(request, scores))
+    def add(self, request: Request, scores: tuple[Score, ...], example: Example | None) -> None:
+        """Take the scores of one evaluation, of an example that is None where it could not be made."""
+        self._finished.append(_Finished(request, scores, self._judged(request, example)))
+
+    def _judged(self, request: Request, example: Example | None) -> Mapping[str, Any]:
+        if example is None or request.trace_id is None:
+            return {}
+        try:
+            return judged_fields(example, self._redaction)
+        except Exception as error:  # choke-point: the scores are kept without it
+            self._warnings.warn("example", "online evaluation: example", error)
+            return {}
 
     def forget(self, request: Request) -> None:
         """Delete a request that is no longer pending from the store, with the next writing."""
@@ -143,7 +164,8 @@ class Results:
         else:
             counts.scored += 1
         counts.weight -= request.weight
-        self._call(self._calls_for(request, scores))  # first, so that who waits for all waits for these, too
+        # First, so that who waits for all waits for these, too.
+        self._call(request, self._calls_for(request, scores), self._low_scores(request, scores))
         counts.running -= 1
         self._unfinished.pop(request, None)
         request.handle.finish("scored", scores)
@@ -155,35 +177,62 @@ class Results:
             calls += [("export", exporter.write_scores, rows) for exporter in self._exporters]
         if request.on_result is not None:
             calls.append(("on_result", request.on_result, scores))
-        for score in scores:
-            if score.outcome == "failed":
-                low = LowScore(self._redacted(score), self._project, request.trace_id, request.span_id)
-                calls += [("alert", alert, low) for alert in request.alerts]
         return calls
 
-    def _call(self, calls: list[_ToCall]) -> None:
-        if not calls:
+    def _low_scores(self, request: Request, scores: tuple[Score, ...]) -> list[LowScore]:
+        """The scores to alert of. An errored one is logged in any case: nobody else would hear of it."""
+        lows = []
+        for score in map(self._redacted, scores):
+            if score.outcome == "errored":
+                problem = f"online evaluation: {score.name} gave no score: {score.reason}"
+                self._warnings.warn(f"errored {fingerprints_of(score)}", problem)
+            if request.alerts and score.outcome in ("failed", "errored"):
+                low = LowScore(score, self._project, request.trace_id, request.span_id)
+                lows.append(replace(low, session_id=request.session_id, customer_id=request.customer_id))
+        return lows
+
+    def _call(self, request: Request, calls: list[_ToCall], lows: list[LowScore]) -> None:
+        if not calls and not lows:
             return
         if len(self._calls) >= CALLS_WAITING:
-            self._counts.failed_calls += len(calls)
+            self._counts.failed_calls += len(calls) + len(lows) * len(request.alerts)
             problem = f"more than {CALLS_WAITING} evaluations wait for their callbacks and alerts"
             self._warnings.warn("calls", f"online evaluation: calls: {problem}")
             return
         self._counts.callbacks_running += 1
-        task = asyncio.get_running_loop().create_task(self._call_each(calls))
+        task = asyncio.get_running_loop().create_task(self._call_each(request, calls, lows))
         self._calls.add(task)
         task.add_done_callback(self._calls.discard)
 
-    async def _call_each(self, calls: list[_ToCall]) -> None:
+    async def _call_each(self, request: Request, calls: list[_ToCall], lows: list[LowScore]) -> None:
         failed_calls = len(calls)
         try:
             async with self._turn:
                 for cause, function, argument in calls:
                     if await self.call_isolated(cause, function, argument):
                         failed_calls -= 1
+                for low in lows:
+                    failed_calls += await self._alert(request.alerts, low)
         finally:
             self._counts.failed_calls += failed_calls
             self._counts.callbacks_running -= 1
+
+    async def _alert(self, alerts: Sequence[Alert], low: LowScore) -> int:
+        """Tell the alerts, most of them only what is news. Returns how many calls failed."""
+        failures = fingerprints_of(replace(low.score, gate=True))
+        asked: list[dict[str, str]] = []
+        await self.call_isolated("failures", lambda: asked.append(self._news.of(failures)))
+        # Where the store cannot say what was told before, each one is told.
+        news = asked[0] if asked else {one.key: "new" for one in failures}
+        kind: Any = next(iter(sorted(news.values(), reverse=True)), "again")
+        low = replace(low, news=kind, failures=tuple(one.title for one in failures if one.key in news))
+        listeners = [alert for alert in alerts if news or isinstance(alert, Every)]
+        return sum([not await self.call_isolated("alert", alert, low) for alert in listeners])
+
+    async def tell(self, alerts: Sequence[Alert], news: Any) -> None:
+        """Tell all of these alerts something."""
+        for alert in alerts:
+            self._counts.failed_calls += not await self.call_isolated("alert", alert, news)
 
     async def close(self) -> None:
         """Cancel the exporters, callbacks and alerts that are still running."""

@@ -12,15 +12,19 @@ from typing import Any
 
 from agenttrace.core.batch import ScoreRow
 from agenttrace.core.protocols import Scorer, TakesModel, optional
+from agenttrace.core.rates import Rule
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
+from agenttrace.online.alerts import Alert, log_alert
 from agenttrace.online.backlog import Backlog
+from agenttrace.online.rate_watch import RateAlert, RateWatch
 from agenttrace.online.request import Request
 from agenttrace.online.results import Results
 from agenttrace.process.loop_thread import LoopKeeper
 from agenttrace.process.threads import DaemonExecutor, no_thread_at_the_end
 from agenttrace.scoring.apply import apply_scorer
 from agenttrace.scoring.isolation import Call, Isolation, carried
+from agenttrace.scoring.score_options import options_of
 
 POLL_SECONDS = 0.02
 TICK_SECONDS = 0.1
@@ -41,6 +45,8 @@ class OnlineWorker:
         exporters: Sequence[Any],
         concurrency: int,
         timeout: float,
+        rules: Sequence[Rule] = (),
+        alerts: Sequence[Alert] = (),
     ) -> None:
         self._backlog = backlog
         self._unfinished = unfinished = backlog.unfinished
@@ -55,6 +61,8 @@ class OnlineWorker:
         self._isolation = Isolation(self._threads, self._loops.loop)
         self._results = Results(backlog, exporters, self._isolation, write_scores)
         self._waiting: deque[Request] = deque(unfinished)  # those of a worker that died
+        self._rates = RateWatch(rules, backlog.store, backlog.project, owner)
+        self._alerts = alerts or [log_alert]
         counts.waiting, counts.running, counts.callbacks_running = len(unfinished), 0, 0
         self._running: dict[asyncio.Task[None], Request] = {}
         self.stopping = False
@@ -84,6 +92,8 @@ class OnlineWorker:
             if now - last_tick > TICK_SECONDS or (self._results.waiting and not self._running):
                 last_tick = now
                 await self._tick()
+            if self._rates.due:
+                await self._look_at_rules()
             await self._pause(bool(due))
 
     async def _end(self) -> None:
@@ -149,6 +159,7 @@ class OnlineWorker:
 
     async def _evaluate(self, request: Request) -> None:
         timeout = request.timeout or self._timeout
+        example = None
         try:
             example = request.example()
             trace = await self._trace(request, example)
@@ -162,7 +173,7 @@ class OnlineWorker:
                 self._postpone(request)
                 return
             scores = [Score.errored(scorer.name, scorer.threshold, error) for scorer in request.scorers]
-        self._results.add(request, tuple(scores))
+        self._results.add(request, tuple(scores), example)
 
     def _postpone(self, request: Request) -> None:
         """Wait for a thread that is in use, since a process that ends starts no more of them.
@@ -185,7 +196,10 @@ class OnlineWorker:
             taking = optional(scorer, TakesModel)
             if request.model is not None and taking is not None:
                 scorer = taking.with_model(request.model)
-            return await carried(apply_scorer(scorer, example, trace, self._isolation, timeout))
+            score = await carried(apply_scorer(scorer, example, trace, self._isolation, timeout))
+            return replace(
+                score, options=options_of(scorer)
+            )  # a run has those of its scorers in its metadata
         except asyncio.CancelledError:
             raise
         except BaseException as error:  # choke-point: one scorer spoils no other
@@ -206,6 +220,8 @@ class OnlineWorker:
             if outcome.error is not None:
                 raise outcome.error
             trace = outcome.value
+            if trace is not None:
+                request.session_id, request.customer_id = trace.session_id, trace.customer_id
         if trace is not None and request.span_key is not None:
             trace = trace.under(request.span_key)
         if trace is not None and trace.spans:
@@ -227,6 +243,12 @@ class OnlineWorker:
             for request in to_save:
                 request.save_attempted = True  # where it fails, it is tried again at the end only
             await self._results.call_isolated("pending", self._save, to_save)
+
+    async def _look_at_rules(self) -> None:
+        broken: list[RateAlert] = []
+        await self._results.call_isolated("rules", lambda: broken.extend(self._rates.check()))
+        for alert in broken:
+            await self._results.tell(self._alerts, alert)
 
     def _save(self, requests: list[Request]) -> None:
         failure = self._backlog.save(requests, None if self.stopping else self._owner)

@@ -14,6 +14,7 @@ from agenttrace.matching.agreement import Comparators
 from agenttrace.matching.compare import compare
 from agenttrace.matching.comparison import Comparison
 from agenttrace.matching.explain import explain
+from agenttrace.matching.rows import rows_data
 from agenttrace.matching.selection import actual_calls
 from agenttrace.scorers.call_scorer import CallOptions, CallScorer
 
@@ -93,7 +94,9 @@ def matched_score(scorer: CallScorer, comparison: Comparison) -> Score:
         (row for row in comparison.rows if row.expected is not None), key=lambda row: row.number or 0
     )
     details = {"calls": [_row(row) for row in rows], **comparison.facts()}
-    diff = explain(comparison) if value < 1 else None
+    diff = None
+    if value < 1:
+        diff, details = explain(comparison), {**details, **rows_data(comparison.rows)}
     return scorer.scored(value, reason, details, diff)
 
 

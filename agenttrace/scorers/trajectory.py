@@ -14,6 +14,7 @@ from agenttrace.matching.agreement import Comparators
 from agenttrace.matching.answers import Ask
 from agenttrace.matching.comparison import Comparison
 from agenttrace.matching.explain import explain
+from agenttrace.matching.rows import rows_data
 from agenttrace.scorers.call_scorer import CallOptions
 from agenttrace.scorers.comparing_scorer import ComparingScorer, ScoreOrAwaitable
 
@@ -98,8 +99,10 @@ class TrajectoryScorer(ComparingScorer[ScoreOrAwaitable]):
             value, reason = 0.0, f"{reason}; 0 because a constraint does not hold"
         reason = "; ".join([reason, *failures])
         vacuous = comparison.vacuous
-        diff = explain(comparison) if value < 1 or failures or vacuous else None
-        return self.scored(value, reason, comparison.to_dict(), diff, vacuous=vacuous)
+        diff, details = None, comparison.to_dict()
+        if value < 1 or failures or vacuous:
+            diff, details = explain(comparison), {**details, **rows_data(comparison.rows)}
+        return self.scored(value, reason, details, diff, vacuous=vacuous)
 
     def _value(self, comparison: Comparison) -> float:
         if comparison.expectation.path is None:

@@ -38,7 +38,8 @@ def apply_scorer(
     outcome = yield from _scored(scorer, example, trace, isolation, timeout)
     if outcome.blocked_by_other:  # not this scorer's fault, and scorers are pure: once more
         outcome = yield from _scored(scorer, example, trace, isolation, timeout)
-    score = _score_of(scorer, example, outcome, timeout).with_duration(outcome.duration)
+    score = _score_of(scorer, example, outcome, timeout)
+    score = score.with_duration(outcome.duration)
     return score if gates(scorer) else score.informing()
 
 

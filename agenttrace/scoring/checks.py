@@ -10,6 +10,7 @@ from typing import Any
 from agenttrace.core.errors import ConfigError, ScorerError
 from agenttrace.core.numbers import is_number
 from agenttrace.core.protocols import ChatModel, ChecksModel, Gates, Scorer, TakesModel, optional
+from agenttrace.core.rates import Rule
 from agenttrace.core.score import Score
 from agenttrace.core.text import described
 from agenttrace.scoring.distinct_names import with_distinct_names
@@ -113,6 +114,13 @@ def fields_of(example: Any, beside: Mapping[str, Any]) -> dict[str, Any]:
         if value is not None:
             raise ConfigError(f"async_evaluate takes an example or its fields, got both: {name}")
     return example.__dict__.copy()
+
+
+def rules_and_alerts(alerts: Any) -> tuple[tuple[Rule, ...], tuple[Any, ...]]:
+    """The rules over a window in a tracer's alerts, and the functions; ConfigError for other things."""
+    items = alerts if isinstance(alerts, Sequence) and not isinstance(alerts, str) else ()
+    rules = tuple(item for item in items if isinstance(item, Rule))
+    return rules, checked_alerts([item for item in items if not isinstance(item, Rule)] if rules else alerts)
 
 
 def checked_alerts(alerts: Any) -> tuple[Any, ...]:

@@ -9,15 +9,24 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agenttrace.core import semconv
 from agenttrace.core.changed import changed
 from agenttrace.core.jsonable import clean, clean_text, jsonable, to_json
+from agenttrace.core.marks import without_digests
 from agenttrace.core.report import EvaluationReport, ScoringResult
 from agenttrace.core.span import Span, SpanError
 from agenttrace.core.trace import Trace
 from agenttrace.tracing.redaction import Redaction
+
+if TYPE_CHECKING:
+    from agenttrace.core.example import Example
+
+JUDGED_FIELD = 8_000
+"""Characters of one field of an example that are kept with an online score."""
+
+_NOT_JUDGED = frozenset({"example_id", "created_at"})
 
 _OUTPUTS = frozenset({"actual_output", "expected_output"})
 _BY_NAME = frozenset({"input", "additional_metadata"})
@@ -50,6 +59,19 @@ def redacted_example(fields: Mapping[str, Any], redaction: Redaction) -> dict[st
     if name is not None and not isinstance(name, str):  # the user's own rule may return anything
         redacted["name"] = to_json(name)
     return redacted
+
+
+def judged_fields(example: Example, redaction: Redaction) -> dict[str, Any]:
+    """Return what an online evaluation judged, redacted, for its score: the fields that have a value.
+
+    Each is cut to `JUDGED_FIELD` characters, so that a page shows what was expected; the trace has the rest.
+    """
+    fields = redacted_example(example.to_dict(), redaction)
+    return {
+        name: without_digests(jsonable(value, limit=JUDGED_FIELD))
+        for name, value in fields.items()
+        if value is not None and name not in _NOT_JUDGED
+    }
 
 
 def _result(result: ScoringResult, redaction: Redaction) -> ScoringResult:

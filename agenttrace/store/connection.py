@@ -235,6 +235,7 @@ def _read_once(path: str, timeout: float, query: Callable[[sqlite3.Connection], 
                     )
                 case "older":
                     span_table.stand_in_for_reading(db)
+                    migrations.make_tables_beside(db)
                 case "current":
                     pass
             return query(db)

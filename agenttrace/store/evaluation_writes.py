@@ -8,9 +8,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agenttrace.core.batch import Destination, ScoreRow
+from agenttrace.core.failure import failures_of, fingerprints_of
 from agenttrace.core.jsonable import clean_text, jsonable, to_json
 from agenttrace.core.report import EvaluationReport
 from agenttrace.core.score import Score
+from agenttrace.store.failures import Case, note_failures
 from agenttrace.store.rows import RESULT_COLUMNS, SCORE_COLUMNS, result_row, score_row
 from agenttrace.store.span_writes import error_of_value, marks, quarantine
 from agenttrace.store.to_send import add_to_send
@@ -49,19 +51,20 @@ def keep_scores(
 ) -> None:
     """Store scores; one that cannot be stored goes into the table ``quarantine``, with the reason."""
     rows: list[ScoreOf] = [(row.trace_id, row.span_id, row.score, None, None) for row in scores]
-    if error_of_value(db, lambda: insert_scores(db, rows, send_to)) is None:
-        return
-    for row, entry in zip(scores, rows, strict=True):
-        error = error_of_value(db, lambda entry=entry: insert_scores(db, [entry], send_to))  # type: ignore[misc]
-        if error is not None:
-            quarantine(db, row.trace_id, row.span_id, row.score.name, reason=error)
+    if error_of_value(db, lambda: insert_scores(db, rows, send_to)) is not None:
+        for row, entry in zip(scores, rows, strict=True):
+            error = error_of_value(db, lambda entry=entry: insert_scores(db, [entry], send_to))  # type: ignore[misc]
+            if error is not None:
+                quarantine(db, row.trace_id, row.span_id, row.score.name, reason=error)
+    for row in scores:
+        note_failures(db, None, Case(row.trace_id), fingerprints_of(row.score))
 
 
 def insert_report(db: sqlite3.Connection, run_id: str, report: EvaluationReport) -> None:
     """Store a run with its results and their scores; a run with the same id is replaced."""
     for table in ("scores", "results", "runs"):
         db.execute(f"DELETE FROM {table} WHERE run_id = ?", (run_id,))  # noqa: S608 - names of ours
-    counts = report.counts
+    counts, revision = report.counts, _revision(report)
     db.execute(
         f"INSERT INTO runs VALUES ({marks(10)})",  # noqa: S608 - places only
         (
@@ -85,6 +88,14 @@ def insert_report(db: sqlite3.Connection, run_id: str, report: EvaluationReport)
         for score in result.scores
     ]
     insert_scores(db, scores)
+    for place, result in enumerate(report):
+        note_failures(db, report.project, Case(result.trace_id, run_id, place), failures_of(result), revision)
+
+
+def _revision(report: EvaluationReport) -> str | None:
+    git = report.metadata.get("git")
+    commit = git.get("commit") if isinstance(git, Mapping) else None
+    return commit if isinstance(commit, str) else None
 
 
 def insert_dataset(db: sqlite3.Connection, project: str, alias: str, content: str) -> int:

@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 import time
-from collections import deque
-from collections.abc import Mapping, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Mapping, Sequence
 from itertools import repeat
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from agenttrace.core.annotation import Annotation
 from agenttrace.core.batch import Batch, Destination, Refusal, ScoreRow, Unsent, UnsentCounts
-from agenttrace.core.protocols import KeepsUnsent, Store
+from agenttrace.core.failure import Failure, Fingerprint, State
+from agenttrace.core.people import StoredScore
+from agenttrace.core.protocols import KeepsUnsent, KeepsWatch, Store
 from agenttrace.core.report import EvaluationReport
 from agenttrace.core.score import Score
 from agenttrace.core.span import Span
 from agenttrace.core.summary import RunSummary, TraceSummary
 from agenttrace.core.tool import ToolDefinition
 from agenttrace.core.trace import Trace
+from agenttrace.core.watch import ScoreCounts, TraceCounts, WriterState
+from agenttrace.store import counts, failures
+from agenttrace.store.annotations import read_annotations
 from agenttrace.store.health import StoreHealth
 from agenttrace.store.queries import id_prefix, only_match
 from agenttrace.store.rows import dataset_text, dataset_value
 from agenttrace.store.unsent_in_memory import UnsentInMemory
+from agenttrace.store.watch_in_memory import WatchInMemory
+
+T = TypeVar("T")
 
 if TYPE_CHECKING:
     from agenttrace.core.trace_reads import TraceReads
@@ -32,7 +42,7 @@ _SCORE_BYTES = 600
 _ID_DIGITS = 32
 
 
-class MemoryStore(Store, KeepsUnsent):
+class MemoryStore(Store, KeepsUnsent, KeepsWatch):
     """Keeps spans, scores, runs and datasets in memory, up to about `max_bytes` of spans.
 
     Beyond that the oldest traces go (of a single trace that is larger, its oldest spans), counted as
@@ -54,6 +64,7 @@ class MemoryStore(Store, KeepsUnsent):
         self._datasets: dict[tuple[str, str], list[str]] = {}
         self._tools: dict[str, dict[str, ToolDefinition]] = {}
         self._pending: dict[str, tuple[str, dict[str, Any]]] = {}
+        self._watch = WatchInMemory()
         self._written = 0
         self._dropped = 0
 
@@ -62,6 +73,8 @@ class MemoryStore(Store, KeepsUnsent):
             sizes = [self._keep(span) for span in batch.spans]
             self._written += len(sizes)
             self._scores += batch.scores
+            self._watch.note(batch.scores, self._project_of)
+            self._watch.annotate(batch.annotations)
             for project, tools in batch.tools.items():
                 self._tools.setdefault(project, {}).update((tool.name, tool) for tool in tools)
             for destination in batch.send_to:
@@ -126,6 +139,7 @@ class MemoryStore(Store, KeepsUnsent):
         what is to be sent is the parent's to send."""
         self._lock = threading.Lock()
         self._unsent = UnsentInMemory()
+        self._watch = WatchInMemory()
 
     def unsent(self, destination: Destination, *, most: int, max_bytes: int) -> Unsent | None:
         with self._lock:
@@ -159,6 +173,76 @@ class MemoryStore(Store, KeepsUnsent):
         """Keep a run under the id that the caller chose."""
         with self._lock:
             self._reports[run_id] = report
+            self._watch.note_report(run_id, report)
+
+    def _project_of(self, trace_id: str | None) -> str:
+        trace = None if trace_id is None else self._traces.get(int(trace_id, 16))
+        return next(iter(trace.values())).project if trace else ""
+
+    def failures(
+        self, *, project: str | None = None, state: State | None = None, limit: int = 100
+    ) -> list[Failure]:
+        return self._asked(lambda db: failures.failures(db, project=project, state=state, limit=limit))
+
+    def set_failure_state(
+        self, fingerprint: str, state: State, *, fixed_in: str | None = None, project: str | None = None
+    ) -> Failure:
+        def change(db: sqlite3.Connection) -> Failure:
+            number = failures.find_failure(db, fingerprint, project)
+            return failures.set_state(db, number, state, fixed_in)
+
+        return self._asked(change)
+
+    def first_tellings(self, project: str, fingerprints: Sequence[Fingerprint]) -> dict[str, str]:
+        return self._asked(lambda db: failures.first_tellings(db, project, fingerprints))
+
+    def annotations(
+        self, *, trace_id: str | None = None, project: str | None = None, limit: int = 1_000
+    ) -> list[Annotation]:
+        if not self._watch.begun:
+            return []
+        return self._asked(lambda db: read_annotations(db, trace_id=trace_id, project=project, limit=limit))
+
+    def stored_scores(
+        self,
+        *,
+        name: str | None = None,
+        project: str | None = None,
+        annotated: bool = False,
+        limit: int = 5_000,
+    ) -> list[StoredScore]:
+        return self._asked(
+            lambda db: counts.stored_scores(db, name=name, project=project, annotated=annotated, limit=limit)
+        )
+
+    def score_counts(self, *, since_ns: int = 0, project: str | None = None) -> list[ScoreCounts]:
+        return self._asked(lambda db: counts.score_counts(db, since_ns=since_ns, project=project))
+
+    def trace_counts(self, *, since_ns: int = 0, project: str | None = None) -> list[TraceCounts]:
+        numbers = Counter(trace.spans[0].project for trace in self._traces_since(since_ns, project))
+        return [TraceCounts(project=name, traces=number) for name, number in sorted(numbers.items())]
+
+    def trace_cost(self, *, since_ns: int, project: str | None = None) -> float:
+        from agenttrace.matching.spending import spent_cost  # on use: recording needs nothing of that room
+
+        return sum(spent_cost(trace) or 0.0 for trace in self._traces_since(since_ns, project))
+
+    def _traces_since(self, since_ns: int, project: str | None) -> list[Trace]:
+        with self._lock:
+            traces = [Trace(spans.values()) for spans in self._traces.values()]
+        firsts = [(trace, trace.spans[0]) for trace in traces]
+        return [t for t, first in firsts if first.start_ns >= since_ns and project in (None, first.project)]
+
+    def failure_counts(self) -> dict[tuple[str, State], int]:
+        return self._asked(failures.failure_counts)
+
+    def writers(self) -> list[WriterState]:
+        """None: there is no file that several processes could share."""
+        return []
+
+    def _asked(self, query: Callable[[sqlite3.Connection], T]) -> T:
+        with self._lock:
+            return self._watch.ask(query)
 
     def save_pending_evaluations(self, project: str, requests: Sequence[Mapping[str, Any]]) -> None:
         with self._lock:
@@ -292,7 +376,7 @@ class MemoryStore(Store, KeepsUnsent):
                 groups.setdefault(send_to.get(id(row), ()), ([], []))[1].append(row)
             tools = {project: list(tools.values()) for project, tools in self._tools.items()}
         return [
-            Batch(tools=tools),
+            Batch(tools=tools, annotations=self.annotations(limit=_MOST_SCORES)),
             *(Batch(spans, scores, send_to=where) for where, (spans, scores) in groups.items()),
         ]
 

@@ -29,6 +29,8 @@ APPLICATION_ID = 0x61677472
 Step = tuple[str, ...] | Callable[[sqlite3.Connection], None]
 """SQL statements, or a function, for one transaction."""
 
+_TABLES_BESIDE = "0006_failures_people_writers"
+
 MIGRATIONS: tuple[tuple[str, Step], ...] = (
     (
         "0001_first_tables",
@@ -192,10 +194,68 @@ MIGRATIONS: tuple[tuple[str, Step], ...] = (
             "PRAGMA user_version = 5",
         ),
     ),
+    (
+        _TABLES_BESIDE,
+        (
+            """CREATE TABLE failures (
+                id INTEGER PRIMARY KEY,
+                project TEXT NOT NULL,
+                fingerprint TEXT NOT NULL,
+                scorer TEXT NOT NULL,
+                title TEXT NOT NULL,
+                state TEXT NOT NULL,
+                fixed_in TEXT,
+                changed_ns INTEGER,
+                first_ns INTEGER NOT NULL,
+                last_ns INTEGER NOT NULL,
+                count INTEGER NOT NULL,
+                revisions TEXT NOT NULL,
+                alerted_ns INTEGER,
+                UNIQUE (project, fingerprint)
+            )""",
+            """CREATE TABLE failure_cases (
+                failure INTEGER NOT NULL,
+                trace_id TEXT,
+                run_id TEXT,
+                result INTEGER,
+                seen_ns INTEGER NOT NULL
+            )""",
+            "CREATE INDEX failure_cases_by_failure ON failure_cases (failure, seen_ns)",
+            "CREATE INDEX failure_cases_by_trace ON failure_cases (trace_id, failure)",
+            "CREATE INDEX failure_cases_by_run ON failure_cases (run_id, result) WHERE run_id IS NOT NULL",
+            """CREATE TABLE annotations (
+                id TEXT PRIMARY KEY,
+                project TEXT NOT NULL,
+                trace_id TEXT,
+                span_id TEXT,
+                run_id TEXT,
+                result INTEGER,
+                label TEXT,
+                thumbs TEXT,
+                score REAL,
+                note TEXT,
+                expected TEXT,
+                author TEXT,
+                created_ns INTEGER NOT NULL
+            ) WITHOUT ROWID""",
+            "CREATE INDEX annotations_by_trace ON annotations (trace_id, created_ns)",
+            "CREATE INDEX scores_by_time ON scores (created_ns) WHERE run_id IS NULL",
+            """CREATE TABLE writers (
+                id TEXT PRIMARY KEY,
+                machine TEXT NOT NULL,
+                pid INTEGER NOT NULL,
+                program TEXT NOT NULL,
+                started_ns INTEGER NOT NULL,
+                seen_ns INTEGER NOT NULL,
+                ended_ns INTEGER,
+                counts TEXT NOT NULL
+            ) WITHOUT ROWID""",
+            "PRAGMA user_version = 5",  # of these tables a version with five steps needs to know nothing
+        ),
+    ),
 )
 
 _STEPS_OF_OLD_VERSIONS = 3
-
 SchemaState = Literal["empty", "older", "current", "newer", "foreign"]
 
 
@@ -229,6 +289,18 @@ def _steps(db: sqlite3.Connection) -> set[str]:
     if db.execute("SELECT 1 FROM sqlite_master WHERE name = 'later_migrations'").fetchone() is not None:
         names |= {name for (name,) in db.execute("SELECT name FROM later_migrations")}
     return names
+
+
+def make_tables_beside(db: sqlite3.Connection) -> None:
+    """Make the tables of failures, annotations and writers for this connection alone, where it has none.
+
+    For reading a file of an older version, and for a store in memory.
+    """
+    tables = {name for (name,) in db.execute("SELECT name FROM sqlite_master")}
+    for statement in dict(MIGRATIONS)[_TABLES_BESIDE]:  # type: ignore[union-attr]  # it is one of statements
+        kind, _, rest = statement.partition(" TABLE ")
+        if kind == "CREATE" and rest.split(" ", 1)[0] not in tables:
+            db.execute(f"CREATE TEMP TABLE {rest}")
 
 
 def count_steps(db: sqlite3.Connection) -> int:

@@ -15,6 +15,7 @@ from agenttrace.core.batch import Destination
 from agenttrace.core.errors import ConfigError
 from agenttrace.core.protocols import Exporter, KeepsUnsent, Sender, Store, optional
 from agenttrace.store.memory import MemoryStore
+from agenttrace.store.retention import Keep
 from agenttrace.store.sqlite import SQLiteStore
 
 ENVIRONMENT = "AGENTTRACE_STORE"
@@ -25,15 +26,17 @@ SQLITE_MEMORY = ":memory:"
 _FORMS = f"the path of a local file, sqlite:///relative.db, sqlite:////absolute.db or {MEMORY!r}"
 
 
-def open_store(where: str | Path | None = None) -> Store:
+def open_store(where: str | Path | None = None, *, keep: str | None = None) -> Store:
     """The store for a path, for ``"memory"``, or for None: what ``AGENTTRACE_STORE`` says, else the default.
 
     A path may be written as an address, ``sqlite:///traces.db``. No file is opened or made before the store
-    is used.
+    is used. `keep` says how long traces stay in the file, how large it may grow, or both: ``"30d 5GB"``.
 
     Raises:
-        ConfigError: the path is empty, an address of another kind, or a directory.
+        ConfigError: the path is empty, an address of another kind, or a directory; `keep` cannot be read.
     """
+    if keep is not None:
+        Keep.of(keep)
     if where is None:
         where = _default_setting()
     if where == MEMORY:
@@ -46,7 +49,22 @@ def open_store(where: str | Path | None = None) -> Store:
     path = Path(text).expanduser()
     if path.is_dir():
         raise ConfigError(f"{text} is a directory; give the path of a file in it, as {path / 'traces.db'}")
-    return SQLiteStore(path)
+    return SQLiteStore(path, keep=keep)
+
+
+def store_of(store: str | Path | Store | None, keep: str | None) -> Store:
+    """The store that a tracer is given, or the one that it names; `keep` is for one that is named.
+
+    Raises:
+        ConfigError: it is neither, cannot be opened, or `keep` is given for a store of the user's own.
+    """
+    if store is None or isinstance(store, str | Path):
+        return open_store(store, keep=keep)
+    if not callable(getattr(store, "write", None)):
+        raise ConfigError(f"store is a path, 'memory' or a Store, got {store!r}")
+    if keep is not None:
+        raise ConfigError("keep is for a store by name; give it to your own: SQLiteStore(path, keep=…)")
+    return store
 
 
 _default_stores: dict[str, Store] = {}

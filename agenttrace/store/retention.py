@@ -1,12 +1,16 @@
-"""Deletes a trace or a run on demand, the oldest traces when the file has grown too large."""
+"""Deletes a trace or a run on demand, the oldest traces when the file is too large or they are too old."""
 
 from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
+from agenttrace.core.durations import bytes_of_size, seconds_of
+from agenttrace.core.errors import ConfigError
 from agenttrace.core.jsonable import to_json
+from agenttrace.store.failures import forget_cases
 from agenttrace.store.queries import find_trace
 from agenttrace.store.span_table import tables_of_spans
 from agenttrace.store.to_send import give_up_oldest
@@ -18,9 +22,13 @@ _ID_DIGITS = 32
 _ROOM = 0.95
 _STILL_OPEN_NS = 24 * 3600 * 10**9
 _AT_ONCE = 1_000
+_OLD_AT_ONCE = 200
+_LOOK_SECONDS = 60.0
+_LATEST = (1 << 63) - 1
 
 # Whether a row waits is asked of the last range that begins before it: there may be thousands of ranges.
-_OLDEST = """SELECT id, trace_id FROM traces t WHERE (name IS NOT NULL OR started_ns < ?1)
+_OLDEST = """SELECT id, trace_id FROM traces t
+    WHERE started_ns < ?4 AND (name IS NOT NULL OR started_ns < ?1)
     AND NOT EXISTS (SELECT 1 FROM span_rows s CROSS JOIN json_each(?2) d WHERE s.trace = t.id
         AND s.id <= (SELECT last FROM to_send WHERE destination = d.value AND kind = 'spans'
             AND refused IS NULL AND first <= s.id ORDER BY first DESC LIMIT 1))
@@ -28,6 +36,53 @@ _OLDEST = """SELECT id, trace_id FROM traces t WHERE (name IS NOT NULL OR starte
         AND c.id <= (SELECT last FROM to_send WHERE destination = d.value AND kind = 'scores'
             AND refused IS NULL AND first <= c.id ORDER BY first DESC LIMIT 1))
     ORDER BY started_ns LIMIT ?3"""
+
+
+class Keep(NamedTuple):
+    """How long traces are kept, in seconds, and how large the file may grow; None: no limit of one's own."""
+
+    seconds: float | None = None
+    max_bytes: int | None = None
+
+    @classmethod
+    def of(cls, text: Any) -> Keep:
+        """Read ``"30d"``, ``"5GB"``, or both: ``"30d 5GB"``.
+
+        Raises:
+            ConfigError: it is something else.
+        """
+        if not isinstance(text, str) or not text.strip():
+            raise ConfigError(
+                f"keep is an age, a size or both, such as '30d', '5GB', '30d 5GB'; got {text!r}"
+            )
+        seconds, max_bytes = None, None
+        for part in text.replace(",", " ").split():
+            size = bytes_of_size(part)
+            if size is None and seconds is None:
+                seconds = seconds_of(part, "keep")
+            elif size is not None and size > 0 and max_bytes is None:
+                max_bytes = size
+            else:
+                raise ConfigError(f"keep has one age and one size, such as '30d 5GB'; got {text!r}")
+        return cls(seconds, max_bytes)
+
+
+class AgeLimit:
+    """Deletes traces that are older than an age, a part with each write, looking once a minute."""
+
+    def __init__(self, seconds: float | None) -> None:
+        self.seconds = seconds
+        self._again_at = 0.0
+
+    def retire(self, db: sqlite3.Connection) -> int:
+        """Delete what is too old, in an open transaction. Returns how many traces were deleted."""
+        if self.seconds is None or time.monotonic() < self._again_at:
+            return 0
+        before = time.time_ns() - int(self.seconds * 1e9)
+        number = _delete_oldest(db, lambda: False, began_before=before, most=_OLD_AT_ONCE)
+        if number < _OLD_AT_ONCE:
+            self._again_at = time.monotonic() + _LOOK_SECONDS
+        return number
 
 
 def used_bytes(db: sqlite3.Connection) -> int:
@@ -45,6 +100,7 @@ def delete_trace(db: sqlite3.Connection, number: int, trace_id: str, tables: Seq
         db.execute(f"DELETE FROM {table} WHERE trace = ?", (number,))  # noqa: S608 - names of ours
     db.execute("DELETE FROM scores WHERE trace_id = ? AND run_id IS NULL", (trace_id,))
     db.execute("DELETE FROM traces WHERE id = ?", (number,))
+    forget_cases(db, trace_id=trace_id)
 
 
 def delete_by_id(db: sqlite3.Connection, trace_id: str) -> bool:
@@ -59,6 +115,7 @@ def delete_run(db: sqlite3.Connection, run_id: str) -> bool:
     """Delete a run with its results and their scores; returns True if there was one."""
     for table in ("scores", "results"):
         db.execute(f"DELETE FROM {table} WHERE run_id = ?", (run_id,))  # noqa: S608 - names of ours
+    forget_cases(db, run_id=run_id)
     return db.execute("DELETE FROM runs WHERE run_id = ?", (run_id,)).rowcount > 0
 
 
@@ -77,13 +134,21 @@ def retire(db: sqlite3.Connection, largest: int) -> int:
         return 0
     (rows,) = db.execute("SELECT coalesce(max(id) - min(id) + 1, 0) FROM span_rows").fetchone()
     give_up_oldest(db, rows // 2)
+    return _delete_oldest(db, lambda: used_bytes(db) <= largest * _ROOM)
+
+
+def _delete_oldest(
+    db: sqlite3.Connection, enough: Callable[[], bool], *, began_before: int = _LATEST, most: int = _AT_ONCE
+) -> int:
+    """Delete the oldest traces that may go, one by one, until that is enough."""
     tables = tables_of_spans(db)
     deleted = 0
     open_since = time.time_ns() - _STILL_OPEN_NS
     destinations = [name for (name,) in db.execute("SELECT DISTINCT destination FROM to_send")]
-    for number, trace_id in db.execute(_OLDEST, (open_since, to_json(destinations), _AT_ONCE)).fetchall():
+    values = (open_since, to_json(destinations), most, began_before)
+    for number, trace_id in db.execute(_OLDEST, values).fetchall():
         delete_trace(db, number, trace_id, tables)
         deleted += 1
-        if used_bytes(db) <= largest * _ROOM:
+        if enough():
             break
     return deleted

@@ -242,7 +242,10 @@ def dataset_value(text: str) -> Any:
 
 
 SCORE_COLUMNS = "name, value, threshold, outcome, reason, error, model, cost, duration, rest"
-_RARE = ("details", "diff", "strict", "usage", "metadata", "lower_is_better")
+_RARE = (
+    *("details", "diff", "strict", "usage", "metadata", "lower_is_better"),
+    *("options", "example", "evidence"),
+)
 
 
 def score_row(score: Score) -> tuple[Any, ...]:
@@ -269,19 +272,10 @@ def score_row(score: Score) -> tuple[Any, ...]:
 
 def score_of(row: Sequence[Any]) -> Score:
     """The score of a row of `SCORE_COLUMNS`."""
-    name, value, threshold, outcome, reason, error, model, cost, duration, rest = row
-    return Score(
-        name=name,
-        value=value,
-        threshold=threshold,
-        outcome=outcome,
-        reason=reason,
-        error=error,
-        model=model,
-        cost=cost,
-        duration=duration,
-        **({} if rest is None else loaded(rest)),
-    )
+    fields = dict(zip(SCORE_COLUMNS.split(", "), row, strict=True))
+    rest = fields.pop("rest")
+    rare = {} if rest is None else loaded(rest)
+    return Score.from_dict({**rare, **fields})  # what a newer version has added is left out
 
 
 def result_row(result: ScoringResult) -> tuple[Any, ...]:

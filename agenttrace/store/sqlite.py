@@ -11,16 +11,21 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from agenttrace.core.annotation import Annotation
 from agenttrace.core.batch import Batch, Destination, Refusal, ScoreRow, Unsent, UnsentCounts
 from agenttrace.core.errors import ExportError, StoreError
-from agenttrace.core.protocols import KeepsUnsent, Store
+from agenttrace.core.failure import Failure, Fingerprint, State
+from agenttrace.core.people import StoredScore
+from agenttrace.core.protocols import KeepsUnsent, KeepsWatch, Store
 from agenttrace.core.report import EvaluationReport
 from agenttrace.core.score import Score
 from agenttrace.core.span import Span
 from agenttrace.core.summary import RunSummary, TraceSummary
 from agenttrace.core.trace import Trace
+from agenttrace.core.watch import ScoreCounts, TraceCounts, WriterState
 from agenttrace.process.fork_and_exit import at_fork
-from agenttrace.store import queries, to_send
+from agenttrace.store import counts, failures, queries, to_send
+from agenttrace.store.annotations import insert_annotations, read_annotations
 from agenttrace.store.connection import read
 from agenttrace.store.evaluation_writes import (
     claim_pending,
@@ -34,10 +39,11 @@ from agenttrace.store.files import identity
 from agenttrace.store.health import StoreHealth
 from agenttrace.store.lock import ForkLock
 from agenttrace.store.memory_fallback import MemoryFallback
-from agenttrace.store.retention import DEFAULT_BYTES, delete_by_id, delete_run, retire
+from agenttrace.store.retention import DEFAULT_BYTES, AgeLimit, Keep, delete_by_id, delete_run, retire
 from agenttrace.store.rows import dataset_text, dataset_value
 from agenttrace.store.span_writes import FunctionIds, insert_tools, keep_spans
 from agenttrace.store.writer import Action, Unavailable, Writer
+from agenttrace.store.writer_notes import WriterNotes, writers
 
 if TYPE_CHECKING:
     from agenttrace.store.index_reads import IndexReads
@@ -52,21 +58,29 @@ _READY_TIMEOUT = 0.2
 """Seconds that opening ahead of time waits for other processes: the first write may wait longer."""
 
 
-class SQLiteStore(Store, KeepsUnsent):
+class SQLiteStore(Store, KeepsUnsent, KeepsWatch):
     """Keeps everything in one SQLite file, which any number of processes may share.
 
     Making one opens nothing; the file is made at the first write. `export` raises only while other processes
     hold the file for longer than `busy_timeout` seconds (the caller keeps its spans and comes again); for
     every other trouble with the file, memory takes over with one warning, and what it kept goes to the file
-    as soon as that can be written again. Beyond `max_bytes` the oldest traces go; open ones, runs and
-    datasets stay. All methods may be called from any thread.
+    as soon as that can be written again. Beyond `max_bytes` the oldest traces go, and with `keep` (``"30d"``,
+    ``"5GB"`` or both) those that began longer ago; open ones, runs, datasets and people's word stay. All
+    methods may be called from any thread.
     """
 
     def __init__(
-        self, path: str | Path, *, max_bytes: int = DEFAULT_BYTES, busy_timeout: float = BUSY_TIMEOUT
+        self,
+        path: str | Path,
+        *,
+        max_bytes: int = DEFAULT_BYTES,
+        busy_timeout: float = BUSY_TIMEOUT,
+        keep: str | None = None,
     ) -> None:
+        limits = Keep() if keep is None else Keep.of(keep)
         self.path = os.path.abspath(path)
-        self.max_bytes = max_bytes
+        self.max_bytes = max_bytes if limits.max_bytes is None else limits.max_bytes
+        self._age_limit = AgeLimit(limits.seconds)
         self.busy_timeout = busy_timeout
         self._begin()
         at_fork(
@@ -79,6 +93,7 @@ class SQLiteStore(Store, KeepsUnsent):
         self._health = StoreHealth(path=self.path)
         self._writer = Writer(self.path, self.busy_timeout, self._health)
         self._fallback = MemoryFallback(self._health)
+        self._notes = WriterNotes()
 
     @contextmanager
     def _exclusively(self) -> Iterator[None]:
@@ -149,11 +164,14 @@ class SQLiteStore(Store, KeepsUnsent):
                 quarantined += keep_spans(db, functions, batch.spans, batch.send_to)
                 if batch.scores:
                     keep_scores(db, batch.scores, batch.send_to)
+                insert_annotations(db, batch.annotations)
                 for project, tools in batch.tools.items():
                     insert_tools(db, project, tools)
             for write in rest:
                 write(db)
-            self._health.retired_traces += retire(db, self.max_bytes)
+            self._health.retired_traces += retire(db, self.max_bytes) + self._age_limit.retire(db)
+            if self._notes.due(batches[-1].recorder):
+                self._notes.note(db, self._health)
             return quarantined
 
         spans = sum(len(batch.spans) for batch in batches)
@@ -260,6 +278,74 @@ class SQLiteStore(Store, KeepsUnsent):
     def release(self, name: str, holder: str) -> None:
         self._fallback.memory.release(name, holder)
         self._must_write(lambda db, _: to_send.release(db, name, holder), in_memory=lambda: None)
+
+    def failures(
+        self, *, project: str | None = None, state: State | None = None, limit: int = 100
+    ) -> list[Failure]:
+        return self._read(lambda db: failures.failures(db, project=project, state=state, limit=limit), [])
+
+    def set_failure_state(
+        self, fingerprint: str, state: State, *, fixed_in: str | None = None, project: str | None = None
+    ) -> Failure:
+        # Found by a read: an error of the caller's must not close the connection that writes.
+        number = self._read(lambda db: failures.find_failure(db, fingerprint, project), None)
+        if number is None:
+            raise StoreError(f"no failure begins with {fingerprint!r}: there is no store at {self.path}")
+        return self._must_write(lambda db, _: failures.set_state(db, number, state, fixed_in))
+
+    def first_tellings(self, project: str, fingerprints: Sequence[Fingerprint]) -> dict[str, str]:
+        return self._must_write(
+            lambda db, _: failures.first_tellings(db, project, fingerprints),
+            in_memory=lambda: self._fallback.memory.first_tellings(project, fingerprints),
+        )
+
+    def annotations(
+        self, *, trace_id: str | None = None, project: str | None = None, limit: int = 1_000
+    ) -> list[Annotation]:
+        waiting = self._fallback.memory.annotations(trace_id=trace_id, project=project, limit=limit)
+        nothing: list[Annotation] = []
+        in_file = self._read(
+            lambda db: read_annotations(db, trace_id=trace_id, project=project, limit=limit), nothing
+        )
+        return (waiting + in_file)[: max(limit, 0)]
+
+    def stored_scores(
+        self,
+        *,
+        name: str | None = None,
+        project: str | None = None,
+        annotated: bool = False,
+        limit: int = 5_000,
+    ) -> list[StoredScore]:
+        return self._read(
+            lambda db: counts.stored_scores(db, name=name, project=project, annotated=annotated, limit=limit),
+            [],
+        )
+
+    def score_counts(self, *, since_ns: int = 0, project: str | None = None) -> list[ScoreCounts]:
+        return self._read(lambda db: counts.score_counts(db, since_ns=since_ns, project=project), [])
+
+    def trace_counts(self, *, since_ns: int = 0, project: str | None = None) -> list[TraceCounts]:
+        return self._read(lambda db: counts.trace_counts(db, since_ns=since_ns, project=project), [])
+
+    def trace_cost(self, *, since_ns: int, project: str | None = None) -> float:
+        return self._read(lambda db: counts.cost_since(db, since_ns=since_ns, project=project), 0.0)
+
+    def failure_counts(self) -> dict[tuple[str, State], int]:
+        return self._read(failures.failure_counts, {})
+
+    def writers(self) -> list[WriterState]:
+        return self._read(writers, [])
+
+    def end(self) -> None:
+        """Note that this process writes no more. Waits for nobody, and raises nothing."""
+        if not self._notes.begun:
+            return
+        try:
+            with self._exclusively(), self._waiting_at_most(_READY_TIMEOUT):
+                self._writer.write(lambda db, _: self._notes.note(db, self._health, ended=True))
+        except (Unavailable, ExportError, StoreError):
+            pass
 
     def trace(self, trace_id: str) -> Trace | None:
         prefix = queries.id_prefix(trace_id)
@@ -373,6 +459,7 @@ class SQLiteStore(Store, KeepsUnsent):
     def close(self) -> None:
         """Close the connection. Reading still works, and another write opens the file again."""
         self.flush(timeout=1.0)
+        self.end()
         with self._exclusively():
             self._writer.close()
 

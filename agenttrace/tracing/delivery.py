@@ -11,9 +11,18 @@ from typing import Any
 
 from agenttrace.core.batch import Batch, Destination, ScoreRow
 from agenttrace.core.interruptions import pass_on_interruption
-from agenttrace.core.protocols import Exporter, GetsReady, Sender, SpanSink, TakesScores, optional
+from agenttrace.core.protocols import (
+    EndsWriting,
+    Exporter,
+    GetsReady,
+    Sender,
+    SpanSink,
+    TakesScores,
+    optional,
+)
 from agenttrace.core.span import Span
 from agenttrace.core.tool import ToolDefinition
+from agenttrace.core.watch import CountsRecording
 from agenttrace.process.said_once import SaidOnce
 from agenttrace.tracing.finish import finish, forget_ancestors, scores_of
 from agenttrace.tracing.flush_result import NotStored, StoreCheck
@@ -46,6 +55,7 @@ class Delivery:
         senders: Sequence[Sender] = (),
         send_to: Sequence[Destination] = (),
         since: int = 0,
+        recorder: CountsRecording | None = None,
     ) -> None:
         self.store = store
         self.exporters = tuple(exporters)
@@ -53,6 +63,7 @@ class Delivery:
         self.send_to = tuple(send_to)
         self.redaction = redaction
         self.since = since
+        self.recorder = recorder
         self.pending: list[Span] = []
         self.accepted = 0
         self.store_check = StoreCheck(store)
@@ -133,7 +144,8 @@ class Delivery:
     def _store(self) -> bool:
         spans, scores, known = self.pending, self._pending_scores, known_tools()
         try:
-            self.store.write(Batch(spans, scores, self._new_tools(spans, known), self.send_to))
+            tools = self._new_tools(spans, known)
+            self.store.write(Batch(spans, scores, tools, self.send_to, recorder=self.recorder))
         except BaseException as error:  # choke-point: a store in trouble must not reach the agent
             pass_on_interruption(error)
             if isinstance(error, _SPAN_ERRORS):
@@ -251,9 +263,11 @@ class Delivery:
             self._flushing.discard(thread)
 
     def end(self) -> None:
-        """Tell the senders that the process ends."""
+        """Tell the senders, and the store, that the process ends."""
         for sender in self.senders:
             self._call_method("end", sender)
+        if optional(self.store, EndsWriting) is not None:
+            self._call_method("end", self.store)
 
     def close(self) -> None:
         """Close senders and exporters, then the store, which holds what was not sent."""

@@ -87,6 +87,7 @@ class Pipeline:
             senders=self.senders,
             send_to=self._send_to,
             since=since,
+            recorder=self,
         )
         self._wake: SimpleQueue[None] = SimpleQueue()
         self._starting = Turn()
@@ -283,6 +284,18 @@ class Pipeline:
             "quarantined": not_stored.quarantined,
             "memory_full": not_stored.memory_full,
             "after_shutdown": self.after_shutdown.value() + (self._queued() if self.closed else 0),
+        }
+
+    def counts(self) -> dict[str, int]:
+        """What became of spans before they reached the store, which counts the rest itself."""
+        return {
+            "queue_full": self.queue_full.value(),
+            "after_shutdown": self.after_shutdown.value(),
+            "unreadable": self._delivery.unreadable,
+            "rejected": self._delivery.rejected,
+            "sampled_out": self.sampled_out.value(),
+            "values_dropped": self.values_dropped.value(),
+            "recording_errors": self.recording_errors.value(),
         }
 
     def stats(self) -> dict[str, Any]:

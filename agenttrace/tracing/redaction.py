@@ -172,7 +172,7 @@ class Redaction:
             text = getattr(score, name)
             if text is not None:
                 changes[name] = self.text(name, text_without_digests(clean_text(text)))
-        for name in ("details", "metadata"):
+        for name in ("details", "metadata", "options", "example"):
             if values := getattr(score, name):
                 harmless = self.harmless_copy(values)
                 if harmless is not None:
@@ -180,7 +180,17 @@ class Redaction:
                     continue
                 data = jsonable(dict(getattr(score, name)), limits=_OF_DETAILS)
                 changes[name] = self.inside(without_digests(data))
+        if score.evidence:
+            changes["evidence"] = self._texts("evidence", jsonable(dict(score.evidence)))
         return changed(score, **changes)
+
+    def _texts(self, name: str, value: Any) -> Any:
+        """The redacted form of all texts in a value, each as a text of this name or under its own key."""
+        if isinstance(value, str):
+            return self.text(name, text_without_digests(value))
+        if isinstance(value, dict):
+            return {self.key(key): self._texts(key, item) for key, item in value.items()}
+        return [self._texts(name, item) for item in value] if isinstance(value, list) else value
 
     def tool(self, tool: ToolDefinition) -> ToolDefinition:
         """A tool's definition without secrets among its defaults: for one definition always the same."""

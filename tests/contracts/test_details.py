@@ -149,6 +149,7 @@ ASKED = Trace(
         )
     ]
 )
+LONG = Trace.from_calls([{"name": "chat", "arguments": {"text": "x" * 4_000}} for _ in range(60)])
 CUT = "x" * 50 + "…[+7 chars]"
 
 
@@ -208,6 +209,8 @@ def of_expectations(scorer):
     yield of_calls(scorer(), live_trace(), expected_tools=GUARDED)
     yield of_calls(scorer(), at_once(), expected_tools=["find", "pay"])
     yield of_calls(scorer(), ASKED, expected_tools=["refund"])
+    yield of_calls(scorer(), expected_tools=["pays"])
+    yield of_calls(scorer(), LONG, expected_tools=["pay"])
 
 
 def of_lists_of_calls(scorer, word):
@@ -221,6 +224,9 @@ def of_lists_of_calls(scorer, word):
     hidden = Trace.from_calls([{"name": "pay", "arguments": {"pin": "[redacted]"}, "output": "[redacted]"}])
     yield of_calls(scorer([{"name": "pay", word: {"pin": "1234"}}], threshold=0.0), hidden)
     yield of_calls(scorer([{"name": "none", word: {}}]), Trace.from_calls([]))
+    yield of_calls(scorer([]), Trace.from_calls([]))
+    yield of_calls(scorer([{"name": "pays", word: {}}]))
+    yield of_calls(scorer([{"name": "pay", word: {"id": 1}}]), LONG)
 
 
 def of_dependencies():

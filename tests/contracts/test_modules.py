@@ -15,10 +15,11 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 CEILING = 400
 LONGER = {
-    "tracer.py": 540,  # all that a tracer can do stands on one page, each method with its help
-    "core/protocols.py": 500,  # so does every extension point
+    "tracer.py": 620,  # all that a tracer can do stands on one page, each method with its help
+    "store/memory.py": 440,  # and all that a store can do, most of it in a line
+    "store/sqlite.py": 520,  # the same
     "core/report.py": 420,  # one value with its whole surface
-    "store/sqlite.py": 410,  # and every method of a store
+    "core/protocols.py": 530,  # so does every extension point
 }
 FUNCTION_CEILING = 50
 """Lines of a function without its docstring."""

@@ -28,8 +28,10 @@ from agenttrace.scorers import ToolOrderScorer
 from agenttrace.store import MemoryStore, SQLiteStore
 
 PACKAGE = Path(agenttrace.__file__).parent
-OF_ANY_STORE = ["BeginsAnew", "KeepsUnsent", "ReadsTraces", "TakesScores", "TellsHealth"]
-OF_A_STORE = sorted([*OF_ANY_STORE, "GetsReady", "HasPath"])
+OF_ANY_STORE = [
+    *("BeginsAnew", "KeepsUnsent", "KeepsWatch", "ReadsTraces", "TakesScores", "TellsHealth"),
+]
+OF_A_STORE = sorted([*OF_ANY_STORE, "EndsWriting", "GetsReady", "HasPath"])
 OF_A_SCORER = ["Gates", "ChecksExamples", "ChecksModel", "TakesModel"]
 OF_A_MODEL = ["FencesAlike", "Identified", "KeepsReplies", "Named"]
 

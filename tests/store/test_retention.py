@@ -6,7 +6,7 @@ from agenttrace.store import SQLiteStore
 
 
 def test_an_old_open_trace_is_kept_for_a_day_and_then_goes(path, monkeypatch):
-    store = SQLiteStore(path, max_bytes=200_000)
+    store = SQLiteStore(path, max_bytes=250_000)
     now = 10**18
     monkeypatch.setattr("agenttrace.store.span_writes.time.time_ns", lambda: now)
     store.export([a_span(5, 1, parent_key=1, start_ns=now - 3600 * 10**9)])

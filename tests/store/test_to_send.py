@@ -304,7 +304,7 @@ class TestRetention:
         store.close()
 
     def test_sends_no_more_of_what_is_over_half_of_all_and_says_so(self, tmp_path):
-        store = SQLiteStore(tmp_path / "traces.db", max_bytes=200_000)
+        store = SQLiteStore(tmp_path / "traces.db", max_bytes=250_000)
         self.fill(store, range(1, 400), [SPANS])
         counts = store.count_unsent(SPANS)
         assert counts.refused > 0

@@ -13,6 +13,7 @@ from agenttrace import (
     Example,
     ExecutionOrderScorer,
     ExpectedToolCall,
+    Rate,
     Score,
     ToolCall,
     ToolOrderScorer,
@@ -22,6 +23,7 @@ from agenttrace import (
     approx,
     assert_test,
     call,
+    every,
     expect,
     get_examples_from_yaml,
     log_alert,
@@ -60,7 +62,13 @@ from agenttrace.online.handle import EvaluationHandle
 from agenttrace.scorers import ToolCallCountScorer, TrajectoryScorer, scorer, scorer_named
 from agenttrace.store import SQLiteStore
 
-tracer = Tracer(project_name="typed", store="memory", alerts=[log_alert, webhook("https://example.com")])
+tracer = Tracer(
+    project_name="typed",
+    store="memory",
+    alerts=[Rate("Faithfulness", below=0.8), log_alert, every(webhook("https://example.com"))],
+    keep="30d",
+)
+word: str = tracer.annotate("ab" * 16, thumbs="up", by="ann")
 
 
 @tracer.observe(span_type="tool", tags=["read"])

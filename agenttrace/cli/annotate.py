@@ -1,0 +1,65 @@
+"""``agenttrace annotate``: say something of a trace, or of a result of a run."""
+
+from __future__ import annotations
+
+import getpass
+from typing import Any
+
+import click
+
+from agenttrace.cli.store_option import store_option, store_to_read
+from agenttrace.core.errors import ConfigError, StoreError
+from agenttrace.core.json_reader import InvalidJSON, strict_json
+from agenttrace.core.protocols import Store
+from agenttrace.scoring.annotating import annotate as keep
+from agenttrace.tracing.redaction import Redaction
+
+
+@click.command("annotate")
+@click.argument("trace", required=False)
+@click.option("--result", metavar="RUN:PLACE", help="A result of a run, places from 0, instead of TRACE.")
+@click.option("--span", "span_id", metavar="ID", help="A span of the trace, 16 hex digits.")
+@click.option("--thumbs", type=click.Choice(["up", "down"]), help="Good or bad.")
+@click.option("--score", type=float, help="From 0 to 1; 0.5 is good enough.")
+@click.option("--label", help="A word of your own, or the name of the judge whose subject it is about.")
+@click.option("--note", help="Free text.")
+@click.option("--expected", metavar="JSON", help="The right answer as text, or the right calls as JSON.")
+@click.option("--by", help="Who says it. [default: the user who is logged in]")
+@store_option
+def annotate(
+    trace: str | None, result: str | None, span_id: str | None, store: str | None, **word: Any
+) -> None:
+    """Keep what you say of TRACE, its id or the first digits of it."""
+    source = store_to_read(store)
+    try:
+        trace_id, project = (None, "default") if trace is None else _trace(source, trace)
+        word["by"] = word["by"] or _user()
+        word["expected"] = None if word["expected"] is None else _expected(word["expected"])
+        number = keep(source, project, Redaction(), trace_id, span_id, result, word)
+    finally:
+        source.close()
+    click.echo(f"kept as {number[:12]}")
+
+
+def _trace(store: Store, prefix: str) -> tuple[str, str]:
+    """The whole id of a stored trace, and its project."""
+    trace = store.trace(prefix)
+    if trace is None:
+        raise StoreError(f"no trace begins with {prefix!r}; `agenttrace traces list` lists them")
+    return trace.trace_id, next((span.project for span in trace.spans), "default")
+
+
+def _user() -> str | None:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError, ImportError):  # a container's user without a name
+        return None
+
+
+def _expected(text: str) -> Any:
+    if not text.lstrip().startswith(("[", "{")):
+        return text
+    try:
+        return strict_json(text)
+    except InvalidJSON as error:
+        raise ConfigError(f"--expected is no JSON: {error.problem}") from None

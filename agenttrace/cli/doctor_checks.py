@@ -1,0 +1,197 @@
+"""What `agenttrace doctor` looks at: packages and their switches, settings, the store's file, disk, clock."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import sqlite3
+import stat
+import time
+from collections.abc import Callable, Iterator, Mapping
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, Literal, NamedTuple
+
+from agenttrace.core.errors import StoreError
+from agenttrace.core.protocols import HasPath, Store, optional
+from agenttrace.version import __version__
+
+State = Literal["ok", "note", "problem"]
+
+LEAST_FREE = 500 * 1024 * 1024
+"""Bytes that a disk should have free."""
+
+AHEAD_SECONDS = 60
+"""How far the newest trace may lie in the future before clocks are said to differ."""
+
+_GENAI = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
+_ON = frozenset({"1", "true", "yes", "on", "span_only", "span_and_event", "event_only"})
+
+
+class Check(NamedTuple):
+    """One thing that was looked at: how it is, and what to do where it is no *ok*."""
+
+    name: str
+    state: State
+    text: str
+
+
+class Switch(NamedTuple):
+    """How a library's own spans are made to hold arguments: in code, or by an environment variable."""
+
+    text: str
+    variable: str | None = None
+    is_on: Callable[[str], bool] = lambda value: value.lower() in _ON
+
+
+SWITCHES: Mapping[str, Switch] = {
+    "openai": Switch("wrap(client) records requests, answers and the calls that a model asks for"),
+    "anthropic": Switch(
+        "wrap(client); its own spans hold arguments with "
+        'Anthropic(open_telemetry={"traces": {"content_mode": "content"}})'
+    ),
+    "langgraph": Switch("the handler of agenttrace.integrations.langgraph records arguments"),
+    "openai-agents": Switch("openai_client=wrap(…) for models; decorate tools with observe"),
+    "pydantic-ai": Switch(
+        "its own spans hold arguments unless InstrumentationSettings(include_content=False)"
+    ),
+    "google-adk": Switch(
+        f"its own spans hold arguments only with {_GENAI}=SPAN_ONLY",
+        _GENAI,
+        lambda value: value.upper() == "SPAN_ONLY",
+    ),
+    "agent-framework": Switch(
+        "its own spans hold arguments with enable_instrumentation(enable_sensitive_data=True)",
+        "ENABLE_SENSITIVE_DATA",
+    ),
+    "mcp": Switch("its own spans hold no arguments; decorate the tools with observe"),
+    "opentelemetry-instrumentation-openai-v2": Switch(f"holds messages with {_GENAI}=true", _GENAI),
+    "traceloop-sdk": Switch(
+        "holds content unless TRACELOOP_TRACE_CONTENT=false",
+        "TRACELOOP_TRACE_CONTENT",
+        lambda value: value.lower() != "false",
+    ),
+    "openinference-instrumentation": Switch(
+        "holds content unless OPENINFERENCE_HIDE_INPUTS=true",
+        "OPENINFERENCE_HIDE_INPUTS",
+        lambda value: value.lower() != "true",
+    ),
+}
+"""By the name of the package on the index."""
+
+_EXTRAS = ("pytest", "httpx", "genai-prices", "rich", "jinja2")
+
+
+def all_checks(store: Store, environment: Mapping[str, str] = os.environ) -> Iterator[Check]:
+    """Look at everything. Changes nothing, and asks nothing of the network."""
+    yield Check("versions", "ok", _versions())
+    yield from library_checks(environment)
+    yield from setting_checks(environment)
+    yield from store_checks(store)
+
+
+def _versions() -> str:
+    parts = [
+        f"agenttrace {__version__}",
+        f"Python {platform.python_version()}",
+        f"SQLite {sqlite3.sqlite_version}",
+    ]
+    parts += [f"{name} {number}" for name in _EXTRAS if (number := installed(name)) is not None]
+    return ", ".join(parts)
+
+
+def installed(package: str) -> str | None:
+    """The version of an installed package, or None."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def library_checks(environment: Mapping[str, str]) -> Iterator[Check]:
+    """The installed libraries that can record themselves: whether their spans hold arguments."""
+    for package, switch in SWITCHES.items():
+        number = installed(package)
+        if number is None:
+            continue
+        if switch.variable is None:
+            yield Check(f"{package} {number}", "ok", switch.text)
+            continue
+        value = environment.get(switch.variable)
+        is_on = switch.is_on(value or "")
+        setting = f"{switch.variable} is {'not set' if value is None else repr(value)}"
+        yield Check(f"{package} {number}", "ok" if is_on else "note", f"{switch.text}; {setting}")
+
+
+def setting_checks(environment: Mapping[str, str]) -> Iterator[Check]:
+    """The environment variables of agenttrace that change what is recorded; no value of a key is shown."""
+    if environment.get("AGENTTRACE_ENABLED", "1").lower() in ("0", "false", "no", "off"):
+        yield Check("recording", "problem", "AGENTTRACE_ENABLED switches recording off in this environment")
+    else:
+        yield Check("recording", "ok", "on")
+    judge = environment.get("AGENTTRACE_JUDGE_MODEL")
+    keys = [name for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY") if environment.get(name)]
+    text = f"AGENTTRACE_JUDGE_MODEL is {judge or 'not set'}; keys: {', '.join(keys) or 'none'}"
+    yield Check("judges", "ok" if judge else "note", text)
+
+
+def store_checks(store: Store) -> Iterator[Check]:
+    """The store's file: whether it can be read and written, who may, the room on its disk, the clock."""
+    has_path = optional(store, HasPath)
+    path = None if has_path is None else has_path.path
+    if path is None:
+        yield Check("store", "note", "in memory: nothing stays when the process ends")
+        return
+    try:
+        newest = store.traces(limit=1)
+    except StoreError as error:
+        yield Check("store", "problem", str(error))
+        newest = []
+    else:
+        there = os.path.exists(path)
+        yield Check(
+            "store", "ok", f"{path}, {os.path.getsize(path)} bytes" if there else f"{path}, not made yet"
+        )
+    yield from _permissions(path)
+    yield _disk(path)
+    ahead = max((line.start_ns / 1e9 - time.time() for line in newest), default=0.0)
+    if ahead > AHEAD_SECONDS:
+        text = f"the newest trace began {ahead:.0f} s in the future: the clocks of machines differ"
+        yield Check("clock", "problem", text)
+    else:
+        yield Check("clock", "ok", time.strftime("%Y-%m-%d %H:%M:%S %z"))
+
+
+def _permissions(path: str) -> Iterator[Check]:
+    directory = _first_directory(path)
+    if not os.access(directory, os.W_OK):
+        yield Check("permissions", "problem", f"{directory} cannot be written: traces stay in memory")
+    elif os.path.exists(path) and not os.access(path, os.W_OK):
+        yield Check("permissions", "problem", f"{path} cannot be written: traces stay in memory")
+    elif os.path.exists(path) and os.name == "posix" and stat.S_IMODE(os.stat(path).st_mode) & 0o077:
+        mode = stat.S_IMODE(os.stat(path).st_mode)
+        yield Check("permissions", "note", f"{path} has mode {mode:o}: others may read it; chmod 600 {path}")
+    else:
+        yield Check("permissions", "ok", "readable by their owner only")
+
+
+def _first_directory(path: str) -> str:
+    """The nearest directory above a path that exists."""
+    directory = os.path.dirname(os.path.abspath(path))
+    while not os.path.isdir(directory) and os.path.dirname(directory) != directory:
+        directory = os.path.dirname(directory)
+    return directory
+
+
+def _disk(path: str) -> Check:
+    try:
+        free = shutil.disk_usage(_first_directory(path)).free
+    except OSError as error:
+        return Check("disk", "problem", f"its room cannot be told: {error.strerror or error}")
+    state: State = "ok" if free >= LEAST_FREE else "problem"
+    return Check("disk", state, f"{free / 1e9:.1f} GB free")
+
+
+def as_data(check: Check) -> dict[str, Any]:
+    """A check as JSON data."""
+    return check._asdict()

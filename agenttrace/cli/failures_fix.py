@@ -1,0 +1,25 @@
+"""``agenttrace failures fix``: say that a failure is fixed."""
+
+from __future__ import annotations
+
+import click
+
+from agenttrace.cli.failures_list import state_text
+from agenttrace.cli.store_option import store_option
+from agenttrace.cli.watch_option import watched_store
+from agenttrace.reports.text import safe_line
+
+
+@click.command("fix")
+@click.argument("failure")
+@click.option("--in", "revision", required=True, metavar="REV", help="The revision or release with the fix.")
+@click.option("--project", help="The project, where several have the failure.")
+@store_option
+def failures_fix(failure: str, revision: str, project: str | None, store: str | None) -> None:
+    """Say that FAILURE (its first digits) is fixed; seen again in a later revision, it is back."""
+    source, watch = watched_store(store)
+    try:
+        changed = watch.set_failure_state(failure, "fixed", fixed_in=revision, project=project)
+    finally:
+        source.close()
+    click.echo(safe_line(f"{changed.fingerprint} {changed.scorer}: {changed.title}: {state_text(changed)}"))

@@ -1,0 +1,31 @@
+"""``agenttrace scores agreement``: can this judge be trusted?"""
+
+from __future__ import annotations
+
+import click
+
+from agenttrace.cli.store_option import store_option
+from agenttrace.cli.watch_option import watched_store
+from agenttrace.core.jsonable import to_json
+from agenttrace.reports.agreement import agreement_data, agreement_lines
+from agenttrace.reports.text import show
+
+
+@click.command("agreement")
+@click.argument("name")
+@store_option
+@click.option("--project", help="Only this project.")
+@click.option("--json", "as_json", is_flag=True, help="As one JSON object.")
+def scores_agreement(name: str, store: str | None, project: str | None, as_json: bool) -> None:
+    """Say how far the scorer NAME agrees with people, on what both have judged."""
+    source, watch = watched_store(store)
+    try:
+        scores = watch.stored_scores(name=name, project=project, annotated=True, limit=100_000)
+        annotations = watch.annotations(project=project, limit=100_000)
+    finally:
+        source.close()
+    data = agreement_data(name, scores, annotations)
+    if as_json:
+        click.echo(to_json(data))
+    else:
+        show(agreement_lines(data))

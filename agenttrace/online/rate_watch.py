@@ -1,0 +1,143 @@
+"""Looks at rules over a window, over all processes of a store: each is told once when it is broken."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from agenttrace.core.protocols import KeepsUnsent, KeepsWatch, Store, optional
+from agenttrace.core.rates import Measure, Measured, Rule
+from agenttrace.core.watch import ScoreCounts
+
+_OFTEN = 20
+"""How often a rule is looked at within its window."""
+
+_LEAST_PAUSE, _LONGEST_PAUSE = 1.0, 30.0
+
+_DROPPED = ("queue_full", "after_shutdown", "unreadable", "rejected", "quarantined", "memory_full")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RateAlert:
+    """A rule that is broken: `value` over the last `window`, of `cases` cases."""
+
+    rule: str
+    project: str
+    value: float
+    cases: int
+    window: str
+    since_ns: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Every field as data that JSON can hold."""
+        return {"kind": "rate", **asdict(self)}
+
+    def __str__(self) -> str:
+        return f"{self.rule}: {self.value:.4g} of {self.cases} in project {self.project}"
+
+
+class RateWatch:
+    """Looks at rules and says which are broken: each once, until it has held again.
+
+    Of several processes with the same rule one tells, as long as the store has leases. `check` is called on
+    one thread at a time.
+    """
+
+    def __init__(self, rules: Sequence[Rule], store: Store, project: str, holder: str) -> None:
+        self.rules = tuple(rules)
+        self._watch = optional(store, KeepsWatch)
+        self._leases = optional(store, KeepsUnsent)
+        self._project = project
+        self._holder = holder
+        self._broken: set[str] = set()
+        self._spans: deque[tuple[int, int, int]] = deque()
+        self._again_at = 0.0
+
+    @property
+    def due(self) -> bool:
+        """Whether it is time to look."""
+        return bool(self.rules) and self._watch is not None and time.monotonic() >= self._again_at
+
+    def check(self, now_ns: int | None = None) -> list[RateAlert]:
+        """The rules that are broken and of which nobody was told.
+
+        Raises:
+            StoreError: the store cannot be read.
+        """
+        now = time.time_ns() if now_ns is None else now_ns
+        shortest = min((rule.seconds for rule in self.rules), default=_LONGEST_PAUSE)
+        pause = min(max(shortest / _OFTEN, _LEAST_PAUSE), _LONGEST_PAUSE)
+        self._again_at = time.monotonic() + pause
+        alerts = []
+        for rule in self.rules:
+            since = now - int(rule.seconds * 1e9)
+            measured = self._measured(rule, since, now)
+            if not rule.is_broken(measured):
+                self._recovered(rule)
+            elif self._may_tell(rule):
+                alerts.append(
+                    RateAlert(
+                        rule=rule.label,
+                        project=self._project,
+                        value=measured.value,
+                        cases=measured.cases,
+                        window=rule.window,
+                        since_ns=since,
+                    )
+                )
+        return alerts
+
+    def _may_tell(self, rule: Rule) -> bool:
+        is_first = rule.label not in self._broken
+        self._broken.add(rule.label)
+        if self._leases is None:
+            return is_first
+        # Held as long as the rule is broken, so that a process that begins meanwhile says nothing.
+        return self._leases.lease(self._lease(rule), self._holder, rule.seconds) and is_first
+
+    def _recovered(self, rule: Rule) -> None:
+        if rule.label in self._broken:
+            self._broken.discard(rule.label)
+            if self._leases is not None:
+                self._leases.release(self._lease(rule), self._holder)
+
+    def _lease(self, rule: Rule) -> str:
+        return f"alert {self._project} {rule.label}"
+
+    def _measured(self, rule: Rule, since_ns: int, now_ns: int) -> Measured:
+        assert self._watch is not None
+        if rule.measure == "dropped":
+            return self._dropped(since_ns, now_ns)
+        scores = self._watch.score_counts(since_ns=since_ns, project=self._project)
+        of_rule = [counts for counts in scores if rule.scorer in (None, counts.name)]
+        if rule.measure == "cost":
+            traces = self._watch.trace_counts(since_ns=since_ns, project=self._project)
+            spent = self._watch.trace_cost(since_ns=since_ns, project=self._project)
+            spent += sum(one.cost for one in scores)
+            return Measured(spent, sum(one.traces for one in traces))
+        return _share(of_rule, rule.measure)
+
+    def _dropped(self, since_ns: int, now_ns: int) -> Measured:
+        """The share of dropped spans, between the counts of now and those at the window's beginning."""
+        assert self._watch is not None
+        counts = [writer.counts for writer in self._watch.writers()]
+        dropped = sum(each.get(name, 0) for each in counts for name in _DROPPED)
+        stored = sum(each.get("written", 0) for each in counts)
+        self._spans.append((now_ns, stored, dropped))
+        while len(self._spans) > 1 and self._spans[1][0] <= since_ns:
+            self._spans.popleft()
+        _, stored_before, dropped_before = self._spans[0]
+        lost = max(dropped - dropped_before, 0)
+        ended = max(stored - stored_before, 0) + lost
+        return Measured(lost / ended if ended else 0.0, ended)
+
+
+def _share(counts: Sequence[ScoreCounts], measure: Measure) -> Measured:
+    judged = sum(each.judged for each in counts)
+    if measure == "passed":
+        return Measured(sum(each.passed for each in counts) / judged if judged else 1.0, judged)
+    errored = sum(each.errored for each in counts)
+    return Measured(errored / (judged + errored) if errored else 0.0, judged + errored)

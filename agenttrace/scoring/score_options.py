@@ -1,0 +1,47 @@
+"""The options of a scorer that are not its defaults, as short JSON data, for its scores to keep."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+from agenttrace.core.jsonable import jsonable
+from agenttrace.core.protocols import Scorer, name_of_model
+from agenttrace.scoring.scorer_options import ABSENT, option_value
+from agenttrace.scoring.scorer_options import options_of as class_options
+
+_LENGTH = 500
+
+
+def options_of(scorer: Scorer) -> dict[str, Any]:
+    """The options that are not the defaults of the scorer's class; none for what is no class of options."""
+    return {
+        name: _readable(value)
+        for name, default in class_options(type(scorer))
+        if (value := option_value(scorer, name)) is not default and not _equal(value, default)
+    }
+
+
+def qualified_name(function: Any) -> str:
+    """``module:qualified.name``; of an object that is called, its class."""
+    named = function if hasattr(function, "__qualname__") else type(function)
+    module = getattr(named, "__module__", None)
+    return f"{module}:{named.__qualname__}" if module else str(named.__qualname__)
+
+
+def _equal(value: Any, default: Any) -> bool:
+    if value is ABSENT or (default is None and value in ({}, (), [])):
+        return True
+    try:
+        return bool(value == default)
+    except Exception:  # choke-point: values of the user's compare as they like
+        return False
+
+
+def _readable(value: Any) -> Any:
+    """An option as short JSON data: functions and classes by name, models by theirs."""
+    if isinstance(value, type) or inspect.isroutine(value):
+        return qualified_name(value)
+    if callable(getattr(value, "complete", None)):
+        return name_of_model(value)
+    return jsonable(value, limit=_LENGTH)
