@@ -7,6 +7,7 @@
     ├── DatasetError         an examples file or a dataset cannot be read or written (path:line, field)
     ├── ExpectationError     an expectation cannot be understood, or can never hold
     ├── StoreError           the store cannot be read
+    ├── QueryError           a query for traces cannot be read (position), or takes too long
     ├── ExportError          spans could not be sent; never reaches user code
     ├── ScorerError          a scorer lacks what it needs, or is used wrongly
     ├── JudgeError           a judge gave no usable verdict
@@ -63,6 +64,17 @@ class ExpectationError(AgentTraceError, ValueError):
 
 class StoreError(AgentTraceError):
     """The store cannot be read."""
+
+
+class QueryError(AgentTraceError, ValueError):
+    """A query for traces cannot be read, or takes too long.
+
+    `position` is the place of the trouble in the query's text, from 0; None where it is no one place's.
+    """
+
+    def __init__(self, message: str, *, position: int | None = None) -> None:
+        super().__init__(message)
+        self.position = position
 
 
 class ExportError(AgentTraceError):

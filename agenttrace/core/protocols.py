@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from agenttrace.core.score import Score
     from agenttrace.core.span import Span
     from agenttrace.core.trace import Trace
+    from agenttrace.core.trace_reads import TraceReads
 
 
 @runtime_checkable
@@ -352,6 +353,14 @@ class Store(SpanSink, TakesScores, BeginsAnew, TellsHealth, Protocol):
         ...
 
 
+class ReadsTraces(Protocol):
+    """Optional hook of a store: it answers queries for traces itself. Without it, all its traces are read."""
+
+    def trace_reads(self) -> TraceReads:
+        """What answers them, as quickly as the store can."""
+        ...
+
+
 class ChatModel(Protocol):
     """A language model that judges can ask."""
 
@@ -412,6 +421,7 @@ OPTIONAL_HOOKS: Mapping[type, str] = {
     HasPath: "path",
     TellsHealth: "health",
     KeepsUnsent: "unsent",
+    ReadsTraces: "trace_reads",
     Named: "name",
     Identified: "identity",
     FencesAlike: "fence_secret",

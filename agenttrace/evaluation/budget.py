@@ -12,7 +12,7 @@ from typing import Any
 from agenttrace.core.errors import ConfigError, did_you_mean
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
-from agenttrace.matching.spending import spent_cost, spent_tokens, tokens_of, unpriced_spans
+from agenttrace.matching.spending import spent_cost, spent_tokens, tokens_of_one, unpriced_spans
 
 _UNITS = {
     **dict.fromkeys(("usd", "dollar", "dollars", "cent", "cents"), "usd"),
@@ -90,7 +90,7 @@ class Spending:
         """Add what one judge spent."""
         if score.cost is not None or score.usage:
             usage: Mapping[str, Any] = score.usage or {}
-            self._add(score.cost, tokens_of(usage), int(score.cost is None))
+            self._add(score.cost, tokens_of_one(usage), int(score.cost is None))
 
     def _add(self, usd: float | None, tokens: float | None, unpriced: int) -> None:
         with self._lock:

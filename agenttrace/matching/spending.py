@@ -16,12 +16,12 @@ _COST = ("cost", "total_cost")
 
 def spent_tokens(trace: Trace) -> float | None:
     """Input and output tokens of all spans, or None where no span has them."""
-    return _sum(tokens_of(usage) for usage in _usages(trace))
+    return tokens_of(_usages(trace))
 
 
 def spent_cost(trace: Trace) -> float | None:
     """US dollars of all spans, or None where no span has them."""
-    return _sum(_first(usage, _COST) for usage in _usages(trace))
+    return cost_of(_usages(trace))
 
 
 def spent_seconds(trace: Trace) -> float | None:
@@ -34,28 +34,44 @@ def spent_seconds(trace: Trace) -> float | None:
 
 def unpriced_spans(trace: Trace) -> int:
     """How many spans tell the tokens of a model's answer and not what they cost."""
-    return sum(tokens_of(usage) is not None and _first(usage, _COST) is None for usage in _usages(trace))
+    return sum(tokens_of_one(usage) is not None and _first(usage, _COST) is None for usage in _usages(trace))
 
 
 def _usages(trace: Trace) -> Iterator[Mapping[str, Any]]:
+    return without_totals(
+        {span.span_key: span.usage for span in trace.spans if span.usage},
+        {span.span_key: span.parent_key for span in trace.spans},
+    )
+
+
+def without_totals(
+    usages: Mapping[int, Mapping[str, Any]], parents: Mapping[int, int | None]
+) -> Iterator[Mapping[str, Any]]:
     """The usage of each span, without spans that have descendants with a usage: those are totals."""
-    with_usage = {span.span_key for span in trace.spans if span.usage}
-    summing: set[int] = set()
-    for span in trace.spans:
-        if span.usage:
-            key, visited = span.parent_key, {span.span_key}
-            while key is not None and key not in visited:
-                visited.add(key)
-                if key in with_usage:
-                    summing.add(key)
-                parent = trace.by_key.get(key)
-                key = parent.parent_key if parent is not None else None
-    for span in trace.spans:
-        if span.usage and span.span_key not in summing:
-            yield span.usage
+    totals: set[int] = set()
+    for span in usages:
+        key, visited = parents.get(span), {span}
+        while key is not None and key not in visited:
+            visited.add(key)
+            if key in usages:
+                totals.add(key)
+            key = parents.get(key)
+    for span, usage in usages.items():
+        if span not in totals:
+            yield usage
 
 
-def tokens_of(usage: Mapping[str, Any]) -> float | None:
+def tokens_of(usages: Iterable[Mapping[str, Any]]) -> float | None:
+    """The sum of input and output tokens, or None where there are none."""
+    return _sum(tokens_of_one(usage) for usage in usages)
+
+
+def cost_of(usages: Iterable[Mapping[str, Any]]) -> float | None:
+    """The sum in US dollars, or None where there is none."""
+    return _sum(_first(usage, _COST) for usage in usages)
+
+
+def tokens_of_one(usage: Mapping[str, Any]) -> float | None:
     """Input and output tokens of one usage, or None where it has none."""
     total = _first(usage, _TOTAL)
     return total if total is not None else _sum(_first(usage, names) for names in _PARTS)

@@ -7,7 +7,7 @@ import time
 from collections import deque
 from collections.abc import Mapping, Sequence
 from itertools import repeat
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agenttrace.core.batch import Batch, Destination, Refusal, ScoreRow, Unsent, UnsentCounts
 from agenttrace.core.protocols import KeepsUnsent, Store
@@ -21,6 +21,9 @@ from agenttrace.store.health import StoreHealth
 from agenttrace.store.queries import id_prefix, only_match
 from agenttrace.store.rows import dataset_text, dataset_value
 from agenttrace.store.unsent_in_memory import UnsentInMemory
+
+if TYPE_CHECKING:
+    from agenttrace.core.trace_reads import TraceReads
 
 DEFAULT_BYTES = 64 * 1024 * 1024
 _MOST_SCORES = 100_000
@@ -250,6 +253,11 @@ class MemoryStore(Store, KeepsUnsent):
     def datasets(self, *, project: str | None = None) -> list[tuple[str, str, int]]:
         with self._lock:
             return sorted((p, a, len(v)) for (p, a), v in self._datasets.items() if project in (None, p))
+
+    def trace_reads(self) -> TraceReads:
+        from agenttrace.store.searched import every_trace  # recording needs none of it
+
+        return every_trace(self)
 
     def delete_trace(self, trace_id: str) -> bool:
         trace_id = trace_id.lower()

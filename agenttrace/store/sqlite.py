@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from agenttrace.core.batch import Batch, Destination, Refusal, ScoreRow, Unsent, UnsentCounts
 from agenttrace.core.errors import ExportError, StoreError
@@ -39,6 +39,10 @@ from agenttrace.store.rows import dataset_text, dataset_value
 from agenttrace.store.span_writes import FunctionIds, insert_tools, keep_spans
 from agenttrace.store.writer import Action, Unavailable, Writer
 
+if TYPE_CHECKING:
+    from agenttrace.store.index_file import SideIndex
+    from agenttrace.store.index_reads import IndexReads
+
 T = TypeVar("T")
 
 BUSY_TIMEOUT = 5.0
@@ -65,6 +69,7 @@ class SQLiteStore(Store, KeepsUnsent):
         self.path = os.path.abspath(path)
         self.max_bytes = max_bytes
         self.busy_timeout = busy_timeout
+        self._index: SideIndex | None = None
         self._begin()
         at_fork(
             "stores", before=self.before_fork, in_parent=self.after_fork_in_parent, in_child=self.after_fork
@@ -336,6 +341,15 @@ class SQLiteStore(Store, KeepsUnsent):
                 if in_memory is not None and self._fallback.occupied:
                     return in_memory()
                 raise StoreError(f"{self.path} cannot be written: {cause}") from cause
+
+    def trace_reads(self, fill_seconds: float | None = None) -> IndexReads:
+        """Answer from the side index, which is brought up to date before; see `IndexReads`."""
+        from agenttrace.store.index_file import SideIndex  # recording needs none of it
+        from agenttrace.store.index_reads import IndexReads
+
+        if self._index is None:
+            self._index = SideIndex(self.path, self.busy_timeout)
+        return IndexReads(self._index, fill_seconds)
 
     def flush(self, timeout: float) -> bool:
         """Write what memory keeps to the file, if possible; returns True if everything is in the file."""

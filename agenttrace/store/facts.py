@@ -1,0 +1,278 @@
+"""Makes the facts of a trace, as lists show and queries compare them, from its spans, scores and results."""
+
+from __future__ import annotations
+
+import json
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import itemgetter
+from typing import Any
+
+from agenttrace.core import semconv
+from agenttrace.core.executions import Execution, executions_of
+from agenttrace.core.query import LONGEST_FIELD, METADATA
+from agenttrace.core.score import Score
+from agenttrace.core.span import EMPTY, Span
+from agenttrace.core.tool import TOOL
+from agenttrace.core.trace import Trace
+from agenttrace.core.trace_facts import (
+    CallFacts,
+    Field,
+    ResultFacts,
+    ScoreFacts,
+    SearchedTrace,
+    TraceFacts,
+    scalar_text,
+    verdict_of,
+)
+from agenttrace.core.words import words_of
+from agenttrace.matching.spending import cost_of, tokens_of, without_totals
+from agenttrace.store.rows import loaded
+
+LONGEST_TEXT = 2_000
+"""Characters of a root's input, of its output and of its error that words are taken from."""
+
+LONGEST_JSON = 20_000
+"""Characters of an output that is read as JSON text: a tool for a language model answers so."""
+
+LONGEST_LABEL = 200
+"""Characters of a metadata value that is a label."""
+
+SpanOutline = tuple[
+    int, int, int, int | None, int, str, str, str, Mapping[str, Any] | None, Any, Mapping[str, Any] | None
+]
+"""Of a span: start, index, id, parent, end, name, type, project; input and output of a tool or a root;
+what is rare, as the column ``rest`` has it."""
+
+
+def facts_of(
+    trace: Trace, scores: Iterable[Score], results: Iterable[ResultFacts] = ()
+) -> SearchedTrace | None:
+    """The facts of a trace; None for one without spans."""
+    outlines = [_outline(span) for span in trace.spans]
+    calls = [_call(execution) for execution in executions_of(trace.spans, trace.by_key)]
+    return facts_of_outlines(trace.trace_id, outlines, score_facts(scores), tuple(results), calls)
+
+
+def score_facts(scores: Iterable[Score]) -> tuple[ScoreFacts, ...]:
+    """What lists show of scores."""
+    return tuple(ScoreFacts(score.name, score.value, score.threshold, score.outcome) for score in scores)
+
+
+def _outline(span: Span) -> SpanOutline:
+    rest: dict[str, Any] = {"status": span.status, "attributes": span.attributes, "usage": span.usage}
+    if span.error is not None:
+        rest["error"] = {"type": span.error.type, "message": span.error.message}
+    return (
+        span.start_ns,
+        span.index,
+        _signed(span.span_key),
+        None if span.parent_key is None else _signed(span.parent_key),
+        span.end_ns,
+        span.name,
+        span.span_type,
+        span.project,
+        span.input,
+        span.output,
+        rest,
+    )
+
+
+_PLACE = itemgetter(0, 1, 2)
+
+_Call = tuple[int, int, int, int, str, Any, bool]
+"""Of a call: start, index, id, end, name, arguments, whether it failed."""
+
+
+def _call(execution: Execution) -> _Call:
+    span = execution.span
+    status, error = execution.ending
+    attempted = span.attributes.get(semconv.CALL_STATUS) == "attempted"
+    failed = error is not None or status == "error" or attempted
+    arguments = next((one.input for one in (span, *execution.inner) if one.input is not None), None)
+    return span.start_ns, span.index, _signed(span.span_key), span.end_ns, span.name, arguments, failed
+
+
+def _signed(key: int) -> int:
+    return key - (1 << 64) if key >= 1 << 63 else key
+
+
+def may_be_one_call(tools: Sequence[SpanOutline], parents: Mapping[int, int | None]) -> bool:
+    """Whether two tool spans may be one call: one stands in another of its name, and not by `observe` alone.
+
+    Only `executions_of` tells, which needs the spans themselves.
+    """
+    names = Counter(tool[5] for tool in tools)
+    by_key = {tool[2]: tool for tool in tools}
+    for tool in tools:
+        attributes = (tool[10] or EMPTY).get("attributes") or EMPTY
+        if names[tool[5]] < 2 or not (semconv.SCOPE_NAME in attributes or semconv.TOOL_CALL_ID in attributes):
+            continue
+        key, visited = tool[3], {tool[2]}
+        while key is not None and key not in visited:
+            visited.add(key)
+            if key in by_key and by_key[key][5] == tool[5]:
+                return True
+            key = parents.get(key)
+    return False
+
+
+def _plain_calls(tools: Iterable[SpanOutline]) -> Iterator[_Call]:
+    for start, index, key, _, end, name, _, _, arguments, _, rest in tools:
+        failed = False
+        if rest is not None:
+            attempted = (rest.get("attributes") or EMPTY).get(semconv.CALL_STATUS) == "attempted"
+            failed = rest.get("status") == "error" or rest.get("error") is not None or attempted
+        yield start, index, key, end, name, arguments, failed
+
+
+def facts_of_outlines(
+    trace_id: str,
+    outlines: list[SpanOutline],
+    scores: Sequence[ScoreFacts],
+    results: Sequence[ResultFacts],
+    calls: Iterable[_Call] | None = None,
+) -> SearchedTrace | None:
+    """The facts of a trace of these spans; None without any, or where `calls` must be given.
+
+    Without `calls`, each tool span is a call. `outlines` is put into order.
+    """
+    if not outlines:
+        return None
+    outlines.sort(key=_PLACE)
+    parents = {outline[2]: outline[3] for outline in outlines}
+    tools = [outline for outline in outlines if outline[6] == TOOL]
+    if calls is None:
+        if len(tools) > 1 and may_be_one_call(tools, parents):
+            return None
+        calls = _plain_calls(tools)
+    ordered = sorted(calls, key=_PLACE)
+    rare = [(outline[2], outline[6], outline[10]) for outline in outlines if outline[10]]
+    usages = {key: rest["usage"] for key, _, rest in rare if isinstance(rest.get("usage"), Mapping)}
+    spent = list(without_totals(usages, parents)) if usages else []
+    true_roots = [outline for outline in outlines if outline[3] is None]
+    labels = _own_labels(outlines, true_roots, ordered)
+    labels["model"] = _models(rare)
+    _label_by_roots(labels, [outline for outline in outlines if outline[3] not in parents])
+    _label_by_verdicts(labels, scores, results)
+    start = outlines[0][0]
+    facts = TraceFacts(
+        trace_id=trace_id,
+        start_ns=start,
+        duration_ns=max(outline[4] for outline in outlines) - start,
+        spans=len(outlines),
+        errors=sum(1 for _, _, rest in rare if rest.get("status") == "error"),
+        looped=_looped(ordered),
+        tokens=tokens_of(spent),
+        cost=cost_of(spent),
+        calls=tuple(map(CallFacts, [c[4] for c in ordered], [c[6] for c in ordered], _durations(ordered))),
+        scores=tuple(scores),
+        labels={key: tuple(dict.fromkeys(values)) for key, values in labels.items() if values},
+    )
+    return SearchedTrace(facts, _words(true_roots), frozenset(_fields(tools, true_roots)))
+
+
+def _durations(calls: Sequence[_Call]) -> array[float]:
+    """Durations as an index keeps them, in four bytes."""
+    return array("f", [call[3] - call[0] for call in calls])
+
+
+def _own_labels(
+    outlines: Sequence[SpanOutline], true_roots: Sequence[SpanOutline], calls: Sequence[_Call]
+) -> dict[str, list[str]]:
+    first = true_roots[0] if true_roots else outlines[0]
+    status = str((first[10] or EMPTY).get("status", "ok")) if true_roots else "open"
+    return {
+        "name": [first[5]],
+        "project": [first[7]],
+        "status": [status],
+        "tool": [call[4] for call in calls],
+        "failed": [call[4] for call in calls if call[6]],
+    }
+
+
+def _models(rare: Iterable[tuple[int, str, Mapping[str, Any]]]) -> list[str]:
+    models = ((rest.get("attributes") or EMPTY).get(semconv.REQUEST_MODEL) for _, _, rest in rare)
+    return [model for model in models if isinstance(model, str)]
+
+
+def _label_by_roots(labels: dict[str, list[str]], roots: Iterable[SpanOutline]) -> None:
+    """Add what was set of the trace: the first customer and session, all tags, the last of each metadata."""
+    metadata: dict[str, Any] = {}
+    for root in roots:
+        attributes = (root[10] or EMPTY).get("attributes") or EMPTY
+        for key, name in (("customer", semconv.CUSTOMER_ID), ("session", semconv.SESSION_ID)):
+            value = scalar_text(attributes.get(name))
+            if value is not None and key not in labels:
+                labels[key] = [value]
+        tags = attributes.get(semconv.TAGS)
+        labels.setdefault("tag", []).extend(_scalars(tags))
+        of_root = attributes.get(semconv.METADATA)
+        metadata |= of_root if isinstance(of_root, Mapping) else {}
+    for name, value in metadata.items():
+        labels[METADATA + name] = [text for text in _scalars(value) if len(text) <= LONGEST_LABEL]
+
+
+def _scalars(value: Any) -> list[str]:
+    values = value if isinstance(value, list | tuple) else [value]
+    return [text for one in values if (text := scalar_text(one)) is not None]
+
+
+def _label_by_verdicts(
+    labels: dict[str, list[str]], scores: Sequence[ScoreFacts], results: Sequence[ResultFacts]
+) -> None:
+    labels["verdict"] = [verdict_of([*(s.outcome for s in scores), *(r.outcome for r in results)])]
+    labels["scorer"] = [score.name for score in scores]
+    labels["run"] = [text for result in results for text in (result.run_id, result.run_name) if text]
+    labels["example"] = [result.example for result in results if result.example]
+
+
+def _looped(calls: Sequence[_Call]) -> int:
+    counts = Counter(call[4] for call in calls if not call[6] and call[5] is not None)
+    same: Counter[tuple[str, str]] = Counter()
+    for _, _, _, _, name, arguments, failed in calls:
+        if not failed and arguments is not None:
+            text = json.dumps(arguments, sort_keys=True) if counts[name] > 1 else ""
+            same[name, text] += 1
+    return max(same.values(), default=0)
+
+
+def _fields(tools: Iterable[SpanOutline], roots: Iterable[SpanOutline]) -> Iterator[Field]:
+    for outlines in (tools, roots):
+        for outline in outlines:
+            for side, value in (("input", outline[8]), ("output", outline[9])):
+                if isinstance(value, str) and value[:1] == "{" and len(value) <= LONGEST_JSON:
+                    value = loaded(value)
+                if isinstance(value, Mapping):
+                    for name, scalar in value.items():
+                        text = scalar_text(scalar)
+                        if text is not None and len(text) <= LONGEST_FIELD and len(name) <= LONGEST_FIELD:
+                            yield Field(side, name, text)
+
+
+def _words(roots: Iterable[SpanOutline]) -> list[str]:
+    words: list[str] = []
+    for root in roots:
+        error = (root[10] or EMPTY).get("error")
+        for value in (root[8], root[9], [error.get("type"), error.get("message")] if error else None):
+            words += words_of(_text_of(value))
+    return words
+
+
+def _text_of(value: Any) -> str:
+    """The texts and numbers in a value, one after the other, up to `LONGEST_TEXT` characters."""
+    if isinstance(value, str):
+        return value[:LONGEST_TEXT]
+    parts: list[str] = []
+    room, waiting = LONGEST_TEXT, [value]
+    while waiting and room > 0:
+        item = waiting.pop()
+        if isinstance(item, Mapping):
+            waiting += reversed(list(item.values()))
+        elif isinstance(item, list | tuple):
+            waiting += reversed(item)
+        elif (text := scalar_text(item)) is not None:
+            parts.append(text[:room])
+            room -= len(text) + 1
+    return " ".join(parts)

@@ -1,0 +1,372 @@
+"""The side index of a store: a disposable file beside it that readers keep up to date, or memory instead."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from typing import Any, TypeVar
+
+from agenttrace.core.errors import QueryError, StoreError
+from agenttrace.core.jsonable import to_json
+from agenttrace.core.trace_reads import IndexState
+from agenttrace.store import files
+from agenttrace.store.connection import open_for_reading, read, trouble_of
+from agenttrace.store.index_fill import Fill
+from agenttrace.store.index_rows import TABLES, NeedsRebuilding, about, note
+from agenttrace.store.lock import FileLock
+
+T = TypeVar("T")
+
+SUFFIX = "-index"
+VERSION = 1
+"""Another version's index is made anew."""
+
+APPLICATION_ID = 0x61677469
+"""What marks a file as an index of ours (the letters agti)."""
+
+SECONDS_TO_ANSWER = 2.0
+SECONDS_TO_WAIT = 30.0
+"""How long a reader waits for another process that brings the index up to date."""
+
+_SETTLED_NS = 100_000_000
+_STEPS = 10_000
+
+Answer = Callable[[sqlite3.Connection], T]
+Progress = Callable[[IndexState], None]
+
+
+class SideIndex:
+    """Answers from the index of the store at a path, after bringing it up to date.
+
+    The file lies beside the store's, with ``-index`` after its name, and holds nothing that the store does
+    not hold: it may be deleted at any time. It is made anew where it is damaged, of another version or of
+    another store. Where it cannot be written, memory takes its place for as long as this object lives.
+    Connections live as long as an answer; any number of threads and processes may read and fill it at once.
+    """
+
+    def __init__(self, store_path: str, timeout: float) -> None:
+        self.store_path = store_path
+        self.path = store_path + SUFFIX
+        self._timeout = timeout
+        self._lock = threading.RLock()
+        self._memory: sqlite3.Connection | None = None
+        self._process = os.getpid()
+
+    def answer(self, answer: Answer[T], nothing: T, *, fill_seconds: float | None = None) -> T:
+        """Bring the index up to date and ask it; `nothing` where there is no store.
+
+        With `fill_seconds`, the answer is of what the index knows after so long.
+
+        Raises:
+            QueryError: the answer itself takes longer than two seconds.
+            StoreError: the store cannot be read, or another process fills the index for too long.
+        """
+        for last in (False, True):
+            if not os.path.lexists(self.store_path):
+                return nothing
+            self.refresh(fill_seconds)
+            try:
+                with self._reading() as db:
+                    return nothing if db is None else _asked(db, answer)
+            except (sqlite3.DatabaseError, _IndexTrouble) as error:
+                if last:
+                    raise StoreError(f"the index {self.path} cannot be read: {error}") from error
+                self._discard()
+        raise AssertionError("the last attempt returns or raises")
+
+    def refresh(self, seconds: float | None = None, progress: Progress = lambda _: None) -> IndexState:
+        """Bring the index up to date, for about so many seconds at most; says how far it has come.
+
+        Raises:
+            StoreError: as `answer`.
+        """
+        stamp, is_settled = _stamp(self.store_path)
+        if self._is_current(stamp):
+            return _COMPLETE
+        if not self._lock.acquire(timeout=-1 if seconds is None else seconds):
+            return self._state()
+        try:
+            filling = _Filling(self.store_path, self._timeout, stamp if is_settled else None)
+            filling.deadline = None if seconds is None else time.monotonic() + seconds
+            filling.progress = progress
+            if self._in_memory():
+                return filling.fill(self._memory_database())
+            try:
+                return self._refresh_file(filling)
+            except (OSError, _NotOurs):
+                return filling.fill(self._memory_database())
+            except _IndexTrouble as trouble:
+                if trouble.kind == "busy":
+                    raise StoreError(f"the index {self.path} is in use; try again in a moment") from trouble
+                return filling.fill(self._memory_database())
+        finally:
+            self._lock.release()
+
+    def _refresh_file(self, filling: _Filling) -> IndexState:
+        lock = FileLock(self.path)
+        patience = SECONDS_TO_WAIT if filling.deadline is None else filling.deadline - time.monotonic()
+        if not lock.acquire(max(patience, 0)):
+            if filling.deadline is not None:
+                return self._state()
+            raise StoreError(f"another process brings {self.path} up to date; try again in a moment")
+        try:
+            for last in (False, True):
+                try:
+                    with closing(self._open_file()) as db:
+                        return filling.fill(db)
+                except _IndexTrouble as trouble:
+                    if last or trouble.kind != "damaged":
+                        raise
+                    self._remove_files()
+            raise AssertionError("the last attempt returns or raises")
+        finally:
+            lock.release()
+
+    def _open_file(self) -> sqlite3.Connection:
+        """Open the file for writing, made anew where it is not this store's or not of this version."""
+        if any(os.path.islink(self.path + suffix) for suffix in files.SUFFIXES):
+            raise _NotOurs
+        if not os.path.lexists(self.path):
+            files.create_private(self.path)
+        db = _connect(self.path)
+        try:
+            (mark,) = db.execute("PRAGMA application_id").fetchone()
+            (tables,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+            if tables and mark != APPLICATION_ID:
+                raise _NotOurs
+            if not tables:
+                db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            db.execute("PRAGMA journal_mode = WAL").fetchone()
+            db.execute("PRAGMA synchronous = NORMAL")
+            db.execute("PRAGMA wal_autocheckpoint = 4000")
+        except BaseException:
+            db.close()
+            raise
+        return db
+
+    def _is_current(self, stamp: str) -> bool:
+        try:
+            with self._reading() as db:
+                return db is not None and about(db, "version") == VERSION and about(db, "stamp") == stamp
+        except (sqlite3.DatabaseError, _IndexTrouble):
+            return False
+
+    def _state(self) -> IndexState:
+        try:
+            with self._reading() as db:
+                return IndexState(0, 1) if db is None else _state_of(db)
+        except (sqlite3.DatabaseError, _IndexTrouble):
+            return IndexState(0, 1)
+
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection | None]:
+        """The database for one read; None where there is none yet."""
+        if self._in_memory():
+            with self._lock:
+                yield self._memory
+        elif not os.path.lexists(self.path):
+            yield None
+        else:
+            with closing(open_for_reading(self.path, self._timeout)) as db:
+                db.execute("BEGIN")
+                yield db
+
+    def _discard(self) -> None:
+        """Remove an index that cannot be read; the next answer makes it anew."""
+        with self._lock:
+            if self._in_memory():
+                self._memory = None
+                return
+            lock = FileLock(self.path)
+            if lock.acquire(SECONDS_TO_WAIT):
+                try:
+                    self._remove_files()
+                finally:
+                    lock.release()
+
+    def _remove_files(self) -> None:
+        for suffix in files.SUFFIXES:
+            try:
+                os.unlink(self.path + suffix)
+            except FileNotFoundError:
+                pass
+
+    def _in_memory(self) -> bool:
+        if self._memory is not None and self._process != os.getpid():
+            self._memory, self._process = None, os.getpid()  # a forked child makes its own
+        return self._memory is not None
+
+    def _memory_database(self) -> sqlite3.Connection:
+        if self._memory is None:
+            self._process = os.getpid()
+            self._memory = _connect(":memory:")
+        return self._memory
+
+
+class _Filling:
+    """Takes over all that is new in the store, for as long as there is time."""
+
+    def __init__(self, store_path: str, timeout: float, stamp: str | None) -> None:
+        self._store_path = store_path
+        self._timeout = timeout
+        self._stamp = stamp
+        self.deadline: float | None = None
+        self.progress: Progress = lambda _: None
+
+    def fill(self, db: sqlite3.Connection) -> IndexState:
+        """Fill an index that is open for writing, each slice in a transaction of its own."""
+        fill: Fill | None = None
+        more = True
+
+        def take_over(store: sqlite3.Connection) -> bool:
+            nonlocal fill
+            fill = fill or self._prepared(db, store)
+            return fill.fill_slice(store)
+
+        while more:
+            db.execute("BEGIN IMMEDIATE")
+            try:
+                more = read(self._store_path, self._timeout, take_over, False)
+                note(db, stamp=None if more else self._stamp)
+                db.execute("COMMIT")
+            except BaseException as error:
+                if db.in_transaction:
+                    db.execute("ROLLBACK")
+                if not isinstance(error, NeedsRebuilding):
+                    raise
+                fill = None
+                note(db, version=None)
+            if more:
+                self.progress(_state_of(db))
+                if self.deadline is not None and time.monotonic() >= self.deadline:
+                    return _state_of(db)
+        return _COMPLETE
+
+    def _prepared(self, db: sqlite3.Connection, store: sqlite3.Connection) -> Fill:
+        """What fills the index, which is made anew where it is not this store's or this version's."""
+        identity = _identity(self._store_path, store)
+        tables = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        is_same = "about" in tables and about(db, "version") == VERSION and about(db, "store") == identity
+        if not is_same:
+            for name in tables:
+                if not name.startswith("words_"):  # those go with the table `words`
+                    db.execute(f'DROP TABLE "{name}"')
+            for statement in TABLES:
+                db.execute(statement)
+            note(db, version=VERSION, store=identity, salt=secrets.token_bytes(16), words=0)
+        fill = Fill(db)
+        if not is_same:
+            fill.begin(store)
+        return fill
+
+
+class _NotOurs(Exception):
+    """A file of somebody else's stands where the index goes."""
+
+
+class _IndexTrouble(Exception):
+    """SQLite cannot go on with the index; what it raises for the store is another error."""
+
+    def __init__(self, error: sqlite3.Error) -> None:
+        super().__init__(str(error))
+        self.kind = trouble_of(error)
+
+
+class _Cursor(sqlite3.Cursor):
+    def execute(self, *arguments: Any) -> _Cursor:
+        self._tried(super().execute, *arguments)
+        return self
+
+    def executemany(self, *arguments: Any) -> _Cursor:
+        self._tried(super().executemany, *arguments)
+        return self
+
+    def fetchone(self) -> Any:
+        return self._tried(super().fetchone)
+
+    def fetchall(self) -> Any:
+        return self._tried(super().fetchall)
+
+    def __next__(self) -> Any:
+        return self._tried(super().__next__)
+
+    def _tried(self, step: Callable[..., Any], *arguments: Any) -> Any:
+        try:
+            return step(*arguments)
+        except sqlite3.DatabaseError as error:
+            raise _IndexTrouble(error) from error
+
+
+class _Connection(sqlite3.Connection):
+    """Raises `_IndexTrouble`: while one reads the store and writes the index, that tells errors apart."""
+
+    def execute(self, *arguments: Any) -> _Cursor:
+        return self.cursor(_Cursor).execute(*arguments)
+
+    def executemany(self, *arguments: Any) -> _Cursor:
+        return self.cursor(_Cursor).executemany(*arguments)
+
+
+def _connect(path: str) -> sqlite3.Connection:
+    try:
+        db = sqlite3.connect(
+            path,
+            timeout=SECONDS_TO_WAIT,
+            isolation_level=None,
+            check_same_thread=False,
+            factory=_Connection,
+        )
+    except sqlite3.DatabaseError as error:
+        raise _IndexTrouble(error) from error
+    db.execute("PRAGMA cache_size = -32000")
+    return db
+
+
+def _asked(db: sqlite3.Connection, answer: Answer[T]) -> T:
+    seconds = SECONDS_TO_ANSWER
+    deadline = time.monotonic() + seconds
+    db.set_progress_handler(lambda: time.monotonic() > deadline, _STEPS)
+    try:
+        return answer(db)
+    except sqlite3.OperationalError as error:
+        if "interrupted" not in str(error):
+            raise
+        raise QueryError(
+            f"the query takes longer than {seconds:g} s; narrow it, for example with since:2d"
+        ) from error
+    finally:
+        db.set_progress_handler(None, 0)
+
+
+def _state_of(db: sqlite3.Connection) -> IndexState:
+    (done,) = db.execute("SELECT count(*) FROM traces").fetchone()
+    total = about(db, "traces") or 0
+    return IndexState(done, max(total, done + ((about(db, "built_from") or 2) > 1)))
+
+
+def _stamp(path: str) -> tuple[str, bool]:
+    """What changes with every write to a store's files, and whether it will: a clock ticks in steps."""
+    parts: list[Any] = []
+    newest = 0
+    for suffix in files.SUFFIXES[:2]:
+        try:
+            status = os.stat(path + suffix)
+        except FileNotFoundError:
+            parts.append(None)
+            continue
+        parts.append((status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns))
+        newest = max(newest, status.st_mtime_ns)
+    return to_json(parts), abs(time.time_ns() - newest) > _SETTLED_NS
+
+
+def _identity(path: str, store: sqlite3.Connection) -> str:
+    steps = store.execute("SELECT name, applied_ns FROM migrations ORDER BY applied_ns, name").fetchall()
+    return to_json([files.identity(path), steps])
+
+
+_COMPLETE = IndexState(1, 1)

@@ -1,0 +1,92 @@
+"""`IndexReads`: answers queries for the traces of a store in a file, by its side index."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from agenttrace.core.query import Query
+from agenttrace.core.trace_facts import TraceFacts
+from agenttrace.core.trace_reads import (
+    COUNTED,
+    NEWEST_FIRST,
+    Count,
+    Cursor,
+    Facet,
+    Histogram,
+    IndexState,
+    Page,
+    Sort,
+)
+from agenttrace.core.trace_search import cursor_of
+from agenttrace.store.index_file import Progress, SideIndex
+from agenttrace.store.index_queries import IndexQueries
+
+
+class IndexReads:
+    """Answers from a side index, which is brought up to date before each answer; see `TraceReads`.
+
+    With `fill_seconds`, an index that is behind answers after so long with what it knows: the newest traces
+    come first. What waits in the memory of a process whose file cannot be written is not in it.
+    """
+
+    def __init__(self, index: SideIndex, fill_seconds: float | None = None) -> None:
+        self._index = index
+        self._fill_seconds = fill_seconds
+
+    def refresh(self, seconds: float | None = None, progress: Progress = lambda _: None) -> IndexState:
+        """Bring the index up to date, for so many seconds at most; says how far it has come."""
+        return self._index.refresh(seconds, progress)
+
+    def search(
+        self,
+        query: Query,
+        *,
+        sort: Sort = NEWEST_FIRST,
+        limit: int = 50,
+        after: Cursor | None = None,
+        before: Cursor | None = None,
+    ) -> Page:
+        """A page of the matches."""
+        return self._index.answer(
+            lambda db: IndexQueries(db).search(query, sort, limit, after, before),
+            Page((), None, None),
+            fill_seconds=self._fill_seconds,
+        )
+
+    def count_matches(self, query: Query, *, most: int = COUNTED) -> Count:
+        """The number of matches."""
+        return self._index.answer(
+            lambda db: IndexQueries(db).count(query, most), Count(0, False), fill_seconds=self._fill_seconds
+        )
+
+    def facets(self, query: Query, keys: Sequence[str], *, most: int = COUNTED) -> Mapping[str, Facet]:
+        """The values of labels."""
+        return self._index.answer(
+            lambda db: IndexQueries(db).facets(query, keys, most),
+            {key: Facet((), 0, False) for key in keys},
+            fill_seconds=self._fill_seconds,
+        )
+
+    def histogram(self, query: Query, *, bars: int = 60, most: int = COUNTED) -> Histogram:
+        """Matches by time."""
+        return self._index.answer(
+            lambda db: IndexQueries(db).histogram(query, bars, most),
+            Histogram((), False),
+            fill_seconds=self._fill_seconds,
+        )
+
+    def each_match(self, query: Query) -> Iterator[TraceFacts]:
+        """The matches, the newest first, read in parts: no connection stays open between them."""
+        nothing: list[TraceFacts] = []
+        cursor: Cursor | None = None
+        while True:
+            place = cursor
+            traces = self._index.answer(
+                lambda db, place=place: IndexQueries(db).after(query, place),  # type: ignore[misc]
+                nothing,
+                fill_seconds=self._fill_seconds,
+            )
+            if not traces:
+                return
+            yield from traces
+            cursor = cursor_of(traces[-1], NEWEST_FIRST)
