@@ -61,13 +61,13 @@ def comparison_lines(comparison: RunComparison, *, width: int = WIDTH) -> Iterat
 
 
 def _lines(comparison: RunComparison) -> Iterator[Line]:
-    yield Line(_headline(comparison), "bold red" if comparison.regressions else "bold green")
+    yield Line(headline_text(comparison), "bold red" if comparison.regressions else "bold green")
     yield Line(f"before: {_run(comparison.before)}", "dim")
     yield Line(f"after:  {_run(comparison.after)}", "dim")
     yield from _matching(comparison)
     yield Line("")
     yield from table_lines(_HEAD, [_scorer(scorer) for scorer in comparison.scorers], limit=32)
-    yield Line(f"verdicts: {_verdicts(comparison)}")
+    yield Line(f"verdicts: {verdicts_text(comparison)}")
     changes = [change for change in comparison.changes if change.kind != "same"]
     for change in changes[:SHOWN]:
         yield Line("")
@@ -76,7 +76,8 @@ def _lines(comparison: RunComparison) -> Iterator[Line]:
         yield Line(f"… {len(changes) - SHOWN} more changed", "dim")
 
 
-def _headline(comparison: RunComparison) -> str:
+def headline_text(comparison: RunComparison) -> str:
+    """What became of the examples, in words."""
     return _counts(comparison, tuple(comparison.counts)) if comparison.changes else "neither run has examples"
 
 
@@ -114,10 +115,11 @@ def _scorer(scorer: ScorerChange) -> tuple[str, ...]:
         return (scorer.name, *values, "", "", "", "not in both runs")
     change = f"{scorer.difference:+.4f}".rstrip("0").rstrip(".") if scorer.difference else "0"
     lower = " (lower is better)" if scorer.lower_is_better else ""
-    return (scorer.name + lower, *values, change, str(scorer.worse), str(scorer.better), _chance(scorer))
+    return (scorer.name + lower, *values, change, str(scorer.worse), str(scorer.better), chance_text(scorer))
 
 
-def _chance(scorer: ScorerChange) -> str:
+def chance_text(scorer: ScorerChange) -> str:
+    """Whether a scorer's change may be chance, in words."""
     if not scorer.worse + scorer.better:
         return "no difference"
     if scorer.p_value is None:
@@ -130,7 +132,8 @@ def _p_text(p_value: float) -> str:
     return f"{'hardly chance' if p_value < SIGNIFICANT else 'may be chance'}, {p}"
 
 
-def _verdicts(comparison: RunComparison) -> str:
+def verdicts_text(comparison: RunComparison) -> str:
+    """How many verdicts changed, and whether that may be chance, in words."""
     verdicts = [_verdict(c.before) + _verdict(c.after) for c in comparison.changes if c.before and c.after]
     lost, won = verdicts.count("+-"), verdicts.count("-+")
     text = f"{lost} passed before and no longer, {won} only now"
