@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from agenttrace.core.jsonable import jsonable, to_json
 from agenttrace.core.tool_call import UNRECORDED_STATUSES, ToolCall
 from agenttrace.expectations.expectation import Expectation, Mode
 from agenttrace.matching.agreement import CallAgreement
@@ -18,6 +19,8 @@ from agenttrace.matching.parallel import has_unordered, parallel_facts
 from agenttrace.matching.rows import FreeCalls, Row, rows_of
 from agenttrace.matching.selection import indexes_of
 from agenttrace.matching.weights import Credit
+
+_ROWS_JSON = 32_000
 
 
 @dataclass(eq=False)  # frozen would cost more than comparing a short run does
@@ -208,6 +211,18 @@ class Comparison:
         if self.attempts:
             facts["attempts"] = {str(positions[index]): count for index, count in self.attempts.items()}
         return facts
+
+    def aligned_rows(self) -> dict[str, Any]:
+        """The rows of the diff as data, as many as fit into 32 KB of JSON; empty where none does."""
+        rows: list[dict[str, Any]] = []
+        room = _ROWS_JSON
+        for row in self.rows:
+            data = row.to_dict()
+            room -= len(to_json(jsonable(data, limit=room)))
+            if room < 0:
+                break
+            rows.append(data)
+        return {"rows": rows} if rows else {}
 
     def to_dict(self) -> dict[str, Any]:
         """The facts with the numbers."""

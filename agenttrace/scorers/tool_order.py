@@ -86,7 +86,8 @@ class ToolOrderScorer(ComparingScorer[ScoreOrAwaitable]):
         value = comparison.value if comparison.constraints_hold else 0.0
         imperfect = value < 1 or any(not check.held or check.vacuous for check in comparison.checks)
         diff = explain(comparison) if imperfect else None
-        return self.scored(value, _reason(comparison), comparison.facts(), diff, vacuous=comparison.vacuous)
+        facts = {**comparison.facts(), **(comparison.aligned_rows() if imperfect else {})}
+        return self.scored(value, _reason(comparison), facts, diff, vacuous=comparison.vacuous)
 
 
 def _reason(comparison: Comparison) -> str:

@@ -99,7 +99,8 @@ class TrajectoryScorer(ComparingScorer[ScoreOrAwaitable]):
         reason = "; ".join([reason, *failures])
         vacuous = comparison.vacuous
         diff = explain(comparison) if value < 1 or failures or vacuous else None
-        return self.scored(value, reason, comparison.to_dict(), diff, vacuous=vacuous)
+        facts = {**comparison.to_dict(), **(comparison.aligned_rows() if diff else {})}
+        return self.scored(value, reason, facts, diff, vacuous=vacuous)
 
     def _value(self, comparison: Comparison) -> float:
         if comparison.expectation.path is None:

@@ -65,6 +65,7 @@ THREADS = 4
 MOST_BYTES = 4_000_000
 """The longest body of an answer of the API, and of a value as text."""
 _LONGEST_QUERY = 8_000
+"""Characters of the part of an address after its question mark."""
 _COOKIE_SECONDS = 30 * 86_400
 
 
@@ -117,8 +118,6 @@ def application(store: Store, guard: Guard, *, root: str = "") -> Callable[..., 
 
 
 def _asked(request: Request) -> Asked:
-    if len(request.url.query) > _LONGEST_QUERY:
-        raise QueryError("the address is too long")
     return {**request.query_params, **{name: str(part) for name, part in request.path_params.items()}}
 
 
@@ -197,8 +196,12 @@ class Guarded:
         """The answer to a request that does not get through; None for one that does."""
         headers = {name.lower(): value for name, value in request.headers.items()}
         refusal = self._guard.refusal(request.method, request.url.path, headers)
+        if refusal is None and len(request.url.query) > _LONGEST_QUERY:
+            refusal = Refusal(414, "The address is too long.")
         if refusal is not None:
             return self._refused(request, refusal)
+        if request.url.path.startswith("/static/"):
+            return None  # the same for everyone, and the page that asks for a token needs it
         query = parse_qsl(request.url.query, keep_blank_values=True)
         in_address = next((value for name, value in query if name == "token"), None)
         bearer = headers.get("authorization", "").removeprefix("Bearer ").strip()

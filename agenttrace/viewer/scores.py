@@ -14,7 +14,7 @@ _MARKS = {"✓": "matched", "~": "differs", "-": "missing", "+": "extra", "!": "
 _ROW_MARKS = {kind: mark for mark, kind in _MARKS.items()}
 _OWN_PLACE = {
     "rows", "verdicts", "votes", "raw", "pairs", "expected", "actual", "missing", "extra", "mode",
-    "required", "matched", "indexes",
+    "required", "matched", "indexes", "calls",
 }  # fmt: skip
 """What of a score's details is shown in a way of its own, or in the diff."""
 _MOST_LINES = 300
@@ -74,7 +74,7 @@ def score_views(scores: Sequence[tuple[str | None, Score]], trace: Trace | None)
 def score_view(score: Score, trace: Trace | None, span_id: str | None = None) -> ScoreView:
     """A score as it is shown; with its trace, rows of the diff lead to spans."""
     details = dict(score.details)
-    rows = _rows(details.get("rows"), trace)
+    rows = _rows(details.get("rows") or _rows_of_calls(details.get("calls")), trace)
     verdicts = details.get("verdicts")
     votes = details.get("votes")
     rest = {key: value for key, value in details.items() if key not in _OWN_PLACE}
@@ -106,6 +106,20 @@ def _rows(rows: Any, trace: Trace | None) -> list[DiffRow]:
         return []
     spans = {} if trace is None else {call.index: call.span_id for call in trace.tool_calls}
     return [_row(row, spans) for row in rows[:_MOST_LINES]]
+
+
+def _rows_of_calls(calls: Any) -> Any:
+    """Rows of the expected calls alone, as scorers of arguments and of outputs have them in their details."""
+    if not isinstance(calls, list) or not all(isinstance(c, Mapping) and "matched" in c for c in calls):
+        return None
+    return [
+        {
+            **entry,
+            "kind": "matched" if entry["matched"] else "differs" if entry.get("call") else "missing",
+            "actual": entry.get("call"),
+        }
+        for entry in calls
+    ]
 
 
 def _row(row: Mapping[str, Any], spans: Mapping[int, str]) -> DiffRow:

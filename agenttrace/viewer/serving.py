@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import uvicorn
+
 from agenttrace.core.errors import ConfigError
 from agenttrace.core.protocols import Store
 from agenttrace.viewer.app import application
@@ -73,10 +75,8 @@ def guard_of(host: str, port: int, token: str | None, more: Sequence[str] = ()) 
     return Guard(hosts_of(host, port, more), token, cookie=f"agenttrace-{port}")
 
 
-def serve(store: Store, listener: socket.socket, guard: Guard, *, root: str = "") -> None:
-    """Answer requests until the process is told to stop."""
-    import uvicorn  # only a server needs it
-
+def server_of(store: Store, guard: Guard, *, root: str = "") -> uvicorn.Server:
+    """A server for a store, which ``run(sockets=[listener])`` starts."""
     config = uvicorn.Config(
         application(store, guard, root=root),
         log_level="warning",
@@ -91,7 +91,12 @@ def serve(store: Store, listener: socket.socket, guard: Guard, *, root: str = ""
         timeout_keep_alive=_KEEP_ALIVE,
         timeout_graceful_shutdown=2,
     )
-    uvicorn.Server(config).run(sockets=[listener])
+    return uvicorn.Server(config)
+
+
+def serve(store: Store, listener: socket.socket, guard: Guard, *, root: str = "") -> None:
+    """Answer requests until the process is told to stop."""
+    server_of(store, guard, root=root).run(sockets=[listener])
 
 
 def note_path(store_path: str) -> str:
