@@ -15,7 +15,9 @@ from agenttrace.viewer.token_file import own_token, read_token
 @click.command("serve")
 @store_option
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
-@click.option("--port", type=click.IntRange(0, 65_535), default=PORT, show_default=True, help="The port; 0 is any.")
+@click.option(
+    "--port", type=click.IntRange(0, 65_535), default=PORT, show_default=True, help="The port; 0 is any."
+)
 @click.option(
     "--token-file",
     metavar="FILE",
@@ -23,7 +25,9 @@ from agenttrace.viewer.token_file import own_token, read_token
 )
 @click.option("--no-token", is_flag=True, help="On loopback: let every user of this machine look.")
 @click.option("--root-path", default="", metavar="/PATH", help="What addresses begin with, behind a proxy.")
-@click.option("--trusted-host", multiple=True, metavar="NAME", help="A name by which browsers reach it; repeat it.")
+@click.option(
+    "--trusted-host", multiple=True, metavar="NAME", help="A name by which browsers reach it; repeat it."
+)
 def serve(
     store: str | None,
     host: str,

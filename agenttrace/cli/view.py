@@ -85,7 +85,9 @@ def _page_of(source: Store, what: str | None) -> str:
         query = parse("" if what == "last" else "is:failed")
         traces = Reads.of(source).traces.search(query, limit=1).traces
         if not traces:
-            raise StoreError(f"there is no trace that {'failed' if what == 'failed' else 'could be shown'} yet")
+            raise StoreError(
+                f"there is no trace that {'failed' if what == 'failed' else 'could be shown'} yet"
+            )
         return f"/t/{traces[0].trace_id}"
     trace = source.trace(what)
     if trace is not None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from importlib.resources import files
 from typing import Any
 
-from agenttrace.core.jsonable import jsonable, readable_json
 from agenttrace.core.json_reader import strict_json
+from agenttrace.core.jsonable import jsonable, readable_json
 from agenttrace.core.report import EvaluationReport
 from agenttrace.version import __version__
 

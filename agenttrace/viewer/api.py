@@ -186,7 +186,12 @@ def changes(reads: Reads, asked: Asked) -> tuple[int, Any]:
     if since is None:
         page = reads.traces.search(line.query, sort=line.sort, limit=1)
         newest = str(cursor_of(page.traces[0], line.sort)) if page.traces else None
-        return 200, {"newer": len(page.traces), "more": page.after is not None, "newest": newest, "indexing": is_indexing}
+        return 200, {
+            "newer": len(page.traces),
+            "more": page.after is not None,
+            "newest": newest,
+            "indexing": is_indexing,
+        }
     newer, more = newer_matches(reads, line, since)
     return 200, {"newer": newer, "more": more, "newest": None, "indexing": is_indexing}
 

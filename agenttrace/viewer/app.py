@@ -210,7 +210,9 @@ class Guarded:
         if known is None:
             return self._refused(request, Refusal(429, "Too many wrong tokens; wait a minute."))
         if not known:
-            return self._refused(request, Refusal(401, "Run agenttrace view: it opens this page with your token."))
+            return self._refused(
+                request, Refusal(401, "Run agenttrace view: it opens this page with your token.")
+            )
         if in_address is not None:
             return self._entered(request, [(name, value) for name, value in query if name != "token"])
         return None

@@ -97,14 +97,20 @@ def compare_context(
         "scorers": [(scorer, chance_text(scorer)) for scorer in comparison.scorers],
         "tabs": [
             ("", "Changed", changed),
-            *[(kind, kind.capitalize(), comparison.counts[kind]) for kind in CHANGE_KINDS if kind in comparison.counts],
+            *[
+                (kind, kind.capitalize(), comparison.counts[kind])
+                for kind in CHANGE_KINDS
+                if kind in comparison.counts
+            ],
             ("all", "All", len(comparison.changes)),
         ],
         "show": show,
         "changes": views,
         "start": start,
         "after_rows": start + rows if start + rows < len(chosen) else None,
-        "passed": [sum(result["outcome"] == "passed" for result in run["results"]) for run in (before, after)],
+        "passed": [
+            sum(result["outcome"] == "passed" for result in run["results"]) for run in (before, after)
+        ],
         "totals": [len(run["results"]) for run in (before, after)],
     }
 
@@ -121,16 +127,22 @@ class _Side:
         for result in run["results"]:
             self._trials.setdefault(result["position"], []).append(result)
         query = Query((Labelled("run", (run["run_id"],)),))
-        self._facts: dict[str, TraceFacts] = {facts.trace_id: facts for facts in reads.traces.each_match(query)}
+        self._facts: dict[str, TraceFacts] = {
+            facts.trace_id: facts for facts in reads.traces.each_match(query)
+        }
 
     def view(self, record: ExampleRecord | None) -> SideView:
         if record is None:
             return SideView(None, None, None)
         trials = self._trials.get(record.position, [])
-        shown = next((trial for trial in trials if trial["outcome"] != "passed"), trials[0] if trials else None)
+        shown = next(
+            (trial for trial in trials if trial["outcome"] != "passed"), trials[0] if trials else None
+        )
         trace_id = None if shown is None else shown["trace_id"]
         facts = self._facts.get(trace_id or "")
-        return SideView(record, trace_id if facts else None, None if facts is None else trajectory(facts.calls, 90))
+        return SideView(
+            record, trace_id if facts else None, None if facts is None else trajectory(facts.calls, 90)
+        )
 
 
 def _view(change: ExampleChange, comparison: RunComparison, old: _Side, new: _Side) -> ChangeView:
@@ -138,7 +150,9 @@ def _view(change: ExampleChange, comparison: RunComparison, old: _Side, new: _Si
     values = change.value_changes(comparison.after.lower_is_better)
     record = change.after
     diffs = {} if record is None or change.kind in _BETTER else record.diffs
-    diff = [(name, record.why or "" if record else "", _lines(text)) for name, text in list(diffs.items())[:3]]
+    diff = [
+        (name, record.why or "" if record else "", _lines(text)) for name, text in list(diffs.items())[:3]
+    ]
     return ChangeView(change, values, before, after, _parting(before.calls, after.calls), diff)
 
 

@@ -107,7 +107,9 @@ class ScoreFigures:
         return self.outcomes.get(outcome, 0)
 
 
-def scores_in(traces: Iterable[TraceFacts], name: str | None = None) -> Iterator[tuple[TraceFacts, ScoreFacts]]:
+def scores_in(
+    traces: Iterable[TraceFacts], name: str | None = None
+) -> Iterator[tuple[TraceFacts, ScoreFacts]]:
     """Each score of these traces, of one scorer or of all."""
     for facts in traces:
         for score in facts.scores:

@@ -56,7 +56,9 @@ class Guard:
             return Refusal(403, "A page of ours says where it comes from.")
         fetched = headers.get("sec-fetch-site", "none")
         if fetched in ("cross-site", "same-site"):
-            is_link = headers.get("sec-fetch-mode") == "navigate" and headers.get("sec-fetch-dest") == "document"
+            is_link = (
+                headers.get("sec-fetch-mode") == "navigate" and headers.get("sec-fetch-dest") == "document"
+            )
             if not (is_link and method in READING):
                 return Refusal(403, "Another site's page may not ask here.")
         return None

@@ -33,9 +33,13 @@ def problems(state: FileState) -> list[str]:
     refused = sum(each.refused for each in state.waiting)
     texts = []
     if state.quarantine:
-        texts.append(f"{state.quarantine:,} spans or scores could not be stored; the newest reasons are below")
+        texts.append(
+            f"{state.quarantine:,} spans or scores could not be stored; the newest reasons are below"
+        )
     if refused:
-        texts.append(f"{refused:,} items were refused where they were sent; exporter.resend() tries them again")
+        texts.append(
+            f"{refused:,} items were refused where they were sent; exporter.resend() tries them again"
+        )
     if len(state.steps) < state.known_steps:
         texts.append("the file was written by an older version; the next write brings it up to date")
     return texts

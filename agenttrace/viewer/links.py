@@ -21,7 +21,7 @@ class Links:
         if not self.is_live:
             return None
         values = {name.rstrip("_"): str(value) for name, value in asked.items() if value not in (None, "")}
-        return f"{self.root}{path}" + (f"?{urlencode(values)}" if values else "")
+        return f"{self.root}{path}" + (f"?{urlencode(values, errors='replace')}" if values else "")
 
     def changed(self, path: str, asked: Mapping[str, str], **changes: object) -> str | None:
         """The address of the same page, asked otherwise in some points."""

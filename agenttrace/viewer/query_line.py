@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from agenttrace.core.errors import QueryError
+from agenttrace.core.jsonable import clean_text
 from agenttrace.core.query import Query, Term
 from agenttrace.core.query_parsing import parse
 from agenttrace.core.trace_reads import NEWEST_FIRST, Cursor, Sort
@@ -36,7 +37,7 @@ class QueryLine:
     @classmethod
     def of(cls, reads: Reads, asked: Asked) -> QueryLine:
         """Read what a page is asked: ``q``, ``sort``, ``after``, ``before``."""
-        text = asked.get("q", "")
+        text = clean_text(asked.get("q", ""))
         now = datetime.fromtimestamp(reads.now_ns / 1e9, UTC).astimezone()
         try:
             return cls(

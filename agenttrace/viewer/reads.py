@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -54,5 +55,6 @@ class Reads:
     def index_state(self) -> IndexState | None:
         """How far the side index has come; None where there is none, or all is known."""
         refresh: Any = getattr(self.traces, "refresh", None)
-        state = None if refresh is None else refresh(0.0)
+        is_there = self.path is not None and os.path.lexists(self.path)
+        state = refresh(0.0) if refresh is not None and is_there else None
         return None if state is None or state.is_ready else state

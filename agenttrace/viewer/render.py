@@ -66,6 +66,8 @@ def _cut(text: str, most: int) -> str:
 def render(name: str, reads: Reads, /, **context: Any) -> str:
     """A page from its template."""
     links = Links(reads.root, reads.is_live)
-    return _environment().get_template(name).render(
-        links=links, root=reads.root, live=reads.is_live, now_ns=reads.now_ns, **context
+    return (
+        _environment()
+        .get_template(name)
+        .render(links=links, root=reads.root, live=reads.is_live, now_ns=reads.now_ns, **context)
     )

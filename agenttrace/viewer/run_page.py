@@ -15,7 +15,14 @@ from agenttrace.viewer.values import arguments_text, short_value
 
 ROWS = 60
 _WORST = ("failed", "errored", "not_run", "passed")
-SHOWN = {"": "All", "failed": "Failed", "errored": "Errored", "not_run": "Not run", "passed": "Passed", "flaky": "Flaky"}
+SHOWN = {
+    "": "All",
+    "failed": "Failed",
+    "errored": "Errored",
+    "not_run": "Not run",
+    "passed": "Passed",
+    "flaky": "Flaky",
+}
 
 
 class TrialView(NamedTuple):
@@ -59,10 +66,7 @@ def run_page(reads: Reads, asked: Asked) -> tuple[int, str]:
 def run_context(report: EvaluationReport, show: str = "", start: int = 0, rows: int = ROWS) -> dict[str, Any]:
     """What a run's page is drawn from."""
     examples = example_views(report)
-    counts = {
-        key: sum(_is_shown(example, key) for example in examples)
-        for key in SHOWN
-    }
+    counts = {key: sum(_is_shown(example, key) for example in examples) for key in SHOWN}
     chosen = [example for example in examples if _is_shown(example, show)]
     return {
         "report": report,
@@ -94,7 +98,9 @@ def example_views(report: EvaluationReport) -> list[ExampleView]:
 
 
 def _example_view(results: Sequence[ScoringResult]) -> ExampleView:
-    trials = [TrialView(result, [score_view(score, result.trace) for score in result.scores]) for result in results]
+    trials = [
+        TrialView(result, [score_view(score, result.trace) for score in result.scores]) for result in results
+    ]
     outcomes = [result.outcome for result in results]
     outcome = next((word for word in _WORST if word in outcomes), "passed")
     first = results[0]
@@ -135,7 +141,9 @@ def _facts(metadata: Mapping[str, Any]) -> list[tuple[str, str]]:
         dirty = " with changes" if git.get("dirty") else ""
         facts.append(("git", f"{git.get('branch') or ''} {str(git.get('commit') or '')[:8]}{dirty}".strip()))
     if isinstance(dataset, Mapping):
-        facts.append(("dataset", str(dataset.get("alias") or dataset.get("file") or dataset.get("fingerprint"))[:40]))
+        facts.append(
+            ("dataset", str(dataset.get("alias") or dataset.get("file") or dataset.get("fingerprint"))[:40])
+        )
     for key in ("function", "requirement"):
         if isinstance(metadata.get(key), str):
             facts.append((key, metadata[key][:120]))

@@ -87,7 +87,7 @@ def _labels(
     tables = []
     for key in (*[key for key, _ in own.most_common(3)], "customer", "model", "tag"):
         values = by_label(traces, name, key)
-        if 1 < len(values):
+        if len(values) > 1:
             rows = [
                 (figures, line.with_term(Labelled(key, (figures.key,)))) for figures in values[:_MOST_VALUES]
             ]

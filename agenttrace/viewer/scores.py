@@ -141,7 +141,11 @@ def _row(row: Mapping[str, Any], spans: Mapping[int, str]) -> DiffRow:
         made=changed_part(expected_text, made_text) if kind == "differs" else Change(made_text, "", ""),
         call=None if not isinstance(index, int) else index + 1,
         span_id=None if not isinstance(index, int) else spans.get(index),
-        differs=[*words, *([note] if note else []), *(["not made"] if kind == "missing" and not note else [])],
+        differs=[
+            *words,
+            *([note] if note else []),
+            *(["not made"] if kind == "missing" and not note else []),
+        ],
     )
 
 

@@ -62,7 +62,9 @@ def hosts_of(host: str, port: int, more: Sequence[str] = ()) -> frozenset[str]:
     own = {host if ":" not in host else f"[{host}]"}
     names = {*LOOPBACK} if is_loopback(host) else own
     listed = {name.lower() for name in more}
-    return frozenset({f"{name}:{port}" for name in names | own} | listed | {f"{name}:{port}" for name in listed})
+    return frozenset(
+        {f"{name}:{port}" for name in names | own} | listed | {f"{name}:{port}" for name in listed}
+    )
 
 
 def is_loopback(host: str) -> bool:

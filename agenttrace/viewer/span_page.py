@@ -19,6 +19,8 @@ from agenttrace.viewer.waterfall import self_time
 KINDS = {"agent": "agent", "llm": "llm", "tool": "tool", "retriever": "retriever", "chain": "chain"}
 """The kinds of span that have a colour of their own."""
 
+MOST_NUMBERED = 1_000
+"""Spans up to which a tool call's number is worked out: that needs the order of all calls."""
 _MOST_ALIKE = 12
 
 
@@ -56,7 +58,8 @@ def span_context(
     node = tree.nodes[number]
     children = [child.span for n in node.children if (child := tree.nodes[n]).span is not None]
     sent, answered = messages_of(span)
-    call = next((call for call in trace.tool_calls if call.span_id == span.span_id), None)
+    calls = trace.tool_calls if len(trace.spans) <= MOST_NUMBERED else ()
+    call = next((call for call in calls if call.span_id == span.span_id), None)
     attributes = dict(span.attributes)
     return {
         "span": span,

@@ -189,7 +189,9 @@ def _bars(query: Query, histogram: Histogram) -> list[BarView]:
         failed = bar.failed / highest * _HEIGHT
         title = f"{moment_text(since)}: {bar.traces:,} traces, {bar.failed:,} failed"
         views.append(
-            BarView(n, round(bar.traces / highest * _HEIGHT - failed, 1), round(failed, 1), title, str(narrowed))
+            BarView(
+                n, round(bar.traces / highest * _HEIGHT - failed, 1), round(failed, 1), title, str(narrowed)
+            )
         )
     return views
 

@@ -98,7 +98,9 @@ def tree_context(trace: Trace, tree: TraceTree, asked: Asked, selected: Node | N
         "axis": axis,
         "find": text,
         "selected": selected,
-        "lanes": overview(tree.nodes, Axis.of(trace.spans), KINDS) if len(trace.spans) >= OVERVIEW_FROM else (),
+        "levels": overview(tree.nodes, Axis.of(trace.spans), KINDS)
+        if len(trace.spans) >= OVERVIEW_FROM
+        else (),
         "failures": failures,
         "next_failure": _beside(tree, failures, selected, 1),
         "previous_failure": _beside(tree, failures, selected, -1),

@@ -36,20 +36,18 @@ def two_traces(reads: Reads, asked: Asked) -> tuple[int, str]:
     one, other = traces
     pairs = aligned(one.tool_calls[:MOST], other.tool_calls[:MOST])
     left_out = max(len(one.tool_calls), len(other.tool_calls)) - MOST
-    return 200, render(
-        "two_traces.html", reads, one=one, other=other, pairs=pairs, left_out=max(left_out, 0)
-    )
+    return 200, render("two_traces.html", reads, one=one, other=other, pairs=pairs, left_out=max(left_out, 0))
 
 
 def aligned(one: tuple[ToolCall, ...], other: tuple[ToolCall, ...]) -> list[PairView]:
     """Calls side by side: those of one name that stand in the same order in both are pairs."""
-    matcher = SequenceMatcher(None, [call.name for call in one], [call.name for call in other], autojunk=False)
+    matcher = SequenceMatcher(
+        None, [call.name for call in one], [call.name for call in other], autojunk=False
+    )
     pairs: list[PairView] = []
     for tag, start, end, other_start, other_end in matcher.get_opcodes():
         if tag == "equal":
-            pairs += [
-                _pair(one[start + n], other[other_start + n]) for n in range(end - start)
-            ]
+            pairs += [_pair(one[start + n], other[other_start + n]) for n in range(end - start)]
             continue
         pairs += [_pair(call, None) for call in one[start:end]]
         pairs += [_pair(None, call) for call in other[other_start:other_end]]

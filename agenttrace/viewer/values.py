@@ -74,7 +74,9 @@ def _view(value: Any, place: tuple[str | int, ...], budget: _Budget, depth: int)
     return _as_json(value, place, budget)
 
 
-def _mapping(value: Mapping[Any, Any], place: tuple[str | int, ...], budget: _Budget, depth: int) -> ValueView:
+def _mapping(
+    value: Mapping[Any, Any], place: tuple[str | int, ...], budget: _Budget, depth: int
+) -> ValueView:
     content = bytes_of(value)
     if content is not None:
         size, digest = bytes_text(value["size"]), digest_of(content)
@@ -136,9 +138,9 @@ def part_at(value: Any, place: str) -> Any:
     except ValueError:
         raise LookupError(place) from None
     for step in steps if isinstance(steps, list) else ():
-        if isinstance(value, Mapping) and isinstance(step, str):
-            value = value[step]
-        elif isinstance(value, list | tuple) and isinstance(step, int) and 0 <= step < len(value):
+        if (isinstance(value, Mapping) and isinstance(step, str)) or (
+            isinstance(value, list | tuple) and isinstance(step, int) and 0 <= step < len(value)
+        ):
             value = value[step]
         else:
             raise LookupError(place)

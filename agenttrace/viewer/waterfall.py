@@ -12,7 +12,7 @@ from agenttrace.reports.tree import duration_text
 from agenttrace.viewer.tree import Node
 
 WIDTH = 1_000
-LANES = 6
+LEVELS = 6
 """Levels that the overview draws; deeper spans are in the last of them."""
 _COLUMNS = 500
 _TICKS = 5
@@ -121,15 +121,15 @@ def critical_path(nodes: Sequence[Node], top: Sequence[int]) -> set[str]:
     return path
 
 
-class Lane(NamedTuple):
+class Level(NamedTuple):
     """A level of the overview: for each kind of span, what it covers, as the path of an SVG."""
 
     y: int
     paths: Sequence[tuple[str, str]]
 
 
-def overview(nodes: Sequence[Node], axis: Axis, kind_of: dict[str, str]) -> list[Lane]:
-    """All spans of a trace in a few lanes; what lies under a pixel is merged."""
+def overview(nodes: Sequence[Node], axis: Axis, kind_of: dict[str, str]) -> list[Level]:
+    """All spans of a trace in a few rows of levels; what lies under a pixel is merged."""
     columns: dict[tuple[int, str], set[int]] = {}
     for node in nodes:
         span = node.span
@@ -139,12 +139,14 @@ def overview(nodes: Sequence[Node], axis: Axis, kind_of: dict[str, str]) -> list
         kind = "failed" if span.status == "error" else kind_of.get(span.span_type, "other")
         first = int(bar.x / WIDTH * (_COLUMNS - 1))
         last = int((bar.x + bar.width) / WIDTH * (_COLUMNS - 1))
-        columns.setdefault((min(node.depth, LANES - 1), kind), set()).update(range(first, last + 1))
-    lanes = []
-    for lane in sorted({lane for lane, _ in columns}):
-        kinds = sorted((kind for number, kind in columns if number == lane), key=lambda kind: kind == "failed")
-        lanes.append(Lane(lane * 10, [(kind, _path(columns[lane, kind], lane * 10)) for kind in kinds]))
-    return lanes
+        columns.setdefault((min(node.depth, LEVELS - 1), kind), set()).update(range(first, last + 1))
+    rows = []
+    for level in sorted({level for level, _ in columns}):
+        kinds = sorted(
+            (kind for number, kind in columns if number == level), key=lambda kind: kind == "failed"
+        )
+        rows.append(Level(level * 10, [(kind, _path(columns[level, kind], level * 10)) for kind in kinds]))
+    return rows
 
 
 def _path(columns: set[int], y: int) -> str:

@@ -12,8 +12,8 @@ from agenttrace.core.trace_facts import CallFacts
 from agenttrace.reports.tree import duration_text
 
 __all__ = [
-    "ColumnUnit",
     "CallWords",
+    "ColumnUnit",
     "Trajectory",
     "age_text",
     "bytes_text",
@@ -22,8 +22,8 @@ __all__ = [
     "count_text",
     "day_text",
     "duration_text",
-    "money_text",
     "moment_text",
+    "money_text",
     "number_text",
     "percent_text",
     "trajectory",
@@ -52,9 +52,7 @@ def column_unit(durations: Iterable[float]) -> ColumnUnit:
     """The unit in which most of these durations are between 1 and 1,000."""
     ordered = sorted(durations)
     middle = ordered[len(ordered) // 2] if ordered else 0
-    name, nanoseconds = next(
-        (unit for unit in reversed(_UNITS) if middle >= unit[1]), _UNITS[0]
-    )
+    name, nanoseconds = next((unit for unit in reversed(_UNITS) if middle >= unit[1]), _UNITS[0])
     shown = middle / nanoseconds
     return ColumnUnit(name, nanoseconds, 2 if shown < 10 else 1 if shown < 100 else 0)
 

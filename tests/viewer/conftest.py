@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-import shop  # noqa: E402 - a module of this directory
+import shop
 
-from agenttrace.store import SQLiteStore  # noqa: E402
-from agenttrace.viewer.reads import Reads  # noqa: E402
+from agenttrace.store import SQLiteStore
+from agenttrace.viewer.reads import Reads
 
 TOKEN = "a-token-for-tests-only"
 

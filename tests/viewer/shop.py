@@ -70,7 +70,14 @@ def examples(count: int = 6) -> list[Example]:
             expected_output="refunded",
             expected_tools=[
                 {"tool_name": "lookup_order", "parameters": {"order_id": number}},
-                {"tool_name": "refund", "parameters": {"order_id": number, "amount": 12.5 + number, "customer": CUSTOMERS[number % 3]}},
+                {
+                    "tool_name": "refund",
+                    "parameters": {
+                        "order_id": number,
+                        "amount": 12.5 + number,
+                        "customer": CUSTOMERS[number % 3],
+                    },
+                },
                 {"tool_name": "notify"},
             ],
         )
@@ -112,7 +119,9 @@ def judged(tracer: Tracer) -> None:
         return "Returns are free. They take a week."
 
     example = Example(
-        name="returns", input={"question": "Are returns free?"}, retrieval_context=["Returns cost 5 and take a week."]
+        name="returns",
+        input={"question": "Are returns free?"},
+        retrieval_context=["Returns cost 5 and take a week."],
     )
     scorer = FaithfulnessScorer(model=FakeChatModel(reply, cost=0.002), threshold=0.8)
     run_evaluation([example], [scorer], function=answer, tracer=tracer, eval_run_name="answers")
