@@ -48,7 +48,7 @@ class ScorerRow(NamedTuple):
 
     name: str
     mean: float | None
-    count: int
+    scored: int
     total: int
     outcomes: Mapping[str, int]
 

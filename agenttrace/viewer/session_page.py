@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import NamedTuple
 
+from agenttrace.core.jsonable import clean_text
 from agenttrace.core.query import Labelled, Query
 from agenttrace.core.trace_facts import TraceFacts
 from agenttrace.core.trace_reads import Sort
@@ -26,7 +27,7 @@ class Turn(NamedTuple):
 
 def session_page(reads: Reads, asked: Asked) -> tuple[int, str]:
     """The traces of ``session``, the first one first, from ``after`` on."""
-    session = asked["session"]
+    session = clean_text(asked["session"])
     query = Query((Labelled("session", (session,)),))
     all_facts: list[TraceFacts] = list(islice(reads.traces.each_match(query), 10_000))
     start = int(asked["from"]) if asked.get("from", "").isdecimal() and len(asked["from"]) < 9 else 0

@@ -58,7 +58,7 @@ class FacetValue(NamedTuple):
     """A value of a facet; `query` chooses it, or lets it go where it is chosen."""
 
     value: str
-    count: int
+    traces: int
     is_chosen: bool
     query: str
 

@@ -15,23 +15,27 @@ from agenttrace.viewer.reads import Asked, Reads
 from agenttrace.viewer.render import render
 from agenttrace.viewer.scores import score_views
 from agenttrace.viewer.span_page import KINDS, kind_of, span_context
-from agenttrace.viewer.tree import Node, TraceTree, TreeRow, Unfolding
+from agenttrace.viewer.tree import SHORT_KEY, Node, TraceTree, TreeRow, Unfolding
 from agenttrace.viewer.values import summary_of
 from agenttrace.viewer.waterfall import Axis, Bar, critical_path, overview
 
 OVERVIEW_FROM = 30
 """Spans from which on the overview is drawn."""
 _POSITIONS = 200
+_MOST_FOLDS = 16
+"""Rows of which an address says that they are folded or unfolded."""
 
 
 class RowView(NamedTuple):
-    """A row of the tree with its bar."""
+    """A row of the tree with its bar; `opened` and `shut` are what the other state of the row is asked by."""
 
     row: TreeRow
     bar: Bar | None
     about: str
     kind: str
     is_critical: bool
+    opened: str
+    shut: str
 
 
 class Neighbours(NamedTuple):
@@ -40,18 +44,19 @@ class Neighbours(NamedTuple):
     before: str | None
     after: str | None
     position: int | None
-    count: str
+    total: str
 
 
 def trace_page(reads: Reads, asked: Asked) -> tuple[int, str]:
     """The trace ``id``; ``s`` is the chosen span, ``q`` and ``sort`` the list that the reader came from.
 
-    ``open``, ``shut`` (ids with commas), ``all`` (an id), ``more`` (id.start) unfold the tree, ``zoom`` is
+    ``open``, ``shut`` (ends of ids with dots between them), ``all`` (an id), ``more`` (id-start) unfold the tree, ``zoom`` is
     the span whose time fills the axis, ``find`` a text in spans.
     """
     trace = reads.store.trace(asked["id"])
     if trace is None:
         return no_trace(reads, asked["id"])
+    asked = {**asked, **{name: ".".join(_ids(asked[name])) for name in ("open", "shut") if name in asked}}
     tree = TraceTree(trace)
     scores = reads.store.scores(trace.trace_id)
     facts = _facts(reads, trace.trace_id)
@@ -94,7 +99,7 @@ def tree_context(trace: Trace, tree: TraceTree, asked: Asked, selected: Node | N
         rows = tree.rows(unfolding)
     failures = tree.failures
     return {
-        "rows": [_row_view(row, axis, path) for row in rows],
+        "rows": [_row_view(row, axis, path, asked) for row in rows],
         "axis": axis,
         "find": text,
         "selected": selected,
@@ -106,32 +111,42 @@ def tree_context(trace: Trace, tree: TraceTree, asked: Asked, selected: Node | N
         "previous_failure": _beside(tree, failures, selected, -1),
         "zoomed": zoomed,
         "is_so_far": any(node.span is None for node in tree.nodes),
-        "opened": asked.get("open", ""),
-        "shut": asked.get("shut", ""),
     }
 
 
 def _ids(text: str | None) -> list[str]:
-    return [part for part in (text or "").split(",") if part][:200]
+    return [part[-SHORT_KEY:] for part in (text or "").split(".") if part][-_MOST_FOLDS:]
 
 
 def _windows(text: str) -> Mapping[str, int]:
     windows = {}
-    for part in text.split(",")[:50]:
-        key, _, start = part.partition(".")
+    for part in text.split(".")[:50]:
+        key, _, start = part.partition("-")
         if start.isdecimal() and len(start) < 10:
             windows[key] = int(start)
     return windows
 
 
-def _row_view(row: TreeRow, axis: Axis, path: set[str]) -> RowView:
+def _row_view(row: TreeRow, axis: Axis, path: set[str], asked: Asked) -> RowView:
     span = row.span
     about = row.words
     kind = "other"
     if span is not None:
         kind = kind_of(span)
         about = about or summary_of(span)
-    return RowView(row, axis.bar_of(row.nodes), about, kind, row.kind == "span" and row.key in path)
+    opened, shut = (_ids(asked.get(name)) for name in ("open", "shut"))
+    short = row.key[-SHORT_KEY:]
+    (shut if row.is_open else opened).append(short)
+    other = [key for key in (opened if row.is_open else shut) if key != short]
+    return RowView(
+        row=row,
+        bar=axis.bar_of(row.nodes),
+        about=about,
+        kind=kind,
+        is_critical=row.kind == "span" and row.key in path,
+        opened=".".join((other if row.is_open else opened)[-_MOST_FOLDS:]),
+        shut=".".join((shut if row.is_open else other)[-_MOST_FOLDS:]),
+    )
 
 
 def _selected(tree: TraceTree, key: str | None) -> Node | None:
@@ -193,5 +208,5 @@ def _neighbours(reads: Reads, asked: Asked, facts: TraceFacts | None) -> Neighbo
         before=before.traces[-1].trace_id if before.traces else None,
         after=after.traces[0].trace_id if after.traces else None,
         position=None if before.before is not None else len(before.traces) + 1,
-        count=f"{count.number:,}{'+' if count.is_capped else ''}",
+        total=f"{count.number:,}{'+' if count.is_capped else ''}",
     )

@@ -27,6 +27,8 @@ EQUAL = 4
 SMALL = 30
 DEEPEST = 16
 """Levels that are indented; deeper rows say their level."""
+SHORT_KEY = 5
+"""Digits at the end of a span's id by which addresses name it: an id is a number plus a place in the trace."""
 LONG_WAY = 60
 """Levels of the way to the chosen span from which on its middle is left out."""
 _ENDS = 30, 20
@@ -156,6 +158,13 @@ class TraceTree:
             number = self.nodes[number].parent
         return way[::-1]
 
+    def numbers(self, keys: Collection[str]) -> set[int]:
+        """The numbers of spans, by their ids or the last digits of these."""
+        wanted = {key[-SHORT_KEY:] for key in keys}
+        if not wanted:
+            return set()
+        return {number for number, node in enumerate(self.nodes) if node.key[-SHORT_KEY:] in wanted}
+
     def rows(self, unfolding: Unfolding) -> list[TreeRow]:
         """The rows that are shown."""
         return list(_Rows(self, unfolding).rows())
@@ -203,12 +212,13 @@ class _Rows:
         self._on_way = set(self._way)
         self._left_out = set(self._way[_ENDS[0] : -_ENDS[1]]) if len(self._way) > LONG_WAY else set()
         self._folds = len(tree.nodes) > SMALL
+        self._unfolded = tree.numbers(unfolding.opened)
         self._opened = self._choose()
         self._count = 0
 
     def _choose(self) -> set[int]:
         by_key = self._tree.by_key
-        opened = {by_key[key] for key in self._asked.opened if key in by_key} | set(self._way[:-1])
+        opened = self._tree.numbers(self._asked.opened) | set(self._way[:-1])
         for node in self._tree.failures[:_FORCED]:
             way = self._tree.way_to(node.key)
             if len(way) <= LONG_WAY:
@@ -217,7 +227,7 @@ class _Rows:
         whole = by_key.get(self._asked.whole or "")
         if whole is not None:
             opened |= self._levels([whole], MOST_ROWS, at_least_one=True)
-        return opened - {by_key[key] for key in self._asked.shut if key in by_key}
+        return opened - self._tree.numbers(self._asked.shut)
 
     def _levels(self, numbers: Sequence[int], room: int, *, at_least_one: bool = False) -> set[int]:
         """What is unfolded below some nodes: level by level, as long as a whole one has room."""
@@ -298,7 +308,7 @@ class _Rows:
         for _, group in groupby(numbers, key=self._likeness):
             alike = list(group)
             first = self._nodes[alike[0]]
-            is_one = len(alike) >= EQUAL and self._folds and first.key not in self._asked.opened
+            is_one = len(alike) >= EQUAL and self._folds and alike[0] not in self._unfolded
             if is_one and self._on_way.isdisjoint(alike):
                 nodes = [self._nodes[number] for number in alike]
                 yield TreeRow("equal", first.key, first.depth, nodes, is_open=False)

@@ -137,6 +137,7 @@ def part_at(value: Any, place: str) -> Any:
         steps = json.loads(place)
     except ValueError:
         raise LookupError(place) from None
+    step: Any
     for step in steps if isinstance(steps, list) else ():
         if (isinstance(value, Mapping) and isinstance(step, str)) or (
             isinstance(value, list | tuple) and isinstance(step, int) and 0 <= step < len(value)
