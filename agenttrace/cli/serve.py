@@ -43,8 +43,8 @@ def serve(
     """
     if not is_loopback(host) and token_file is None:
         raise ConfigError(
-            f"{host} can be reached from other machines, so a token is needed: give --token-file FILE; make one "
-            "with: python3 -c 'import secrets; print(secrets.token_urlsafe(32))' > FILE; chmod 600 FILE"
+            f"{host} can be reached from other machines, so a token is needed: give --token-file FILE; make "
+            "one with: python3 -c 'import secrets; print(secrets.token_urlsafe(32))' > FILE; chmod 600 FILE"
         )
     if no_token and token_file is not None:
         raise ConfigError("give either --token-file or --no-token")

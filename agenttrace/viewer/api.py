@@ -200,7 +200,7 @@ def _is_hex(text: str) -> bool:
     return bool(text) and len(text) <= 32 and set(text.lower()) <= set("0123456789abcdef")
 
 
-def health(reads: Reads, asked: Asked) -> tuple[int, Any]:
+def health(reads: Reads, _asked: Asked) -> tuple[int, Any]:
     """What the store's file says of itself."""
     state = state_of(reads)
     if state is None:

@@ -24,7 +24,7 @@ from agenttrace.viewer.guard import Guard, Refusal
 from agenttrace.viewer.headers import HEADERS
 from agenttrace.viewer.health_page import health_page
 from agenttrace.viewer.missing_page import no_page, trouble
-from agenttrace.viewer.reads import Asked, Page, Reads
+from agenttrace.viewer.reads import FILL_SECONDS, Asked, Page, Reads
 from agenttrace.viewer.render import render
 from agenttrace.viewer.run_list import run_list
 from agenttrace.viewer.run_page import run_page
@@ -66,6 +66,7 @@ MOST_BYTES = 4_000_000
 """The longest body of an answer of the API, and of a value as text."""
 _LONGEST_QUERY = 8_000
 """Characters of the part of an address after its question mark."""
+_ASKS_TO_RUN = "Run agenttrace view: it opens this page with your token."
 _COOKIE_SECONDS = 30 * 86_400
 
 
@@ -74,7 +75,7 @@ def application(store: Store, guard: Guard, *, root: str = "") -> Callable[..., 
     limiter: list[CapacityLimiter] = []
 
     def reads() -> Reads:
-        return Reads.of(store, root=root)
+        return Reads.of(store, root=root, fill_seconds=FILL_SECONDS)
 
     async def off_loop(work: Callable[[], Response]) -> Response:
         if not limiter:
@@ -96,7 +97,7 @@ def application(store: Store, guard: Guard, *, root: str = "") -> Callable[..., 
     async def value(request: Request) -> Response:
         return await off_loop(partial(_plain, reads(), _asked(request)))
 
-    async def home(request: Request) -> Response:
+    async def home(_request: Request) -> Response:
         return RedirectResponse(f"{root}/traces", 303)
 
     async def static(request: Request) -> Response:
@@ -164,7 +165,7 @@ def _static(name: str) -> Response:
     return Response(content, 200, {"cache-control": "max-age=300"}, kind)
 
 
-async def _openapi(request: Request) -> Response:
+async def _openapi(_request: Request) -> Response:
     text = (files("agenttrace.viewer") / "openapi.json").read_text("utf-8")
     return JSONResponse(json.loads(text))
 
@@ -210,9 +211,7 @@ class Guarded:
         if known is None:
             return self._refused(request, Refusal(429, "Too many wrong tokens; wait a minute."))
         if not known:
-            return self._refused(
-                request, Refusal(401, "Run agenttrace view: it opens this page with your token.")
-            )
+            return self._refused(request, Refusal(401, _ASKS_TO_RUN))
         if in_address is not None:
             return self._entered(request, [(name, value) for name, value in query if name != "token"])
         return None
@@ -240,7 +239,7 @@ class Guarded:
 
 
 def _own_path(request: Request) -> str:
-    """The path of a request as an address on this host: one that begins with two slashes would name another."""
+    """The path of a request as an address on this host: with two slashes it would name another one."""
     return "/" + request.url.path.lstrip("/\\")
 
 

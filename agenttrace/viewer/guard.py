@@ -43,7 +43,7 @@ class Guard:
     _wrong: dict[str, list[float]] = field(default_factory=dict)
 
     def refusal(self, method: str, path: str, headers: Mapping[str, str]) -> Refusal | None:
-        """Why a request is refused for where it comes from, or None. The names of `headers` are lower case."""
+        """Why a request is refused for where it comes from, or None; `headers` have names in lower case."""
         host = headers.get("host", "").lower()
         if host not in self.hosts:
             return Refusal(421, f"This is not {host[:200] or 'the host that was asked for'}.")

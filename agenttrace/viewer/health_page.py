@@ -8,7 +8,7 @@ from agenttrace.viewer.reads import Asked, Reads
 from agenttrace.viewer.render import render
 
 
-def health_page(reads: Reads, asked: Asked) -> tuple[int, str]:
+def health_page(reads: Reads, _asked: Asked) -> tuple[int, str]:
     """What the store's file says of itself."""
     state = state_of(reads)
     return 200, render(

@@ -23,8 +23,11 @@ class Chip(NamedTuple):
 
 @dataclass(frozen=True)
 class QueryLine:
-    """A query as it was typed. With an `error` nothing of it is used; `before` and `after` are the text on
-    both sides of where the trouble is."""
+    """A query as it was typed.
+
+    With an `error` nothing of it is used; `around` is the text before the term that has the trouble, that
+    term, and the text after it.
+    """
 
     text: str
     query: Query
@@ -32,7 +35,7 @@ class QueryLine:
     after: Cursor | None = None
     before: Cursor | None = None
     error: str = ""
-    around: tuple[str, str] = ("", "")
+    around: tuple[str, str, str] = ("", "", "")
 
     @classmethod
     def of(cls, reads: Reads, asked: Asked) -> QueryLine:
@@ -49,7 +52,7 @@ class QueryLine:
             )
         except QueryError as error:
             place = len(text) if error.position is None else error.position
-            return cls(text, Query(), error=str(error), around=(text[:place], text[place:]))
+            return cls(text, Query(), error=str(error), around=_parted(text, place))
 
     @property
     def chips(self) -> list[Chip]:
@@ -70,3 +73,9 @@ class QueryLine:
         """The sort for a column's head: the largest first, or the other way round where it is so already."""
         is_descending = self.sort.key == key and self.sort.descending
         return key if is_descending else f"-{key}"
+
+
+def _parted(text: str, place: int) -> tuple[str, str, str]:
+    """A text in three parts, of which the second is the term at a place."""
+    end = next((at for at in range(place + 1, len(text)) if text[at].isspace()), len(text))
+    return text[:place], text[place:end], text[end:]

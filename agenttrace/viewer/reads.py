@@ -37,10 +37,10 @@ class Reads:
     is_live: bool = True
 
     @classmethod
-    def of(cls, store: Store, *, root: str = "") -> Reads:
-        """What pages of a store are made from."""
+    def of(cls, store: Store, *, root: str = "", fill_seconds: float | None = None) -> Reads:
+        """What pages of a store are made from; with `fill_seconds`, they do not wait longer for its index."""
         if isinstance(store, SQLiteStore):
-            return cls(store, store.trace_reads(FILL_SECONDS), root=root)
+            return cls(store, store.trace_reads(fill_seconds), root=root)
         return cls(store, reads_of(store), root=root)
 
     def at(self, now_ns: int) -> Reads:

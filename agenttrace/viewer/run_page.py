@@ -144,7 +144,5 @@ def _facts(metadata: Mapping[str, Any]) -> list[tuple[str, str]]:
         facts.append(
             ("dataset", str(dataset.get("alias") or dataset.get("file") or dataset.get("fingerprint"))[:40])
         )
-    for key in ("function", "requirement"):
-        if isinstance(metadata.get(key), str):
-            facts.append((key, metadata[key][:120]))
-    return facts
+    words = [(key, metadata.get(key)) for key in ("function", "requirement")]
+    return facts + [(key, text[:120]) for key, text in words if isinstance(text, str)]

@@ -17,12 +17,15 @@ from agenttrace.viewer.render import render
 _LOWEST = 15
 _HEIGHT = 100.0
 _MOST_VALUES = 12
+_LEAST_DAYS = 14
+"""Days for which the chart has room where there are fewer."""
 
 
 class DayPoint(NamedTuple):
     """A day on the chart: its place, the share that failed as a bar, and the query for its traces."""
 
     x: float
+    width: float
     y: float | None
     failed: float
     figures: ScoreFigures
@@ -68,14 +71,16 @@ def score_page(reads: Reads, asked: Asked) -> tuple[int, str]:
 
 
 def _points(days: Sequence[ScoreFigures], query: Query, name: str) -> list[DayPoint]:
-    width = 1_000 / max(len(days), 1)
+    width = 1_000 / max(len(days), _LEAST_DAYS)
     points = []
     for n, day in enumerate(days):
         narrowed = query.and_(Labelled("scorer", (name,)), *parse(f"since:{day.key} until:{day.key}").terms)
         mean = day.mean
         failed = day.of("failed") / day.count * _HEIGHT
         y = None if mean is None else round(_HEIGHT - mean * _HEIGHT, 1)
-        points.append(DayPoint(round((n + 0.5) * width, 1), y, round(failed, 1), day, str(narrowed)))
+        points.append(
+            DayPoint(round((n + 0.5) * width, 1), round(width, 2), y, round(failed, 1), day, str(narrowed))
+        )
     return points
 
 

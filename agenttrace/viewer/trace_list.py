@@ -87,7 +87,7 @@ def trace_list(reads: Reads, asked: Asked) -> tuple[int, str]:
         facets = reads.traces.facets(line.query, [key for key, _ in keys])
         histogram = reads.traces.histogram(line.query, bars=BARS)
     except QueryError as error:
-        line = QueryLine(line.text, Query(), error=str(error), around=(line.text, ""))
+        line = QueryLine(line.text, Query(), error=str(error), around=(line.text, "", ""))
         return 503, render("trace_list.html", reads, line=line, **_NOTHING)
     rows = _rows(reads, page.traces)
     first = page.traces[0] if page.traces and line.after is None and line.before is None else None

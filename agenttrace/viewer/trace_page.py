@@ -13,7 +13,7 @@ from agenttrace.viewer.missing_page import no_trace
 from agenttrace.viewer.query_line import QueryLine
 from agenttrace.viewer.reads import Asked, Reads
 from agenttrace.viewer.render import render
-from agenttrace.viewer.scores import score_views
+from agenttrace.viewer.scores import ScoreView, score_views
 from agenttrace.viewer.span_page import KINDS, kind_of, span_context
 from agenttrace.viewer.tree import SHORT_KEY, Node, TraceTree, TreeRow, Unfolding
 from agenttrace.viewer.values import summary_of
@@ -50,8 +50,8 @@ class Neighbours(NamedTuple):
 def trace_page(reads: Reads, asked: Asked) -> tuple[int, str]:
     """The trace ``id``; ``s`` is the chosen span, ``q`` and ``sort`` the list that the reader came from.
 
-    ``open``, ``shut`` (ends of ids with dots between them), ``all`` (an id), ``more`` (id-start) unfold the tree, ``zoom`` is
-    the span whose time fills the axis, ``find`` a text in spans.
+    ``open``, ``shut`` (ends of ids, dots between them), ``all`` (an id), ``more`` (id-start) unfold the tree,
+    ``zoom`` is the span whose time fills the axis, ``find`` a text in spans.
     """
     trace = reads.store.trace(asked["id"])
     if trace is None:
@@ -60,13 +60,14 @@ def trace_page(reads: Reads, asked: Asked) -> tuple[int, str]:
     tree = TraceTree(trace)
     scores = reads.store.scores(trace.trace_id)
     facts = _facts(reads, trace.trace_id)
-    selected = _selected(tree, asked.get("s"))
+    views = score_views(scores, trace)
+    selected = _selected(tree, asked.get("s"), views)
     return 200, render(
         "trace_page.html",
         reads,
         trace=trace,
         facts=facts,
-        scores=score_views(scores, trace),
+        scores=views,
         labels=_labels(facts),
         neighbours=_neighbours(reads, asked, facts),
         line=QueryLine.of(reads, asked),
@@ -149,14 +150,20 @@ def _row_view(row: TreeRow, axis: Axis, path: set[str], asked: Asked) -> RowView
     )
 
 
-def _selected(tree: TraceTree, key: str | None) -> Node | None:
-    """The chosen span; else where the trouble began; else the first one."""
+def _selected(tree: TraceTree, key: str | None, views: Sequence[ScoreView]) -> Node | None:
+    """The chosen span; else where the trouble began; else the first unexpected one; else the first."""
     number = tree.by_key.get(key or "")
     if number is not None:
         return tree.nodes[number]
     failure = tree.deepest_failure
     if failure is not None:
         return failure
+    rows = [row for view in views if view.is_open for row in view.rows]
+    differing = next(
+        (row.span_id for row in rows if row.kind in ("differs", "forbidden") and row.span_id), ""
+    )
+    if differing in tree.by_key:
+        return tree.nodes[tree.by_key[differing]]
     return next((node for node in tree.nodes if node.span is not None), None)
 
 

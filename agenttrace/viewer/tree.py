@@ -28,7 +28,7 @@ SMALL = 30
 DEEPEST = 16
 """Levels that are indented; deeper rows say their level."""
 SHORT_KEY = 5
-"""Digits at the end of a span's id by which addresses name it: an id is a number plus a place in the trace."""
+"""Digits at the end of a span's id by which addresses name it; within a trace they are rarely alike."""
 LONG_WAY = 60
 """Levels of the way to the chosen span from which on its middle is left out."""
 _ENDS = 30, 20
@@ -106,9 +106,7 @@ class TraceTree:
     def _build(self, trace: Trace) -> None:
         visited: set[int] = set()
         absent: dict[int, int] = {}
-        stack: list[tuple[Span, int | None]] = []
-        for root in reversed(trace.roots):
-            stack.append((root, None))
+        stack: list[tuple[Span, int | None]] = [(root, None) for root in reversed(trace.roots)]
         while stack:
             span, parent = stack.pop()
             if id(span) in visited:

@@ -137,14 +137,12 @@ def part_at(value: Any, place: str) -> Any:
         steps = json.loads(place)
     except ValueError:
         raise LookupError(place) from None
-    step: Any
     for step in steps if isinstance(steps, list) else ():
-        if (isinstance(value, Mapping) and isinstance(step, str)) or (
-            isinstance(value, list | tuple) and isinstance(step, int) and 0 <= step < len(value)
-        ):
-            value = value[step]
-        else:
+        is_name = isinstance(value, Mapping) and isinstance(step, str) and step in value
+        is_place = isinstance(value, list | tuple) and type(step) is int and 0 <= step < len(value)
+        if not (is_name or is_place):
             raise LookupError(place)
+        value = value[step]
     return value
 
 

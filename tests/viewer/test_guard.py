@@ -1,5 +1,6 @@
 """Who may ask the viewer, over a real server on loopback."""
 
+
 import pytest
 
 from agenttrace.core.errors import ConfigError

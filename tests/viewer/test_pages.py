@@ -1,5 +1,6 @@
 """Pages as functions: what they show of a real store, of hostile text, of broken traces; how large they are."""
 
+# ruff: noqa: E501 - spans on one line each are read more easily
 from __future__ import annotations
 
 import html
@@ -45,7 +46,7 @@ class Read(HTMLParser):
         self.elements.append((tag, dict(attrs)))
 
     def handle_endtag(self, tag):
-        assert self.open and self.open.pop() == tag, (tag, self.open)
+        assert self.open.pop() == tag
 
     def handle_data(self, data):
         self.words.append(data)
