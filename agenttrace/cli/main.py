@@ -51,7 +51,7 @@ class LazyGroup(click.Group):
 
 @click.group(
     cls=LazyGroup,
-    lazy={name: f"agenttrace.cli.{name}:{name}" for name in ("demo", "view", "serve", "schema")},
+    lazy={name: f"agenttrace.cli.{name}:{name}" for name in ("demo", "view", "serve", "report", "schema")},
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.version_option(__version__, prog_name="agenttrace")

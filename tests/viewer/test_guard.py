@@ -1,6 +1,5 @@
 """Who may ask the viewer, over a real server on loopback."""
 
-
 import pytest
 
 from agenttrace.core.errors import ConfigError
@@ -86,7 +85,7 @@ def test_the_right_token_becomes_a_cookie_and_leaves_the_address(server):
 
 def test_an_address_with_two_slashes_leads_nowhere_else(server):
     answer = server.ask(f"//evil.example/traces?token={server.token}", signed=False)
-    assert answer.headers.get("location", "/").startswith("/") and not answer.headers["location"].startswith(
+    assert re.match("/[^/]", answer.headers["location"])
         "//"
     )
 

@@ -1,5 +1,6 @@
 """Every number on a page is what SQL over the store says, on stores of any content."""
 
+# ruff: noqa: E501 - spans on one line each are read more easily
 from __future__ import annotations
 
 import re
@@ -12,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agenttrace.core import semconv
 from agenttrace.core.batch import Batch, ScoreRow
 from agenttrace.core.score import Score
 from agenttrace.core.span import Span
@@ -44,7 +46,7 @@ def write(path: Path, traces) -> SQLiteStore:
     store = SQLiteStore(path)
     for number, (calls, scores, day, customer) in enumerate(traces, 1):
         start = START + day * DAY + number * 1_000
-        attributes = {} if customer is None else {"agenttrace.customer_id": customer}
+        attributes = {} if customer is None else {semconv.CUSTOMER_ID: customer}
         spans = [
             Span(
                 trace_key=number,

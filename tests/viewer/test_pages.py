@@ -10,6 +10,7 @@ from html.parser import HTMLParser
 import pytest
 import shop
 
+from agenttrace.core import semconv
 from agenttrace.core.batch import Batch, ScoreRow
 from agenttrace.core.score import Score
 from agenttrace.core.span import Span, SpanError
@@ -121,11 +122,11 @@ def hostile_store(path, text: str) -> SQLiteStore:
     """A store with one text in every field that anybody can write."""
     store = SQLiteStore(path)
     attributes = {
-        "agenttrace.tags": [text],
-        "agenttrace.customer_id": text,
-        "session.id": text,
+        semconv.TAGS: [text],
+        semconv.CUSTOMER_ID: text,
+        semconv.SESSION_ID: text,
         "gen_ai.conversation.id": text,
-        "agenttrace.metadata": {text or "k": text, "release": text},
+        semconv.METADATA: {text or "k": text, "release": text},
         text: text,
     }
     error = SpanError(text, text)
