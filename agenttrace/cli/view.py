@@ -82,13 +82,14 @@ def _page_of(source: Store, what: str | None) -> str:
     if what is None:
         return "/traces"
     if what in ("last", "failed"):
-        query = parse("" if what == "last" else "is:failed")
-        traces = Reads.of(source).traces.search(query, limit=1).traces
-        if not traces:
+        reads = Reads.of(source).traces
+        queries = ("",) if what == "last" else ("verdict:failed,errored", "status:error")
+        newest = [facts for text in queries for facts in reads.search(parse(text), limit=1).traces]
+        if not newest:
             raise StoreError(
                 f"there is no trace that {'failed' if what == 'failed' else 'could be shown'} yet"
             )
-        return f"/t/{traces[0].trace_id}"
+        return f"/t/{max(newest, key=lambda facts: facts.start_ns).trace_id}"
     trace = source.trace(what)
     if trace is not None:
         return f"/t/{trace.trace_id}"

@@ -6,6 +6,7 @@ import math
 import traceback
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
+from importlib import import_module
 from typing import Any, Literal
 
 from agenttrace.core.errors import ScorerError, error_text
@@ -120,6 +121,11 @@ class Score:
         value = "" if self.value is None else f" {self.value:.4g} (threshold {self.threshold:g})"
         reason = f": {short_line(self.reason, _REASON)}" if self.reason else ""
         return f"{short_line(self.name, _REASON)}:{value} {self.outcome}{reason}"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the page of agenttrace.viewer, loaded on use as it needs much else."""
+        html: str = import_module("agenttrace.viewer.notebook").html_of(self)
+        return html
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Score:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from functools import partial
 from http.cookies import CookieError, SimpleCookie
@@ -167,7 +166,7 @@ def _static(name: str) -> Response:
 
 async def _openapi(_request: Request) -> Response:
     text = (files("agenttrace.viewer") / "openapi.json").read_text("utf-8")
-    return JSONResponse(json.loads(text))
+    return Response(text, 200, media_type="application/json")
 
 
 class Guarded:

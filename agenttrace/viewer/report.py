@@ -23,7 +23,7 @@ from agenttrace.viewer.compare_page import compare_context
 from agenttrace.viewer.reads import Reads
 from agenttrace.viewer.render import render
 from agenttrace.viewer.run_page import run_context
-from agenttrace.viewer.scores import score_views
+from agenttrace.viewer.scores import score_view, score_views
 from agenttrace.viewer.span_page import span_context
 from agenttrace.viewer.trace_page import tree_context
 from agenttrace.viewer.tree import TraceTree
@@ -76,6 +76,11 @@ def run_report(
         trees=[_trace_context(trace, (), with_details=False) for trace in traces[:TRACES]],
         **run_context(report, rows=EXAMPLES),
     )
+
+
+def score_report(score: Score) -> str:
+    """A score as one HTML file."""
+    return _file("score_report.html", True, view=score_view(score, None))
 
 
 def _comparison(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import socket
 from collections.abc import Sequence
@@ -12,6 +11,8 @@ from typing import Any
 import uvicorn
 
 from agenttrace.core.errors import ConfigError
+from agenttrace.core.json_reader import InvalidJSON, strict_json
+from agenttrace.core.jsonable import to_json
 from agenttrace.core.protocols import Store
 from agenttrace.viewer.app import application
 from agenttrace.viewer.guard import LOOPBACK, Guard
@@ -112,7 +113,7 @@ def write_note(store_path: str, running: Running) -> None:
     try:
         file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
         with os.fdopen(file, "w") as writer:
-            json.dump({"url": running.url, "pid": running.pid}, writer)
+            writer.write(to_json({"url": running.url, "pid": running.pid}))
     except OSError:
         pass
 
@@ -142,9 +143,9 @@ def running_viewer(store_path: str) -> Running | None:
 def _noted(store_path: str) -> Running | None:
     try:
         with open(note_path(store_path), encoding="utf-8") as reader:
-            noted: Any = json.loads(reader.read(4_000))
+            noted: Any = strict_json(reader.read(4_000))
         running = Running(str(noted["url"]), int(noted["pid"]))
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, InvalidJSON, ValueError, KeyError, TypeError):
         return None
     return running if running.url.startswith("http://127.0.0.1:") and running.pid > 0 else None
 

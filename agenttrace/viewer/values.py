@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from agenttrace.core.digests import digest_of
-from agenttrace.core.jsonable import jsonable, readable_json
+from agenttrace.core.json_reader import InvalidJSON, strict_json
+from agenttrace.core.jsonable import jsonable, readable_json, to_json
 from agenttrace.core.marks import bytes_of, cause_of, without_digests
 from agenttrace.core.span import Span
 from agenttrace.exporters.otlp_messages import read_answer, read_request
@@ -122,7 +122,7 @@ def _scalar(value: float) -> str:
 
 
 def _written(place: tuple[str | int, ...]) -> str:
-    return json.dumps(place) if place else ""
+    return to_json(list(place)) if place else ""
 
 
 def part_at(value: Any, place: str) -> Any:
@@ -134,8 +134,8 @@ def part_at(value: Any, place: str) -> Any:
     if not place:
         return value
     try:
-        steps = json.loads(place)
-    except ValueError:
+        steps = strict_json(place)
+    except (InvalidJSON, ValueError):
         raise LookupError(place) from None
     for step in steps if isinstance(steps, list) else ():
         is_name = isinstance(value, Mapping) and isinstance(step, str) and step in value

@@ -1,5 +1,7 @@
 """Who may ask the viewer, over a real server on loopback."""
 
+import re
+
 import pytest
 
 from agenttrace.core.errors import ConfigError

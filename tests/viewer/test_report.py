@@ -125,3 +125,13 @@ def test_what_cannot_be_found_or_written_is_an_error(tmp_path, shop_path):
     )
     wrong = tmp_path / "no" / "x.html"
     assert "cannot write" in str(run("report", "refunds", "--store", shop_path, "-o", wrong).exception)
+
+
+def test_a_notebook_shows_the_page_of_a_report_a_trace_and_a_score_in_a_closed_frame(reads):
+    trace = shop.trace_of(reads.store)
+    report = EvaluationReport.from_dict(reads.store.run(reads.store.runs()[0].run_id))
+    for value, word in ((report, "passed"), (trace, "handle_ticket"), (report[0].scores[0], "Faithfulness")):
+        text = value._repr_html_()
+        assert text.startswith('<iframe title="agenttrace" sandbox srcdoc="&lt;!doctype')
+        assert text.count("<") == 2
+        assert word in text
