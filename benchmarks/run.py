@@ -32,6 +32,7 @@ OURS = {
     "online": "What asking for an evaluation in production costs",
     "scoring": "What comparing costs",
     "long_runs": "What comparing long runs costs",
+    "index": "What finding traces costs",
 }
 """Scripts that give their figures as JSON."""
 

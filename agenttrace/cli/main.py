@@ -51,7 +51,16 @@ class LazyGroup(click.Group):
 
 @click.group(
     cls=LazyGroup,
-    lazy={name: f"agenttrace.cli.{name}:{name}" for name in ("demo", "view", "serve", "report", "schema")},
+    lazy={
+        "demo": "agenttrace.cli.demo:demo",
+        "view": "agenttrace.cli.view:view",
+        "serve": "agenttrace.cli.serve:serve",
+        "report": "agenttrace.cli.report:report",
+        "sessions": "agenttrace.cli.tables:sessions",
+        "tools": "agenttrace.cli.tables:tools",
+        "scores": "agenttrace.cli.tables:scores",
+        "schema": "agenttrace.cli.schema:schema",
+    },
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.version_option(__version__, prog_name="agenttrace")
@@ -64,6 +73,9 @@ def cli() -> None:
     lazy={
         "list": "agenttrace.cli.traces_list:traces_list",
         "show": "agenttrace.cli.traces_show:traces_show",
+        "delete": "agenttrace.cli.traces_delete:traces_delete",
+        "export": "agenttrace.cli.traces_export:traces_export",
+        "vacuum": "agenttrace.cli.traces_vacuum:traces_vacuum",
     },
 )
 def traces() -> None:

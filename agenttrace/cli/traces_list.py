@@ -1,60 +1,112 @@
-"""``agenttrace traces list``: the newest traces, one a line."""
+"""``agenttrace traces list``: the traces that match a query, one a line."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from collections.abc import Sequence
 from datetime import datetime
+from itertools import groupby
 
 import click
 
-from agenttrace.cli.main import own_command
-from agenttrace.cli.store_option import place, store_option, store_to_read
+from agenttrace.cli.fitted_table import Column, show_table
+from agenttrace.cli.store_option import store_option
+from agenttrace.cli.where_option import narrowed, reading, say_that_none_match, where_option
 from agenttrace.core.jsonable import to_json
-from agenttrace.core.protocols import TraceSummary
-from agenttrace.reports.text import show, table_lines, terminal_width
+from agenttrace.core.query import Query
+from agenttrace.core.trace_facts import TraceFacts
+from agenttrace.core.trace_reads import SORT_KEYS, Sort
+from agenttrace.reports.terminal import number
 from agenttrace.reports.tree import duration_text
 
-HEAD = ("TRACE", "STARTED", "NAME", "PROJECT", "SPANS", "TOOLS", "DURATION", "STATUS")
+OPTIONAL = ("CALLS", "SESSION", "EXAMPLE", "PROJECT", "SPANS", "COST", "TOOLS", "CUSTOMER", "NAME", "SCORE")
+"""The columns that a narrow terminal does without, the first one first."""
+
+_MARKS = {"passed": "✓", "failed": "✗", "skipped": "·", "errored": "!"}
 
 
 @click.command("list")
 @store_option
+@where_option
 @click.option("--project", help="Only this project.")
 @click.option("--name", help="Only traces whose root has this name.")
+@click.option(
+    "--sort",
+    default="-time",
+    show_default=True,
+    metavar="KEY",
+    callback=lambda _context, _parameter, text: Sort.of(text),
+    help=f"By {', '.join(SORT_KEYS)}; with a minus the largest first.",
+)
 @click.option(
     "--limit", default=50, show_default=True, type=click.IntRange(1, 100_000), help="At most so many."
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
-def traces_list(store: str | None, project: str | None, name: str | None, limit: int, as_json: bool) -> None:
+def traces_list(
+    store: str | None,
+    query: Query,
+    project: str | None,
+    name: str | None,
+    sort: Sort,
+    limit: int,
+    as_json: bool,
+) -> None:
     """List recorded traces, the newest first."""
-    source = store_to_read(store)
-    try:
-        summaries = source.traces(project=project, name=name, limit=limit)
-    finally:
-        source.close()
+    wanted = narrowed(query, project=project, name=name)
+    with reading(store) as (source, reads):
+        page = reads.search(wanted, sort=sort, limit=limit)
+        if not page.traces and not as_json:
+            say_that_none_match(source, reads, wanted)
+            return
     if as_json:
-        for summary in summaries:
-            click.echo(to_json(asdict(summary)))
+        for facts in page.traces:
+            click.echo(to_json(facts.to_dict()))
         return
-    if not summaries:
-        click.echo(
-            f"no traces found in {place(source)}; decorate an agent with @tracer.observe and run it, "
-            f"or try: {own_command()} demo",
-            err=True,
-        )
-        return
-    show(table_lines(HEAD, [_row(summary) for summary in summaries], width=terminal_width()))
+    show_table(_columns(page.traces), OPTIONAL)
 
 
-def _row(summary: TraceSummary) -> tuple[str, ...]:
-    start = datetime.fromtimestamp(summary.start_ns / 1e9).astimezone()
-    return (
-        summary.trace_id[:12],
-        f"{start:%Y-%m-%d %H:%M:%S}",
-        summary.name,
-        summary.project,
-        str(summary.spans),
-        str(summary.tool_calls),
-        duration_text(summary.duration_ns),
-        summary.status,
-    )
+def _columns(traces: Sequence[TraceFacts]) -> list[Column]:
+    return [
+        ("TRACE", [facts.trace_id[:12] for facts in traces]),
+        ("STARTED", [started_text(facts.start_ns) for facts in traces]),
+        ("NAME", [facts.name for facts in traces]),
+        ("PROJECT", [facts.project for facts in traces]),
+        ("EXAMPLE", [facts.label("example") or "" for facts in traces]),
+        ("CUSTOMER", [facts.label("customer") or "" for facts in traces]),
+        ("SESSION", [facts.label("session") or "" for facts in traces]),
+        ("SPANS", [str(facts.spans) for facts in traces]),
+        ("TOOLS", [str(len(facts.calls)) for facts in traces]),
+        ("DURATION", [duration_text(facts.duration_ns) for facts in traces]),
+        ("COST", [cost_text(facts.cost) for facts in traces]),
+        ("STATUS", [facts.status for facts in traces]),
+        ("SCORE", [_score_text(facts) for facts in traces]),
+        ("CALLS", [calls_text(facts) for facts in traces]),
+    ]
+
+
+def started_text(ns: int) -> str:
+    """A moment in the system's zone."""
+    return f"{datetime.fromtimestamp(ns / 1e9).astimezone():%Y-%m-%d %H:%M:%S}"
+
+
+def cost_text(cost: float | None) -> str:
+    """An amount of US dollars, empty where none is known."""
+    return "" if cost is None else f"${cost:.4f}"
+
+
+def calls_text(facts: TraceFacts) -> str:
+    """The tools in the order of their calls: ``lookup search×3 refund✗``."""
+    parts = []
+    for (name, failed), calls in groupby((call.name, call.failed) for call in facts.calls):
+        count = len(list(calls))
+        parts.append(f"{name}{'✗' if failed else ''}{f'×{count}' if count > 1 else ''}")
+    return " ".join(parts)
+
+
+def _score_text(facts: TraceFacts) -> str:
+    """The worst score, and how many others there are."""
+    worst = facts.worst
+    if worst is None:
+        return "" if facts.verdict is None else _MARKS[facts.verdict]
+    value = worst.outcome if worst.value is None else number(worst.value)
+    others = f" +{len(facts.scores) - 1}" if len(facts.scores) > 1 else ""
+    return f"{_MARKS[worst.outcome]} {worst.name} {value}{others}"

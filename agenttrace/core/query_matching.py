@@ -21,7 +21,7 @@ from agenttrace.core.query import (
     Term,
     Words,
 )
-from agenttrace.core.trace_facts import Field, SearchedTrace, TraceFacts, number_text
+from agenttrace.core.trace_facts import SearchedTrace, TraceFacts, field_text, number_text
 from agenttrace.core.words import stands_in, words_of
 
 _COMPARE: Mapping[Operator, Callable[[Any, Any], bool]] = {
@@ -80,10 +80,10 @@ def _holds(term: Term, trace: SearchedTrace) -> bool:
             return (facts.start_ns >= term.moment_ns) == (term.key == "since")
 
 
-def fields_of(term: Holds) -> list[Field]:
+def fields_of(term: Holds) -> list[str]:
     """The fields one of which a trace must have for a term to hold."""
     texts = dict.fromkeys(text for value in term.values for text in (value, number_text(value)))
-    return [Field(term.side, term.name, text) for text in texts]
+    return [field_text(term.side, term.name, text) for text in texts]
 
 
 def is_subsequence(names: tuple[str, ...], calls: list[str]) -> bool:

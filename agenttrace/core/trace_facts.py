@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from agenttrace.core.query import METADATA
 from agenttrace.core.score import Outcome
 
-VERDICTS = ("failed", "errored", "passed", "skipped")
+VERDICTS: tuple[Outcome, ...] = ("failed", "errored", "passed", "skipped")
 """The outcomes of scores, the worst first. The verdict on a trace is the worst of its scores and results."""
 
 Labels = Mapping[str, tuple[str, ...]]
@@ -160,21 +160,18 @@ class TraceFacts:
         }
 
 
-class Field(NamedTuple):
-    """A scalar at the top level of a tool's, or the root's, arguments or output, with its value as text."""
-
-    side: str
-    name: str
-    value: str
+def field_text(side: str, name: str, value: str) -> str:
+    """A scalar at the top level of a tool's, or the root's, arguments or output as one text."""
+    return f"{side}\0{name}\0{value}"
 
 
 @dataclass(frozen=True)
 class SearchedTrace:
-    """A trace as queries see it: its facts, the words of its roots' texts, the fields of its values."""
+    """A trace as queries see it: its facts, the words of its roots' texts, its fields (`field_text`)."""
 
     facts: TraceFacts
     words: Sequence[str]
-    fields: frozenset[Field]
+    fields: frozenset[str]
 
 
 def verdict_of(outcomes: Sequence[str]) -> str:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 
@@ -18,7 +17,6 @@ from agenttrace.core.tool import TOOL
 from agenttrace.core.trace import Trace
 from agenttrace.core.trace_facts import (
     CallFacts,
-    Field,
     ResultFacts,
     ScoreFacts,
     SearchedTrace,
@@ -39,11 +37,14 @@ LONGEST_JSON = 20_000
 LONGEST_LABEL = 200
 """Characters of a metadata value that is a label."""
 
+Kind = tuple[str, str, str]
+"""Name, type and project of a span."""
+
 SpanOutline = tuple[
-    int, int, int, int | None, int, str, str, str, Mapping[str, Any] | None, Any, Mapping[str, Any] | None
+    int, int, int, int | None, int, Kind, Mapping[str, Any] | None, Any, Mapping[str, Any] | None
 ]
-"""Of a span: start, index, id, parent, end, name, type, project; input and output of a tool or a root;
-what is rare, as the column ``rest`` has it."""
+"""Of a span: start, index, id, parent, end, kind; input and output of a tool or a root; what is rare, as the
+column ``rest`` has it."""
 
 
 def facts_of(
@@ -70,9 +71,7 @@ def _outline(span: Span) -> SpanOutline:
         _signed(span.span_key),
         None if span.parent_key is None else _signed(span.parent_key),
         span.end_ns,
-        span.name,
-        span.span_type,
-        span.project,
+        (span.name, span.span_type, span.project),
         span.input,
         span.output,
         rest,
@@ -103,28 +102,27 @@ def may_be_one_call(tools: Sequence[SpanOutline], parents: Mapping[int, int | No
 
     Only `executions_of` tells, which needs the spans themselves.
     """
-    names = Counter(tool[5] for tool in tools)
-    by_key = {tool[2]: tool for tool in tools}
-    for tool in tools:
-        attributes = (tool[10] or EMPTY).get("attributes") or EMPTY
-        if names[tool[5]] < 2 or not (semconv.SCOPE_NAME in attributes or semconv.TOOL_CALL_ID in attributes):
+    names = {key: kind[0] for _, _, key, _, _, kind, _, _, _ in tools}
+    for _, _, key, parent, _, kind, _, _, rest in tools:
+        attributes = rest.get("attributes") if rest else None
+        if not attributes or not (semconv.SCOPE_NAME in attributes or semconv.TOOL_CALL_ID in attributes):
             continue
-        key, visited = tool[3], {tool[2]}
-        while key is not None and key not in visited:
-            visited.add(key)
-            if key in by_key and by_key[key][5] == tool[5]:
+        visited = {key}
+        while parent is not None and parent not in visited:
+            visited.add(parent)
+            if names.get(parent) == kind[0]:
                 return True
-            key = parents.get(key)
+            parent = parents.get(parent)
     return False
 
 
-def _plain_calls(tools: Iterable[SpanOutline]) -> Iterator[_Call]:
-    for start, index, key, _, end, name, _, _, arguments, _, rest in tools:
-        failed = False
-        if rest is not None:
-            attempted = (rest.get("attributes") or EMPTY).get(semconv.CALL_STATUS) == "attempted"
-            failed = rest.get("status") == "error" or rest.get("error") is not None or attempted
-        yield start, index, key, end, name, arguments, failed
+def _plain_call(tool: SpanOutline) -> _Call:
+    start, index, key, _, end, kind, arguments, _, rest = tool
+    if rest is None:
+        return start, index, key, end, kind[0], arguments, False
+    attempted = (rest.get("attributes") or EMPTY).get(semconv.CALL_STATUS) == "attempted"
+    failed = rest.get("status") == "error" or rest.get("error") is not None or attempted
+    return start, index, key, end, kind[0], arguments, failed
 
 
 def facts_of_outlines(
@@ -136,41 +134,59 @@ def facts_of_outlines(
 ) -> SearchedTrace | None:
     """The facts of a trace of these spans; None without any, or where `calls` must be given.
 
-    Without `calls`, each tool span is a call. `outlines` is put into order.
+    Without `calls`, each tool span is a call. `outlines` is put into order. An index is built by this, so it
+    goes through the spans once.
     """
     if not outlines:
         return None
     outlines.sort(key=_PLACE)
-    parents = {outline[2]: outline[3] for outline in outlines}
-    tools = [outline for outline in outlines if outline[6] == TOOL]
+    parents: dict[int, int | None] = {}
+    tools, true_roots, rare = [], [], []
+    start, end = outlines[0][0], outlines[0][4]
+    for outline in outlines:
+        _, _, key, parent, ended, kind, _, _, rest = outline
+        parents[key] = parent
+        if ended > end:
+            end = ended
+        if kind[1] == TOOL:
+            tools.append(outline)
+        if parent is None:
+            true_roots.append(outline)
+        if rest:
+            rare.append((key, rest))
     if calls is None:
         if len(tools) > 1 and may_be_one_call(tools, parents):
             return None
-        calls = _plain_calls(tools)
+        calls = map(_plain_call, tools)
     ordered = sorted(calls, key=_PLACE)
-    rare = [(outline[2], outline[6], outline[10]) for outline in outlines if outline[10]]
-    usages = {key: rest["usage"] for key, _, rest in rare if isinstance(rest.get("usage"), Mapping)}
-    spent = list(without_totals(usages, parents)) if usages else []
-    true_roots = [outline for outline in outlines if outline[3] is None]
-    labels = _own_labels(outlines, true_roots, ordered)
-    labels["model"] = _models(rare)
+    labels = _own_labels(true_roots[0] if true_roots else None, outlines[0], ordered)
     _label_by_roots(labels, [outline for outline in outlines if outline[3] not in parents])
     _label_by_verdicts(labels, scores, results)
-    start = outlines[0][0]
+    usages: dict[int, Mapping[str, Any]] = {}
+    errors = _read_rare(rare, labels, usages)
+    spent = list(without_totals(usages, parents)) if usages else ()
     facts = TraceFacts(
         trace_id=trace_id,
         start_ns=start,
-        duration_ns=max(outline[4] for outline in outlines) - start,
+        duration_ns=end - start,
         spans=len(outlines),
-        errors=sum(1 for _, _, rest in rare if rest.get("status") == "error"),
+        errors=errors,
         looped=_looped(ordered),
         tokens=tokens_of(spent),
         cost=cost_of(spent),
         calls=tuple(map(CallFacts, [c[4] for c in ordered], [c[6] for c in ordered], _durations(ordered))),
         scores=tuple(scores),
-        labels={key: tuple(dict.fromkeys(values)) for key, values in labels.items() if values},
+        labels=_each_once(labels),
     )
-    return SearchedTrace(facts, _words(true_roots), frozenset(_fields(tools, true_roots)))
+    return SearchedTrace(facts, _words(true_roots), _fields(tools, true_roots))
+
+
+def _each_once(labels: Mapping[str, list[str]]) -> Mapping[str, tuple[str, ...]]:
+    return {
+        key: tuple(dict.fromkeys(values)) if len(values) > 1 else (values[0],)
+        for key, values in labels.items()
+        if values
+    }
 
 
 def _durations(calls: Sequence[_Call]) -> array[float]:
@@ -178,30 +194,45 @@ def _durations(calls: Sequence[_Call]) -> array[float]:
     return array("f", [call[3] - call[0] for call in calls])
 
 
-def _own_labels(
-    outlines: Sequence[SpanOutline], true_roots: Sequence[SpanOutline], calls: Sequence[_Call]
-) -> dict[str, list[str]]:
-    first = true_roots[0] if true_roots else outlines[0]
-    status = str((first[10] or EMPTY).get("status", "ok")) if true_roots else "open"
+def _own_labels(root: SpanOutline | None, first: SpanOutline, calls: Sequence[_Call]) -> dict[str, list[str]]:
+    name, _, project = first[5] if root is None else root[5]
+    status = "open" if root is None else str((root[8] or EMPTY).get("status", "ok"))
     return {
-        "name": [first[5]],
-        "project": [first[7]],
+        "name": [name],
+        "project": [project],
         "status": [status],
         "tool": [call[4] for call in calls],
         "failed": [call[4] for call in calls if call[6]],
     }
 
 
-def _models(rare: Iterable[tuple[int, str, Mapping[str, Any]]]) -> list[str]:
-    models = ((rest.get("attributes") or EMPTY).get(semconv.REQUEST_MODEL) for _, _, rest in rare)
-    return [model for model in models if isinstance(model, str)]
+def _read_rare(
+    rare: Iterable[tuple[int, Mapping[str, Any]]],
+    labels: dict[str, list[str]],
+    usages: dict[int, Mapping[str, Any]],
+) -> int:
+    """Add the models' names to the labels, and what spans used; returns how many spans failed."""
+    errors = 0
+    models = labels["model"] = []
+    for key, rest in rare:
+        if rest.get("status") == "error":
+            errors += 1
+        usage = rest.get("usage")
+        if usage and isinstance(usage, Mapping):
+            usages[key] = usage
+        attributes = rest.get("attributes")
+        if attributes:
+            model = attributes.get(semconv.REQUEST_MODEL)
+            if isinstance(model, str):
+                models.append(model)
+    return errors
 
 
 def _label_by_roots(labels: dict[str, list[str]], roots: Iterable[SpanOutline]) -> None:
     """Add what was set of the trace: the first customer and session, all tags, the last of each metadata."""
     metadata: dict[str, Any] = {}
     for root in roots:
-        attributes = (root[10] or EMPTY).get("attributes") or EMPTY
+        attributes = (root[8] or EMPTY).get("attributes") or EMPTY
         for key, name in (("customer", semconv.CUSTOMER_ID), ("session", semconv.SESSION_ID)):
             value = scalar_text(attributes.get(name))
             if value is not None and key not in labels:
@@ -229,34 +260,53 @@ def _label_by_verdicts(
 
 
 def _looped(calls: Sequence[_Call]) -> int:
-    counts = Counter(call[4] for call in calls if not call[6] and call[5] is not None)
+    """How often the most repeated call was made; the order of its arguments' names does not matter."""
+    counts = Counter([call[4] for call in calls if not call[6] and call[5] is not None])
+    if not counts:
+        return 0
     same: Counter[tuple[str, str]] = Counter()
     for _, _, _, _, name, arguments, failed in calls:
-        if not failed and arguments is not None:
-            text = json.dumps(arguments, sort_keys=True) if counts[name] > 1 else ""
-            same[name, text] += 1
-    return max(same.values(), default=0)
+        if counts[name] > 1 and not failed and arguments is not None:
+            same[name, repr(sorted(arguments.items()))] += 1
+    return max(same.values(), default=1)
 
 
-def _fields(tools: Iterable[SpanOutline], roots: Iterable[SpanOutline]) -> Iterator[Field]:
+def _fields(tools: Iterable[SpanOutline], roots: Iterable[SpanOutline]) -> frozenset[str]:
+    fields: set[str] = set()
     for outlines in (tools, roots):
         for outline in outlines:
-            for side, value in (("input", outline[8]), ("output", outline[9])):
-                if isinstance(value, str) and value[:1] == "{" and len(value) <= LONGEST_JSON:
-                    value = loaded(value)
-                if isinstance(value, Mapping):
-                    for name, scalar in value.items():
-                        text = scalar_text(scalar)
-                        if text is not None and len(text) <= LONGEST_FIELD and len(name) <= LONGEST_FIELD:
-                            yield Field(side, name, text)
+            arguments, output = outline[6], outline[7]
+            if arguments:
+                _add_fields(fields, "input", arguments)
+            if type(output) is str and output[:1] == "{" and len(output) <= LONGEST_JSON:
+                output = loaded(output)
+            if isinstance(output, Mapping):
+                _add_fields(fields, "output", output)
+    return frozenset(fields)
+
+
+def _add_fields(fields: set[str], side: str, values: Mapping[str, Any]) -> None:
+    for name, value in values.items():
+        kind = type(value)  # asked for a million times: what `scalar_text` does, without the calls
+        if kind is str:
+            text = value
+        elif kind is int:
+            text = str(value)
+        elif kind is list or kind is dict or value is None:
+            continue
+        else:
+            text = scalar_text(value)
+        if text is not None and len(text) <= LONGEST_FIELD and len(name) <= LONGEST_FIELD:
+            fields.add(f"{side}\0{name}\0{text}")
 
 
 def _words(roots: Iterable[SpanOutline]) -> list[str]:
     words: list[str] = []
     for root in roots:
-        error = (root[10] or EMPTY).get("error")
-        for value in (root[8], root[9], [error.get("type"), error.get("message")] if error else None):
-            words += words_of(_text_of(value))
+        error = (root[8] or EMPTY).get("error")
+        for value in (root[6], root[7], [error.get("type"), error.get("message")] if error else None):
+            if value is not None:
+                words += words_of(_text_of(value))
     return words
 
 

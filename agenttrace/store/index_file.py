@@ -17,7 +17,8 @@ from agenttrace.core.trace_reads import IndexState
 from agenttrace.store import files
 from agenttrace.store.connection import open_for_reading, read, trouble_of
 from agenttrace.store.index_fill import Fill
-from agenttrace.store.index_rows import TABLES, NeedsRebuilding, about, note
+from agenttrace.store.index_rows import NeedsRebuilding
+from agenttrace.store.index_tables import TABLES, about, note
 from agenttrace.store.lock import FileLock
 
 T = TypeVar("T")
@@ -85,8 +86,9 @@ class SideIndex:
         Raises:
             StoreError: as `answer`.
         """
+        self._after_fork()
         stamp, is_settled = _stamp(self.store_path)
-        if self._is_current(stamp):
+        if not os.path.lexists(self.store_path) or self._is_current(stamp):
             return _COMPLETE
         if not self._lock.acquire(timeout=-1 if seconds is None else seconds):
             return self._state()
@@ -197,13 +199,17 @@ class SideIndex:
                 pass
 
     def _in_memory(self) -> bool:
-        if self._memory is not None and self._process != os.getpid():
-            self._memory, self._process = None, os.getpid()  # a forked child makes its own
         return self._memory is not None
+
+    def _after_fork(self) -> None:
+        """In a forked child: let go of what a thread of the parent may hold, and of the parent's memory."""
+        if self._process != os.getpid():
+            self._process = os.getpid()
+            self._lock = threading.RLock()
+            self._memory = None
 
     def _memory_database(self) -> sqlite3.Connection:
         if self._memory is None:
-            self._process = os.getpid()
             self._memory = _connect(":memory:")
         return self._memory
 
@@ -234,13 +240,14 @@ class _Filling:
                 more = read(self._store_path, self._timeout, take_over, False)
                 note(db, stamp=None if more else self._stamp)
                 db.execute("COMMIT")
-            except BaseException as error:
+            except NeedsRebuilding:
+                db.execute("ROLLBACK")
+                note(db, version=None)
+                fill = None
+            except BaseException:
                 if db.in_transaction:
                     db.execute("ROLLBACK")
-                if not isinstance(error, NeedsRebuilding):
-                    raise
-                fill = None
-                note(db, version=None)
+                raise
             if more:
                 self.progress(_state_of(db))
                 if self.deadline is not None and time.monotonic() >= self.deadline:
@@ -334,7 +341,7 @@ def _asked(db: sqlite3.Connection, answer: Answer[T]) -> T:
     try:
         return answer(db)
     except sqlite3.OperationalError as error:
-        if "interrupted" not in str(error):
+        if time.monotonic() <= deadline:  # SQLite says of an interruption in several ways what it interrupted
             raise
         raise QueryError(
             f"the query takes longer than {seconds:g} s; narrow it, for example with since:2d"

@@ -10,16 +10,17 @@ waits for it, it can be used meanwhile, and what a killed process leaves is gone
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
-from itertools import groupby
-from operator import itemgetter
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
+
+from pydantic_core import from_json
 
 from agenttrace.core.jsonable import to_json
 from agenttrace.core.trace_facts import ResultFacts, ScoreFacts, SearchedTrace
 from agenttrace.store import queries
-from agenttrace.store.facts import SpanOutline, facts_of, facts_of_outlines
-from agenttrace.store.index_rows import IndexRows, NeedsRebuilding, about, note
+from agenttrace.store.facts import Kind, SpanOutline, facts_of, facts_of_outlines
+from agenttrace.store.index_rows import IndexRows, NeedsRebuilding
+from agenttrace.store.index_tables import about, note
 from agenttrace.store.rows import loaded
 
 # Every statement here is put together from constants of this package; values are always bound.
@@ -33,9 +34,9 @@ FIRST_SLICE = 500
 MOST_STALE_WORDS = 100_000
 """Rows of words beyond four for each trace that an index may hold."""
 
-_OUTLINES = """SELECT s.trace, s.start_ns, s.seq, s.span, s.parent, s.end_ns, f.name, f.span_type, f.project,
-        CASE WHEN f.span_type = 'tool' OR s.parent IS NULL THEN s.input END,
-        CASE WHEN f.span_type = 'tool' OR s.parent IS NULL THEN s.output END,
+_OUTLINES = """SELECT s.trace, s.start_ns, s.seq, s.span, s.parent, s.end_ns, s.function,
+        CASE WHEN s.parent IS NULL OR f.span_type = 'tool' THEN s.input END,
+        CASE WHEN s.parent IS NULL OR f.span_type = 'tool' THEN s.output END,
         s.rest
     FROM all_span_rows s JOIN functions f ON f.id = s.function"""
 
@@ -155,29 +156,39 @@ class Fill:
         note(self._index, compared=to_json([*sums[:2], *self._rows.sums()]))
 
     def _replace(self, store: sqlite3.Connection, where: str, values: Sequence[Any], traces: set[int]) -> int:
-        """Make the facts of some traces anew; those of `traces` that have no spans are removed.
+        """Make the facts of some traces anew; `traces` are those of which there may be facts already.
 
         Returns how many spans they have.
         """
         ids = dict(store.execute(f"SELECT id, trace_id FROM traces WHERE {where.format('id')}", values))
         scores = self._scores(store, list(ids.values()))
-        rows = store.execute(f"{_OUTLINES} WHERE {where.format('s.trace')} ORDER BY s.trace", values)
-        searched: dict[int, SearchedTrace] = {}
+        results = self._results(list(ids.values()))
+        kinds: dict[int, Kind] = {
+            number: (name, span_type, project)
+            for number, name, span_type, project in store.execute(
+                "SELECT id, name, span_type, project FROM functions"
+            )
+        }
         count = 0
-        for number, group in groupby(rows, key=itemgetter(0)):
-            outlines = [_outline(row) for row in group]
-            count += len(outlines)
-            trace_id = ids.get(number)
-            if trace_id is None:  # spans of a trace that is gone
-                continue
-            results = self._results(trace_id)
-            facts = facts_of_outlines(trace_id, outlines, scores.get(trace_id, ()), results)
-            if facts is None:
-                trace = queries.trace_of(trace_id, queries.span_rows(store, number), [])
-                facts = facts_of(trace, [score for _, score in queries.scores(store, trace_id)], results)
-            if facts is not None:
-                searched[number] = facts
-        self._rows.replace(searched, traces)
+
+        def searched() -> Iterator[tuple[int, SearchedTrace]]:
+            nonlocal count
+            for number, outlines in _traces(store, where.format("s.trace"), values, kinds):
+                count += len(outlines)
+                trace_id = ids.get(number)
+                if trace_id is None:  # spans of a trace that is gone
+                    continue
+                of_results = results.get(trace_id, ())
+                facts = facts_of_outlines(trace_id, outlines, scores.get(trace_id, ()), of_results)
+                if facts is None:
+                    trace = queries.trace_of(trace_id, queries.span_rows(store, number), [])
+                    of_trace = [score for _, score in queries.scores(store, trace_id)]
+                    facts = facts_of(trace, of_trace, of_results)
+                if facts is not None:
+                    yield number, facts
+
+        expected = None if traces else about(self._index, "traces")
+        self._rows.replace(traces, searched(), expected=expected)
         return count
 
     def _scores(self, store: sqlite3.Connection, ids: Sequence[str]) -> dict[str, list[ScoreFacts]]:
@@ -190,29 +201,60 @@ class Fill:
             scores.setdefault(trace_id, []).append(ScoreFacts(*fields))
         return scores
 
-    def _results(self, trace_id: str) -> list[ResultFacts]:
-        return [
-            ResultFacts(*row)
-            for row in self._index.execute(
-                "SELECT run_id, run_name, example, outcome FROM results WHERE trace_id = ?"
-                " ORDER BY run_id, result",
-                (trace_id,),
-            )
-        ]
+    def _results(self, ids: Sequence[str]) -> dict[str, list[ResultFacts]]:
+        results: dict[str, list[ResultFacts]] = {}
+        for trace_id, *fields in self._index.execute(
+            "SELECT trace_id, run_id, run_name, example, outcome FROM results"
+            " WHERE trace_id IN (SELECT value FROM json_each(?)) ORDER BY run_id, result",
+            (to_json(ids),),
+        ).fetchall():
+            results.setdefault(trace_id, []).append(ResultFacts(*fields))
+        return results
 
 
-def _outline(row: Sequence[Any]) -> SpanOutline:
-    _, start, index, key, parent, end, name, span_type, project, arguments, output, rest = row
-    if rest is not None:
-        rest = loaded(rest)
-        if type(rest) is not dict:
-            rest = None
-    return (
-        start, index, key, parent, end, name, span_type, project,
-        None if arguments is None else loaded(arguments),
-        None if output is None else loaded(output),
-        rest,
-    )  # fmt: skip
+def _traces(
+    store: sqlite3.Connection, where: str, values: Sequence[Any], kinds: Mapping[int, Kind]
+) -> Iterator[tuple[int, list[SpanOutline]]]:
+    """The spans of traces, trace by trace. JSON is read as the bytes that it is stored as."""
+    text_factory = store.text_factory
+    cursor = store.cursor()
+    store.text_factory = bytes
+    try:
+        number = -1
+        outlines: list[SpanOutline] = []
+        for trace, start, index, key, parent, end, function, arguments, output, rest in cursor.execute(
+            f"{_OUTLINES} WHERE {where} ORDER BY s.trace", values
+        ):
+            if trace != number:
+                if outlines:
+                    store.text_factory = text_factory
+                    yield number, outlines
+                    store.text_factory = bytes
+                number, outlines = trace, []
+            outlines.append(
+                (
+                    start, index, key, parent, end, kinds[function],
+                    None if arguments is None else _read(arguments),
+                    None if output is None else _read(output),
+                    None if rest is None else _mapping(_read(rest)),
+                )
+            )  # fmt: skip
+        store.text_factory = text_factory
+        if outlines:
+            yield number, outlines
+    finally:
+        store.text_factory = text_factory
+
+
+def _read(text: bytes) -> Any:
+    try:
+        return from_json(text, cache_strings="keys")
+    except ValueError:
+        return loaded(text.decode("utf-8", "replace"))
+
+
+def _mapping(rest: Any) -> dict[str, Any] | None:
+    return rest if type(rest) is dict else None
 
 
 def _numbers(db: sqlite3.Connection, query: str, *values: Any) -> set[int]:

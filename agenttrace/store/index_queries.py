@@ -7,7 +7,6 @@ for until the page is full.
 from __future__ import annotations
 
 import sqlite3
-from array import array
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -32,20 +31,21 @@ from agenttrace.core.trace_facts import TraceFacts
 from agenttrace.core.trace_reads import NEWEST_FIRST, Count, Cursor, Facet, Histogram, Page, Sort, SortKey
 from agenttrace.core.trace_search import histogram_of, most_frequent, page_of
 from agenttrace.core.words import words_of
-from agenttrace.store.index_rows import (
+from agenttrace.store.index_rows import IndexReader
+from agenttrace.store.index_tables import (
+    ALWAYS_PRESENT,
     FACTS,
-    LABEL_NUMBERS,
-    IndexReader,
+    FEW,
+    PRESENT,
     about,
     call_character,
     field_digest,
+    label_bytes,
+    label_numbers,
 )
 
 # Every statement here is put together from constants of this package; values are always bound.
 # ruff: noqa: S608
-
-FEW = 10_000
-"""Traces that are looked up one by one rather than walking all."""
 
 _COLUMN_OF: Mapping[Measure, str] = {
     "dur": "duration_ns",
@@ -114,7 +114,7 @@ class IndexQueries:
             if narrowed not in counted:
                 rows = _Selection(self._db, narrowed).newest("labels", most + 1)
                 packed = b"".join(labels for (labels,) in rows[:most])
-                counted[narrowed] = Counter(array(LABEL_NUMBERS, packed)), len(rows)
+                counted[narrowed] = Counter(label_numbers(packed)), len(rows)
             counts, traces = counted[narrowed]
             labels = self._reader.labels(counts)
             of_key = {labels[number][1]: n for number, n in counts.items() if labels[number][0] == key}
@@ -131,9 +131,7 @@ class IndexQueries:
                 " OR key = 'verdict' AND value IN ('failed', 'errored')"
             )
         }
-        starts = [
-            (start, not failing.isdisjoint(array(LABEL_NUMBERS, labels))) for start, labels in rows[:most]
-        ]
+        starts = [(start, not failing.isdisjoint(label_numbers(labels))) for start, labels in rows[:most]]
         return histogram_of(starts, bars, is_capped=len(rows) > most)
 
     def after(self, query: Query, cursor: Cursor | None) -> list[TraceFacts]:
@@ -235,7 +233,7 @@ class _Conditions:
             case Words():
                 return self._words(term)
             case Labelled():
-                return self._labelled(self._label_numbers(term))
+                return self._labelled(term)
             case Present():
                 return self._present(term)
             case Identified():
@@ -268,40 +266,28 @@ class _Conditions:
             ),
         )
 
-    def _label_numbers(self, term: Labelled) -> list[int]:
-        rows = self._db.execute(
-            "SELECT id FROM labels WHERE key = ? AND value IN (SELECT value FROM json_each(?))",
+    def _labelled(self, term: Labelled) -> _Condition:
+        labels = self._db.execute(
+            "SELECT id, traces FROM labels WHERE key = ? AND value IN (SELECT value FROM json_each(?))",
             (term.key, to_json(term.values)),
-        )
-        return [number for (number,) in rows]
-
-    def _labelled(self, numbers: Sequence[int]) -> _Condition:
-        if not numbers:
+        ).fetchall()
+        if not labels:
             return _NOTHING
-        values: tuple[Any, ...] = (to_json(list(numbers)) if len(numbers) > 1 else numbers[0],)
-        among = "IN (SELECT value FROM json_each(?))" if len(numbers) > 1 else "= ?"
-        return _Condition(
-            (f"EXISTS (SELECT 1 FROM labelled l WHERE l.label {among} AND l.trace = t.trace)", values),
-            (f"SELECT trace FROM labelled WHERE label {among}", values),
-        )
+        any_of = " OR ".join(["instr(t.labels, ?)"] * len(labels))
+        codes = tuple(label_bytes(number) for number, _ in labels)
+        return _Condition((f"({any_of})", codes), self._rare(labels))
+
+    def _rare(self, labels: Sequence[tuple[int, int]]) -> _Sql | None:
+        """The traces that have one of these labels; None where they are not few."""
+        if sum(traces for _, traces in labels) > FEW:
+            return None
+        numbers = to_json([number for number, _ in labels])
+        return "SELECT trace FROM labelled WHERE label IN (SELECT value FROM json_each(?))", (numbers,)
 
     def _present(self, term: Present) -> _Condition:
-        numbers = frozenset(
-            number for (number,) in self._db.execute("SELECT id FROM labels WHERE key = ?", (term.key,))
-        )
-        name = f"has_label_{id(term)}"
-
-        def has_label(labels: bytes) -> bool:
-            return not numbers.isdisjoint(array(LABEL_NUMBERS, labels))
-
-        self._db.create_function(name, 1, has_label, deterministic=True)
-        few = None
-        if len(numbers) <= FEW:
-            few = (
-                "SELECT trace FROM labelled WHERE label IN (SELECT value FROM json_each(?))",
-                (to_json(sorted(numbers)),),
-            )
-        return _Condition((f"{name}(t.labels)", ()), few)
+        if term.key in ALWAYS_PRESENT:
+            return _Condition(("1", ()))
+        return self._labelled(Labelled(PRESENT, (term.key,)))
 
     def _compared(self, column: str, operator: str, number: float) -> _Condition:
         values = (number,)
@@ -333,9 +319,9 @@ class _Conditions:
         if -1 in names:
             return _NOTHING
         pattern = "*".join(["", *map(call_character, names), ""])
-        of_tools = [self._label_numbers(Labelled("tool", (name,))) for name in term.names]
-        rarest = self._labelled(of_tools[0]) if all(of_tools) else _NOTHING
-        return _Condition(("t.calls GLOB ?", (pattern,)), rarest.numbers)
+        of_tools = [self._labelled(Labelled("tool", (name,))).numbers for name in set(term.names)]
+        rare = next((numbers for numbers in of_tools if numbers is not None), None)
+        return _Condition(("t.calls GLOB ?", (pattern,)), rare)
 
     def _holds(self, term: Holds) -> _Condition:
         salt: bytes = about(self._db, "salt")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from agenttrace.core.query import Query
 from agenttrace.core.trace_facts import TraceFacts
@@ -32,6 +33,15 @@ class IndexReads:
     def __init__(self, index: SideIndex, fill_seconds: float | None = None) -> None:
         self._index = index
         self._fill_seconds = fill_seconds
+
+    @classmethod
+    def of(cls, store_path: str, timeout: float) -> IndexReads:
+        """Answer from the index of the store at a path, one for each path in this process."""
+        return cls(_side_index(store_path, timeout))
+
+    def within(self, fill_seconds: float) -> IndexReads:
+        """The same, waiting so long for an index that is behind."""
+        return IndexReads(self._index, fill_seconds)
 
     def refresh(self, seconds: float | None = None, progress: Progress = lambda _: None) -> IndexState:
         """Bring the index up to date, for so many seconds at most; says how far it has come."""
@@ -90,3 +100,6 @@ class IndexReads:
                 return
             yield from traces
             cursor = cursor_of(traces[-1], NEWEST_FIRST)
+
+
+_side_index = lru_cache(maxsize=16)(SideIndex)

@@ -1,82 +1,35 @@
-"""The facts of a trace as a row of the side index, there and back: names and labels as numbers, packed."""
+"""Writes the facts of traces as rows of the side index, and reads them back."""
 
 from __future__ import annotations
 
 import sqlite3
-import struct
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import lru_cache, partial
 from hashlib import blake2b
 from typing import Any
 
 from agenttrace.core.jsonable import to_json
-from agenttrace.core.score import Outcome
-from agenttrace.core.trace_facts import VERDICTS, CallFacts, Field, ScoreFacts, SearchedTrace, TraceFacts
+from agenttrace.core.trace_facts import VERDICTS, CallFacts, ScoreFacts, SearchedTrace, TraceFacts
+from agenttrace.store.index_tables import (
+    ALWAYS_PRESENT,
+    DIGEST_BYTES,
+    FAILED,
+    FEW,
+    PRESENT,
+    SCORE,
+    about,
+    call_character,
+    field_digest,
+    label_bytes,
+    label_numbers,
+    name_number,
+    note,
+)
 
 # Every statement here is put together from constants of this package; values are always bound.
 # ruff: noqa: S608
-
-TABLES = (
-    "CREATE TABLE about (key TEXT PRIMARY KEY, value) WITHOUT ROWID",
-    "CREATE TABLE names (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)",
-    """CREATE TABLE labels (id INTEGER PRIMARY KEY, key TEXT NOT NULL, value TEXT NOT NULL,
-        UNIQUE (key, value))""",
-    """CREATE TABLE traces (
-        trace INTEGER PRIMARY KEY,
-        trace_id BLOB NOT NULL,
-        start_ns INTEGER NOT NULL,
-        duration_ns INTEGER NOT NULL,
-        spans INTEGER NOT NULL,
-        errors INTEGER NOT NULL,
-        looped INTEGER NOT NULL,
-        tokens REAL,
-        cost REAL,
-        lowest REAL,
-        highest REAL,
-        goodness REAL,
-        call_count INTEGER NOT NULL,
-        words INTEGER,
-        words_digest BLOB,
-        calls TEXT NOT NULL,
-        durations BLOB NOT NULL,
-        scores BLOB NOT NULL,
-        labels BLOB NOT NULL
-    )""",
-    "CREATE INDEX by_start ON traces (start_ns)",
-    "CREATE INDEX by_duration ON traces (duration_ns)",
-    "CREATE INDEX by_spans ON traces (spans)",
-    "CREATE INDEX by_cost ON traces (cost) WHERE cost IS NOT NULL",
-    "CREATE INDEX by_goodness ON traces (goodness) WHERE goodness IS NOT NULL",
-    "CREATE INDEX by_words ON traces (words) WHERE words IS NOT NULL",
-    "CREATE INDEX by_looped ON traces (looped) WHERE looped > 1",
-    "CREATE TABLE labelled (label INTEGER, trace INTEGER, PRIMARY KEY (label, trace)) WITHOUT ROWID",
-    """CREATE TABLE scored (name INTEGER, value REAL, trace INTEGER, PRIMARY KEY (name, value, trace))
-        WITHOUT ROWID""",
-    "CREATE TABLE fields (trace INTEGER PRIMARY KEY, digests BLOB NOT NULL)",
-    """CREATE TABLE results (trace_id TEXT, run_id TEXT, result INTEGER, run_name TEXT, example TEXT,
-        outcome TEXT NOT NULL, PRIMARY KEY (trace_id, run_id, result)) WITHOUT ROWID""",
-    "CREATE INDEX results_by_run ON results (run_id)",
-    """CREATE VIRTUAL TABLE words USING fts5(text, content = '', tokenize = "ascii tokenchars '_'")""",
-)
-"""The tables of an index.
-
-In `traces`, `calls` has a character for each call, and ``!`` after a failed one; `labels` the number of each
-label; `scores` what lists show of them. `words` is the row of its words, NULL without any. The rows of words
-that have changed stay, and are no trace's.
-"""
-
-FACTS = (
-    "trace_id, start_ns, duration_ns, spans, errors, looped, tokens, cost, calls, durations, scores, labels"
-)
-"""The columns of `traces` that `IndexReader.facts` reads."""
-
-LABEL_NUMBERS = "I"
-_FAILED = "!"
-_FIRST_CHARACTER = 0x100
-_SURROGATES = range(0xD800, 0xE000)
-_SCORE = struct.Struct("<IBdd")
-_OUTCOMES: tuple[Outcome, ...] = ("failed", "errored", "passed", "skipped")
-_DIGEST_BYTES = 8
 
 
 class Dictionary:
@@ -112,30 +65,19 @@ class Dictionary:
         return int(row[0]) if row is not None else int(self._db.execute(insert, values).lastrowid or 0)
 
 
-def call_character(number: int) -> str:
-    """The character that stands for a tool: one for each, none of them a sign of GLOB."""
-    code = _FIRST_CHARACTER + number
-    return chr(code if code < _SURROGATES.start else code + len(_SURROGATES))
-
-
-def _name_number(character: str) -> int:
-    code = ord(character)
-    return (code if code < _SURROGATES.start else code - len(_SURROGATES)) - _FIRST_CHARACTER
-
-
 def packed_calls(calls: Iterable[CallFacts], dictionary: Dictionary) -> str:
     """The text of calls for the column `calls`."""
     return "".join(
-        call_character(dictionary.name(call.name)) + (_FAILED if call.failed else "") for call in calls
+        [call_character(dictionary.name(name)) + (FAILED if failed else "") for name, failed, _ in calls]
     )
 
 
 def packed_scores(scores: Iterable[ScoreFacts], dictionary: Dictionary) -> bytes:
     """The bytes of scores for the column `scores`."""
     rows = [
-        _SCORE.pack(
+        SCORE.pack(
             dictionary.name(score.name),
-            _OUTCOMES.index(score.outcome),
+            VERDICTS.index(score.outcome),
             float("nan") if score.value is None else score.value,
             score.threshold,
         )
@@ -144,29 +86,8 @@ def packed_scores(scores: Iterable[ScoreFacts], dictionary: Dictionary) -> bytes
     return b"".join(rows)
 
 
-def field_digest(salt: bytes, field: Field) -> bytes:
-    """Eight bytes that stand for a field: two fields have the same once in 10^19 times."""
-    text = f"{field.side}\0{field.name}\0{field.value}"
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_DIGEST_BYTES, key=salt).digest()
-
-
 class NeedsRebuilding(Exception):
     """The index cannot be brought up to date: it has to be made anew."""
-
-
-def about(db: sqlite3.Connection, key: str) -> Any:
-    """What an index has noted of itself, None where it has noted nothing."""
-    row = db.execute("SELECT value FROM about WHERE key = ?", (key,)).fetchone()
-    return None if row is None else row[0]
-
-
-def note(db: sqlite3.Connection, **facts: Any) -> None:
-    """Note something of an index."""
-    db.executemany(
-        "INSERT INTO about VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
-        " WHERE value IS NOT excluded.value",
-        list(facts.items()),
-    )
 
 
 class IndexRows:
@@ -176,33 +97,50 @@ class IndexRows:
         self._db = db
         self._dictionary = Dictionary(db)
         self._salt: bytes = about(db, "salt")
+        self._frequent: set[int] = set()
+        self._digest = lru_cache(100_000)(partial(field_digest, self._salt))
+        self._label_bytes = lru_cache(100_000)(label_bytes)
 
     def sums(self) -> tuple[int, int]:
         """How many traces there are, and the sum of their numbers."""
-        row = self._db.execute("SELECT count(*), coalesce(sum(trace), 0) FROM traces").fetchone()
-        return row[0], row[1]
+        return about(self._db, "count") or 0, about(self._db, "sum") or 0
+
+    def _add_to_sums(self, sign: int, numbers: Collection[int]) -> None:
+        count, total = self.sums()
+        note(self._db, count=count + sign * len(numbers), sum=total + sign * sum(numbers))
 
     def numbers(self) -> set[int]:
         """The numbers of all traces."""
         return {number for (number,) in self._db.execute("SELECT trace FROM traces")}
 
-    def replace(self, traces: Mapping[int, SearchedTrace], others: Iterable[int] = ()) -> None:
-        """Write traces by their numbers in place of what was there; the other numbers are removed."""
-        words_rows = self.remove({*traces, *others})
-        last_words = about(self._db, "words") or 0
-        rows, labelled, scored, fields = [], [], [], []
-        words: list[tuple[int | None, str]] = []
-        for number, trace in traces.items():
+    def replace(
+        self,
+        numbers: Iterable[int],
+        traces: Iterable[tuple[int, SearchedTrace]],
+        *,
+        expected: int | None = None,
+    ) -> None:
+        """Remove the traces of some numbers, and write traces by their numbers, none of which is there then.
+
+        Each is packed as it comes: a slice of traces as objects would keep the garbage collector busy.
+        `expected` is how many there will be when an index that is new is built.
+        """
+        earlier = self.remove(numbers)
+        first_words = (about(self._db, "words") or 0) + 1
+        rows, scored, fields = [], [], []
+        labelled: list[tuple[int, int]] = []
+        words: list[tuple[int, str]] = []
+        label = self._dictionary.label
+        for number, trace in traces:
             facts = trace.facts
-            labels = [
-                self._dictionary.label(key, value) for key, values in facts.labels.items() for value in values
-            ]
+            labels = [label(key, value) for key, values in facts.labels.items() for value in values]
+            labels += [label(PRESENT, key) for key in facts.labels if key not in ALWAYS_PRESENT]
             text = " ".join(trace.words)
-            digest = blake2b(text.encode(), digest_size=_DIGEST_BYTES).digest() if text else None
-            words_row, earlier_digest = words_rows.get(number, (None, None))
+            digest = blake2b(text.encode(), digest_size=DIGEST_BYTES).digest() if text else None
+            words_row, earlier_digest = earlier.get(number, (None, None))
             if digest != earlier_digest:
-                words_row = None if digest is None else last_words + len(words) + 1
-                words += [(words_row, text)] if text else []
+                words_row = first_words + len(words) if text else None
+                words += [(first_words + len(words), text)] if text else ()
             labelled += [(label, number) for label in labels]
             scored += [
                 (self._dictionary.name(score.name), score.value, number)
@@ -210,23 +148,59 @@ class IndexRows:
                 if score.value is not None
             ]
             if trace.fields:
-                fields.append((number, b"".join(field_digest(self._salt, field) for field in trace.fields)))
+                fields.append((number, b"".join(map(self._digest, trace.fields))))
             rows.append((
                 number, bytes.fromhex(facts.trace_id), facts.start_ns, facts.duration_ns, facts.spans,
                 facts.errors, facts.looped, facts.tokens, facts.cost, facts.lowest, facts.highest,
                 facts.goodness, len(facts.calls), words_row, digest,
                 packed_calls(facts.calls, self._dictionary),
-                array("f", [call.duration_ns for call in facts.calls]).tobytes(),
+                array("f", [call[2] for call in facts.calls]).tobytes(),
                 packed_scores(facts.scores, self._dictionary),
-                array(LABEL_NUMBERS, labels).tobytes(),
+                b"".join(map(self._label_bytes, labels)),
             ))  # fmt: skip
+        self._insert(rows, labelled, scored, fields, words, expected or 0)
+        note(self._db, words=first_words - 1 + len(words))
+        self._add_to_sums(1, [row[0] for row in rows])
+
+    def _insert(
+        self,
+        rows: Sequence[tuple[Any, ...]],
+        labelled: Sequence[tuple[int, int]],
+        scored: Iterable[tuple[int, float, int]],
+        fields: Iterable[tuple[int, bytes]],
+        words: Iterable[tuple[int, str]],
+        expected: int,
+    ) -> None:
         execute = self._db.executemany
         execute(f"INSERT INTO traces VALUES ({', '.join('?' * 19)})", rows)
-        execute("INSERT INTO labelled VALUES (?, ?)", sorted(labelled))
+        counts = _counted(labelled)
+        execute("UPDATE labels SET traces = traces + ? WHERE id = ?", counts)
+        self._foresee_frequent(counts, len(rows), expected)
+        self._forget_frequent()
+        execute(
+            "INSERT INTO labelled VALUES (?, ?)",
+            sorted(pair for pair in labelled if pair[0] not in self._frequent),
+        )
         execute("INSERT OR IGNORE INTO scored VALUES (?, ?, ?)", sorted(scored))
         execute("INSERT INTO fields VALUES (?, ?)", fields)
         execute("INSERT INTO words (rowid, text) VALUES (?, ?)", words)
-        note(self._db, words=last_words + len(words))
+
+    def _foresee_frequent(self, counts: Iterable[tuple[int, int]], traces: int, expected: int) -> None:
+        """Do not even begin the lists of labels that, by these traces, will be frequent among all."""
+        frequent = [
+            (FEW + 1, label) for count, label in counts if count * expected > 2 * FEW * max(traces, 1)
+        ]
+        self._db.executemany("UPDATE labels SET traces = max(traces, ?) WHERE id = ?", frequent)
+
+    def _forget_frequent(self) -> None:
+        """Take labels that have become frequent out of `labelled`."""
+        frequent = {
+            number
+            for (number,) in self._db.execute("SELECT id FROM labels WHERE traces > ?", (FEW,)).fetchall()
+        }
+        for number in frequent - self._frequent:
+            self._db.execute("DELETE FROM labelled WHERE label = ?", (number,))
+        self._frequent = frequent
 
     def remove(self, numbers: Iterable[int]) -> dict[int, tuple[int | None, bytes | None]]:
         """Remove the rows of traces; returns the rows of their words, with the digests of these."""
@@ -238,15 +212,25 @@ class IndexRows:
             (to_json(sorted(numbers)),),
         ):
             words_rows[number] = words_row, digest
-            labelled += [(label, number) for label in array(LABEL_NUMBERS, labels)]
-            scored += [(name, value, number) for name, _, value, _ in _SCORE.iter_unpack(scores)]
+            labelled += [(label, number) for label in label_numbers(labels)]
+            scored += [(name, value, number) for name, _, value, _ in SCORE.iter_unpack(scores)]
         gone = [(number,) for number in words_rows]
         execute = self._db.executemany
+        execute("UPDATE labels SET traces = traces - ? WHERE id = ? AND traces <= ?", _rarer(labelled))
         execute("DELETE FROM labelled WHERE label = ? AND trace = ?", labelled)
         execute("DELETE FROM scored WHERE name = ? AND value = ? AND trace = ?", scored)
         execute("DELETE FROM fields WHERE trace = ?", gone)
         execute("DELETE FROM traces WHERE trace = ?", gone)
+        self._add_to_sums(-1, words_rows)
         return words_rows
+
+
+def _counted(labelled: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    return [(count, label) for label, count in Counter(label for label, _ in labelled).items()]
+
+
+def _rarer(labelled: Iterable[tuple[int, int]]) -> list[tuple[int, int, int]]:
+    return [(count, label, FEW) for count, label in _counted(labelled)]
 
 
 class IndexReader:
@@ -276,10 +260,10 @@ class IndexReader:
         """The facts of rows of `FACTS`."""
         labels: set[int] = set()
         names: set[int] = set()
-        for *_, calls, _, scores, label_bytes in rows:
-            labels.update(array(LABEL_NUMBERS, label_bytes))
-            names.update(_name_number(character) for character in set(calls) - {_FAILED})
-            names.update(row[0] for row in _SCORE.iter_unpack(scores))
+        for *_, calls, _, scores, packed in rows:
+            labels.update(label_numbers(packed))
+            names.update(name_number(character) for character in set(calls) - {FAILED})
+            names.update(row[0] for row in SCORE.iter_unpack(scores))
         self.labels(labels)
         self._look_up(names - self._names.keys(), "names", "id, name")
         return [self._facts(row) for row in rows]
@@ -289,9 +273,10 @@ class IndexReader:
             row
         )
         labels: dict[str, list[str]] = {}
-        for number in array(LABEL_NUMBERS, numbers):
+        for number in label_numbers(numbers):
             key, value = self._labels[number]
-            labels.setdefault(key, []).append(value)
+            if key != PRESENT:
+                labels.setdefault(key, []).append(value)
         return TraceFacts(
             trace_id=trace_id.hex(),
             start_ns=start,
@@ -309,15 +294,12 @@ class IndexReader:
     def _calls(self, calls: str, durations: bytes) -> Iterable[CallFacts]:
         at = 0
         for duration in array("f", durations):
-            failed = calls[at + 1 : at + 2] == _FAILED
-            yield CallFacts(self._names[_name_number(calls[at])], failed, duration)
+            failed = calls[at + 1 : at + 2] == FAILED
+            yield CallFacts(self._names.get(name_number(calls[at]), "…"), failed, duration)
             at += 2 if failed else 1
 
     def _scores(self, packed: bytes) -> Iterable[ScoreFacts]:
-        for name, outcome, value, threshold in _SCORE.iter_unpack(packed):
+        for name, outcome, value, threshold in SCORE.iter_unpack(packed):
             yield ScoreFacts(
-                self._names[name], None if value != value else value, threshold, _OUTCOMES[outcome]
+                self._names[name], None if value != value else value, threshold, VERDICTS[outcome]
             )
-
-
-assert _OUTCOMES == VERDICTS

@@ -40,7 +40,6 @@ from agenttrace.store.span_writes import FunctionIds, insert_tools, keep_spans
 from agenttrace.store.writer import Action, Unavailable, Writer
 
 if TYPE_CHECKING:
-    from agenttrace.store.index_file import SideIndex
     from agenttrace.store.index_reads import IndexReads
 
 T = TypeVar("T")
@@ -69,7 +68,6 @@ class SQLiteStore(Store, KeepsUnsent):
         self.path = os.path.abspath(path)
         self.max_bytes = max_bytes
         self.busy_timeout = busy_timeout
-        self._index: SideIndex | None = None
         self._begin()
         at_fork(
             "stores", before=self.before_fork, in_parent=self.after_fork_in_parent, in_child=self.after_fork
@@ -342,14 +340,10 @@ class SQLiteStore(Store, KeepsUnsent):
                     return in_memory()
                 raise StoreError(f"{self.path} cannot be written: {cause}") from cause
 
-    def trace_reads(self, fill_seconds: float | None = None) -> IndexReads:
-        """Answer from the side index, which is brought up to date before; see `IndexReads`."""
-        from agenttrace.store.index_file import SideIndex  # recording needs none of it
-        from agenttrace.store.index_reads import IndexReads
+    def trace_reads(self) -> IndexReads:
+        from agenttrace.store.index_reads import IndexReads  # recording needs none of it
 
-        if self._index is None:
-            self._index = SideIndex(self.path, self.busy_timeout)
-        return IndexReads(self._index, fill_seconds)
+        return IndexReads.of(self.path, self.busy_timeout)
 
     def flush(self, timeout: float) -> bool:
         """Write what memory keeps to the file, if possible; returns True if everything is in the file."""

@@ -40,7 +40,8 @@ class Reads:
     def of(cls, store: Store, *, root: str = "", fill_seconds: float | None = None) -> Reads:
         """What pages of a store are made from; with `fill_seconds`, they do not wait longer for its index."""
         if isinstance(store, SQLiteStore):
-            return cls(store, store.trace_reads(fill_seconds), root=root)
+            reads = store.trace_reads()
+            return cls(store, reads if fill_seconds is None else reads.within(fill_seconds), root=root)
         return cls(store, reads_of(store), root=root)
 
     def at(self, now_ns: int) -> Reads:

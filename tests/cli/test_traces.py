@@ -40,10 +40,11 @@ def test_list_shows_the_newest_first(agenttrace, recorded):
     ran = agenttrace("traces", "list")
     head, first, second = ran.out.splitlines()
     assert ran.code == 0
-    assert head.split() == ["TRACE", "STARTED", "NAME", "PROJECT", "SPANS", "TOOLS", "DURATION", "STATUS"]
+    columns = "TRACE STARTED NAME PROJECT SPANS TOOLS DURATION STATUS SCORE CALLS"
+    assert head.split() == columns.split()
     assert first.startswith(recorded[:12])
     assert "run_agent" in first
-    assert first.endswith("error")
+    assert first.endswith("error   ✗ Tool Order 0.5  search✗")
     assert "other" in second
 
 

@@ -17,6 +17,7 @@ CEILING = 400
 LONGER = {
     "tracer.py": 540,  # all that a tracer can do stands on one page, each method with its help
     "core/protocols.py": 480,  # so does every extension point
+    "store/sqlite.py": 410,  # and every method of a store
 }
 FUNCTION_CEILING = 50
 """Lines of a function without its docstring."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 import html
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 import shop
@@ -461,3 +462,21 @@ def test_what_lies_beside_the_store_changes_by_looking_but_not_the_store(tmp_pat
     for name, page in PAGES.items():
         page(reads, asks(reads).get(name, {}))
     assert path.read_bytes() == before
+
+
+def test_no_template_lets_text_through_as_markup_and_the_sheet_and_script_are_small():
+    import agenttrace.viewer as viewer
+
+    room = Path(viewer.__file__).parent
+    texts = {path: path.read_text() for path in (*room.glob("*.py"), *room.glob("templates/*.html"))}
+    assert texts
+    forbidden = re.compile(r"\|\s*safe\b|\bMarkup\b|autoescape\s+false|\sstyle=|\son[a-z]+=")
+    assert {
+        path.name: forbidden.findall(text) for path, text in texts.items() if forbidden.search(text)
+    } == {}
+    sizes = {path.name: path.stat().st_size for path in room.glob("static/*")}
+    assert sizes["view.css"] <= 25_000
+    assert sizes["view.js"] + sizes["theme.js"] <= 15_000
+    assert not re.search(
+        r"innerHTML|outerHTML|insertAdjacentHTML|eval\(|https?:", (room / "static/view.js").read_text()
+    )

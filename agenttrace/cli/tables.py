@@ -1,0 +1,134 @@
+"""``agenttrace tools``, ``scores`` and ``sessions``: what the traces that match a query have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Protocol
+
+import click
+
+from agenttrace.cli.fitted_table import Column, show_table
+from agenttrace.cli.store_option import store_option
+from agenttrace.cli.traces_list import cost_text, started_text
+from agenttrace.cli.where_option import reading, say_that_none_match, where_option
+from agenttrace.core.jsonable import to_json
+from agenttrace.core.query import Labelled, Present, Query
+from agenttrace.core.trace_reads import TraceReads
+from agenttrace.core.trace_tables import SessionLine, quantile, score_lines, session_line, tool_lines
+from agenttrace.reports.terminal import number
+from agenttrace.reports.tree import duration_text
+
+json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+
+
+@click.command("tools")
+@store_option
+@where_option
+@json_option
+def tools(store: str | None, query: Query, as_json: bool) -> None:
+    """List the tools that were called: how often, how many calls failed, how long they took."""
+    wanted = query.and_(Present("tool"))
+    with reading(store) as (source, reads):
+        lines = tool_lines(reads.each_match(wanted))
+        if not lines and not as_json:
+            say_that_none_match(source, reads, wanted)
+            return
+    _show(
+        lines,
+        [
+            ("TOOL", [line.name for line in lines]),
+            ("CALLS", [str(line.calls) for line in lines]),
+            ("FAILED", [str(line.failed) for line in lines]),
+            ("RATE", [f"{line.failed / line.calls:.1%}" for line in lines]),
+            ("P50", [_duration(line.durations, 0.5) for line in lines]),
+            ("P95", [_duration(line.durations, 0.95) for line in lines]),
+            ("TRACES", [str(line.traces) for line in lines]),
+        ],
+        as_json,
+    )
+
+
+@click.command("scores")
+@store_option
+@where_option
+@json_option
+def scores(store: str | None, query: Query, as_json: bool) -> None:
+    """List the scorers whose scores are stored: outcomes, the mean and the lowest value."""
+    wanted = query.and_(Present("scorer"))
+    with reading(store) as (source, reads):
+        lines = score_lines(reads.each_match(wanted))
+        if not lines and not as_json:
+            say_that_none_match(source, reads, wanted)
+            return
+    _show(
+        lines,
+        [
+            ("SCORER", [line.name for line in lines]),
+            ("PASSED", [str(line.passed) for line in lines]),
+            ("FAILED", [str(line.failed) for line in lines]),
+            ("ERRORED", [str(line.errored) for line in lines]),
+            ("SKIPPED", [str(line.skipped) for line in lines]),
+            ("MEAN", ["" if line.mean is None else number(line.mean) for line in lines]),
+            ("LOWEST", [number(min(line.values)) if line.values else "" for line in lines]),
+        ],
+        as_json,
+    )
+
+
+@click.command("sessions")
+@store_option
+@where_option
+@click.option(
+    "--limit", default=50, show_default=True, type=click.IntRange(1, 10_000), help="At most so many."
+)
+@json_option
+def sessions(store: str | None, query: Query, limit: int, as_json: bool) -> None:
+    """List the sessions with traces that match, the last active first; each with all its traces."""
+    wanted = query.and_(Present("session"))
+    with reading(store) as (source, reads):
+        lines = _session_lines(reads, wanted, limit)
+        if not lines and not as_json:
+            say_that_none_match(source, reads, wanted)
+            return
+    _show(
+        lines,
+        [
+            ("SESSION", [line.session for line in lines]),
+            ("FIRST", [started_text(line.start_ns) for line in lines]),
+            ("LAST ENDED", [started_text(line.end_ns) for line in lines]),
+            ("TRACES", [str(line.traces) for line in lines]),
+            ("CUSTOMER", [line.customer or "" for line in lines]),
+            ("COST", [cost_text(line.cost) for line in lines]),
+            ("VERDICT", [line.verdict or "" for line in lines]),
+        ],
+        as_json,
+    )
+
+
+def _session_lines(reads: TraceReads, query: Query, limit: int) -> list[SessionLine]:
+    names: dict[str, None] = {}
+    for facts in reads.each_match(query):
+        names.update(dict.fromkeys(facts.labels["session"]))
+        if len(names) >= limit:
+            break
+    return [
+        session_line(name, list(reads.each_match(Query((Labelled("session", (name,)),)))))
+        for name in list(names)[:limit]
+    ]
+
+
+class _Line(Protocol):
+    def to_dict(self) -> dict[str, Any]: ...
+
+
+def _show(lines: Iterable[_Line], columns: Sequence[Column], as_json: bool) -> None:
+    if as_json:
+        for line in lines:
+            click.echo(to_json(line.to_dict()))
+    else:
+        show_table(columns)
+
+
+def _duration(durations: Sequence[float], share: float) -> str:
+    nanoseconds = quantile(durations, share)
+    return "" if nanoseconds is None else duration_text(int(nanoseconds))
