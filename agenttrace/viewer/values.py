@@ -142,7 +142,8 @@ def part_at(value: Any, place: str) -> Any:
         is_place = isinstance(value, list | tuple) and type(step) is int and 0 <= step < len(value)
         if not (is_name or is_place):
             raise LookupError(place)
-        value = value[step]
+        container: Any = value
+        value = container[step]
     return value
 
 

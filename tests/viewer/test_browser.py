@@ -433,3 +433,35 @@ def test_a_viewer_that_ended_is_said_on_the_open_page_and_coming_back_is_noticed
     watched.page.goto("about:blank")
     thread.join(10)
     watched.troubles.clear()
+
+
+def test_a_page_is_printed_without_what_is_only_for_the_screen(look, reads):
+    page = look(path_of(reads, "trace")).page
+    page.emulate_media(media="print")
+    expect(page.locator(".top")).to_be_hidden()
+    expect(page.locator("h1")).to_be_visible()
+    assert page.pdf().startswith(b"%PDF")
+
+
+def test_eight_open_pages_leave_a_ninth_responsive(look):
+    watched = look()
+    tabs = [watched.context.new_page() for _ in range(8)]
+    for tab in tabs:
+        tab.goto(watched.server.url + "/traces")
+    expect(tabs[-1].locator("#rows")).to_be_visible()
+    watched.goto("/runs")
+    expect(watched.page.locator("h1")).to_have_text("Runs")
+
+
+def test_the_report_is_opened_from_disk_and_asks_for_nothing(look, reads, tmp_path):
+    from agenttrace.viewer.report import trace_report
+
+    trace = shop.trace_of(reads.store)
+    (tmp_path / "x.html").write_text(trace_report(trace, reads.store.scores(trace.trace_id)))
+    watched = look()
+    watched.requests.clear()
+    watched.page.goto(f"file://{tmp_path}/x.html")
+    expect(watched.page.locator("h1")).to_contain_text("handle_ticket")
+    expect(watched.page.locator(".tree tbody tr")).to_have_count(len(trace.spans))
+    assert watched.requests == [f"file://{tmp_path}/x.html"]
+    watched.requests.clear()

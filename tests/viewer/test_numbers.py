@@ -212,3 +212,28 @@ def test_late_spans_deletion_and_replacement_change_the_pages_at_once(tmp_path):
     store.close()
     (tmp_path / "other.db").rename(path)
     assert len(_ids(trace_list(Reads.of(SQLiteStore(path)), {})[1])) == 1
+
+
+def test_paging_shows_no_trace_twice_and_misses_none_while_new_ones_arrive(tmp_path):
+    store = write(tmp_path / "traces.db", [([], [], 0, "acme")] * 7)
+    reads = Reads.of(store)
+    seen, asked = [], {"limit": "3"}
+    for number in range(100, 110):
+        _, page = api.traces(reads, asked)
+        seen += [trace["trace_id"] for trace in page["traces"]]
+        if page["after"] is None:
+            break
+        asked = {"limit": "3", "after": page["after"]}
+        store.export(
+            [
+                Span(
+                    trace_key=number,
+                    span_key=1,
+                    name="new",
+                    project="p",
+                    start_ns=START + 9 * DAY,
+                    end_ns=START + 9 * DAY,
+                )
+            ]
+        )
+    assert seen == [f"{n:032x}" for n in range(7, 0, -1)]
