@@ -1,6 +1,7 @@
 # make demo   set everything up, run the travel agent: trace it, evaluate it, show what was stored
 # make test   set everything up, run the tests but those of faults, on all processors
 # make faults-small  the fork, kill, signal and many-process tests at small counts
+# make browser  the pages in a real browser (Debian's chromium): skipped, visibly, where it is absent
 # make properties  the tests of properties with 300 values each instead of 40
 # make check  what CI runs: format, lint, types, layers, tests, docs, properties, faults, wheel, gate
 # make coverage  run the tests, then show what share of the branches they reach, room by room
@@ -18,7 +19,7 @@ READY := $(VENV)/.ready
 # The tests start many processes: without bytecode, each would compile the package anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test check coverage lint types layers wheel gate gate-accept bench properties faults faults-small map clean
+.PHONY: demo browser test check coverage lint types layers wheel gate gate-accept bench properties faults faults-small map clean
 
 $(READY): pyproject.toml constraints.txt requirements-dev.txt
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "agenttrace needs Python 3.11 or newer, this is " + sys.version.split()[0] + "; name another with: make PYTHON=python3.12 ...")'
@@ -30,7 +31,10 @@ demo: $(READY)
 	@$(BIN)/python examples/travel_agent/run.py
 
 test: $(READY)
-	$(BIN)/python -m pytest -q -n auto -m "not faults" $(if $(COVERAGE),--cov --cov-report=)
+	$(BIN)/python -m pytest -q -n auto -m "not faults and not browser" $(if $(COVERAGE),--cov --cov-report=)
+
+browser: $(READY)
+	$(BIN)/python -m pytest -q -rs -m browser
 
 coverage: $(READY)
 	$(MAKE) test COVERAGE=1

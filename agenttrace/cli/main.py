@@ -63,6 +63,9 @@ class LazyGroup(click.Group):
     lazy={
         "sessions": "agenttrace.cli.tables:sessions",
         "tools": "agenttrace.cli.tables:tools",
+        "view": "agenttrace.cli.view:view",
+        "serve": "agenttrace.cli.serve:serve",
+        "report": "agenttrace.cli.report:report",
         **{
             name: f"agenttrace.cli.{name}:{name}"
             for name in ("demo", "annotate", "review", "health", "doctor", "schema")

@@ -1,4 +1,4 @@
-"""The options that write a report to files: ``--junit``, ``--md``, ``--json``, ``--csv``."""
+"""The options that write a report to files: ``--junit``, ``--md``, ``--json``, ``--csv``, ``--html``."""
 
 from __future__ import annotations
 
@@ -38,6 +38,7 @@ _FORMATS = {
     "md": "Markdown, for a pull request's comment.",
     "json": "JSON: see report.schema.json.",
     "csv": "CSV with a row for each score.",
+    "html": "HTML: one page that loads nothing.",
 }
 
 
@@ -132,6 +133,10 @@ def finish(
 def _text_of(format_name: str, report: EvaluationReport, comparison: Sequence[str]) -> str:
     if format_name == "md":
         return markdown_report(report, comparison)
+    if format_name == "html":
+        from agenttrace.viewer.report import run_report  # on use: the pages need much else
+
+        return run_report(report)
     return {"junit": junit_report, "json": json_report, "csv": csv_report}[format_name](report)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Unpack, overload
 from uuid import uuid4
 
@@ -217,6 +218,11 @@ class EvaluationReport(Sequence[ScoringResult]):
         """One line: a notebook shows it for every cell that ends with a report."""
         counts = ", ".join(f"{count} {word}" for word, count in self.counts.items() if count)
         return f"<EvaluationReport {self.name!r}: {counts or 'no results'}>"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the page of agenttrace.viewer, loaded on use as it needs much else."""
+        html: str = import_module("agenttrace.viewer.notebook").html_of(self)
+        return html
 
     @property
     def counts(self) -> dict[str, int]:

@@ -7,6 +7,7 @@ import traceback
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from importlib import import_module
 from itertools import chain
 from typing import Any, Literal
 
@@ -135,6 +136,11 @@ class Score:
         value = "" if self.value is None else f" {self.value:.4g} (threshold {self.threshold:g})"
         reason = f": {short_line(self.reason, _REASON)}" if self.reason else ""
         return f"{short_line(self.name, _REASON)}:{value} {self.outcome}{reason}"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the page of agenttrace.viewer, loaded on use as it needs much else."""
+        html: str = import_module("agenttrace.viewer.notebook").html_of(self)
+        return html
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Score:

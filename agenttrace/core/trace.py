@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from importlib import import_module
 from typing import Any
 
 from agenttrace.core import semconv
@@ -84,6 +85,11 @@ class Trace:
         from agenttrace.core.recorded_messages import spans_of_messages
 
         return cls(spans_of_messages(messages))
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the page of agenttrace.viewer, loaded on use as it needs much else."""
+        html: str = import_module("agenttrace.viewer.notebook").html_of(self)
+        return html
 
     @property
     def trace_id(self) -> str:

@@ -8,6 +8,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextvars import copy_context
+from dataclasses import replace
 from typing import Any
 
 from agenttrace.core.batch import ScoreRow
@@ -197,9 +198,7 @@ class OnlineWorker:
             if request.model is not None and taking is not None:
                 scorer = taking.with_model(request.model)
             score = await carried(apply_scorer(scorer, example, trace, self._isolation, timeout))
-            return replace(
-                score, options=options_of(scorer)
-            )  # a run has those of its scorers in its metadata
+            return replace(score, options=options_of(scorer))  # a run has these in its metadata
         except asyncio.CancelledError:
             raise
         except BaseException as error:  # choke-point: one scorer spoils no other

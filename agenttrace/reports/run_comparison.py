@@ -94,7 +94,7 @@ def _lines(comparison: RunComparison) -> Iterator[Line]:
     style = "bold red" if comparison.is_worse else "bold green"
     for loss in comparison.losses:
         yield Line(safe_line(_loss(loss)), style)
-    yield Line(_headline(comparison), style)
+    yield Line(headline_text(comparison), style)
     yield Line(f"before: {_run(comparison.before)}", "dim")
     yield Line(f"after:  {_run(comparison.after)}", "dim")
     yield from _matching(comparison)
@@ -102,7 +102,7 @@ def _lines(comparison: RunComparison) -> Iterator[Line]:
     yield from table_lines(
         _HEAD, [_scorer(each) for each in (comparison.pass_rate, *comparison.scorers)], limit=32
     )
-    yield Line(f"verdicts: {_verdicts(comparison)}")
+    yield Line(f"verdicts: {verdicts_text(comparison)}")
     yield from _power(comparison)
     changes = [change for change in comparison.changes if change.kind != "same"]
     for change in changes[:SHOWN]:
@@ -112,7 +112,8 @@ def _lines(comparison: RunComparison) -> Iterator[Line]:
         yield Line(f"… {len(changes) - SHOWN} more changed", "dim")
 
 
-def _headline(comparison: RunComparison) -> str:
+def headline_text(comparison: RunComparison) -> str:
+    """What became of the examples, in words."""
     return _counts(comparison, tuple(comparison.counts)) if comparison.changes else "neither run has examples"
 
 
@@ -157,11 +158,12 @@ def _scorer(scorer: ScorerChange) -> tuple[str, ...]:
         change,
         str(scorer.worse),
         str(scorer.better),
-        _chance(scorer),
+        chance_text(scorer),
     )
 
 
-def _chance(scorer: ScorerChange) -> str:
+def chance_text(scorer: ScorerChange) -> str:
+    """Whether a scorer's change may be chance, in words."""
     if not scorer.worse + scorer.better:
         return "no difference"
     if scorer.p_value is None:
@@ -194,7 +196,8 @@ def _is_told(trials: int, passes: int) -> bool:
     return fisher_exact(trials, 0, passes, trials - passes) < SIGNIFICANT
 
 
-def _verdicts(comparison: RunComparison) -> str:
+def verdicts_text(comparison: RunComparison) -> str:
+    """How many verdicts changed, and whether that may be chance, in words."""
     verdicts = [_verdict(c.before) + _verdict(c.after) for c in comparison.changes if c.before and c.after]
     lost, won = verdicts.count("+-"), verdicts.count("-+")
     text = f"{lost} passed before and no longer, {won} only now"

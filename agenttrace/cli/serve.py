@@ -1,0 +1,65 @@
+"""``agenttrace serve``: the pages of a store for a team."""
+
+from __future__ import annotations
+
+import click
+
+from agenttrace.cli.store_option import store_option
+from agenttrace.cli.view import file_store
+from agenttrace.core.errors import ConfigError
+from agenttrace.viewer.serving import PORT, guard_of, is_loopback, listen
+from agenttrace.viewer.serving import serve as serve_pages
+from agenttrace.viewer.token_file import own_token, read_token
+
+
+@click.command("serve")
+@store_option
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option(
+    "--port", type=click.IntRange(0, 65_535), default=PORT, show_default=True, help="The port; 0 is any."
+)
+@click.option(
+    "--token-file",
+    metavar="FILE",
+    help="Who knows the token in it may look. [default on loopback: your own token, as with view]",
+)
+@click.option("--no-token", is_flag=True, help="On loopback: let every user of this machine look.")
+@click.option("--root-path", default="", metavar="/PATH", help="What addresses begin with, behind a proxy.")
+@click.option(
+    "--trusted-host", multiple=True, metavar="NAME", help="A name by which browsers reach it; repeat it."
+)
+def serve(
+    store: str | None,
+    host: str,
+    port: int,
+    token_file: str | None,
+    no_token: bool,
+    root_path: str,
+    trusted_host: tuple[str, ...],
+) -> None:
+    """Serve the pages of a store, such as a team's, until Control-C.
+
+    Beyond this machine only with a token: browsers enter with /?token=…, programs send it as a bearer.
+    """
+    if not is_loopback(host) and token_file is None:
+        raise ConfigError(
+            f"{host} can be reached from other machines, so a token is needed: give --token-file FILE; make "
+            "one with: python3 -c 'import secrets; print(secrets.token_urlsafe(32))' > FILE; chmod 600 FILE"
+        )
+    if no_token and token_file is not None:
+        raise ConfigError("give either --token-file or --no-token")
+    if root_path and (not root_path.startswith("/") or root_path.startswith("//") or root_path.endswith("/")):
+        raise ConfigError(f"--root-path begins with one slash and ends without, got {root_path!r}")
+    source = file_store(store)
+    token = None if no_token else own_token() if token_file is None else read_token(token_file)
+    listener = listen(host, port)
+    number = listener.getsockname()[1]
+    shown = f"[{host}]" if ":" in host else host
+    click.echo(f"http://{shown}:{number}{root_path}/ serves {source.path} (Ctrl-C ends)")
+    if token is None:
+        click.echo("without a token: every user of this machine can read what is recorded", err=True)
+    try:
+        serve_pages(source, listener, guard_of(host, number, token, trusted_host), root=root_path)
+    finally:
+        listener.close()
+        source.close()

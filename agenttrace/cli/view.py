@@ -1,0 +1,108 @@
+"""``agenttrace view``: the store in the browser, until Control-C."""
+
+from __future__ import annotations
+
+import os
+import webbrowser
+
+import click
+
+from agenttrace.cli.main import own_command
+from agenttrace.cli.store_option import store_option
+from agenttrace.core.errors import ConfigError, StoreError
+from agenttrace.core.protocols import Store
+from agenttrace.core.query_parsing import parse
+from agenttrace.store import SQLiteStore, open_store
+from agenttrace.viewer.reads import Reads
+from agenttrace.viewer.serving import (
+    Running,
+    guard_of,
+    listen,
+    remove_note,
+    running_viewer,
+    serve,
+    write_note,
+)
+from agenttrace.viewer.token_file import own_token
+
+_HOST = "127.0.0.1"
+
+
+@click.command("view")
+@click.argument("what", required=False, metavar="[ID|last|failed]")
+@store_option
+@click.option("--port", type=click.IntRange(1, 65_535), help="Listen here. [default: 7717, or the next free]")
+@click.option("--no-open", is_flag=True, help="Print the address, open no browser.")
+@click.option("--no-token", is_flag=True, help="Let every user of this machine look.")
+def view(what: str | None, store: str | None, port: int | None, no_open: bool, no_token: bool) -> None:
+    """Look at the store in the browser: traces, runs, comparisons, scores.
+
+    ID is the beginning of a trace's or a run's id (four digits or more); last is the newest trace, failed
+    the newest one that failed.
+    """
+    source = file_store(store)
+    path = _page_of(source, what)
+    token = None if no_token else own_token()
+    running = None if port is not None or no_token else running_viewer(source.path)
+    if running is not None:
+        click.echo(f"{running.url} shows this store already")
+        _open(f"{running.url.rstrip('/')}{path}", token, no_open=no_open)
+        return
+    listener = listen(_HOST, port)
+    number = listener.getsockname()[1]
+    url = f"http://{_HOST}:{number}/"
+    click.echo(f"{_address(url.rstrip('/') + path, token if no_open else None)} (Ctrl-C ends)")
+    if no_token:
+        click.echo("without a token: every user of this machine can read what is recorded", err=True)
+    else:
+        write_note(source.path, Running(url, os.getpid()))
+    try:
+        _open(url.rstrip("/") + path, token, no_open=no_open)
+        serve(source, listener, guard_of(_HOST, number, token))
+    finally:
+        remove_note(source.path, os.getpid())
+        listener.close()
+        source.close()
+
+
+def file_store(where: str | None) -> SQLiteStore:
+    """Return the store in a file that ``--store`` names; the file need not be there yet.
+
+    Raises:
+        ConfigError: it is no file.
+    """
+    source = open_store(where)
+    if not isinstance(source, SQLiteStore):
+        raise ConfigError("a store in memory can only be seen by its own process; give --store a file")
+    return source
+
+
+def _page_of(source: Store, what: str | None) -> str:
+    """The path of the page that an argument means."""
+    if what is None:
+        return "/traces"
+    if what in ("last", "failed"):
+        reads = Reads.of(source).traces
+        queries = ("",) if what == "last" else ("verdict:failed,errored", "status:error")
+        newest = [facts for text in queries for facts in reads.search(parse(text), limit=1).traces]
+        if not newest:
+            raise StoreError(
+                f"there is no trace that {'failed' if what == 'failed' else 'could be shown'} yet"
+            )
+        return f"/t/{max(newest, key=lambda facts: facts.start_ns).trace_id}"
+    trace = source.trace(what)
+    if trace is not None:
+        return f"/t/{trace.trace_id}"
+    run = source.run(what)
+    if run is not None:
+        return f"/r/{run['run_id']}"
+    raise StoreError(f"no trace and no run begins with {what!r}; see: {own_command()} traces list")
+
+
+def _address(url: str, token: str | None) -> str:
+    return url if token is None else f"{url}?token={token}"
+
+
+def _open(url: str, token: str | None, *, no_open: bool) -> None:
+    if not no_open:
+        webbrowser.open(_address(url, token))

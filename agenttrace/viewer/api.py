@@ -1,0 +1,232 @@
+"""The same as the pages, as JSON: pure functions from what is asked to data, and their addresses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from hashlib import blake2b
+from typing import Any, TypeAlias
+
+from agenttrace.core.errors import ConfigError, QueryError
+from agenttrace.core.jsonable import jsonable, readable_json
+from agenttrace.core.query import Identified, Query
+from agenttrace.core.span import Span
+from agenttrace.core.trace_reads import Cursor
+from agenttrace.core.trace_search import cursor_of
+from agenttrace.evaluation.compare_runs import compare_runs
+from agenttrace.evaluation.run_record import record_of_run
+from agenttrace.evaluation.run_reference import find_run
+from agenttrace.viewer.figures import Matches, by_day, by_scorer, by_tool, days_data
+from agenttrace.viewer.health_page import problems, state_of
+from agenttrace.viewer.query_line import QueryLine
+from agenttrace.viewer.reads import Asked, Reads
+from agenttrace.viewer.trace_list import FACETS, newer_matches
+
+Data: TypeAlias = Callable[[Reads, Asked], tuple[int, Any]]
+
+MOST_ROWS = 200
+_USUAL_ROWS = 50
+_MOST_SPANS = 5_000
+
+
+def body_of(content: Any) -> tuple[bytes, str]:
+    """The bytes of an answer, and the tag by which a reader knows that it has them already."""
+    body = (readable_json(jsonable(content)) + "\n").encode()
+    return body, f'"{blake2b(body, digest_size=12).hexdigest()}"'
+
+
+def _line(reads: Reads, asked: Asked) -> QueryLine:
+    line = QueryLine.of(reads, asked)
+    if line.error:
+        raise QueryError(line.error, position=len(line.around[0]))
+    return line
+
+
+def _limit(asked: Asked) -> int:
+    text = asked.get("limit", str(_USUAL_ROWS))
+    if not text.isdecimal() or not 1 <= int(text[:9]) <= MOST_ROWS:
+        raise ConfigError(f"got limit {text[:40]!r}, wanted a number from 1 to {MOST_ROWS}")
+    return int(text)
+
+
+def _only(entry: Mapping[str, Any], asked: Asked) -> Mapping[str, Any]:
+    """The fields that ``fields`` names, all without it."""
+    names = [name for name in asked.get("fields", "").split(",") if name]
+    unknown = [name for name in names if name not in entry]
+    if unknown:
+        raise ConfigError(f"got field {unknown[0][:40]!r}, wanted some of {', '.join(entry)}")
+    return {name: entry[name] for name in names} if names else entry
+
+
+def traces(reads: Reads, asked: Asked) -> tuple[int, Any]:
+    """The traces that match, a page of them."""
+    line = _line(reads, asked)
+    page = reads.traces.search(
+        line.query, sort=line.sort, limit=_limit(asked), after=line.after, before=line.before
+    )
+    return 200, {
+        "traces": [_only(facts.to_dict(), asked) for facts in page.traces],
+        "before": None if page.before is None else str(page.before),
+        "after": None if page.after is None else str(page.after),
+    }
+
+
+def trace(reads: Reads, asked: Asked) -> tuple[int, Any]:
+    """A trace with its spans, without their values, and its scores."""
+    whole = reads.store.trace(asked["id"])
+    if whole is None:
+        return _missing("trace", asked["id"])
+    scores = reads.store.scores(whole.trace_id)
+    return 200, {
+        "trace_id": whole.trace_id,
+        "spans": [_only(_light(span), asked) for span in whole.spans[:_MOST_SPANS]],
+        "left_out": max(len(whole.spans) - _MOST_SPANS, 0),
+        "scores": [{"span_id": span_id, **score.to_dict()} for span_id, score in scores],
+    }
+
+
+def _light(span: Span) -> dict[str, Any]:
+    data = span.to_dict()
+    for name in ("trace_id", "input", "output", "attributes"):
+        del data[name]
+    return data
+
+
+def span(reads: Reads, asked: Asked) -> tuple[int, Any]:
+    """One span with its values."""
+    whole = reads.store.trace(asked["id"])
+    for each in () if whole is None else whole.spans:
+        if each.span_id == asked["span"]:
+            return 200, _only(each.to_dict(), asked)
+    return _missing("span", asked["span"])
+
+
+def runs(reads: Reads, asked: Asked) -> tuple[int, Any]:
+    """The newest runs; ``from`` is the number of the first."""
+    start = asked.get("from", "0")
+    if not start.isdecimal() or len(start) > 8:
+        raise ConfigError(f"got from {start[:40]!r}, wanted a number from 0")
+    limit = _limit(asked)
+    rows = reads.store.runs(project=asked.get("project") or None, limit=int(start) + limit)
+    return 200, {"runs": [_only(asdict(run), asked) for run in rows[int(start) :]]}
+
+
+def run(reads: Reads, asked: Asked) -> tuple[int, Any]:
+    """A run as its report is written."""
+    data = find_run(reads.store, asked["id"])
+    return _missing("run", asked["id"]) if data is None else (200, _only(data, asked))
+
+
+def compare(reads: Reads, asked: Asked) -> tuple[int, Any]:
+    """The run ``b`` against ``a``."""
+    records = []
+    for name in ("a", "b"):
+        data = find_run(reads.store, asked.get(name, ""))
+        if data is None:
+            return _missing("run", asked.get(name, ""))
+        records.append(record_of_run(data))
+    return 200, compare_runs(*records).to_dict()
+
+
+def scores(reads: Reads, asked: Asked) -> tuple[int, Any]:
+    """Every scorer with its figures."""
+    matches = Matches.of(reads, _line(reads, asked).query)
+    rows = [
+        {"name": each.key, "count": each.count, "mean": each.mean, "outcomes": each.outcomes}
+        for each in by_scorer(matches.traces)
+    ]
+    return 200, {"scores": rows, "is_capped": matches.is_capped}
+
+
+def score_days(reads: Reads, asked: Asked) -> tuple[int, Any]:
+    """A scorer's figures for each day."""
+    matches = Matches.of(reads, _line(reads, asked).query)
+    return 200, {"days": days_data(by_day(matches.traces, asked["name"])), "is_capped": matches.is_capped}
+
+
+def tools(reads: Reads, asked: Asked) -> tuple[int, Any]:
+    """Every tool that was called; durations in nanoseconds."""
+    matches = Matches.of(reads, _line(reads, asked).query)
+    rows = [
+        {
+            "name": each.name,
+            "calls": each.calls,
+            "failed": each.failed,
+            "traces": each.traces,
+            "p50_ns": each.middle,
+            "p95_ns": each.slow,
+            "last_ns": each.last_ns,
+        }
+        for each in by_tool(matches.traces)
+    ]
+    return 200, {"tools": rows, "is_capped": matches.is_capped}
+
+
+def facets(reads: Reads, asked: Asked) -> tuple[int, Any]:
+    """The values of labels among the matches; ``keys`` names the labels."""
+    usual = ",".join(key for key, _ in FACETS)
+    keys: Sequence[str] = [key for key in asked.get("keys", usual).split(",") if key][:20]
+    views = reads.traces.facets(_line(reads, asked).query, keys)
+    return 200, {
+        key: {"values": dict(facet.values), "traces": facet.traces, "is_capped": facet.is_capped}
+        for key, facet in views.items()
+    }
+
+
+def changes(reads: Reads, asked: Asked) -> tuple[int, Any]:
+    """What is new: of a list since a place in it, of a ``trace`` how many spans and scores it has."""
+    if "trace" in asked:
+        query = Query((Identified(asked["trace"].lower()),))
+        rows = reads.traces.search(query, limit=1).traces if _is_hex(asked["trace"]) else ()
+        counts = (rows[0].spans, len(rows[0].scores)) if rows else (None, None)
+        return 200, {"spans": counts[0], "scores": counts[1]}
+    line = _line(reads, asked)
+    since = Cursor.of(asked["since"]) if asked.get("since") else None
+    is_indexing = reads.index_state() is not None
+    if since is None:
+        page = reads.traces.search(line.query, sort=line.sort, limit=1)
+        newest = str(cursor_of(page.traces[0], line.sort)) if page.traces else None
+        return 200, {
+            "newer": len(page.traces),
+            "more": page.after is not None,
+            "newest": newest,
+            "indexing": is_indexing,
+        }
+    newer, more = newer_matches(reads, line, since)
+    return 200, {"newer": newer, "more": more, "newest": None, "indexing": is_indexing}
+
+
+def _is_hex(text: str) -> bool:
+    return bool(text) and len(text) <= 32 and set(text.lower()) <= set("0123456789abcdef")
+
+
+def health(reads: Reads, _asked: Asked) -> tuple[int, Any]:
+    """What the store's file says of itself."""
+    state = state_of(reads)
+    if state is None:
+        return 200, {"path": reads.path, "state": None, "problems": []}
+    data = asdict(state)
+    del data["read_in_ns"]
+    data["waiting"] = [each._asdict() for each in state.waiting]
+    return 200, {"path": reads.path, "state": data, "problems": problems(state)}
+
+
+def _missing(what: str, wanted: str) -> tuple[int, Any]:
+    return 404, {"error": f"there is no {what} {wanted[:80]!r}"}
+
+
+ROUTES: Mapping[str, Data] = {
+    "/traces": traces,
+    "/traces/{id}": trace,
+    "/traces/{id}/spans/{span}": span,
+    "/runs": runs,
+    "/runs/{id}": run,
+    "/compare": compare,
+    "/scores": scores,
+    "/scores/{name:path}/days": score_days,
+    "/tools": tools,
+    "/facets": facets,
+    "/changes": changes,
+    "/health": health,
+}
+"""Below ``/api/v1``; described in ``openapi.json``."""

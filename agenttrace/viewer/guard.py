@@ -1,0 +1,85 @@
+"""Who may ask: a page on this machine can be asked by every page in the reader's browser.
+
+A request must name a host of ours (else a foreign name that leads here could read everything), must not come
+from another site's page, and must carry the token, which only programs of the same user can read.
+"""
+
+from __future__ import annotations
+
+import hmac
+import time
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+READING = frozenset({"GET", "HEAD"})
+TRIES = 10
+"""Wrong tokens that an address may send in a minute."""
+_MINUTE = 60.0
+_MOST_ADDRESSES = 1_000
+
+
+class Refusal(NamedTuple):
+    """Why a request is not answered."""
+
+    status: int
+    text: str
+
+
+@dataclass
+class Guard:
+    """Says which requests are answered.
+
+    `hosts` are the values of the header Host that are ours. `token` is None where everyone on this machine
+    may look. `writing` are the paths that take POST.
+    """
+
+    hosts: Collection[str]
+    token: str | None
+    cookie: str
+    writing: Collection[str] = ()
+    _wrong: dict[str, list[float]] = field(default_factory=dict)
+
+    def refusal(self, method: str, path: str, headers: Mapping[str, str]) -> Refusal | None:
+        """Why a request is refused for where it comes from, or None; `headers` have names in lower case."""
+        host = headers.get("host", "").lower()
+        if host not in self.hosts:
+            return Refusal(421, f"This is not {host[:200] or 'the host that was asked for'}.")
+        if method not in READING and not (method == "POST" and path in self.writing):
+            return Refusal(405, "Pages are only read here.")
+        origin = headers.get("origin")
+        if origin is not None and not self._is_ours(origin):
+            return Refusal(403, "Another site's page may not ask here.")
+        if method not in READING and origin is None:
+            return Refusal(403, "A page of ours says where it comes from.")
+        fetched = headers.get("sec-fetch-site", "none")
+        if fetched in ("cross-site", "same-site"):
+            is_link = (
+                headers.get("sec-fetch-mode") == "navigate" and headers.get("sec-fetch-dest") == "document"
+            )
+            if not (is_link and method in READING):
+                return Refusal(403, "Another site's page may not ask here.")
+        return None
+
+    def _is_ours(self, origin: str) -> bool:
+        parts = urlsplit(origin)
+        return parts.scheme in ("http", "https") and parts.netloc.lower() in self.hosts
+
+    def is_known(self, address: str, *tokens: str | None) -> bool | None:
+        """Whether one of the tokens is right; None where the address has tried too many."""
+        if self.token is None:
+            return True
+        now = time.monotonic()
+        tries = [at for at in self._wrong.get(address, ()) if now - at < _MINUTE]
+        if len(tries) >= TRIES:
+            return None
+        offered = [token for token in tokens if token]
+        if any(hmac.compare_digest(token.encode(errors="replace"), self.token.encode()) for token in offered):
+            return True
+        if offered:
+            if len(self._wrong) >= _MOST_ADDRESSES:
+                self._wrong.clear()
+            self._wrong[address] = [*tries, now]
+        return False

@@ -1,0 +1,61 @@
+"""`Reads`: what a page is made from. Nothing here writes to the store."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
+
+from agenttrace.core.protocols import Store
+from agenttrace.core.trace_reads import IndexState, TraceReads
+from agenttrace.store.searched import reads_of
+from agenttrace.store.sqlite import SQLiteStore
+
+Asked: TypeAlias = Mapping[str, str]
+"""What a page is asked: the parts of its path and of its query, by name."""
+
+Page: TypeAlias = "Callable[[Reads, Asked], tuple[int, str]]"
+
+FILL_SECONDS = 0.4
+"""Seconds that a page waits for an index that is behind; then it shows what is known so far."""
+
+
+@dataclass(frozen=True)
+class Reads:
+    """What pages are made from: a store, what answers queries for its traces, the time.
+
+    `root` is what the page's own addresses begin with. A page that is not `is_live` lies in a file: it has no
+    links to other pages, and asks for nothing.
+    """
+
+    store: Store
+    traces: TraceReads
+    now_ns: int = field(default_factory=time.time_ns)
+    root: str = ""
+    is_live: bool = True
+
+    @classmethod
+    def of(cls, store: Store, *, root: str = "", fill_seconds: float | None = None) -> Reads:
+        """What pages of a store are made from; with `fill_seconds`, they do not wait longer for its index."""
+        if isinstance(store, SQLiteStore):
+            reads = store.trace_reads()
+            return cls(store, reads if fill_seconds is None else reads.within(fill_seconds), root=root)
+        return cls(store, reads_of(store), root=root)
+
+    def at(self, now_ns: int) -> Reads:
+        """The same at another moment."""
+        return replace(self, now_ns=now_ns)
+
+    @property
+    def path(self) -> str | None:
+        """The file that is read, or None for a store in memory."""
+        return self.store.path if isinstance(self.store, SQLiteStore) else None
+
+    def index_state(self) -> IndexState | None:
+        """How far the side index has come; None where there is none, or all is known."""
+        refresh: Any = getattr(self.traces, "refresh", None)
+        is_there = self.path is not None and os.path.lexists(self.path)
+        state = refresh(0.0) if refresh is not None and is_there else None
+        return None if state is None or state.is_ready else state

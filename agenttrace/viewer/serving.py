@@ -1,0 +1,161 @@
+"""Serves the pages of a store until it is told to stop, and notes beside the store where it does."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import uvicorn
+
+from agenttrace.core.errors import ConfigError
+from agenttrace.core.json_reader import InvalidJSON, strict_json
+from agenttrace.core.jsonable import to_json
+from agenttrace.core.protocols import Store
+from agenttrace.viewer.app import application
+from agenttrace.viewer.guard import LOOPBACK, Guard
+
+PORT = 7717
+_NEXT = 20
+"""Ports after the usual one that are tried where that is taken."""
+_NOTE = "-view.json"
+_LONGEST_HEAD = 16_384
+_CONNECTIONS = 100
+_KEEP_ALIVE = 5
+
+
+@dataclass(frozen=True)
+class Running:
+    """A viewer that serves a store: its address and its process."""
+
+    url: str
+    pid: int
+
+
+def listen(host: str, port: int | None) -> socket.socket:
+    """A socket that listens on a port; on the usual one or the next free one after it without a number.
+
+    Raises:
+        ConfigError: the port is taken, or the address is none of this machine's.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    for number in [port] if port is not None else [*range(PORT, PORT + _NEXT), 0]:
+        listener = socket.socket(family, socket.SOCK_STREAM)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((host, number))
+            listener.listen(128)
+        except OSError as error:
+            listener.close()
+            if port is not None:
+                raise ConfigError(
+                    f"cannot listen on {host} port {port}: {error.strerror}; give another --port"
+                ) from None
+            continue
+        return listener
+    raise ConfigError(f"cannot listen on {host}: every port that was tried is taken; give --port")
+
+
+def hosts_of(host: str, port: int, more: Sequence[str] = ()) -> frozenset[str]:
+    """The values of the header Host that name a server of ours: on loopback all its names, with the port."""
+    own = {host if ":" not in host else f"[{host}]"}
+    names = {*LOOPBACK} if is_loopback(host) else own
+    listed = {name.lower() for name in more}
+    return frozenset(
+        {f"{name}:{port}" for name in names | own} | listed | {f"{name}:{port}" for name in listed}
+    )
+
+
+def is_loopback(host: str) -> bool:
+    """Whether an address can be reached from this machine alone."""
+    return host in ("localhost", "::1") or host.startswith("127.")
+
+
+def guard_of(host: str, port: int, token: str | None, more: Sequence[str] = ()) -> Guard:
+    """The guard of a server."""
+    return Guard(hosts_of(host, port, more), token, cookie=f"agenttrace-{port}")
+
+
+def server_of(store: Store, guard: Guard, *, root: str = "") -> uvicorn.Server:
+    """A server for a store, which ``run(sockets=[listener])`` starts."""
+    config = uvicorn.Config(
+        application(store, guard, root=root),
+        log_level="warning",
+        access_log=False,
+        lifespan="off",
+        ws="none",
+        http="h11",
+        server_header=False,
+        proxy_headers=False,
+        limit_concurrency=_CONNECTIONS,
+        h11_max_incomplete_event_size=_LONGEST_HEAD,
+        timeout_keep_alive=_KEEP_ALIVE,
+        timeout_graceful_shutdown=2,
+    )
+    return uvicorn.Server(config)
+
+
+def serve(store: Store, listener: socket.socket, guard: Guard, *, root: str = "") -> None:
+    """Answer requests until the process is told to stop."""
+    server_of(store, guard, root=root).run(sockets=[listener])
+
+
+def note_path(store_path: str) -> str:
+    """The file that says where a store is served."""
+    return store_path + _NOTE
+
+
+def write_note(store_path: str, running: Running) -> None:
+    """Say where a store is served; where the directory cannot be written, nobody is told."""
+    path = note_path(store_path)
+    try:
+        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+        with os.fdopen(file, "w") as writer:
+            writer.write(to_json({"url": running.url, "pid": running.pid}))
+    except OSError:
+        pass
+
+
+def remove_note(store_path: str, pid: int) -> None:
+    """Take back what `write_note` said, unless another viewer has said so since."""
+    running = _noted(store_path)
+    if running is not None and running.pid == pid:
+        try:
+            os.unlink(note_path(store_path))
+        except OSError:
+            pass
+
+
+def running_viewer(store_path: str) -> Running | None:
+    """The viewer that serves a store, or None: one whose process is gone does not count."""
+    running = _noted(store_path)
+    if running is None or not _answers(running.url):
+        return None
+    try:
+        os.kill(running.pid, 0)
+    except (OSError, OverflowError):
+        return None
+    return running
+
+
+def _noted(store_path: str) -> Running | None:
+    try:
+        with open(note_path(store_path), encoding="utf-8") as reader:
+            noted: Any = strict_json(reader.read(4_000))
+        running = Running(str(noted["url"]), int(noted["pid"]))
+    except (OSError, InvalidJSON, ValueError, KeyError, TypeError):
+        return None
+    return running if running.url.startswith("http://127.0.0.1:") and running.pid > 0 else None
+
+
+def _answers(url: str) -> bool:
+    port = url.removeprefix("http://127.0.0.1:").strip("/")
+    if not port.isdecimal() or int(port[:6]) > 65_535:
+        return False
+    try:
+        with socket.create_connection(("127.0.0.1", int(port)), timeout=1.0):
+            return True
+    except OSError:
+        return False

@@ -1,0 +1,106 @@
+"""The page of one span: what it was given, what it gave back, where it failed, what was tried again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from agenttrace.core.score import Score
+from agenttrace.core.span import Span
+from agenttrace.core.trace import Trace
+from agenttrace.viewer.missing_page import no_span, no_trace
+from agenttrace.viewer.reads import Asked, Reads
+from agenttrace.viewer.render import render
+from agenttrace.viewer.scores import Change, changed_part, score_views
+from agenttrace.viewer.tree import TraceTree
+from agenttrace.viewer.values import arguments_text, messages_of, part_at, view_of, whole_text
+from agenttrace.viewer.waterfall import self_time
+
+KINDS = {"agent": "agent", "llm": "llm", "tool": "tool", "retriever": "retriever", "chain": "chain"}
+"""The kinds of span that have a colour of their own."""
+
+MOST_NUMBERED = 1_000
+"""Spans up to which a tool call's number is worked out: that needs the order of all calls."""
+_MOST_ALIKE = 12
+
+
+def kind_of(span: Span) -> str:
+    """The kind of a span that its colour and letter stand for."""
+    return KINDS.get(span.span_type, "other")
+
+
+class Alike(NamedTuple):
+    """Another call of the same function in the trace; `arguments` with what differs from this one."""
+
+    span: Span
+    arguments: Change
+    is_this: bool
+
+
+def span_page(reads: Reads, asked: Asked) -> tuple[int, str]:
+    """The span ``span`` of the trace ``id``."""
+    trace = reads.store.trace(asked["id"])
+    if trace is None:
+        return no_trace(reads, asked["id"])
+    span = next((span for span in trace.spans if span.span_id == asked["span"]), None)
+    if span is None:
+        return no_span(reads, trace, asked["span"])
+    scores = reads.store.scores(trace.trace_id)
+    detail = span_context(trace, span, scores, TraceTree(trace))
+    return 200, render("span_page.html", reads, trace=trace, detail=detail, asked=asked)
+
+
+def span_context(
+    trace: Trace, span: Span, scores: Sequence[tuple[str | None, Score]], tree: TraceTree
+) -> dict[str, Any]:
+    """What the details of a span are drawn from."""
+    number = tree.by_key[span.span_id]
+    node = tree.nodes[number]
+    children = [child.span for n in node.children if (child := tree.nodes[n]).span is not None]
+    sent, answered = messages_of(span)
+    calls = trace.tool_calls if len(trace.spans) <= MOST_NUMBERED else ()
+    call = next((call for call in calls if call.span_id == span.span_id), None)
+    attributes = dict(span.attributes)
+    return {
+        "span": span,
+        "kind": kind_of(span),
+        "trace_id": trace.trace_id,
+        "call": None if call is None else call.index + 1,
+        "self_ns": self_time(span, [child for child in children if child is not None]),
+        "input": None if span.input is None or sent else view_of(dict(span.input)),
+        "output": None if span.output is None or answered else view_of(span.output),
+        "sent": sent,
+        "answered": answered,
+        "usage": view_of(dict(span.usage)) if span.usage else None,
+        "attributes": view_of(attributes) if attributes else None,
+        "alike": _alike(trace, span),
+        "scores": score_views([(key, score) for key, score in scores if key == span.span_id], trace),
+        "ancestors": [tree.nodes[n] for n in tree.way_to(span.span_id)[:-1]][-6:],
+    }
+
+
+def _alike(trace: Trace, span: Span) -> list[Alike]:
+    """The calls of the same tool in the trace, where there are several."""
+    spans = [other for other in trace.spans if other.name == span.name and other.span_type == span.span_type]
+    if len(spans) < 2 or span.span_type == "llm":
+        return []
+    at = next(place for place, other in enumerate(spans) if other is span)
+    start = max(0, min(at - _MOST_ALIKE // 2, len(spans) - _MOST_ALIKE))
+    own = arguments_text(span.input or {}, 300)
+    return [
+        Alike(other, changed_part(own, arguments_text(other.input or {}, 300)), other is span)
+        for other in spans[start : start + _MOST_ALIKE]
+    ]
+
+
+def value_text(reads: Reads, asked: Asked) -> tuple[int, str]:
+    """A part of a span's values whole, as plain text: ``side`` is input, output or attributes."""
+    trace = reads.store.trace(asked["id"])
+    span = None if trace is None else next((s for s in trace.spans if s.span_id == asked["span"]), None)
+    if span is None:
+        return 404, "there is no such span\n"
+    sides = {"input": span.input, "output": span.output, "attributes": dict(span.attributes)}
+    try:
+        return 200, whole_text(part_at(sides[asked.get("side", "output")], asked.get("at", "")))
+    except LookupError:
+        return 404, "there is no such part of the value\n"

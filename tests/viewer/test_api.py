@@ -1,0 +1,80 @@
+"""The API: the same truth as the pages, described in a file, bounded."""
+
+import json
+import re
+from importlib.resources import files
+
+import pytest
+import shop
+
+from agenttrace.viewer import api
+
+DESCRIBED = json.loads((files("agenttrace.viewer") / "openapi.json").read_text())
+
+
+def test_the_file_describes_every_address_and_no_other():
+    served = {re.sub(r":path", "", path) for path in api.ROUTES}
+    assert set(DESCRIBED["paths"]) == served
+    for path, methods in DESCRIBED["paths"].items():
+        assert set(methods) == {"get"}
+        named = {p["name"] for p in methods["get"]["parameters"] if p["in"] == "path"}
+        assert named == set(re.findall(r"{(\w+)}", path))
+
+
+def test_every_address_answers_with_json_over_http(server, reads):
+    trace = shop.trace_of(reads.store)
+    for path in DESCRIBED["paths"]:
+        address = path.replace("{span}", trace.spans[0].span_id).replace("{name}", "Tool%20Order")
+        address = address.replace("{id}", "last" if "runs" in path else trace.trace_id)
+        answer = server.ask(f"/api/v1{address}" + ("?a=last~1&b=last" if path == "/compare" else ""))
+        assert answer.status == 200, (path, answer.text)
+        assert answer.headers["content-type"] == "application/json"
+        assert isinstance(answer.json, dict)
+        again = server.ask(
+            f"/api/v1{address}" + ("?a=last~1&b=last" if path == "/compare" else ""),
+            If_None_Match=answer.headers["etag"],
+        )
+        assert again.status == 304
+    assert server.ask("/api/v1/openapi.json").json == DESCRIBED
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "word"),
+    [
+        ("/traces?q=custmer:x", 400, "did you mean"),
+        ("/traces?limit=0", 400, "from 1 to 200"),
+        ("/traces?limit=999", 400, "from 1 to 200"),
+        ("/traces?fields=nothing", 400, "nothing"),
+        ("/traces?after=x", 400, "place of a page"),
+        ("/traces?sort=size", 400, "wanted one of"),
+        ("/traces/ffffffff", 404, "no trace"),
+        ("/runs/nobody", 404, "no run"),
+        ("/compare?a=last&b=nobody", 404, "no run"),
+        ("/runs?from=x", 400, "number"),
+        ("/traces/xy/spans/1", 404, "no span"),
+    ],
+)
+def test_what_cannot_be_answered_is_said_with_a_status(server, path, status, word):
+    answer = server.ask(f"/api/v1{path}")
+    assert (answer.status, word in answer.json["error"]) == (status, True), answer.text
+
+
+def test_fields_leave_the_others_out(server):
+    rows = server.ask("/api/v1/traces?fields=trace_id,cost&limit=2").json["traces"]
+    assert [set(row) for row in rows] == [{"trace_id", "cost"}] * 2
+
+
+def test_changes_count_what_is_newer_for_this_query(server):
+    page = server.ask("/api/v1/traces?limit=5&q=name:handle_ticket").json
+    assert page["after"]
+    newer = server.ask(f"/api/v1/changes?q=name:handle_ticket&since={page['after']}").json
+    assert newer["newer"] == 4
+
+
+def test_a_page_behind_a_proxy_has_its_root_in_every_address(shop_path, start_server):
+    server = start_server(shop_path, root="/team")
+    text = server.ask("/traces").text
+    addresses = re.findall(r'(?:href|src|action)="(/[^"]*)"', text)
+    assert addresses
+    assert all(address.startswith("/team/") for address in addresses)
+    assert server.ask("/").headers["location"] == "/team/traces"

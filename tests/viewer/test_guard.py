@@ -1,0 +1,138 @@
+"""Who may ask the viewer, over a real server on loopback."""
+
+import re
+
+import pytest
+
+from agenttrace.core.errors import ConfigError
+from agenttrace.viewer.guard import TRIES, Guard
+from agenttrace.viewer.serving import hosts_of
+from agenttrace.viewer.token_file import own_token, read_token
+
+PATHS = ["/traces", "/runs", "/health", "/api/v1/traces", "/static/view.css", "/nowhere"]
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_a_name_that_is_not_ours_is_misdirected(server, path):
+    for host in ("evil.example", f"evil.example:{server.port}", "127.0.0.1", "127.0.0.1:1", ""):
+        assert server.ask(path, Host=host).status == 421
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"])
+def test_nothing_but_reading_is_allowed(server, path, method):
+    assert server.ask(path, method).status == 405
+
+
+@pytest.mark.parametrize("name", ["127.0.0.1", "localhost", "[::1]", "LOCALHOST"])
+def test_all_names_of_this_machine_are_ours(server, name):
+    assert server.ask("/traces", Host=f"{name}:{server.port}").status == 200
+
+
+def test_another_sites_page_is_refused_but_for_a_link_that_a_reader_follows(server):
+    for site in ("cross-site", "same-site"):
+        assert server.ask("/api/v1/traces", Sec_Fetch_Site=site, Sec_Fetch_Mode="cors").status == 403
+        assert server.ask("/traces", Sec_Fetch_Site=site, Sec_Fetch_Mode="no-cors").status == 403
+        link = {"Sec_Fetch_Mode": "navigate", "Sec_Fetch_Dest": "document"}
+        assert server.ask("/traces", Sec_Fetch_Site=site, **link).status == 200
+        framed = {"Sec_Fetch_Mode": "navigate", "Sec_Fetch_Dest": "iframe"}
+        assert server.ask("/traces", Sec_Fetch_Site=site, **framed).status == 403
+    assert server.ask("/traces", Sec_Fetch_Site="same-origin").status == 200
+
+
+def test_a_foreign_origin_is_refused_and_ours_is_not(server):
+    for origin in ("http://evil.example", "null", f"http://evil.example:{server.port}", "http://127.0.0.1:1"):
+        assert server.ask("/api/v1/traces", Origin=origin).status == 403
+    assert server.ask("/api/v1/traces", Origin=server.url).status == 200
+
+
+def test_no_answer_lets_another_origin_read_it(server):
+    answer = server.ask("/api/v1/traces", Origin=server.url)
+    assert not [name for name in answer.headers if name.startswith("access-control")]
+
+
+@pytest.mark.parametrize("path", [*PATHS, "/"])
+def test_every_answer_has_the_headers_of_safety(server, path):
+    for answer in (server.ask(path), server.ask(path, signed=False), server.ask(path, Host="evil.example")):
+        assert answer.headers["content-security-policy"].startswith("default-src 'none'; script-src 'self'")
+        assert "unsafe" not in answer.headers["content-security-policy"]
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert answer.headers["x-frame-options"] == "DENY"
+        assert answer.headers["referrer-policy"] == "no-referrer"
+        assert answer.headers["cross-origin-opener-policy"] == "same-origin"
+        assert answer.headers["cross-origin-resource-policy"] == "same-origin"
+        if not path.startswith("/static"):
+            assert answer.headers["cache-control"] == "no-store"
+        assert "server" not in answer.headers
+
+
+@pytest.mark.parametrize("path", [path for path in PATHS if not path.startswith("/static")])
+def test_without_a_token_nothing_is_shown_and_the_page_says_what_to_run(server, path):
+    answer = server.ask(path, signed=False)
+    assert answer.status == 401
+    assert "agenttrace view" in answer.text
+    assert "handle_ticket" not in answer.text
+
+
+def test_the_right_token_becomes_a_cookie_and_leaves_the_address(server):
+    answer = server.ask(f"/traces?q=failed%3Arefund&token={server.token}", signed=False)
+    assert answer.status == 303
+    assert answer.headers["location"] == "/traces?q=failed%3Arefund"
+    cookie = answer.headers["set-cookie"]
+    assert cookie.startswith(f"agenttrace-{server.port}={server.token};")
+    assert "HttpOnly" in cookie
+    assert "SameSite=lax" in cookie
+    assert server.ask("/traces", signed=False, Cookie=cookie.partition(";")[0]).status == 200
+
+
+def test_an_address_with_two_slashes_leads_nowhere_else(server):
+    answer = server.ask(f"//evil.example/traces?token={server.token}", signed=False)
+    assert re.match("/[^/]", answer.headers["location"])
+
+
+def test_programs_send_the_token_as_a_bearer(server):
+    assert server.ask("/api/v1/traces", signed=False, Authorization=f"Bearer {server.token}").status == 200
+    assert server.ask("/api/v1/traces", signed=False, Authorization="Bearer wrong").status == 401
+
+
+def test_an_address_that_tries_too_many_tokens_has_to_wait(shop_path, start_server):
+    server = start_server(shop_path)
+    statuses = [server.ask("/traces?token=wrong", signed=False).status for _ in range(TRIES + 2)]
+    assert statuses == [401] * TRIES + [429] * 2
+
+
+def test_a_server_without_a_token_still_refuses_foreign_names(shop_path, start_server):
+    server = start_server(shop_path, token=None)
+    assert server.ask("/traces").status == 200
+    assert server.ask("/traces", Host="rebound.example").status == 421
+
+
+def test_tokens_that_are_no_ascii_are_wrong_and_break_nothing():
+    guard = Guard(hosts_of("127.0.0.1", 1), "right-token-right", "c")
+    assert guard.is_known("a", "ü\ud800") is False
+    assert guard.is_known("b", "right-token-right") is True
+
+
+def test_a_head_of_17_kilobytes_is_refused(shop_path, start_server):
+    server = start_server(shop_path)
+    assert server.ask("/traces?q=" + "a" * 9_000).status in (400, 414)
+
+
+def test_the_users_token_is_made_once_and_for_the_user_alone(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    token = own_token()
+    assert own_token() == token
+    assert len(token) >= 32
+    path = tmp_path / "agenttrace" / "token"
+    assert path.stat().st_mode & 0o777 == 0o600
+    path.chmod(0o644)
+    with pytest.raises(ConfigError, match="chmod 600"):
+        own_token()
+
+
+def test_a_token_file_with_too_short_a_word_is_refused(tmp_path):
+    path = tmp_path / "token"
+    path.write_text("short")
+    path.chmod(0o600)
+    with pytest.raises(ConfigError, match="at least 16"):
+        read_token(path)

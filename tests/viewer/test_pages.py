@@ -1,0 +1,482 @@
+"""Pages as functions: what they show of a real store, of hostile text, of broken traces; how large they are."""
+
+# ruff: noqa: E501 - spans on one line each are read more easily
+from __future__ import annotations
+
+import html
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+import shop
+
+from agenttrace.core import semconv
+from agenttrace.core.batch import Batch, ScoreRow
+from agenttrace.core.score import Score
+from agenttrace.core.span import Span, SpanError
+from agenttrace.store import SQLiteStore
+from agenttrace.viewer.app import PAGES
+from agenttrace.viewer.reads import Reads
+from agenttrace.viewer.score_page import score_page
+from agenttrace.viewer.span_page import span_page, value_text
+from agenttrace.viewer.trace_list import trace_list
+from agenttrace.viewer.trace_page import trace_page
+
+MOST_BYTES = 100_000
+MOST_NODES = 2_500
+VOID = {"meta", "link", "input", "br", "hr", "img", "rect", "path"}
+
+
+class Read(HTMLParser):
+    """Counts elements, collects attributes, checks that they are closed."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.open: list[str] = []
+        self.words: list[str] = []
+        self.feed(text)
+        assert self.open == [], self.open
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join(" ".join(self.words).split())
+
+    def of(self, tag: str) -> list[dict[str, str | None]]:
+        return [attrs for name, attrs in self.elements if name == tag]
+
+
+def asks(reads: Reads) -> dict[str, dict[str, str]]:
+    """What each page is asked so that it has something to show."""
+    trace = shop.trace_of(reads.store)
+    other = next(line for line in reads.store.traces(limit=10) if line.trace_id != trace.trace_id)
+    run = next(run for run in reads.store.runs() if run.name == "refunds")
+    return {
+        "/t/{id}": {"id": trace.trace_id, "q": ""},
+        "/t/{id}/s/{span}": {"id": trace.trace_id, "span": trace.spans[1].span_id},
+        "/t/{id}/vs/{other}": {"id": trace.trace_id, "other": other.trace_id},
+        "/session/{session:path}": {"session": "s-1"},
+        "/r/{id}": {"id": run.run_id},
+        "/compare": {"a": "baseline", "b": run.run_id, "show": "all"},
+        "/scores/{name:path}": {"name": "Tool Order"},
+    }
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_a_page_is_well_formed_and_within_its_budget(reads, path):
+    status, text = PAGES[path](reads, asks(reads).get(path, {}))
+    assert status == 200
+    page = Read(text)
+    assert len(text.encode()) <= MOST_BYTES
+    assert len(page.elements) <= MOST_NODES
+    ids = [attrs["id"] for _, attrs in page.elements if "id" in attrs]
+    assert len(ids) == len(set(ids))
+    assert not [
+        attrs for _, attrs in page.elements if "style" in attrs or any(a.startswith("on") for a in attrs)
+    ]
+    assert all("src" in attrs for attrs in page.of("script"))
+    assert page.of("style") == []
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_a_page_needs_at_most_five_requests_and_nothing_from_elsewhere(reads, path):
+    _, text = PAGES[path](reads, asks(reads).get(path, {}))
+    page = Read(text)
+    loaded = [attrs["src"] for attrs in page.of("script")]
+    loaded += [attrs["href"] for attrs in page.of("link") if attrs["rel"] == "stylesheet"]
+    assert 1 + len(loaded) <= 5
+    assert all(address.startswith("/static/") for address in loaded)
+    addresses = [attrs.get("href") or "" for name, attrs in page.elements if name in ("a", "form", "link")]
+    assert not [one for one in addresses if one and not one.startswith(("/", "#", "data:,"))]
+
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "'-alert(1)-'",
+    "javascript:alert(1)",
+    "{{ 7*7 }}{% raise %}",
+    "</pre></script><svg onload=alert(1)>",
+    "\u202etxt.exe\u2066",
+    "nul\x00bell\x07esc\x1b[2J",
+    "lone \ud800 surrogate",
+    "-->]]><!--",
+]
+
+
+def hostile_store(path, text: str) -> SQLiteStore:
+    """A store with one text in every field that anybody can write."""
+    store = SQLiteStore(path)
+    attributes = {
+        semconv.TAGS: [text],
+        semconv.CUSTOMER_ID: text,
+        semconv.SESSION_ID: text,
+        "gen_ai.conversation.id": text,
+        semconv.METADATA: {text or "k": text, "release": text},
+        text: text,
+    }
+    error = SpanError(text, text)
+    message = {"role": text, "content": text, "tool_calls": [{"function": {"name": text, "arguments": text}}]}
+    spans = [
+        Span(
+            trace_key=7,
+            span_key=1,
+            name=text,
+            span_type="agent",
+            project=text,
+            start_ns=10**18,
+            end_ns=10**18 + 9000,
+            input={text: text, "list": [text, {text: text}]},
+            output=text,
+            attributes=attributes,
+        ),
+        Span(
+            trace_key=7,
+            span_key=2,
+            parent_key=1,
+            index=1,
+            name=text,
+            span_type="tool",
+            project=text,
+            start_ns=10**18 + 1,
+            end_ns=10**18 + 5,
+            input={text: text},
+            output={text: [text]},
+            status="error",
+            error=error,
+        ),
+        Span(
+            trace_key=7,
+            span_key=3,
+            parent_key=1,
+            index=2,
+            name=text,
+            span_type="llm",
+            project=text,
+            start_ns=10**18 + 6,
+            end_ns=10**18 + 8,
+            input={"model": text, "messages": [message]},
+            output={"role": "assistant", "content": text},
+            usage={text: 3, "cost": 0.5},
+        ),
+        Span(
+            trace_key=7,
+            span_key=4,
+            parent_key=1,
+            index=3,
+            name=text,
+            span_type=text,
+            project=text,
+            start_ns=10**18 + 6,
+            end_ns=10**18 + 8,
+        ),
+    ]
+    row = {
+        "kind": text,
+        "number": 1,
+        "expected": {text: {text: text}},
+        "actual": {"name": text, "arguments": {text: text}, "index": 0},
+        "differences": [{"path": text, "expected": text, "got": text, "kind": text, "note": text}],
+        "note": text,
+    }
+    details = {
+        "rows": [row],
+        "verdicts": [{"item": text, "verdict": text, "reason": text}],
+        text: text,
+        "votes": {"values": [text], "unreadable": text},
+        "raw": [text],
+    }
+    scores = [
+        Score(
+            name=text,
+            value=0.0,
+            threshold=1.0,
+            outcome="failed",
+            reason=text,
+            details=details,
+            diff=text,
+            model=text,
+            metadata={"prompts": {text: text}, "evidence": {text: text}},
+        ),
+        Score(name=text, value=None, threshold=1.0, outcome="errored", reason=text, error=text),
+    ]
+    key = f"{7:032x}"
+    store.write(Batch(spans, scores=[ScoreRow(key, None, score) for score in scores]))
+    return store
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_text_in_every_field_is_text(tmp_path, text):
+    store = hostile_store(tmp_path / "hostile.db", text)
+    reads = Reads.of(store)
+    trace = f"{7:032x}"
+    spans = [span.span_id for span in store.trace(trace).spans]
+    pages = [
+        trace_list(reads, {}),
+        trace_list(reads, {"q": text}),
+        trace_page(reads, {"id": trace, "q": text}),
+    ]
+    pages += [
+        trace_page(reads, {"id": trace, "find": text, "s": text, "open": text, "more": text, "zoom": text})
+    ]
+    pages += [span_page(reads, {"id": trace, "span": span}) for span in spans]
+    pages += [
+        score_page(reads, {"name": text}),
+        PAGES["/tools"](reads, {}),
+        PAGES["/scores"](reads, {"q": text}),
+    ]
+    pages += [PAGES["/session/{session:path}"](reads, {"session": text}), trace_page(reads, {"id": text})]
+    pages += [PAGES["/compare"](reads, {"a": text, "b": text}), PAGES["/r/{id}"](reads, {"id": text})]
+    known = {name for name, _ in Read(trace_list(reads, {})[1]).elements}
+    for _, page_text in pages:
+        page = Read(page_text)
+        assert not {"img", "iframe", "object", "embed"} & {name for name, _ in page.elements}
+        assert not [a for _, attrs in page.elements for a in attrs if a.startswith("on")]
+        assert all(attrs.get("src", "").startswith("/static/") for attrs in page.of("script"))
+        hrefs = [attrs.get("href") or "" for _, attrs in page.elements]
+        assert not [one for one in hrefs if one.strip().lower().startswith(("javascript", "data:t", "//"))]
+        assert not re.search(
+            "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]", page_text
+        )
+        page_text.encode()
+    assert known
+
+
+def test_a_row_of_the_list_shows_the_agent_its_input_its_calls_and_what_failed(reads):
+    _, text = trace_list(reads, {"q": "failed:refund customer:acme is:failed"})
+    page = Read(text).text
+    assert "handle_ticket" in page
+    assert "message=" in page
+    assert "search_kb ×6" in page or "search_kb×6" in page.replace(" ×", "×")
+    assert "✕ refund" in page
+
+
+def test_a_term_that_cannot_be_read_is_said_and_nothing_is_shown(reads):
+    status, text = trace_list(reads, {"q": "failed:refund custmer:acme dur>>2s"})
+    page = Read(text)
+    assert status == 400
+    assert "This query was not run" in page.text
+    assert page.of("table") == []
+    assert 'value="failed:refund custmer:acme dur&gt;&gt;2s"' in text
+
+
+def test_where_nothing_matches_the_page_says_what_matches_without_the_last_term(reads):
+    status, text = trace_list(reads, {"q": "customer:acme customer:nobody"})
+    assert status == 200
+    assert "Without its last term the query matches 16" in Read(text).text
+
+
+def test_a_chosen_value_of_a_facet_leaves_its_siblings_there_to_choose(reads):
+    _, text = trace_list(reads, {"q": "customer:acme"})
+    facets = text.partition('id="facets"')[2].partition("</details>")[0]
+    assert all(customer in facets for customer in shop.CUSTOMERS)
+    assert 'aria-current="true"' in facets
+
+
+def test_an_empty_directory_says_how_to_record_and_is_left_as_it_was(tmp_path):
+    reads = Reads.of(SQLiteStore(tmp_path / "none" / "traces.db"))
+    for path, page in PAGES.items():
+        if "{" not in path and path != "/compare":
+            assert page(reads, {})[0] == 200
+    assert "agenttrace demo" in trace_list(reads, {})[1]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_trace_page_opens_at_the_deepest_failure(reads):
+    _, listed = trace_list(reads, {"q": "failed:refund"})
+    trace_id = re.search(r'data-id="([0-9a-f]{32})"', listed)[1]
+    status, text = trace_page(reads, {"id": trace_id})
+    assert status == 200
+    selected = re.search(r'aria-selected="true" data-key="([0-9a-f]{16})"', text)[1]
+    span = next(span for span in reads.store.trace(trace_id).spans if span.span_id == selected)
+    assert (span.name, span.status) == ("refund", "error")
+    assert "PaymentError" in text
+
+
+def test_failed_scores_are_open_with_their_aligned_rows_and_lead_to_spans(reads):
+    _, listed = trace_list(reads, {"q": 'score:"Tool Order"<1'})
+    trace_id = re.search(r'data-id="([0-9a-f]{32})"', listed)[1]
+    _, text = trace_page(reads, {"id": trace_id})
+    page = Read(text)
+    diff = text.partition('<table class="diff">')[2].partition("</table>")[0]
+    assert "notify" in diff
+    assert "not made" in diff
+    keys = {attrs["data-choose"] for attrs in page.of("a") if "data-choose" in attrs}
+    assert keys <= {span.span_id for span in reads.store.trace(trace_id).spans}
+    assert re.search(r"<mark>[^<]+</mark>", diff)
+
+
+def test_the_judge_s_items_reasons_and_prompt_are_shown(reads):
+    _, listed = trace_list(reads, {"q": "scorer:Faithfulness"})
+    trace_id = re.search(r'data-id="([0-9a-f]{32})"', listed)[1]
+    page = Read(trace_page(reads, {"id": trace_id})[1]).text
+    assert all(words in page for words in ("Returns are free.", "cost five", "asked fake", "version"))
+
+
+def test_a_trace_that_is_gone_is_said_with_those_that_are_near(reads):
+    trace_id = shop.trace_of(reads.store).trace_id
+    status, text = trace_page(reads, {"id": trace_id[:8] + "f" * 24})
+    assert status == 404
+    assert trace_id in text
+
+
+def test_prefixes_of_an_id_lead_to_the_trace(reads):
+    trace_id = shop.trace_of(reads.store).trace_id
+    assert trace_page(reads, {"id": trace_id[:8]})[0] == 200
+
+
+def big_store(path, spans) -> tuple[Reads, str]:
+    store = SQLiteStore(path)
+    store.export(list(spans))
+    return Reads.of(store), f"{9:032x}"
+
+
+def span_of(key, parent, start=0, **more):
+    fields = {"name": f"step {key % 7}", "span_type": "tool", "project": "p", "input": {"n": key}, **more}
+    return Span(
+        trace_key=9,
+        span_key=key,
+        parent_key=parent,
+        index=key,
+        start_ns=10**18 + start,
+        end_ns=10**18 + start + 50,
+        **fields,
+    )
+
+
+def test_5000_spans_are_drawn_within_the_budget_and_the_rest_can_be_reached(tmp_path):
+    spans = [span_of(1, None, name="root", span_type="agent")]
+    spans += [span_of(k, 1, k, name=f"page {k}", span_type="chain") for k in range(2, 152)]
+    spans += [span_of(k, 2 + (k % 150), k) for k in range(152, 5_000)]
+    spans[-1] = span_of(4_999, 100, 4_999, name="boom", status="error", error=SpanError("E", "x"))
+    reads, trace_id = big_store(tmp_path / "big.db", spans)
+    asked = {"id": trace_id}
+    for more in (
+        {},
+        {"all": spans[5].span_id},
+        {"more": f"{spans[0].span_id}-20"},
+        {"open": ".".join(s.span_id for s in spans[1:60])},
+        {"find": "step"},
+    ):
+        status, text = trace_page(reads, {**asked, **more})
+        assert status == 200
+        assert len(Read(text).elements) <= MOST_NODES
+        assert len(text.encode()) <= (1.6 * MOST_BYTES if more else MOST_BYTES)
+    _, text = trace_page(reads, asked)
+    assert "boom" in text
+    assert "more: page" in text
+    _, text = trace_page(reads, {**asked, "all": spans[5].span_id})
+    children = [span for span in spans if span.parent_key == spans[5].span_key]
+    assert all(f'data-key="{child.span_id}"' in text for child in children[:10])
+
+
+def test_missing_parents_loops_of_parents_and_several_roots_are_all_shown(tmp_path):
+    spans = [
+        span_of(1, None),
+        span_of(2, None),
+        span_of(3, 77),
+        span_of(4, 77),
+        span_of(5, 6),
+        span_of(6, 5),
+        span_of(8, 8),
+    ]
+    reads, trace_id = big_store(tmp_path / "odd.db", spans)
+    _, text = trace_page(reads, {"id": trace_id})
+    assert all(f'data-key="{span.span_id}"' in text for span in spans)
+    assert "running, or its process ended" in text
+    assert "so far" in text
+    assert text.count("its parents form a loop") == 3
+
+
+def test_a_chain_of_5000_calls_shows_its_ends_and_says_how_many_levels_are_between(tmp_path):
+    spans = [span_of(1, None), *[span_of(k, k - 1, k) for k in range(2, 5_000)]]
+    spans.append(span_of(5_000, 4_999, 5_000, name="bottom", status="error", error=SpanError("E", "deep")))
+    reads, trace_id = big_store(tmp_path / "deep.db", spans)
+    _, text = trace_page(reads, {"id": trace_id})
+    page = Read(text)
+    assert len(page.elements) <= MOST_NODES
+    assert "levels between" in page.text
+    assert "bottom" in page.text
+    assert 'aria-selected="true"' in text
+
+
+VALUES = {
+    "a megabyte": "x" * 1_000_000,
+    "ten thousand keys": {f"key {n}": n for n in range(10_000)},
+    "deep": {"a": {"b": {"c": {"d": {"e": {"f": {"g": 1}}}}}}},
+    "nan": float("nan"),
+    "long integer": 10**5_000,
+    "surrogates": "\ud800 and \udfff",
+    "empty": ["", {}, [], None, False],
+    "bytes": {"$bytes": "AAEC", "size": 3},
+    "list": [[n] * 50 for n in range(200)],
+}
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_values_of_any_kind_and_size_are_shown_within_the_budget(tmp_path, name):
+    value = VALUES[name]
+    reads, trace_id = big_store(
+        tmp_path / "values.db", [span_of(1, None, input={"value": value}, output=value)]
+    )
+    status, text = trace_page(reads, {"id": trace_id})
+    assert status == 200
+    page = Read(text)
+    assert len(page.elements) <= MOST_NODES
+    assert len(text.encode()) <= MOST_BYTES
+    text.encode()
+
+
+def test_a_long_text_is_cut_with_a_link_to_the_whole(tmp_path):
+    reads, trace_id = big_store(tmp_path / "long.db", [span_of(1, None, output={"answer": "word " * 50_000})])
+    _, text = trace_page(reads, {"id": trace_id})
+    link = html.unescape(re.search(r'href="([^"]+/value[^"]+)">Show all', text)[1])
+    assert "side=output" in link
+    status, whole = value_text(
+        reads, {"id": trace_id, "span": f"{1:016x}", "side": "output", "at": '["answer"]'}
+    )
+    assert (status, len(whole)) == (200, 250_000)
+    assert value_text(reads, {"id": trace_id, "span": f"{1:016x}", "at": '["nothing"]'})[0] == 404
+
+
+def test_what_lies_beside_the_store_changes_by_looking_but_not_the_store(tmp_path):
+    path = tmp_path / "traces.db"
+    shop.fill(path).close()
+    before = path.read_bytes()
+    reads = Reads.of(SQLiteStore(path))
+    for name, page in PAGES.items():
+        page(reads, asks(reads).get(name, {}))
+    assert path.read_bytes() == before
+
+
+def test_no_template_lets_text_through_as_markup_and_the_sheet_and_script_are_small():
+    import agenttrace.viewer as viewer
+
+    room = Path(viewer.__file__).parent
+    texts = {path: path.read_text() for path in (*room.glob("*.py"), *room.glob("templates/*.html"))}
+    assert texts
+    forbidden = re.compile(r'\|\s*safe\b|\bMarkup\b|autoescape\s+false|\sstyle="|\son[a-z]+="')
+    assert {
+        path.name: forbidden.findall(text) for path, text in texts.items() if forbidden.search(text)
+    } == {}
+    sizes = {path.name: path.stat().st_size for path in room.glob("static/*")}
+    assert sizes["view.css"] <= 25_000
+    assert sizes["view.js"] + sizes["theme.js"] <= 15_000
+    assert not re.search(
+        r"innerHTML|outerHTML|insertAdjacentHTML|eval\(|https?:", (room / "static/view.js").read_text()
+    )

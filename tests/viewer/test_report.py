@@ -1,0 +1,137 @@
+"""Reports: one file that asks for nothing, with the numbers of the pages, with values or without them."""
+
+import base64
+import hashlib
+import re
+
+import pytest
+import shop
+from click.testing import CliRunner
+from test_pages import HOSTILE, Read, hostile_store
+
+from agenttrace.cli.main import cli
+from agenttrace.core.report import EvaluationReport
+from agenttrace.evaluation.evaluate import run_evaluation
+from agenttrace.scorers import ToolOrderScorer
+from agenttrace.tracer import Tracer
+from agenttrace.viewer.report import run_report, trace_report
+
+
+def policy_of(text):
+    return re.search(r'http-equiv="Content-Security-Policy" content="([^"]+)"', text)[1]
+
+
+def check_file(text):
+    """Nothing in it leads out of it, and its policy allows its own sheet alone."""
+    page = Read(text)
+    assert page.of("script") == []
+    assert page.of("link") == []
+    assert not {"img", "iframe", "form", "object"} & {name for name, _ in page.elements}
+    assert all((attrs.get("href") or "#").startswith("#") for _, attrs in page.elements)
+    assert not re.search(r"https?://|url\(|@import", text)
+    sheet = re.search(r"<style>(.*?)</style>", text, re.S)[1]
+    digest = base64.b64encode(hashlib.sha256(sheet.encode()).digest()).decode()
+    assert f"style-src 'sha256-{digest}'" in policy_of(text)
+    assert policy_of(text).startswith("default-src 'none'")
+    return page
+
+
+def test_a_trace_as_a_file_has_its_scores_calls_and_values(reads):
+    trace = shop.trace_of(reads.store)
+    page = check_file(trace_report(trace, reads.store.scores(trace.trace_id)))
+    assert "Where is my parcel 23?" in page.text
+    assert "holds inputs and outputs" in page.text
+    assert {f"s-{span.span_id}" for span in trace.spans} <= {attrs.get("id") for _, attrs in page.elements}
+
+
+def test_without_values_only_names_and_numbers_are_left(reads):
+    trace = next(
+        trace
+        for line in reads.store.traces(limit=60)
+        if (trace := reads.store.trace(line.trace_id)).spans[-1].error
+    )
+    page = check_file(trace_report(trace, reads.store.scores(trace.trace_id), values=False))
+    assert "card declined" not in page.text
+    assert "order_id" not in page.text
+    assert "acme" not in page.text
+    assert "PaymentError" in trace_report(trace)
+
+
+def test_a_run_against_another_is_below_150_kilobytes_and_has_the_numbers_of_the_page(reads, shop_path):
+    runs = [run for run in reads.store.runs() if run.name == "refunds"]
+    report = EvaluationReport.from_dict(reads.store.run(runs[0].run_id))
+    text = run_report(report, against=reads.store.run(runs[1].run_id), reads=reads)
+    page = check_file(text)
+    assert len(text.encode()) < 150_000
+    assert "0 of 12 passed" in page.text
+    assert "6 of 6 examples got worse" in page.text
+    bare = run_report(report, against=reads.store.run(runs[1].run_id), reads=reads, values=False)
+    assert "Please refund" not in check_file(bare).text
+    assert "expected calls aligned" not in bare
+    assert "refund-1" in bare
+
+
+def test_sixty_examples_of_three_trials_are_below_150_kilobytes(tmp_path):
+    tracer = Tracer(project_name="shop", store=str(tmp_path / "traces.db"))
+    runs = [
+        run_evaluation(
+            shop.examples(60),
+            [ToolOrderScorer()],
+            function=shop.agent_of(tracer, careless=careless),
+            tracer=tracer,
+            trials=3,
+            eval_run_name="refunds",
+        )
+        for careless in (False, True)
+    ]
+    assert tracer.flush(timeout=20)
+    text = run_report(runs[1], against=runs[0].to_dict())
+    check_file(text)
+    assert len(text.encode()) < 400_000
+    tracer.shutdown()
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_text_is_text_in_a_file_too(tmp_path, text):
+    store = hostile_store(tmp_path / "traces.db", text)
+    trace = store.trace(f"{7:032x}")
+    page = check_file(trace_report(trace, store.scores(trace.trace_id)))
+    assert not [name for _, attrs in page.elements for name in attrs if name.startswith("on")]
+    assert "7*7" in page.text or "7*7" not in text
+
+
+def run(*arguments):
+    return CliRunner().invoke(cli, [str(one) for one in arguments], standalone_mode=False)
+
+
+def test_the_command_writes_a_trace_a_run_and_a_comparison(tmp_path, shop_path, reads):
+    trace = shop.trace_of(reads.store)
+    for name, arguments in {
+        "trace": [trace.trace_id[:10]],
+        "run": ["refunds"],
+        "compared": ["refunds", "--against", "last~2"],
+        "bare": ["refunds", "--no-values"],
+    }.items():
+        path = tmp_path / f"{name}.html"
+        done = run("report", *arguments, "--store", shop_path, "-o", path)
+        assert done.exception is None, done.output
+        check_file(path.read_text())
+    assert "examples got worse" in (tmp_path / "compared.html").read_text()
+
+
+def test_what_cannot_be_found_or_written_is_an_error(tmp_path, shop_path):
+    assert "no run 'nothing'" in str(
+        run("report", "nothing", "--store", shop_path, "-o", tmp_path / "x").exception
+    )
+    wrong = tmp_path / "no" / "x.html"
+    assert "cannot write" in str(run("report", "refunds", "--store", shop_path, "-o", wrong).exception)
+
+
+def test_a_notebook_shows_the_page_of_a_report_a_trace_and_a_score_in_a_closed_frame(reads):
+    trace = shop.trace_of(reads.store)
+    report = EvaluationReport.from_dict(reads.store.run(reads.store.runs()[0].run_id))
+    for value, word in ((report, "passed"), (trace, "handle_ticket"), (report[0].scores[0], "Faithfulness")):
+        text = value._repr_html_()
+        assert text.startswith('<iframe title="agenttrace" sandbox srcdoc="&lt;!doctype')
+        assert text.count("<") == 2
+        assert word in text
