@@ -124,7 +124,9 @@ def _in_short(trials: Sequence[ScoringResult]) -> Line:
     first = next(trial for trial in trials if not trial.success)
     mark, word, style = _WORDS[first.outcome]
     what = word if len(trials) == 1 else share_of_trials(trials)
-    text = ": ".join(filter(None, (what, label(first), why(first))))
+    known = first.trace_id if first.trace is None or first.trace.spans else None
+    trace = f"trace {known[:8]}" if known else ""
+    text = ": ".join(filter(None, (what, label(first), trace, why(first))))
     return Line(f"{mark} Test {first.position + 1}: {safe_line(text, FAILURE_WIDTH)}", style)
 
 

@@ -150,7 +150,9 @@ def _score_lines(score: Score, indent: str) -> Iterator[Line]:
 
 
 def duration_text(nanoseconds: int) -> str:
-    """A duration with a unit that keeps it readable: µs, ms, s, min."""
+    """A duration with a unit that keeps it readable: µs, ms, s, min; a dash for a run without times."""
+    if not nanoseconds:
+        return "–"
     if nanoseconds < 1_000_000:
         return f"{nanoseconds / 1e3:.0f} µs"
     if nanoseconds < 1_000_000_000:

@@ -321,10 +321,16 @@ def test_of_trials_that_failed_alike_a_score_that_informs_shows_the_value_of_eac
 def test_a_report_of_many_long_failures_is_bounded():
     long = "\n".join(f"- {n}  call()   missing" for n in range(40))
     results = [
-        result("failed", name=f"n{n}", position=n, scores=(failing(reason=f"r{n}", diff=long),))
+        result(
+            "failed",
+            name=f"n{n}",
+            position=n,
+            scores=(failing(reason=f"r{n}", diff=long),),
+            stored_trace_id=f"{n:032x}"[::-1],
+        )
         for n in range(60)
     ]
     lines = text_of(*results).splitlines()
     assert len(lines) < 600
-    assert any(line.endswith("n49: r49; - 0 call() missing") for line in lines)
+    assert any(line.endswith("n49: trace 13000000: r49; - 0 call() missing") for line in lines)
     assert "… 10 more did not pass; all of them are in the report's results" in lines

@@ -106,7 +106,7 @@ def test_recorded_text_cannot_control_the_terminal():
 
 def test_durations_have_a_readable_unit():
     assert [duration_text(n) for n in (0, 1_500, 12 * MS, 2_340 * MS, 90_000 * MS)] == [
-        "0 µs",
+        "–",
         "2 µs",
         "12.0 ms",
         "2.34 s",
@@ -124,3 +124,7 @@ def test_a_failed_score_has_its_diff_and_one_that_passed_has_none():
     assert "missing" not in text_of(spans, [(None, Score.of("Tool Order", 1.0, 1.0, diff=diff))])
     long = Score.of("Tool Order", 0.5, 1.0, diff="- x\n" * 1_000)
     assert "… 940 more lines" in text_of(spans, [(None, long)])
+
+
+def test_what_took_no_measured_time_has_no_duration():
+    assert [duration_text(0), duration_text(900)] == ["–", "1 µs"]
