@@ -18,6 +18,7 @@ from agenttrace.evaluation.run import Evaluation
 from agenttrace.pytest_plugin.session import hand_over
 from agenttrace.reports.tree import trace_lines
 from agenttrace.scorers import ToolOrderScorer
+from agenttrace.scoring.redacted import redacted_report
 from agenttrace.tracing.capture import Capture, capture
 
 
@@ -72,7 +73,8 @@ class Checks:
         evaluation.engine.run()
         report = evaluation.report()
         note(self._item, report, evaluation)
-        return require_passed(report)
+        require_passed(redacted_report(report, evaluation.redaction))  # the text is in JUnit's file
+        return report
 
     def attach(self, trace: Trace | None = None, title: str = "trace") -> None:
         """Add a trace to the test's report, which is shown where the test fails: what was recorded so far."""

@@ -24,6 +24,7 @@ from agenttrace.pytest_plugin.checks import note
 from agenttrace.pytest_plugin.examples import Quarantine, options_of
 from agenttrace.pytest_plugin.suite import named_as, store_named, suite_of
 from agenttrace.scoring.apply import users_traceback
+from agenttrace.scoring.redacted import redacted_report
 from agenttrace.tracing.capture import Capture, capture
 
 
@@ -176,7 +177,7 @@ class _MarkedTest:
         report = self._noted_report()
         if len(self.results) == 1 and self.why_not_run is not None:
             pytest.skip(f"not run: {self.why_not_run}")
-        text = self._failure(report)
+        text = self._failure(report)  # is in pytest's JUnit file and in the workers' data: without secrets
         if self.quarantine is None:
             if self._raised is not None:
                 raise self._raised
@@ -193,7 +194,8 @@ class _MarkedTest:
     def _failure(self, report: EvaluationReport) -> str:
         """The text of the failure, or an empty one."""
         try:
-            require_passed(report, () if self._raised is not None else self.requirements)
+            shown = redacted_report(report, (self._last or self.evaluation(None)).redaction)
+            require_passed(shown, () if self._raised is not None else self.requirements)
         except EvaluationFailed as failure:
             text = str(failure)
         else:
