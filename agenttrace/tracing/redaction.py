@@ -18,11 +18,13 @@ from agenttrace.core.tool import REQUIRED, ToolDefinition
 from agenttrace.tracing.freeze import LONGEST_WHOLE
 from agenttrace.tracing.secrets import (
     SHORTEST_SECRET,
+    is_secret_path,
     may_have_fields,
     names_a_secret,
     plain,
     without_fields,
     without_shapes,
+    without_shown_arguments,
 )
 
 MAX_CACHED = 10_000
@@ -97,17 +99,37 @@ class Redaction:
         """A score without secrets, and without digests, in its texts and details."""
         changes: dict[str, Any] = {
             "name": self.inside(clean_text(score.name)),
-            "reason": self.text("reason", text_without_digests(clean_text(score.reason))),
+            "reason": self._shown("reason", score.reason),
         }
         for name in ("diff", "error"):
             text = getattr(score, name)
             if text is not None:
-                changes[name] = self.text(name, text_without_digests(clean_text(text)))
+                changes[name] = self._shown(name, text)
         for name in ("details", "metadata"):
             if getattr(score, name):
                 data = jsonable(dict(getattr(score, name)), limits=_OF_DETAILS)
-                changes[name] = self.inside(without_digests(data))
+                changes[name] = self._by_path(self.inside(without_digests(data)))
         return replace(score, **changes)
+
+    def _shown(self, name: str, text: str) -> str:
+        """A text of a score. Live runs are redacted before they are scored, runs that were read are not."""
+        text = text_without_digests(clean_text(text))
+        return self.text(name, without_shown_arguments(text, self.is_secret, self._signs))
+
+    def _by_path(self, data: Any) -> Any:
+        """A score's details, whose differences name a value by its ``path``."""
+        if type(data) is list:
+            return [self._by_path(item) for item in data]
+        if type(data) is not dict:
+            return data
+        path = data.get("path")
+        is_secret = type(path) is str and is_secret_path(path, self.is_secret)
+        return {
+            key: REDACTED
+            if is_secret and key in ("expected", "got") and item is not None
+            else self._by_path(item)
+            for key, item in data.items()
+        }
 
     def tool(self, tool: ToolDefinition) -> ToolDefinition:
         """A tool's definition without secrets among its defaults: for one definition always the same."""
