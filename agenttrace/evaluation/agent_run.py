@@ -89,6 +89,7 @@ def _failure(
 ) -> str | None:
     if outcome.timed_out:
         lines = [f"{target.name} did not return within its timeout of {timeout:g} s"]
+        lines += ["other async code blocked its event loop"] if outcome.blocked_by_other else []
         lines += [f"open spans: {' > '.join(open_calls)}"] if open_calls else []
         lines += [f"it stood here:\n{outcome.place}"] if outcome.place else []
         return "\n".join([*lines, advice] if advice else lines)
