@@ -8,6 +8,7 @@ import click
 
 from agenttrace.cli.run_option import HELP, stored_run
 from agenttrace.cli.store_option import store_option, store_to_read
+from agenttrace.reports.text import safe_line
 
 
 @click.command("delete", epilog=HELP)
@@ -21,7 +22,7 @@ def runs_delete(run: str, traces: bool, yes: bool, store: str | None) -> None:
     try:
         stored = stored_run(source, run)
         ids = {result["trace_id"] for result in stored["results"]} - {None} if traces else set()
-        what = f"run {stored['run_id'][:12]} ({stored['name']}, {len(stored['results'])} results)"
+        what = f"run {stored['run_id'][:12]} ({safe_line(stored['name'])}, {len(stored['results'])} results)"
         if not yes and not sys.stdin.isatty():
             raise click.UsageError(f"there is nobody to ask whether to delete {what}; give --yes")
         if not yes:

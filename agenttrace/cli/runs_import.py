@@ -6,6 +6,7 @@ import click
 
 from agenttrace.cli.store_option import store_option
 from agenttrace.evaluation.run_file import read_run
+from agenttrace.reports.text import safe_line
 from agenttrace.store import open_store
 
 
@@ -20,4 +21,4 @@ def runs_import(file: str, store: str | None) -> None:
         target.write_report(report)
     finally:
         target.close()
-    click.echo(f"run {report.run_id[:12]}: {report.name}, {len(report)} results")
+    click.echo(f"run {report.run_id[:12]}: {safe_line(report.name)}, {len(report)} results")

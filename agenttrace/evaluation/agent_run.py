@@ -93,6 +93,7 @@ def _failure(
         where += [outcome.place.innermost] if outcome.place.innermost else []
         late = f"{target.name} did not return within its timeout of {timeout:g} s"
         lines = ["; ".join([late, *where])]
+        lines += ["other async code blocked its event loop"] if outcome.blocked_by_other else []
         lines += [f"open spans: {' > '.join(open_calls)}"] if open_calls else []
         lines += [f"it stood here:\n{outcome.place.lines}"] if outcome.place.lines else []
         return "\n".join([*lines, advice] if advice else lines)

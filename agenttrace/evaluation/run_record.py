@@ -53,7 +53,10 @@ def prints_of(metadata: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """The fingerprints, and ids, of a run's examples by their position; none in runs of earlier versions."""
     examples = metadata.get("examples")
     is_ours = isinstance(examples, list) and all(
-        isinstance(entry, Mapping) and isinstance(entry.get("fingerprint"), str) for entry in examples
+        isinstance(entry, Mapping)
+        and isinstance(entry.get("fingerprint"), str)
+        and isinstance(entry.get("id"), str | None)
+        for entry in examples
     )
     return list(examples) if is_ours and examples is not None else []
 

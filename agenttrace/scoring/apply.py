@@ -103,7 +103,7 @@ def why_not_a_score(value: Any) -> str | None:
             else f"returned {with_article(value.outcome)} Score with the value {value.value!r}"
         )
     number = value.value
-    if not is_number(number) or math.isnan(number):
+    if not is_number(number) or (isinstance(number, float) and math.isnan(number)):
         return f"returned a {value.outcome} Score with the value {number!r}; a value is a number from 0 to 1"
     if not 0 <= number <= 1:
         return f"returned the value {number!r}; a value is a number from 0 to 1"

@@ -19,12 +19,14 @@ from agenttrace.core.tool import REQUIRED, ToolDefinition
 from agenttrace.tracing.freeze import LONGEST_WHOLE
 from agenttrace.tracing.secrets import (
     SHORTEST_SECRET,
+    is_secret_path,
     may_have_fields,
     may_have_shapes,
     names_a_secret,
     plain,
     without_fields,
     without_shapes,
+    without_shown_arguments,
 )
 
 MAX_CACHED = 10_000
@@ -37,6 +39,8 @@ _MOST_TEXTS = 2_000
 """Containers and longer texts in plain data."""
 _DEEPEST_PLAIN = 20
 _LARGEST_PLAIN = 2**63
+_HOLD_DIFFERENCES = frozenset({"rows", "calls", "differences", "checks"})
+"""The details that say in which values a call differs."""
 _OF_DETAILS = replace(WHOLE, items=RECORDED.items)
 
 RedactCall = Callable[[str, Any], Any]
@@ -166,20 +170,22 @@ class Redaction:
         """A score without secrets, and without digests, in its texts and details."""
         changes: dict[str, Any] = {
             "name": self.inside(clean_text(score.name)),
-            "reason": self.text("reason", text_without_digests(clean_text(score.reason))),
+            "reason": self._shown("reason", score.reason),
         }
         for name in ("diff", "error"):
             text = getattr(score, name)
             if text is not None:
-                changes[name] = self.text(name, text_without_digests(clean_text(text)))
+                changes[name] = self._shown(name, text)
         for name in ("details", "metadata", "options", "example"):
             if values := getattr(score, name):
                 harmless = self.harmless_copy(values)
                 if harmless is not None:
-                    changes[name] = harmless
+                    changes[name] = (
+                        self._by_path(harmless) if _HOLD_DIFFERENCES & harmless.keys() else harmless
+                    )
                     continue
                 data = jsonable(dict(getattr(score, name)), limits=_OF_DETAILS)
-                changes[name] = self.inside(without_digests(data))
+                changes[name] = self._by_path(self.inside(without_digests(data)))
         if score.evidence:
             changes["evidence"] = self._texts("evidence", jsonable(dict(score.evidence)))
         return changed(score, **changes)
@@ -191,6 +197,26 @@ class Redaction:
         if isinstance(value, dict):
             return {self.key(key): self._texts(key, item) for key, item in value.items()}
         return [self._texts(name, item) for item in value] if isinstance(value, list) else value
+
+    def _shown(self, name: str, text: str) -> str:
+        """A text of a score. Live runs are redacted before they are scored, runs that were read are not."""
+        text = text_without_digests(clean_text(text))
+        return self.text(name, without_shown_arguments(text, self.is_secret, self._signs))
+
+    def _by_path(self, data: Any) -> Any:
+        """A score's details, whose differences name a value by its ``path``."""
+        if type(data) is list:
+            return [self._by_path(item) for item in data]
+        if type(data) is not dict:
+            return data
+        path = data.get("path")
+        is_secret = type(path) is str and is_secret_path(path, self.is_secret)
+        return {
+            key: REDACTED
+            if is_secret and key in ("expected", "got") and item is not None
+            else self._by_path(item)
+            for key, item in data.items()
+        }
 
     def tool(self, tool: ToolDefinition) -> ToolDefinition:
         """A tool's definition without secrets among its defaults: for one definition always the same."""

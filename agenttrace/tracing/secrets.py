@@ -121,6 +121,7 @@ _TEXT_VALUE = re.compile(r"""(\\*)(["'])(?!\[redacted\])""")
 _NUMBER = re.compile(r"-?\d[\w.+-]*")
 _TO_QUOTE = {quote: re.compile(rf"(?:[^{quote}\\]|\\[\s\S])*") for quote in "\"'"}
 _TO_ESCAPED_QUOTE = {quote: re.compile(rf"[^{quote}\\]*") for quote in "\"'"}
+_SHOWN = re.compile(r"""(?<![\w.-])([^\W\d_][\w.\[\]-]{0,127})(?:=|: (?=(?:not )?expected\b))(?!"?\[redac)""")
 _FIELD_SIGNS = (
     *("key", "token", "auth", "secret", "passw", "pwd", "passphrase", "cookie", "credential", "bearer"),
     *("connection", "string"),
@@ -190,3 +191,27 @@ def without_fields(text: str, is_secret: Callable[[str], bool]) -> tuple[str, in
     if not pieces:
         return text, 0
     return "".join((*pieces, text[position:])), len(pieces) // 2
+
+
+def without_shown_arguments(text: str, is_secret: Callable[[str], bool], signs: tuple[str, ...]) -> str:
+    """The text of a score without the arguments of secret names in its calls, ``f(password="…``, and in its
+    differences, ``user.password: expected …``.
+
+    Such a line ends there: values may be cut off, so that nothing says where one does.
+    """
+    lowered = text.lower()
+    if not any(sign in lowered for sign in (*_FIELD_SIGNS, *signs)):
+        return text
+    return "\n".join(_shown_line(line, is_secret) for line in text.split("\n"))
+
+
+def _shown_line(line: str, is_secret: Callable[[str], bool]) -> str:
+    for shown in _SHOWN.finditer(line):
+        if is_secret_path(shown[1], is_secret):
+            return f"{line[: shown.end()]}{REDACTED}"
+    return line
+
+
+def is_secret_path(path: str, is_secret: Callable[[str], bool]) -> bool:
+    """Returns True if a part of a path, ``user.password`` or ``keys[0].token``, is the name of a secret."""
+    return any(is_secret(part) for part in re.split(r"[.\[\]]+", path) if part)

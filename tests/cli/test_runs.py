@@ -7,7 +7,7 @@ import pytest
 from agenttrace import Example, run_evaluation
 from agenttrace.evaluation import run_metadata
 from agenttrace.reports import report_text
-from agenttrace.scorers import ToolOrderScorer
+from agenttrace.scorers import ExactMatchScorer, ToolOrderScorer
 from agenttrace.store import SQLiteStore
 
 
@@ -166,6 +166,57 @@ def test_what_is_no_run_is_not_imported(agenttrace, tmp_path, text, words):
     assert ran.code == 2
     assert words in ran.err
     assert not (tmp_path / "traces.db").exists()
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("run_id",), "E" * 32),
+        (("run_id",), "٣" * 32),
+        (("run_id",), "1_" * 15 + "11"),
+        (("name",), 5),
+        (("started_ns",), "soon"),
+        (("started_ns",), 10**30),
+        (("duration",), "long"),
+        (("duration",), None),
+        (("metadata",), []),
+        (("results", 0, "outcome"), "great"),
+        (("results", 0, "position"), "first"),
+        (("results", 0, "trial"), 10**30),
+        (("results", 0, "example"), "text"),
+        (("results", 0, "scores", 0, "value"), "high"),
+        (("results", 0, "scores", 0, "value"), 10**400),
+        (("results", 0, "scores", 0, "name"), 5),
+        (("results", 0, "scores", 0, "outcome"), "great"),
+        (("results", 0, "scores", 0, "threshold"), "high"),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_a_run_that_nobody_could_have_exported_is_not_imported(agenttrace, store, tmp_path, path, value):
+    run(store, "book")
+    assert agenttrace("runs", "export", "last", "-o", "run.json").code == 0
+    data = json.loads((tmp_path / "run.json").read_text())
+    place = data
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value
+    (tmp_path / "run.json").write_text(json.dumps(data))
+    ran = agenttrace("runs", "import", "run.json")
+    assert (ran.code, "run.json is damaged" in ran.err) == (2, True)
+    assert len(store.runs()) == 1
+
+
+def test_a_name_with_control_characters_is_printed_without_effect(agenttrace, store, tmp_path):
+    run_evaluation(
+        [Example(actual_output="x", expected_output="x")],
+        [ExactMatchScorer()],
+        store=store,
+        eval_run_name="a\x1b[31m\x07b",
+    )
+    assert agenttrace("runs", "export", "last", "-o", "run.json").code == 0
+    for command in (("import", "run.json"), ("delete", "last", "--yes")):
+        out = agenttrace("runs", *command).out
+        assert "a\\x1b[31m\\x07b" in out
 
 
 def test_a_deleted_run_is_gone_and_its_traces_with_it_if_asked(agenttrace, store):

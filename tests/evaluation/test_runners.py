@@ -8,6 +8,7 @@ import pytest
 
 from agenttrace import Client, Example, Score, run_evaluation, run_evaluation_async
 from agenttrace.evaluation import runners
+from agenttrace.scorers import ExactMatchScorer
 from agenttrace.store import MemoryStore
 from tests.evaluation.evaluation_fakes import Answer, Does, scored
 
@@ -188,3 +189,24 @@ def test_the_doors_of_a_client_can_be_awaited():
     client, report = asyncio.run(main())
     assert report.project == "doors"
     assert [run.passed for run in client.store.runs(project="doors")] == [2, 2]
+
+
+def test_an_agent_that_is_late_because_another_blocks_their_loop_says_so():
+    go_on = threading.Event()
+
+    async def agent(text):
+        if text == "blocks":
+            go_on.wait(10)
+        return text
+
+    def tell(done, total, result):
+        if done == 2:
+            go_on.set()
+
+    examples = [Example(input=text, expected_output=text) for text in ("blocks", "waits")]
+    report = run_evaluation(
+        examples, [ExactMatchScorer()], function=agent, concurrency=2, timeout=0.2, progress=tell
+    )
+    blocks, waits = (str(result.error) for result in report)
+    assert "other async code blocked its event loop" in waits
+    assert "other async code" not in blocks

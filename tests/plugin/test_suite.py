@@ -264,3 +264,34 @@ def test_fixture(agenttrace):
     assert {"runs.db", "b.json", "junit.xml", "summary.md"} <= files.keys()
     assert [name for name, data in files.items() if b"abcdefghijklmnop0123" in data] == []
     assert b"[redacted]" in files["junit.xml"]
+
+
+class TestSecrets:
+    @BOTH_WAYS
+    def test_are_in_no_file_and_not_in_what_is_printed(self, project, workers):
+        project.write(
+            "test_shop.py",
+            SHOP
+            + """
+from agenttrace.scorers import ExactMatchScorer
+KEY = "sk-0123456789abcdef" + "ABCDEF"
+
+@pytest.mark.agenttrace([Example(name="said", expected_output="x")], [ExactMatchScorer()])
+def test_says(example):
+    return {"answer": KEY, "password": "hunter" + "2"}
+
+@pytest.mark.agenttrace([Example(name="raised", expected_output="x")], [ExactMatchScorer()], trials=2)
+def test_raises(example):
+    raise ValueError(KEY)
+
+def test_checks(agenttrace):
+    refund({"password": "hunter" + "2"}, KEY)
+    agenttrace.check([{"refund": {"amount": 1}}])
+""",
+        )
+        options = ("--junit-xml=junit.xml", "--agenttrace-save-baseline=main.json", "--agenttrace-store=s.db")
+        project.run(*options, *workers, GITHUB_STEP_SUMMARY="summary.md")
+        files = [(project.path / name).read_text() for name in ("junit.xml", "main.json", "summary.md")]
+        for text in (project.out, *files):
+            assert "sk-0123456789abcdefABC" not in text
+            assert "hunter2" not in text

@@ -12,9 +12,11 @@ from agenttrace.core.example import Example
 from agenttrace.core.report import EvaluationFailed
 from agenttrace.core.score import Score
 from agenttrace.evaluation import assert_test, run_evaluation
-from agenttrace.scorers import ToolOrderScorer
+from agenttrace.scorers import ToolCallArgsScorer, ToolOrderScorer
+from agenttrace.scoring.redacted import redacted_report
 from agenttrace.store import MemoryStore, SQLiteStore
 from agenttrace.tracer import Tracer
+from agenttrace.tracing.redaction import Redaction
 from tests.evaluation.evaluation_fakes import Answer, Does, MemoryResults, scored
 
 PASSWORD = "hunter2"
@@ -267,3 +269,21 @@ def test_long_details_are_stored_as_they_were_when_nothing_was_redacted(path):
     store.close()
     assert kept["rows"][-1] == {"$truncated": 2_000}
     assert kept["by_name"]["$truncated"] == 1_000
+
+
+def test_a_secret_argument_of_a_recorded_run_is_in_no_diff_reason_or_detail():
+    run = [{"name": "login", "arguments": {"user": "ada", "password": PASSWORD, "auth": {"token": PASSWORD}}}]
+    wanted = [{"login": {"user": "bob", "password": "another", "auth": {"token": "another"}}}]
+    example = Example(tools_called=run, expected_tools=wanted)
+    for scorer in (ToolOrderScorer(), ToolOrderScorer(exact_match=True), ToolCallArgsScorer()):
+        report = run_evaluation([example], [scorer], store=MemoryStore())
+        assert PASSWORD in str(report[0].scores[0].diff)
+        stored = redacted_report(report, Redaction())
+        (score,) = stored[0].scores
+        assert PASSWORD not in json.dumps(score.to_dict())
+        assert 'user: expected "bob", got "ada"' in score.diff
+
+
+def test_what_is_redacted_already_keeps_its_line():
+    diff = 'got login(password="[redacted]", user="ada", max_tokens=5)\nuser: expected "bob", got "ada"'
+    assert Redaction().score(Score.of("s", 1.0, 1.0, diff=diff)).diff == diff
