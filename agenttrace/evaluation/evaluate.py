@@ -11,14 +11,20 @@ from agenttrace.core.example import Example
 from agenttrace.core.protocols import ChatModel, Scorer, Store
 from agenttrace.core.report import EvaluationReport
 from agenttrace.evaluation.engine import Progress
-from agenttrace.evaluation.run import TIMEOUT, Evaluation, EvaluationOptions, Recording
+from agenttrace.evaluation.run import (
+    TIMEOUT,
+    Evaluation,
+    EvaluationOptions,
+    Recording,
+    check_option_names,
+)
 from agenttrace.evaluation.schedule import Settled
 from agenttrace.evaluation.trials import MAX_TRIALS, Trials, TrialsBy
 
 
 def run_evaluation(
     examples: Iterable[Example],
-    scorers: Iterable[Scorer],
+    scorers: Iterable[Scorer] = (),
     *,
     model: str | ChatModel | None = None,
     project_name: str | None = None,
@@ -39,6 +45,8 @@ def run_evaluation(
     stop_after: int | None = None,
 ) -> EvaluationReport:
     """Compare examples with runs of the agent, or with the recorded runs that they hold.
+
+    `scorers` compare every example; without any, those that the examples, or their file, name themselves do.
 
     With `function`, each example's input is passed to it (a mapping as keyword arguments, a text as the one
     argument, None as none), everything recorded meanwhile is the example's trace, and its return value the
@@ -98,7 +106,7 @@ def run_evaluation(
 
 
 async def run_evaluation_async(
-    examples: Iterable[Example], scorers: Iterable[Scorer], **options: Unpack[EvaluationOptions]
+    examples: Iterable[Example], scorers: Iterable[Scorer] = (), **options: Unpack[EvaluationOptions]
 ) -> EvaluationReport:
     """Do as `run_evaluation` does, on the caller's event loop: ``await run_evaluation_async(…)``.
 
@@ -111,6 +119,7 @@ async def run_evaluation_async(
         CancelledError: the task was cancelled. Whatever ends a run early, the results so far are stored,
             marked as interrupted.
     """
+    check_option_names("run_evaluation_async", options, "examples", "scorers")
     return await Evaluation.of(examples, scorers, **options).run_async()
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Protocol, TypedDict, Unpack
 
-from agenttrace.core.errors import ConfigError, ExpectationError, ScorerError
+from agenttrace.core.errors import ConfigError, ExpectationError, ScorerError, did_you_mean
 from agenttrace.core.example import Example
 from agenttrace.core.numbers import is_number, is_whole
 from agenttrace.core.protocols import ChatModel, ChecksExamples, Scorer, Store, name_of_model, optional
@@ -88,6 +88,16 @@ class EvaluationOptions(TypedDict, total=False):
     settled: Settled | None
     budget: str | None
     stop_after: int | None
+
+
+def check_option_names(function: str, options: Iterable[str], *more: str) -> None:
+    """Raise TypeError for an option that there is none of, in the name of the function that was called."""
+    known = (*EvaluationOptions.__annotations__, *more)
+    for name in options:
+        if name not in known:
+            choice = "; choose among the examples before" if name in ("only", "tag", "tags", "limit") else ""
+            hint = choice or did_you_mean(name, known)
+            raise TypeError(f"{function}() got an unexpected keyword argument {name!r}{hint}")
 
 
 @dataclass(frozen=True, slots=True)

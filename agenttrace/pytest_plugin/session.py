@@ -20,7 +20,7 @@ from agenttrace.evaluation.baseline import baseline_of
 from agenttrace.evaluation.compare_runs import compare_runs
 from agenttrace.evaluation.fingerprints import dataset_fingerprint
 from agenttrace.evaluation.run import Evaluation
-from agenttrace.evaluation.run_record import record_of_report
+from agenttrace.evaluation.run_record import record_of_report, without_diffs
 from agenttrace.evaluation.saved_baseline import LeftOut, narrowed, save_baseline
 from agenttrace.evaluation.update import ExampleChange, change_of, updated
 from agenttrace.pytest_plugin import RESULTS
@@ -135,7 +135,7 @@ def _comparison(
     is_left_out = _left_out(record, config, extent)
     baseline = _baseline(rows, config)
     if baseline is not None:
-        for line in comparison_lines(compare_runs(narrowed(baseline, is_left_out), record)):
+        for line in comparison_lines(compare_runs(narrowed(baseline, is_left_out), without_diffs(record))):
             yield line.text
     path = config.getoption("agenttrace_save_baseline")
     if path is None:
