@@ -156,7 +156,7 @@ def parse_yaml(text: str, path: Path) -> Document:
 
 
 def _problem_of(error: Any, text: str) -> tuple[str, int | None]:
-    """What is wrong with a text, and in which line; for frequent mistakes in other words than the parser's."""
+    """What is wrong with a text, and in which line; frequent mistakes in other words than the parser's."""
     mark = error.problem_mark or error.context_mark
     line = mark.line + 1 if mark else None
     lines = text.splitlines()[: line or 0]

@@ -77,7 +77,7 @@ def assert_test(
         ConfigError, DatasetError, ExpectationError, ScorerError: wrong use, before any agent is run.
     """
     __tracebackhide__ = True
-    check_option_names("assert_test", options, "examples", "scorers", "test_file", "require", "baseline")
+    check_option_names("assert_test", options, *_OWN_OPTIONS)
     chosen, scorers, gates = _prepared(_examples(examples, test_file), scorers, require, baseline, options)
     report = run_evaluation(chosen, scorers, **options)
     warn_of_vacuous_guards(report)
@@ -98,14 +98,14 @@ async def assert_test_async(
     See `run_evaluation_async` for what that means. Raises as `assert_test`.
     """
     __tracebackhide__ = True
-    check_option_names(
-        "assert_test_async", options, "examples", "scorers", "test_file", "require", "baseline"
-    )
+    check_option_names("assert_test_async", options, *_OWN_OPTIONS)
     chosen, scorers, gates = _prepared(_examples(examples, test_file), scorers, require, baseline, options)
     report = await run_evaluation_async(chosen, scorers, **options)
     warn_of_vacuous_guards(report)
     return require_passed(report, *gates)
 
+
+_OWN_OPTIONS = ("examples", "scorers", "test_file", "require", "baseline")
 
 _Gates = tuple[tuple[Requirement, ...], RunRecord | None]
 """What decides whether a run passes: requirements, a baseline."""
