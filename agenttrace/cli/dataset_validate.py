@@ -55,7 +55,8 @@ def _scorer_errors(examples: list[Example]) -> list[AgentTraceError]:
 
 
 def _check_input(target: Target, example: Example) -> None:
-    misfit = target.misfit(example)
+    """Raise DatasetError for an input that does not fit; without one the example may only hold a run."""
+    misfit = None if example.input is None else target.misfit(example)
     if misfit is not None:
         path, _, line = (example.source or "").rpartition(":")
         raise DatasetError(
