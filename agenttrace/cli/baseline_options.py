@@ -15,7 +15,7 @@ from agenttrace.core.report import EvaluationReport
 from agenttrace.core.run_comparison import RunRecord
 from agenttrace.evaluation.baseline import baseline_of
 from agenttrace.evaluation.compare_runs import compare_runs
-from agenttrace.evaluation.run_record import record_of_report
+from agenttrace.evaluation.run_record import record_of_report, without_diffs
 from agenttrace.evaluation.saved_baseline import LeftOut, narrowed, save_baseline
 from agenttrace.reports.run_comparison import WIDTH, comparison_lines
 from agenttrace.reports.text import Line
@@ -78,8 +78,13 @@ def baseline_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def comparison_with(before: RunRecord | None, report: EvaluationReport) -> list[Line]:
-    """The lines of the comparison; none without a baseline. They go to files: redact the report first."""
+    """The lines of the comparison; none without a baseline. They go to files: redact the report first.
+
+    They stand beside the report, which has the diffs.
+    """
     if before is None:
         return []
     columns = shutil.get_terminal_size((WIDTH, 24)).columns
-    return list(comparison_lines(compare_runs(before, record_of_report(report)), width=columns))
+    return list(
+        comparison_lines(compare_runs(before, without_diffs(record_of_report(report))), width=columns)
+    )

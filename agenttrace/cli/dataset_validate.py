@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import click
 
 from agenttrace.cli.loading import load_function
-from agenttrace.core.errors import AgentTraceError
+from agenttrace.core.errors import AgentTraceError, DatasetError
 from agenttrace.core.example import Example
+from agenttrace.core.quarantine import quarantine_of
 from agenttrace.datasets.validation import errors_in, misspelt_tools
+from agenttrace.evaluation.agent_run import Target
 from agenttrace.evaluation.example_scorers import check_example_scorers
 from agenttrace.reports.text import safe
 from agenttrace.tracing.observed_function import known_tools
@@ -23,18 +27,19 @@ INVALID = 2
     "--function",
     "function_name",
     metavar="PKG.MOD:NAME",
-    help="Import the agent, and look for misspelt names of its tools.",
+    help="Import the agent; look for inputs that it does not take and misspelt names of its tools.",
 )
 def dataset_validate(files: tuple[str, ...], function_name: str | None) -> int:
     """Read files of examples, print all their errors; exit with 2 if there are any."""
-    if function_name is not None:
-        load_function(function_name)
+    target = None if function_name is None else Target.of(load_function(function_name))
     count = 0
     for file in files:
         examples, found_errors = errors_in(Path(file))
         errors: list[AgentTraceError] = [*found_errors, *_scorer_errors(examples)]
-        if function_name is not None:
+        errors += _errors_of(examples, quarantine_of)
+        if target is not None:
             errors += misspelt_tools(examples, known_tools())
+            errors += _errors_of(examples, partial(_check_input, target))
         for error in errors:
             click.echo(safe(str(error)), err=True)
         if not errors:
@@ -46,10 +51,24 @@ def dataset_validate(files: tuple[str, ...], function_name: str | None) -> int:
 
 
 def _scorer_errors(examples: list[Example]) -> list[AgentTraceError]:
+    return _errors_of(examples, lambda example: check_example_scorers([example]))
+
+
+def _check_input(target: Target, example: Example) -> None:
+    """Raise DatasetError for an input that does not fit; without one the example may only hold a run."""
+    misfit = None if example.input is None else target.misfit(example)
+    if misfit is not None:
+        path, _, line = (example.source or "").rpartition(":")
+        raise DatasetError(
+            misfit, path=path or None, line=int(line) if line.isdigit() else None, field="input"
+        )
+
+
+def _errors_of(examples: list[Example], check: Callable[[Example], object]) -> list[AgentTraceError]:
     errors = []
     for example in examples:
         try:
-            check_example_scorers([example])
+            check(example)
         except AgentTraceError as error:
             errors.append(error)
     return errors

@@ -118,6 +118,7 @@ def finish(
     stream = sys.stderr if files.use_stdout else sys.stdout
     show(report_lines(report, terminal_width(stream)), stream)
     show(comparison, stream)
+    show([Line(f"run {report.run_id[:8]}", "dim")], stream)
     lines = [line.text for line in comparison]
     failures = files.write(redacted, lines)
     for failure in failures:

@@ -7,14 +7,26 @@ from datetime import datetime
 
 import click
 
+from agenttrace.cli.fitted_table import show_table
 from agenttrace.cli.store_option import place, store_option, store_to_read
 from agenttrace.core.jsonable import jsonable, to_json
 from agenttrace.core.protocols import RunSummary
 from agenttrace.evaluation.run_reference import branch_of
-from agenttrace.reports.text import show, table_lines
 from agenttrace.reports.tree import duration_text
 
-HEAD = ("RUN", "STARTED", "NAME", "PROJECT", "BRANCH", "PASSED", "FAILED", "ERRORED", "NOT RUN", "DURATION")
+HEAD = (
+    "RUN",
+    "STARTED",
+    "NAME",
+    "PROJECT",
+    "BRANCH",
+    "PASSED",
+    "FAILED",
+    "ERRORED",
+    "NOT RUN",
+    "DURATION",
+    "ENDED",
+)
 
 
 @click.command("list")
@@ -40,7 +52,8 @@ def runs_list(store: str | None, project: str | None, branch: str | None, limit:
     if not runs:
         click.echo(f"no runs found in {place(source)}; evaluate something first", err=True)
         return
-    show(table_lines(HEAD, [_row(run) for run in runs]))
+    columns = [(head, cells) for head, *cells in zip(HEAD, *map(_row, runs), strict=True)]
+    show_table(columns, optional=("BRANCH", "PROJECT", "DURATION", "NAME"))
 
 
 def _row(run: RunSummary) -> tuple[str, ...]:
@@ -56,4 +69,12 @@ def _row(run: RunSummary) -> tuple[str, ...]:
         str(run.errored),
         str(run.not_run),
         duration_text(int(run.duration * 1e9)),
+        _ended(run),
     )
+
+
+def _ended(run: RunSummary) -> str:
+    """Why a run is not whole; empty for one that is."""
+    if run.metadata.get("interrupted"):
+        return "interrupted"
+    return "before all were run" if run.not_run else ""

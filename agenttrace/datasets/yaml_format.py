@@ -112,6 +112,8 @@ _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 _PLAIN_TAGS = frozenset(
     {None, "!", "tag:yaml.org,2002:str", "tag:yaml.org,2002:seq", "tag:yaml.org,2002:map"}
 )
+_TAB = re.compile(r" *\t")
+_BRACKETS = {"while parsing a flow sequence": "[", "while parsing a flow mapping": "{"}
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -146,13 +148,27 @@ def parse_yaml(text: str, path: Path) -> Document:
     try:
         _Builder(yaml.parse(text, Loader=_LOADER), document).read()
     except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        problem = " ".join(part for part in (error.context, error.problem) if part)
-        line = mark.line + 1 if mark else None
+        problem, line = _problem_of(error, text)
         raise DatasetError(f"this is not YAML: {problem}", path=path, line=line) from None
     except yaml.YAMLError as error:
         raise DatasetError(f"this is not YAML: {' '.join(str(error).split())}", path=path) from None
     return document
+
+
+def _problem_of(error: Any, text: str) -> tuple[str, int | None]:
+    """What is wrong with a text, and in which line; frequent mistakes in other words than the parser's."""
+    mark = error.problem_mark or error.context_mark
+    line = mark.line + 1 if mark else None
+    lines = text.splitlines()[: line or 0]
+    tab = next((number for number, one in enumerate(lines, 1) if _TAB.match(one)), None)
+    if tab is not None:
+        return "the line begins with a tab; YAML is indented with spaces", tab
+    opened = error.context_mark
+    bracket = _BRACKETS.get(error.context)
+    if bracket is not None and opened is not None:
+        before = f" before line {line}" if line and line > opened.line + 1 else ""
+        return f"the {bracket} that opens here is not closed{before}, or a comma is missing", opened.line + 1
+    return " ".join(part for part in (error.context, error.problem) if part), line
 
 
 class _Builder:

@@ -30,10 +30,11 @@ from agenttrace.evaluation.requirement import (
 )
 from agenttrace.evaluation.run import (
     EvaluationOptions,
+    check_option_names,
     checked_examples,
     project_of,
 )
-from agenttrace.evaluation.run_record import record_of_report
+from agenttrace.evaluation.run_record import record_of_report, without_diffs
 from agenttrace.evaluation.run_storage import store_of
 from agenttrace.evaluation.trials import MAX_TRIALS, TrialsBy, examples_of_trials, settled_by
 from agenttrace.reports.first_line import failure_line
@@ -82,6 +83,7 @@ def assert_test(
         ConfigError, DatasetError, ExpectationError, ScorerError: wrong use, before any agent is run.
     """
     __tracebackhide__ = True
+    check_option_names("assert_test", options, *_OWN_OPTIONS)
     chosen, scorers, gates = _prepared(_examples(examples, test_file), scorers, require, baseline, options)
     report = run_evaluation(chosen, scorers, **options)
     warn_of_vacuous_guards(report)
@@ -102,11 +104,14 @@ async def assert_test_async(
     See `run_evaluation_async` for what that means. Raises as `assert_test`.
     """
     __tracebackhide__ = True
+    check_option_names("assert_test_async", options, *_OWN_OPTIONS)
     chosen, scorers, gates = _prepared(_examples(examples, test_file), scorers, require, baseline, options)
     report = await run_evaluation_async(chosen, scorers, **options)
     warn_of_vacuous_guards(report)
     return require_passed(report, *gates)
 
+
+_OWN_OPTIONS = ("examples", "scorers", "test_file", "require", "baseline")
 
 _Gates = tuple[tuple[Requirement, ...], RunRecord | None]
 """What decides whether a run passes: requirements, a baseline."""
@@ -255,7 +260,7 @@ def require_passed(
         passes = all(verdict.holds for verdict in verdicts) and not not_run
         report = replace(report, metadata={**report.metadata, **_measured(verdicts)})
     if baseline is not None:
-        comparison = compare_runs(baseline, record_of_report(report))
+        comparison = compare_runs(baseline, without_diffs(record_of_report(report)))
         if comparison.is_worse:
             text = f"{regression_line(comparison)}\n{comparison_text(comparison)}\n{report_text(report)}"
             raise EvaluationFailed(text, report)

@@ -24,7 +24,7 @@ from agenttrace.evaluation.trials import MAX_TRIALS, Trials, TrialsBy
 
 def run_evaluation(
     examples: Iterable[Example],
-    scorers: Iterable[Scorer],
+    scorers: Iterable[Scorer] = (),
     *,
     model: str | ChatModel | None = None,
     project_name: str | None = None,
@@ -47,6 +47,8 @@ def run_evaluation(
     baseline: None = None,
 ) -> EvaluationReport:
     """Compare examples with runs of the agent, or with the recorded runs that they hold.
+
+    `scorers` compare every example; without any, those that the examples, or their file, name themselves do.
 
     With `function`, each example's input is passed to it (a mapping as keyword arguments, a text as the one
     argument, None as none), everything recorded meanwhile is the example's trace, and its return value the
@@ -83,7 +85,8 @@ def run_evaluation(
             stored, marked as interrupted.
     """
     of_assert_test = {"require": require, "baseline": baseline}
-    check_option_names({name: value for name, value in of_assert_test.items() if value is not None})
+    wrong = [name for name, value in of_assert_test.items() if value is not None]
+    check_option_names("run_evaluation", wrong)
     evaluation = Evaluation.of(
         examples,
         scorers,
@@ -110,7 +113,7 @@ def run_evaluation(
 
 
 async def run_evaluation_async(
-    examples: Iterable[Example], scorers: Iterable[Scorer], **options: Unpack[EvaluationOptions]
+    examples: Iterable[Example], scorers: Iterable[Scorer] = (), **options: Unpack[EvaluationOptions]
 ) -> EvaluationReport:
     """Do as `run_evaluation` does, on the caller's event loop: ``await run_evaluation_async(…)``.
 
@@ -123,7 +126,7 @@ async def run_evaluation_async(
         CancelledError: the task was cancelled. Whatever ends a run early, the results so far are stored,
             marked as interrupted.
     """
-    check_option_names(options)
+    check_option_names("run_evaluation_async", options, "examples", "scorers")
     return await Evaluation.of(examples, scorers, **options).run_async()
 
 

@@ -90,6 +90,25 @@ class EvaluationOptions(TypedDict, total=False):
     stop_after: int | None
 
 
+def check_option_names(function: str, options: Iterable[str], *more: str) -> None:
+    """Raise for an option that there is none of, in the name of the function that was called.
+
+    Raises:
+        ConfigError: it is an option of `assert_test`.
+        TypeError: any other.
+    """
+    known = (*EvaluationOptions.__annotations__, *more)
+    for name in options:
+        if name in ("require", "baseline") and name not in known:
+            raise ConfigError(
+                f"{name} is an option of assert_test, which raises unless it holds; {function} reports"
+            )
+        if name not in known:
+            choice = "; choose among the examples before" if name in ("only", "tag", "tags", "limit") else ""
+            hint = choice or did_you_mean(name, known)
+            raise TypeError(f"{function}() got an unexpected keyword argument {name!r}{hint}")
+
+
 @dataclass(frozen=True, slots=True)
 class Evaluation:
     """An evaluation that was checked and may begin: its engine, and where its results go."""
@@ -319,19 +338,6 @@ def label(position: int, example: Example) -> str:
     """Return the text that stands for an example in messages: number from 1, ``file:line``, name."""
     place = f"{example.source}: " if example.source else ""
     return f"{place}example {position}" + (f" ({example.name!r})" if example.name else "")
-
-
-def check_option_names(options: Mapping[str, Any]) -> None:
-    """Raise ConfigError for an option that `run_evaluation` does not have."""
-    for name in options:
-        if name in ("require", "baseline"):
-            raise ConfigError(
-                f"{name} is an option of assert_test, which raises unless it holds; run_evaluation reports"
-            )
-        if name not in EvaluationOptions.__annotations__:
-            raise ConfigError(
-                f"there is no option {name!r}{did_you_mean(name, EvaluationOptions.__annotations__)}"
-            )
 
 
 def trials_of(options: EvaluationOptions) -> tuple[int, Settled | None]:

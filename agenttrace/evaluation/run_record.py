@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from agenttrace.core.aggregates import trials_by_example
@@ -47,6 +48,11 @@ def record_of_report(report: EvaluationReport, *, label: str | None = None) -> R
 def record_of_run(run: Mapping[str, Any], label: str | None = None) -> RunRecord:
     """Return what a comparison needs of a run that `Store.run` returned; `label` is how messages call it."""
     return record_of_report(EvaluationReport.from_dict(run), label=label)
+
+
+def without_diffs(record: RunRecord) -> RunRecord:
+    """The run without aligned diffs, for a comparison beside a report that has them."""
+    return replace(record, examples=tuple(replace(example, diffs={}) for example in record.examples))
 
 
 def prints_of(metadata: Mapping[str, Any]) -> list[Mapping[str, Any]]:

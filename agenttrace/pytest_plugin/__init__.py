@@ -89,6 +89,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         parametrize(metafunc)
 
 
+@pytest.hookimpl(tryfirst=True)  # before -k chooses
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Skip and expect failures as the examples say; read what the command line says of all."""
     marked = [(item, example) for item in items if (example := example_of(item)) is not None]
@@ -104,6 +105,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
         for item, example in marked:
             mark_as_the_example_says(item, example)
+            item.extra_keyword_matches.update(example.tags or ())
         read_suite(config, marked)
 
 

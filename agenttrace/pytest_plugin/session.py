@@ -20,7 +20,7 @@ from agenttrace.evaluation.baseline import baseline_of
 from agenttrace.evaluation.compare_runs import compare_runs
 from agenttrace.evaluation.fingerprints import dataset_fingerprint
 from agenttrace.evaluation.run import Evaluation
-from agenttrace.evaluation.run_record import record_of_report
+from agenttrace.evaluation.run_record import record_of_report, without_diffs
 from agenttrace.evaluation.saved_baseline import LeftOut, narrowed, save_baseline
 from agenttrace.evaluation.update import ExampleChange, change_of, updated
 from agenttrace.pytest_plugin import RESULTS
@@ -109,7 +109,9 @@ def finished(texts: Iterable[str], config: pytest.Config, began: float, extent: 
         lines += [] if shortfall is None else [shortfall]
     record = record_of_report(report)
     baseline, is_left_out = _baseline(rows, config), _left_out(record, config, extent)
-    comparison = None if baseline is None else compare_runs(narrowed(baseline, is_left_out), record)
+    comparison = (
+        None if baseline is None else compare_runs(narrowed(baseline, is_left_out), without_diffs(record))
+    )
     is_saved, saved_lines = _save_baseline(record, config, is_left_out)
     lines += saved_lines
     # What is worse in single examples has failed their tests, or is in quarantine.

@@ -77,7 +77,7 @@ def requirement_lines(report: EvaluationReport) -> Iterator[Line]:
 def requirement_text(row: Mapping[str, Any]) -> str:
     """A requirement with what was measured, from its data."""
     value, interval = row.get("value"), row.get("interval")
-    if not isinstance(value, int | float) or interval is None or not _is_interval(interval):
+    if not isinstance(value, int | float) or not isinstance(interval, Sequence) or not _is_pair(interval):
         return str(row.get("require"))
     doubt = ": too few trials to tell" if row.get("unsure") else ""
     low, high = interval
@@ -87,6 +87,5 @@ def requirement_text(row: Mapping[str, Any]) -> str:
     )
 
 
-def _is_interval(interval: Any) -> bool:
-    is_pair = isinstance(interval, Sequence) and not isinstance(interval, str) and len(interval) == 2
-    return is_pair and all(isinstance(end, int | float) for end in interval)
+def _is_pair(interval: Sequence[Any]) -> bool:
+    return len(interval) == 2 and all(isinstance(end, int | float) for end in interval)

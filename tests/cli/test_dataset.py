@@ -201,3 +201,16 @@ def test_schemas_are_printed_for_editors(agenttrace, kind):
     printed = json.loads(agenttrace("schema", kind).out)
     assert printed["$schema"] == "https://json-schema.org/draft/2020-12/schema"
     assert kind != "examples" or printed == json.loads(agenttrace("schema").out)
+
+
+def test_validate_finds_quarantines_and_inputs_that_cannot_be_used(agenttrace, tmp_path):
+    (tmp_path / "shop_of_inputs.py").write_text("def agent(order):\n    return order\n")
+    (tmp_path / "a.yaml").write_text(
+        "examples:\n- {name: a, input: {order: 7}, quarantine: flaky}\n- {name: b, input: {ordr: 7}}\n"
+    )
+    ran = agenttrace("dataset", "validate", "a.yaml", "--function", "shop_of_inputs:agent")
+    assert ran.code == 2
+    assert "a.yaml:2: quarantine is written 'OWNER until YYYY-MM-DD: WHY', got 'flaky'" in ran.err
+    assert "a.yaml:3: input: the input does not fit agent(order)" in ran.err
+    assert "2 errors" in ran.err
+    sys.modules.pop("shop_of_inputs")

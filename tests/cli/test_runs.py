@@ -34,7 +34,6 @@ def test_runs_are_listed_the_newest_first(agenttrace, store):
         "STARTED",
         "NAME",
         "PROJECT",
-        "BRANCH",
         "PASSED",
         "FAILED",
         "ERRORED",
@@ -260,6 +259,8 @@ def test_an_evaluation_fails_against_its_baseline_only_where_it_got_worse(agentt
     worse = agenttrace(*command, "--baseline", "b.json")
     assert worse.code == 1
     assert "1 of 2 examples got worse, 1 the same" in worse.out
+    assert "missing" not in worse.out.partition("got worse")[2]  # the report has the diff
+    assert f"\nrun {SQLiteStore(tmp_path / 'traces.db').runs()[0].run_id[:8]}\n" in worse.out
     assert agenttrace("runs", "compare", "b.json", "last").code == 1
     assert agenttrace("runs", "export", "last", "--baseline", "-o", "new.json").code == 0
     assert agenttrace(*command, "--baseline", "new.json").code == 0
@@ -431,6 +432,18 @@ def test_eval_run_does_what_examples_say_of_their_failures(agenttrace, tmp_path,
     assert words in ran.out
     assert ("✓ TEST RESULTS" in ran.out) == (code == 0)
     assert ran.err == ("skipped: known: too slow\n" if "skip" in field else "")
+
+
+def test_the_list_says_which_runs_are_not_whole(agenttrace, tmp_path):
+    (tmp_path / "t.yaml").write_text(MANY.format(a="other", b="refund"))
+    agenttrace("eval", "run", "t.yaml", "--scorer", "ToolOrder")
+    assert "ENDED" not in agenttrace("runs", "list").out
+    agenttrace("eval", "run", "t.yaml", "--scorer", "ToolOrder", "--fail-fast")
+    head, newest, oldest = agenttrace("runs", "list").out.splitlines()
+    assert head.endswith("ENDED")
+    assert newest.endswith("before all were run")
+    assert "before" not in oldest
+    assert "⚠️  TEST RESULTS" in agenttrace("runs", "show").out
 
 
 def test_a_quarantine_that_cannot_be_read_is_an_error_before_any_agent_runs(agenttrace, tmp_path):

@@ -207,3 +207,11 @@ def test_recorded_runs_can_be_required_to_pass_as_trials(tracer):
     assert_test(runs, [Answer()], trials_by="name", require="pass^2 >= 0.5")
     with pytest.raises(ConfigError, match="needs 5 trials"):
         assert_test(runs, [Answer()], trials_by="name", require="pass^5 >= 0.5")
+
+
+@pytest.mark.parametrize(("name", "hint"), [("only", "; choose among the examples"), ("trails", "'trials'")])
+def test_an_unknown_option_is_an_error_in_the_name_of_the_function_that_was_called(name, hint):
+    with pytest.raises(TypeError) as error:
+        assert_test([good()], [Answer()], **{name: ["good"]})
+    assert str(error.value).startswith(f"assert_test() got an unexpected keyword argument {name!r}")
+    assert hint in str(error.value)

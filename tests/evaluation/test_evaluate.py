@@ -677,5 +677,5 @@ def test_an_option_of_assert_test_is_an_error_that_says_so():
             run_evaluation([example], [Answer()], **option)
         with pytest.raises(ConfigError, match="is an option of assert_test"):
             asyncio.run(run_evaluation_async([example], [Answer()], **option))
-    with pytest.raises(ConfigError, match="no option 'trails'; did you mean 'trials'"):
+    with pytest.raises(TypeError, match="unexpected keyword argument 'trails'; did you mean 'trials'"):
         asyncio.run(run_evaluation_async([example], [Answer()], trails=3))

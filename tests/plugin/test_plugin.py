@@ -7,7 +7,7 @@ import pytest
 
 from agenttrace.core.report import EvaluationReport
 from agenttrace.store import open_store
-from tests.plugin.project import MARKED, RAISES, SHOP
+from tests.plugin.project import EXAMPLES, MARKED, RAISES, SHOP
 
 
 def properties(case):
@@ -55,6 +55,8 @@ def test_inside(agenttrace):
     def test_is_chosen_by_its_name(self, project):
         project.write("test_shop.py", SHOP + MARKED)
         assert "1 passed, 1 deselected" in project.run("-k", "right")[-1]
+        project.write("refunds.yaml", EXAMPLES.replace("- name: right", "- name: right\n  tags: [money]"))
+        assert "1 passed, 1 deselected" in project.run("-k", "money")[-1]
         assert project.code == 0
 
     def test_takes_the_example_itself_a_text_or_examples_in_python(self, project):
