@@ -45,8 +45,6 @@ _WORDS: dict[ChangeKind, str] = {
     "better": "got better",
     "higher_rate": "with a higher rate",
     "same": "the same",
-    "not_run": "not_run",
-    "less_stable": "less_stable",
 }
 
 

@@ -210,6 +210,8 @@ def test_control_c_prints_writes_and_stores_what_finished(examples, tmp_path):
         ],
         cwd=tmp_path,
         env={**os.environ, "AGENTTRACE_STORE": str(tmp_path / "traces.db")},
+        # A shell lets what it runs in the background ignore Control-C, and children inherit that.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         capture_output=True,
         text=True,
         timeout=300,

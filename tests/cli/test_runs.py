@@ -367,8 +367,8 @@ def test_a_baseline_that_gets_worse_is_a_warning(agenttrace, tmp_path):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--name", "no such"), "none has the name 'no such'"),
-        (("--project", "x", "--name", "y"), "the name 'y' and the project 'x'"),
+        (("--name", "no such"), 'none matches name:"no such"'),
+        (("--project", "x", "--name", "y"), "none matches project:x"),
     ],
 )
 def test_a_store_without_traces_of_a_name_is_not_called_empty(agenttrace, store, options, words):
