@@ -36,7 +36,7 @@ class Suite:
         """A path or a run's id, by which another process finds the same baseline, and what it is called."""
         if self.baseline is None:
             return None, None
-        reference: str = config.getoption("agenttrace_baseline")
+        reference = str(config.getoption("agenttrace_baseline"))
         return reference if is_baseline_path(reference) else self.baseline.run_id, self.baseline.label
 
 
