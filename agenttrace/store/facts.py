@@ -98,22 +98,28 @@ def _signed(key: int) -> int:
 
 
 def may_be_one_call(tools: Sequence[SpanOutline], parents: Mapping[int, int | None]) -> bool:
-    """Whether two tool spans may be one call: one stands in another of its name, and not by `observe` alone.
+    """Whether two tool spans may be one call: one stands in another of its name, not both by `observe` alone.
 
     Only `executions_of` tells, which needs the spans themselves.
     """
+    marked = {tool[2] for tool in tools if _is_marked(tool[8])}
+    if not marked:
+        return False
     names = {key: kind[0] for _, _, key, _, _, kind, _, _, _ in tools}
-    for _, _, key, parent, _, kind, _, _, rest in tools:
-        attributes = rest.get("attributes") if rest else None
-        if not attributes or not (semconv.SCOPE_NAME in attributes or semconv.TOOL_CALL_ID in attributes):
-            continue
+    for _, _, key, parent, _, kind, _, _, _ in tools:
         visited = {key}
         while parent is not None and parent not in visited:
             visited.add(parent)
-            if names.get(parent) == kind[0]:
+            if names.get(parent) == kind[0] and (key in marked or parent in marked):
                 return True
             parent = parents.get(parent)
     return False
+
+
+def _is_marked(rest: Mapping[str, Any] | None) -> bool:
+    """Whether something else than `observe` alone recorded a span, or it knows the id of its call."""
+    attributes = rest.get("attributes") if rest else None
+    return bool(attributes) and not {semconv.SCOPE_NAME, semconv.TOOL_CALL_ID}.isdisjoint(attributes)
 
 
 def _plain_call(tool: SpanOutline) -> _Call:

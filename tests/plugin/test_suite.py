@@ -259,7 +259,9 @@ def test_fixture(agenttrace):
     )
     assert project.code == 1, project.out
     files = {
-        path.name: path.read_bytes() for path in project.path.iterdir() if path.suffix not in (".py", ".yaml")
+        path.name: path.read_bytes()
+        for path in project.path.iterdir()
+        if path.is_file() and path.suffix not in (".py", ".yaml")
     }
     assert {"runs.db", "b.json", "junit.xml", "summary.md"} <= files.keys()
     assert [name for name, data in files.items() if b"abcdefghijklmnop0123" in data] == []

@@ -183,3 +183,30 @@ def test_the_index_agrees_with_looking_at_every_trace(several, last):
         assert_same_answers(store, last)
         assert_same_answers(store, Query())
         store.close()
+
+
+def nested(**of_outer):
+    """Two tool spans of one name, one in the other; only the outer one was recorded by another library."""
+    common = {"trace_key": 1, "name": "refund", "span_type": "tool", "status": "ok", "project": "p"}
+    outer = Span(**common, span_key=1, parent_key=None, index=0, start_ns=T0, end_ns=T0 + 9, **of_outer)
+    inner = Span(**common, span_key=2, parent_key=1, index=1, start_ns=T0 + 1, end_ns=T0 + 2, input={"a": 1})
+    return [outer, inner]
+
+
+def test_a_decorated_tool_within_the_same_call_of_another_library_is_one_call_to_the_index(tmp_path):
+    store = SQLiteStore(tmp_path / "traces.db")
+    take(store, "spans", nested(input={"a": 1}, attributes={semconv.SCOPE_NAME: "langgraph"}))
+    take(store, "score", (1, Score.errored("Judge", 0.5, "broken")))
+    assert_same_answers(store, Query())
+    (read,) = store.trace_reads().search(Query(), limit=2).traces
+    store.close()
+    assert len(read.calls) == 1
+
+
+@given(st.lists(spans(1), min_size=3, max_size=6))
+def test_the_index_agrees_on_tools_that_stand_in_one_another(several):
+    with tempfile.TemporaryDirectory() as directory:
+        store = SQLiteStore(Path(directory) / "traces.db")
+        take(store, "spans", several)
+        assert_same_answers(store, Query())
+        store.close()
