@@ -119,7 +119,7 @@ def may_be_one_call(tools: Sequence[SpanOutline], parents: Mapping[int, int | No
 def _is_marked(rest: Mapping[str, Any] | None) -> bool:
     """Whether something else than `observe` alone recorded a span, or it knows the id of its call."""
     attributes = rest.get("attributes") if rest else None
-    return bool(attributes) and (semconv.SCOPE_NAME in attributes or semconv.TOOL_CALL_ID in attributes)
+    return bool(attributes and (semconv.SCOPE_NAME in attributes or semconv.TOOL_CALL_ID in attributes))
 
 
 def _plain_call(tool: SpanOutline) -> _Call:
