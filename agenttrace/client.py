@@ -12,9 +12,9 @@ from agenttrace.core.protocols import Scorer, Store
 from agenttrace.core.report import EvaluationReport
 from agenttrace.datasets.dataset import EvalDataset, row_of
 from agenttrace.evaluation import assert_test, assert_test_async, run_evaluation, run_evaluation_async
-from agenttrace.evaluation.baseline import Baseline
 from agenttrace.evaluation.requirement import Require
 from agenttrace.evaluation.run import EvaluationOptions
+from agenttrace.runs.baseline import Baseline
 from agenttrace.store import open_store
 
 PROJECT = "default"

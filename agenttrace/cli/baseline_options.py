@@ -13,12 +13,12 @@ import click
 from agenttrace.core.example import Example
 from agenttrace.core.report import EvaluationReport
 from agenttrace.core.run_comparison import RunRecord
-from agenttrace.evaluation.baseline import baseline_of
-from agenttrace.evaluation.compare_runs import compare_runs
-from agenttrace.evaluation.run_record import record_of_report, without_diffs
-from agenttrace.evaluation.saved_baseline import LeftOut, narrowed, save_baseline
 from agenttrace.reports.run_comparison import WIDTH, comparison_lines
 from agenttrace.reports.text import Line
+from agenttrace.runs.baseline import baseline_of
+from agenttrace.runs.compare import compare_runs
+from agenttrace.runs.record import record_of_report, without_diffs
+from agenttrace.runs.saved_baseline import LeftOut, narrowed, save_baseline
 from agenttrace.tracer import Tracer
 
 

@@ -14,8 +14,8 @@ from agenttrace.core.example import Example
 from agenttrace.core.quarantine import quarantine_of
 from agenttrace.datasets.validation import errors_in, misspelt_tools
 from agenttrace.evaluation.agent_run import Target
-from agenttrace.evaluation.example_scorers import check_example_scorers
 from agenttrace.reports.text import safe
+from agenttrace.scoring.example_scorers import check_example_scorers
 from agenttrace.tracing.observed_function import known_tools
 
 INVALID = 2

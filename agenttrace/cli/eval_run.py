@@ -28,7 +28,7 @@ from agenttrace.evaluation.assertion import checked_requirements, examples_in, r
 from agenttrace.evaluation.evaluate import run_evaluation
 from agenttrace.evaluation.requirement import Requirement
 from agenttrace.evaluation.run import TIMEOUT, EvaluationOptions
-from agenttrace.evaluation.saved_baseline import left_out
+from agenttrace.runs.saved_baseline import left_out
 from agenttrace.scoring.redacted import redacted_report
 from agenttrace.tracer import Tracer
 

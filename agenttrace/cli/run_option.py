@@ -9,9 +9,9 @@ from agenttrace.cli.store_option import place
 from agenttrace.core.errors import StoreError
 from agenttrace.core.protocols import Store
 from agenttrace.core.run_comparison import RunRecord
-from agenttrace.evaluation.baseline import is_baseline_path, read_baseline
-from agenttrace.evaluation.run_record import record_of_run
-from agenttrace.evaluation.run_reference import find_run, newest_run_on
+from agenttrace.runs.baseline import is_baseline_path, read_baseline
+from agenttrace.runs.record import record_of_run
+from agenttrace.runs.reference import find_run, newest_run_on
 
 HELP = "RUN is an id or its first digits (four or more), last, last~1, a run's name, or a git branch."
 

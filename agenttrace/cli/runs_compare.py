@@ -9,9 +9,9 @@ import click
 from agenttrace.cli.run_option import HELP, run_record
 from agenttrace.cli.store_option import store_option, store_to_read
 from agenttrace.core.jsonable import jsonable, to_json
-from agenttrace.evaluation.compare_runs import compare_runs
 from agenttrace.reports.run_comparison import WIDTH, comparison_lines
 from agenttrace.reports.text import show
+from agenttrace.runs.compare import compare_runs
 
 WORSE = 1
 

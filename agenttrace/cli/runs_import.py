@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from agenttrace.cli.store_option import store_option
-from agenttrace.evaluation.run_file import read_run
 from agenttrace.reports.text import safe_line
+from agenttrace.runs.file import read_run
 from agenttrace.store import open_store
 
 

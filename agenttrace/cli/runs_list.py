@@ -11,8 +11,8 @@ from agenttrace.cli.fitted_table import show_table
 from agenttrace.cli.store_option import place, store_option, store_to_read
 from agenttrace.core.jsonable import jsonable, to_json
 from agenttrace.core.protocols import RunSummary
-from agenttrace.evaluation.run_reference import branch_of
 from agenttrace.reports.tree import duration_text
+from agenttrace.runs.reference import branch_of
 
 HEAD = (
     "RUN",

@@ -12,8 +12,8 @@ import click
 
 from agenttrace.core.protocols import Scorer
 from agenttrace.core.report import EvaluationReport
-from agenttrace.evaluation.update import Update, updated
 from agenttrace.reports.text import safe
+from agenttrace.updates.update import Update, updated
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,7 +55,7 @@ class Example(BaseModel):
     `skip` and `xfail` (a reason, or true) and `quarantine` (``"OWNER until 2027-01-15: WHY"``) say what
     pytest makes of the example's test.
     `tags` select examples. `scorers` are asked for this example beside those of the suite, or in their place:
-    names with options, or ``{"ToolOrder": {"threshold": 0.5}}`` (see `evaluation.example_scorers`).
+    names with options, or ``{"ToolOrder": {"threshold": 0.5}}`` (see `scoring.example_scorers`).
     `created_at` is ISO text, now (UTC) by default; None for it or for `example_id` means the default.
 
     Fields are checked when they are given and when they are assigned; values are never converted

@@ -284,7 +284,7 @@ class EvaluationReport(Sequence[ScoringResult]):
         `tools` are the names of those that were offered, in place of those on record.
 
         Raises:
-            ConfigError: the report was not made in this process: `agenttrace.evaluation.coverage` takes it.
+            ConfigError: the report was not made in this process: `agenttrace.suite.coverage` takes it.
         """
         return self._analyses("coverage(report)").coverage(self, tools=tools)
 
@@ -293,7 +293,7 @@ class EvaluationReport(Sequence[ScoringResult]):
 
         Raises:
             ConfigError: an option that cannot be used (see `MutationOptions`), or the report was not made in
-                this process: `agenttrace.evaluation.mutation_score` takes it, with scorers.
+                this process: `agenttrace.suite.mutation_score` takes it, with scorers.
         """
         return self._analyses("mutation_score(report, scorers)").mutation_score(self, **options)
 
@@ -301,7 +301,7 @@ class EvaluationReport(Sequence[ScoringResult]):
         if self.analyses is None:
             raise ConfigError(
                 "this report does not have the scorers that it was scored with: no evaluation in this "
-                f"process made it; use agenttrace.evaluation.{function}"
+                f"process made it; use agenttrace.suite.{function}"
             )
         return self.analyses
 

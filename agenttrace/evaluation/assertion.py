@@ -17,10 +17,7 @@ from agenttrace.core.report import EvaluationFailed, EvaluationReport
 from agenttrace.core.run_comparison import RunRecord
 from agenttrace.datasets.dataset import EvalDataset
 from agenttrace.datasets.selection import check_names
-from agenttrace.evaluation.baseline import Baseline, baseline_of
-from agenttrace.evaluation.compare_runs import compare_runs
 from agenttrace.evaluation.evaluate import run_evaluation, run_evaluation_async
-from agenttrace.evaluation.example_scorers import check_example_scorers, suite_scorers
 from agenttrace.evaluation.requirement import (
     Require,
     Requirement,
@@ -34,12 +31,15 @@ from agenttrace.evaluation.run import (
     checked_examples,
     project_of,
 )
-from agenttrace.evaluation.run_record import record_of_report, without_diffs
-from agenttrace.evaluation.run_storage import store_of
 from agenttrace.evaluation.trials import MAX_TRIALS, TrialsBy, examples_of_trials, settled_by
 from agenttrace.reports.first_line import failure_line
 from agenttrace.reports.run_comparison import comparison_text, regression_line
 from agenttrace.reports.terminal import report_text
+from agenttrace.runs.baseline import Baseline, baseline_of
+from agenttrace.runs.compare import compare_runs
+from agenttrace.runs.record import record_of_report, without_diffs
+from agenttrace.runs.storage import store_of
+from agenttrace.scoring.example_scorers import check_example_scorers, suite_scorers
 
 
 def assert_test(
@@ -76,7 +76,7 @@ def assert_test(
     examples that are gone, nor single ones that are less stable, of a lower rate or of lower values.
     With `require`, that must hold too. `baseline` is the path of a file, a git branch (the newest stored run
     of the same project, with an example in common, made on that branch; with `eval_run_name`, one of that
-    name), a stored run (id, ``last``, name) or a report; see `agenttrace.evaluation.baseline`.
+    name), a stored run (id, ``last``, name) or a report; see `agenttrace.runs.baseline`.
 
     Raises:
         EvaluationFailed: an AssertionError whose text is the printed report, with the aligned diffs.

@@ -23,12 +23,12 @@ from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
 from agenttrace.evaluation.agent_run import CaptureScope, Run, Target, run_example
 from agenttrace.evaluation.budget import Budget, Spending
-from agenttrace.evaluation.example_scorers import ScorersOf
 from agenttrace.evaluation.runners import NOTICE, SCORING_OVERLAP, Runners
 from agenttrace.evaluation.schedule import Place, Schedule, Settled
 from agenttrace.process.loop_thread import EventLoop, loop_keeper
 from agenttrace.process.threads import DaemonExecutor
 from agenttrace.scoring.apply import apply_scorer, users_traceback
+from agenttrace.scoring.example_scorers import ScorersOf
 from agenttrace.scoring.isolation import AGENT_IS_BACK, Interrupted, Isolation, Steps, carried
 
 logger = logging.getLogger("agenttrace")

@@ -18,14 +18,9 @@ from agenttrace.core.numbers import is_number, is_whole
 from agenttrace.core.protocols import ChatModel, ChecksExamples, Scorer, Store, name_of_model, optional
 from agenttrace.core.report import EvaluationInterrupted, EvaluationReport
 from agenttrace.evaluation.agent_run import Captured, CaptureScope, Target
-from agenttrace.evaluation.analyses import SuiteAnalyses
 from agenttrace.evaluation.budget import Budget
-from agenttrace.evaluation.coverage import constant
 from agenttrace.evaluation.engine import Engine, Progress
 from agenttrace.evaluation.estimate import estimate_of
-from agenttrace.evaluation.example_scorers import ScorersOf, suite_scorers
-from agenttrace.evaluation.run_metadata import run_metadata
-from agenttrace.evaluation.run_storage import keep_run, keep_traces, store_of
 from agenttrace.evaluation.schedule import Settled
 from agenttrace.evaluation.trials import (
     MAX_TRIALS,
@@ -35,7 +30,12 @@ from agenttrace.evaluation.trials import (
     examples_of_trials,
     settled_by,
 )
+from agenttrace.runs.metadata import run_metadata
+from agenttrace.runs.storage import keep_run, keep_traces, store_of
+from agenttrace.scoring.example_scorers import ScorersOf, suite_scorers
 from agenttrace.scoring.isolation import Interrupted
+from agenttrace.suite.analyses import SuiteAnalyses
+from agenttrace.suite.coverage import constant
 from agenttrace.tracing.capture import capture
 from agenttrace.tracing.decorator import enabled_by_environment
 from agenttrace.tracing.default_recorder import default_recorder

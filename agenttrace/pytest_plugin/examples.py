@@ -13,10 +13,10 @@ from agenttrace.core.example import Example
 from agenttrace.core.numbers import is_whole
 from agenttrace.core.quarantine import Quarantine
 from agenttrace.evaluation.assertion import checked_requirements, examples_in
-from agenttrace.evaluation.example_scorers import suite_scorers
 from agenttrace.evaluation.run import checked_examples
 from agenttrace.evaluation.trials import MAX_TRIALS
 from agenttrace.pytest_plugin import EXAMPLE, MARKER
+from agenttrace.scoring.example_scorers import suite_scorers
 
 OPTIONS = ("examples", "scorers", "tracer", "model", "trials", "max_trials", "require")
 

@@ -16,14 +16,14 @@ from agenttrace.core.quarantine import Quarantine
 from agenttrace.core.report import EvaluationFailed, EvaluationReport, ScoringResult
 from agenttrace.evaluation.agent_run import Run, described_failure
 from agenttrace.evaluation.assertion import require_passed, warn_of_vacuous_guards
-from agenttrace.evaluation.compare_runs import compare_runs
 from agenttrace.evaluation.requirement import Requirement, parsed_requirements
 from agenttrace.evaluation.run import Evaluation
-from agenttrace.evaluation.run_record import record_of_report
 from agenttrace.evaluation.trials import MAX_TRIALS, settled_by
 from agenttrace.pytest_plugin.checks import note
 from agenttrace.pytest_plugin.examples import options_of
 from agenttrace.pytest_plugin.suite import named_as, store_named, suite_of
+from agenttrace.runs.compare import compare_runs
+from agenttrace.runs.record import record_of_report
 from agenttrace.scoring.closed_loop import advice_for
 from agenttrace.scoring.redacted import redacted_report
 from agenttrace.tracing.capture import Capture, capture

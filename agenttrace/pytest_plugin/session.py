@@ -16,22 +16,22 @@ from agenttrace.core.protocols import HasPath, Store, optional
 from agenttrace.core.report import EvaluationReport, ScoringResult
 from agenttrace.core.run_comparison import ExampleRecord, RunRecord
 from agenttrace.core.suite_coverage import merged_coverage
-from agenttrace.evaluation.baseline import baseline_of
-from agenttrace.evaluation.compare_runs import compare_runs
-from agenttrace.evaluation.fingerprints import dataset_fingerprint
 from agenttrace.evaluation.run import Evaluation
-from agenttrace.evaluation.run_record import record_of_report, without_diffs
-from agenttrace.evaluation.saved_baseline import LeftOut, narrowed, save_baseline
-from agenttrace.evaluation.update import ExampleChange, change_of, updated
 from agenttrace.pytest_plugin import RESULTS
 from agenttrace.pytest_plugin.suite import named_as, project_name, run_name, store_named, suite_of
 from agenttrace.reports.markdown import scorer_rows
 from agenttrace.reports.run_comparison import comparison_lines
 from agenttrace.reports.terminal import relative_source
 from agenttrace.reports.text import safe_line
+from agenttrace.runs.baseline import baseline_of
+from agenttrace.runs.compare import compare_runs
+from agenttrace.runs.fingerprints import dataset_fingerprint
+from agenttrace.runs.record import record_of_report, without_diffs
+from agenttrace.runs.saved_baseline import LeftOut, narrowed, save_baseline
 from agenttrace.scoring.redacted import redacted_report
 from agenttrace.store import open_store
 from agenttrace.tracing.redaction import Redaction
+from agenttrace.updates.update import ExampleChange, change_of, updated
 
 _MEMORY_STORES: dict[int, Store] = {}
 """The stores of this process that have no path, by their `id`: only this process can write to them."""

@@ -14,12 +14,12 @@ from agenttrace.core.example import Example
 from agenttrace.core.protocols import Store
 from agenttrace.core.report import EvaluationReport
 from agenttrace.core.run_comparison import RunRecord
-from agenttrace.evaluation.baseline import baseline_of, is_baseline_path
 from agenttrace.evaluation.budget import Budget, Spending
 from agenttrace.evaluation.run import project_of
-from agenttrace.evaluation.run_storage import store_of
 from agenttrace.pytest_plugin import SPENT
 from agenttrace.pytest_plugin.examples import options_of
+from agenttrace.runs.baseline import baseline_of, is_baseline_path
+from agenttrace.runs.storage import store_of
 from agenttrace.store import open_store
 
 _SUITE = pytest.StashKey["Suite"]()

@@ -13,9 +13,9 @@ from agenttrace.core.query import Identified, Query
 from agenttrace.core.span import Span
 from agenttrace.core.trace_reads import Cursor
 from agenttrace.core.trace_search import cursor_of
-from agenttrace.evaluation.compare_runs import compare_runs
-from agenttrace.evaluation.run_record import record_of_run
-from agenttrace.evaluation.run_reference import find_run
+from agenttrace.runs.compare import compare_runs
+from agenttrace.runs.record import record_of_run
+from agenttrace.runs.reference import find_run
 from agenttrace.viewer.figures import Matches, by_day, by_scorer, by_tool, days_data
 from agenttrace.viewer.health_page import problems, state_of
 from agenttrace.viewer.query_line import QueryLine

@@ -15,10 +15,10 @@ from agenttrace.core.run_comparison import (
     ValueChange,
 )
 from agenttrace.core.trace_facts import TraceFacts
-from agenttrace.evaluation.compare_runs import compare_runs
-from agenttrace.evaluation.run_record import record_of_run
-from agenttrace.evaluation.run_reference import find_run
 from agenttrace.reports.run_comparison import chance_text, headline_text, verdicts_text
+from agenttrace.runs.compare import compare_runs
+from agenttrace.runs.record import record_of_run
+from agenttrace.runs.reference import find_run
 from agenttrace.viewer.missing_page import no_run
 from agenttrace.viewer.reads import Asked, Reads
 from agenttrace.viewer.render import render

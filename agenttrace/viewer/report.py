@@ -15,8 +15,8 @@ from agenttrace.core.report import EvaluationReport, ScoringResult
 from agenttrace.core.score import Score
 from agenttrace.core.span import EMPTY, Span, SpanError
 from agenttrace.core.trace import Trace
-from agenttrace.evaluation.compare_runs import compare_runs
-from agenttrace.evaluation.run_record import record_of_run
+from agenttrace.runs.compare import compare_runs
+from agenttrace.runs.record import record_of_run
 from agenttrace.store.facts import facts_of
 from agenttrace.store.memory import MemoryStore
 from agenttrace.viewer.compare_page import compare_context

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from agenttrace.core.report import EvaluationReport, ScoringResult
-from agenttrace.evaluation.run_reference import find_run
+from agenttrace.runs.reference import find_run
 from agenttrace.viewer.missing_page import no_run
 from agenttrace.viewer.reads import Asked, Reads
 from agenttrace.viewer.render import render

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from agenttrace import Example, run_evaluation
-from agenttrace.evaluation import run_metadata
 from agenttrace.reports import report_text
+from agenttrace.runs import metadata as run_metadata
 from agenttrace.scorers import ExactMatchScorer, ToolOrderScorer
 from agenttrace.store import SQLiteStore
 
@@ -355,13 +355,13 @@ def test_a_baseline_that_gets_worse_is_a_warning(agenttrace, tmp_path):
     tests = tmp_path / "tests.yaml"
     command = ("eval", "run", tests, "--scorer", "ToolOrder", "--save-baseline", "b.json")
     tests.write_text(YAML.format(called="refund"))
-    assert "warning" not in agenttrace(*command).err
+    assert "gets worse" not in agenttrace(*command).err
     tests.write_text(YAML.format(called="other"))
     assert (
         "warning: the baseline gets worse: 1 of 2 examples got worse than b.json: refund"
         in agenttrace(*command).err
     )
-    assert "warning" not in agenttrace(*command).err
+    assert "gets worse" not in agenttrace(*command).err
 
 
 @pytest.mark.parametrize(

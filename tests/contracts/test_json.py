@@ -15,7 +15,7 @@ ELSEWHERE = {
     "store/rows.py": "every span passes here: pydantic's reader and writer are the fastest that we have",
     "store/index_fill.py": "and so does every span that is indexed, as the bytes that the file has",
     "exporters/otlp_encoding.py": "OTLP's own JSON, as bytes of a bounded size",
-    "evaluation/fingerprints.py": "hashed for every example, read by nobody",
+    "runs/fingerprints.py": "hashed for every example, read by nobody",
     "matching/explain.py": "values in a diff are shown as they are, NaN too",
     "scorers/json_correctness.py": "what is JSON is the very question here, and pydantic's models read it",
 }

@@ -3,7 +3,7 @@
 import pytest
 
 from agenttrace import Example, run_evaluation
-from agenttrace.evaluation.baseline import compare_runs, record_of_report
+from agenttrace.runs.baseline import compare_runs, record_of_report
 from agenttrace.scorers import ToolOrderScorer
 from agenttrace.store import MemoryStore
 

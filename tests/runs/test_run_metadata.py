@@ -6,10 +6,10 @@ import pytest
 
 from agenttrace import Example, run_evaluation
 from agenttrace.datasets.dataset import EvalDataset
-from agenttrace.evaluation.fingerprints import dataset_fingerprint, fingerprint_of
-from agenttrace.evaluation.git_revision import git_revision
-from agenttrace.evaluation.run_metadata import run_metadata
 from agenttrace.expectations import approx
+from agenttrace.runs.fingerprints import dataset_fingerprint, fingerprint_of
+from agenttrace.runs.git_revision import git_revision
+from agenttrace.runs.metadata import run_metadata
 from agenttrace.scorers import ContainsScorer, ToolOrderScorer, TrajectoryScorer, scorer
 from agenttrace.store import MemoryStore
 from agenttrace.version import __version__

@@ -10,11 +10,11 @@ from typing import Any
 
 from agenttrace.core.errors import AgentTraceError
 from agenttrace.core.trace import Trace
-from agenttrace.evaluation.rewritten_call import GROUPS, CannotRewrite, RewrittenCall, is_call, written_call
 from agenttrace.expectations.pattern import Call
 from agenttrace.expectations.reading import in_favour
 from agenttrace.matching.compare import compare
 from agenttrace.matching.comparison import Comparison
+from agenttrace.updates.rewritten_call import GROUPS, CannotRewrite, RewrittenCall, is_call, written_call
 
 Place = tuple[str | int, ...]
 

@@ -24,7 +24,7 @@ from agenttrace import (
 )
 from agenttrace.core.errors import ConfigError
 from agenttrace.core.suite_coverage import Coverage
-from agenttrace.evaluation import coverage, merged_coverage
+from agenttrace.suite import coverage, merged_coverage
 
 PAY = {"name": "pay", "arguments": {"order": "o-1", "amount": 5}, "output": "ok"}
 FIND = {"name": "find", "arguments": {"who": "ann"}, "output": {"id": "o-1"}}
@@ -172,7 +172,7 @@ def test_what_stands_for_arguments_that_were_not_recorded_is_no_argument():
 
 def test_a_report_that_was_not_made_here_says_what_to_use():
     bare = EvaluationReport(results=())
-    with pytest.raises(ConfigError, match=r"use agenttrace\.evaluation\.coverage\(report\)"):
+    with pytest.raises(ConfigError, match=r"use agenttrace\.suite\.coverage\(report\)"):
         bare.coverage()
     with pytest.raises(ConfigError, match=r"mutation_score\(report, scorers\)"):
         bare.mutation_score()

@@ -13,12 +13,12 @@ from agenttrace.core.numbers import is_whole
 from agenttrace.core.protocols import Scorer
 from agenttrace.core.report import ScoringResult
 from agenttrace.core.tool_call import ToolCall
-from agenttrace.evaluation.coverage import ScorersOf, constant, run_of
-from agenttrace.evaluation.damage import Damage, Effects, Run, guests_among
-from agenttrace.evaluation.damaged_run import ScoredRun, why_left_out
-from agenttrace.evaluation.suggestions import Suggestions, Trial
 from agenttrace.matching.selection import Selection
 from agenttrace.scoring.checks import gates
+from agenttrace.suite.coverage import ScorersOf, constant, run_of
+from agenttrace.suite.damage import Damage, Effects, Run, guests_among
+from agenttrace.suite.damaged_run import ScoredRun, why_left_out
+from agenttrace.suite.suggestions import Suggestions, Trial
 
 KINDS: tuple[DamageKind, ...] = get_args(DamageKind)
 PER_RUN = 60
@@ -35,7 +35,7 @@ def mutation_score(
     A damaged run was noticed where it no longer passes. Scorers that inform (`gate=False`) decide nothing
     here either, and are not asked. Scorers that ask a model are left out, and named in the notes; so are runs
     that do not pass without them. The same report, options and seed give the same
-    score. See `MutationOptions` for the options, `agenttrace.evaluation.damage` for what is no damage.
+    score. See `MutationOptions` for the options, `agenttrace.suite.damage` for what is no damage.
 
     Raises:
         ConfigError: an unknown kind of damage, a limit that is no whole number from 1.

@@ -15,11 +15,11 @@ from agenttrace.core.report import ScoringResult
 from agenttrace.core.trace import Trace
 from agenttrace.datasets.examples_text import ExamplesText
 from agenttrace.datasets.text_edits import same
-from agenttrace.evaluation.example_scorers import scorers_of_example
-from agenttrace.evaluation.rewritten_call import CannotRewrite
-from agenttrace.evaluation.rewritten_path import rewritten
 from agenttrace.scorers.comparing_scorer import ComparingScorer
 from agenttrace.scorers.tool_call_args import ToolCallArgsScorer
+from agenttrace.scoring.example_scorers import scorers_of_example
+from agenttrace.updates.rewritten_call import CannotRewrite
+from agenttrace.updates.rewritten_path import rewritten
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,11 @@ from pathlib import Path
 from agenttrace.core.errors import ConfigError
 from agenttrace.core.example import Example
 from agenttrace.core.run_comparison import ExampleRecord, RunRecord
-from agenttrace.evaluation.baseline import read_baseline, write_baseline
-from agenttrace.evaluation.compare_runs import compare_runs
-from agenttrace.evaluation.fingerprints import dataset_fingerprint, fingerprint_of
-from agenttrace.evaluation.run_record import shown_name
 from agenttrace.reports.run_comparison import regression_line
+from agenttrace.runs.baseline import read_baseline, write_baseline
+from agenttrace.runs.compare import compare_runs
+from agenttrace.runs.fingerprints import dataset_fingerprint, fingerprint_of
+from agenttrace.runs.record import shown_name
 
 LeftOut = Callable[[ExampleRecord], bool]
 """Whether an example of an earlier run was not to be run this time, so that it is not gone."""

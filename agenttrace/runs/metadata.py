@@ -9,8 +9,8 @@ from typing import Any
 
 from agenttrace.core.example import Example
 from agenttrace.core.protocols import Scorer
-from agenttrace.evaluation.fingerprints import dataset_fingerprint, fingerprint_of
-from agenttrace.evaluation.git_revision import git_revision
+from agenttrace.runs.fingerprints import dataset_fingerprint, fingerprint_of
+from agenttrace.runs.git_revision import git_revision
 from agenttrace.scoring.score_options import options_of, qualified_name
 from agenttrace.version import __version__
 

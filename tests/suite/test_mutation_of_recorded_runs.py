@@ -9,8 +9,8 @@ import pytest
 
 from agenttrace import Example, ToolOrderScorer, Trace, expect, run_evaluation
 from agenttrace.core.mutation_score import Tally
-from agenttrace.evaluation import mutation_score
 from agenttrace.expectations import expectation_of
+from agenttrace.suite import mutation_score
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT.parent / "shared" / "data"

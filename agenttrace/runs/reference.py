@@ -9,7 +9,7 @@ from typing import Any
 from agenttrace.core.errors import StoreError
 from agenttrace.core.protocols import Store
 from agenttrace.core.summary import RunSummary
-from agenttrace.evaluation.run_record import prints_of
+from agenttrace.runs.record import prints_of
 
 _LAST = re.compile(r"last(?:~(\d{1,6}))?")
 _MOST_RUNS = 1_000

@@ -26,14 +26,14 @@ from agenttrace import (
 from agenttrace.core.errors import ConfigError, ExpectationError
 from agenttrace.core.marks import cause_within
 from agenttrace.core.tool_call import ToolCall, Window
-from agenttrace.evaluation import mutation_score
-from agenttrace.evaluation.addition import Addition
-from agenttrace.evaluation.damage import Effects, Run, changed, guests_among
-from agenttrace.evaluation.damaged_run import ScoredRun, trace_with
-from agenttrace.evaluation.mutation import KINDS
 from agenttrace.expectations import expectation_of
 from agenttrace.expectations.parse import parse_expectation
 from agenttrace.expectations.values import agreement
+from agenttrace.suite import mutation_score
+from agenttrace.suite.addition import Addition
+from agenttrace.suite.damage import Effects, Run, changed, guests_among
+from agenttrace.suite.damaged_run import ScoredRun, trace_with
+from agenttrace.suite.mutation import KINDS
 
 FIND = {"name": "find", "arguments": {"who": "ann"}, "output": {"orders": [{"id": "o-17"}]}, "kind": "read"}
 REFUND = {

@@ -14,7 +14,7 @@ from agenttrace.core.report import ScoringResult
 from agenttrace.core.suite_coverage import Coverage, ToolCoverage
 from agenttrace.core.tool_call import ToolCall
 from agenttrace.core.trace import Trace
-from agenttrace.evaluation.stated import Stated, stated_by
+from agenttrace.suite.stated import Stated, stated_by
 
 ScorersOf = Callable[[Example], Iterable[Scorer]]
 

@@ -10,11 +10,11 @@ from typing import Any
 from agenttrace.core.errors import ExpectationError
 from agenttrace.core.mutation_score import DamageKind, Suggestion, Tally
 from agenttrace.core.tool_call import ToolCall
-from agenttrace.evaluation.addition import Addition
-from agenttrace.evaluation.damage import Damage, Effects
-from agenttrace.evaluation.damaged_run import ScoredRun
-from agenttrace.evaluation.value_flow import Sources
 from agenttrace.expectations.expectation import expectation_of
+from agenttrace.suite.addition import Addition
+from agenttrace.suite.damage import Damage, Effects
+from agenttrace.suite.damaged_run import ScoredRun
+from agenttrace.suite.value_flow import Sources
 
 MOST_SUGGESTIONS = 8
 MOST_VALUES = 5

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agenttrace import Trace
-from agenttrace.evaluation.rewritten_call import CannotRewrite
-from agenttrace.evaluation.rewritten_path import rewritten
 from agenttrace.expectations.expectation import MODES
 from agenttrace.matching.compare import compare
+from agenttrace.updates.rewritten_call import CannotRewrite
+from agenttrace.updates.rewritten_path import rewritten
 
 
 def call(name, **arguments):

@@ -18,9 +18,9 @@ from agenttrace.core.mutation_score import DamageKind
 from agenttrace.core.span import SpanError
 from agenttrace.core.tool_call import UNRECORDED_STATUSES, ToolCall
 from agenttrace.core.value_key import value_key
-from agenttrace.evaluation.value_flow import Sources, is_id, leaves, with_leaf
 from agenttrace.matching.parallel import groups_of
 from agenttrace.matching.selection import Selection
+from agenttrace.suite.value_flow import Sources, is_id, leaves, with_leaf
 
 MAX_GUESTS = 3
 """Calls of other runs that are tried as unasked ones, for each run."""

@@ -17,10 +17,10 @@ from agenttrace.core.protocols import Store
 from agenttrace.core.report import EvaluationReport, ResultOutcome
 from agenttrace.core.run_comparison import ExampleRecord, RunRecord
 from agenttrace.datasets.files import read_text, write_text
-from agenttrace.evaluation.compare_runs import compare_runs
-from agenttrace.evaluation.fingerprints import fingerprint_of
-from agenttrace.evaluation.run_record import record_of_report, record_of_run
-from agenttrace.evaluation.run_reference import find_run, newest_run_on
+from agenttrace.runs.compare import compare_runs
+from agenttrace.runs.fingerprints import fingerprint_of
+from agenttrace.runs.record import record_of_report, record_of_run
+from agenttrace.runs.reference import find_run, newest_run_on
 
 __all__ = [
     "Baseline",

@@ -9,8 +9,8 @@ from typing import Unpack
 from agenttrace.core.mutation_score import MutationOptions, MutationScore
 from agenttrace.core.report import EvaluationReport
 from agenttrace.core.suite_coverage import Coverage
-from agenttrace.evaluation.coverage import ScorersOf, coverage
-from agenttrace.evaluation.mutation import mutation_score
+from agenttrace.suite.coverage import ScorersOf, coverage
+from agenttrace.suite.mutation import mutation_score
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class SuiteAnalyses:
     scorers_of: ScorersOf
 
     def coverage(self, report: EvaluationReport, *, tools: Iterable[str] | None = None) -> Coverage:
-        """See `agenttrace.evaluation.coverage`."""
+        """See `agenttrace.suite.coverage`."""
         return coverage(report, self.scorers_of, tools=tools)
 
     def mutation_score(self, report: EvaluationReport, **options: Unpack[MutationOptions]) -> MutationScore:

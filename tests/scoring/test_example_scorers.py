@@ -3,9 +3,9 @@
 import pytest
 
 from agenttrace import Example, ScorerError
-from agenttrace.evaluation.example_scorers import check_example_scorers, scorers_of_example
 from agenttrace.judges import FaithfulnessScorer, FakeChatModel
 from agenttrace.scorers import ExactMatchScorer, ToolCallOrderScorer, ToolOrderScorer
+from agenttrace.scoring.example_scorers import check_example_scorers, scorers_of_example
 
 SUITE = (ToolOrderScorer(exact_match=True), ExactMatchScorer())
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agenttrace.core.run_comparison import CHANGE_KINDS, ExampleRecord, RunRecord
-from agenttrace.evaluation.compare_runs import compare_runs
+from agenttrace.runs.compare import compare_runs
 from agenttrace.statistics.rates import fisher_exact
 
 LETTERS = {"p": "passed", "f": "failed", "e": "errored", "n": "not_run"}

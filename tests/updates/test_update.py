@@ -7,8 +7,8 @@ import pytest
 
 from agenttrace import DatasetError, Tracer, run_evaluation
 from agenttrace.datasets import EvalDataset
-from agenttrace.evaluation.update import ExampleChange, change_of, updated
 from agenttrace.scorers import ExactMatchScorer, ToolOrderScorer
+from agenttrace.updates.update import ExampleChange, change_of, updated
 
 FILE = """\
 # refunds, kept by the desk team
