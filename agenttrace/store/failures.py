@@ -174,7 +174,7 @@ def find_failure(db: sqlite3.Connection, prefix: str, project: str | None) -> in
     rows = db.execute(
         "SELECT id, fingerprint, project FROM failures WHERE substr(fingerprint, 1, ?) = ?"
         " AND count > 0 AND project = coalesce(?, project) LIMIT 3",
-        (len(prefix), prefix, project),
+        (len(prefix), clean_text(prefix), project and clean_text(project)),
     ).fetchall()
     if not rows:
         raise StoreError(f"no failure begins with {prefix!r}; `agenttrace failures` lists them")
@@ -228,7 +228,7 @@ def failures(
         f" AND f.state = coalesce(?, f.state) AND {where}"
         " ORDER BY CASE f.state WHEN 'back' THEN 0 WHEN 'open' THEN 1 ELSE 2 END, f.last_ns DESC, f.id"
         " LIMIT ?",
-        (project, state, *values, limit),
+        (project and clean_text(project), state, *values, limit),
     ).fetchall()
     return [_failure(db, *row) for row in rows]
 

@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import shop
 
 from agenttrace.store import SQLiteStore
-from agenttrace.viewer.reads import Reads
+from agenttrace.viewer.reads import Forms, Reads
 
 TOKEN = "a-token-for-tests-only"
 
@@ -41,7 +41,7 @@ def own_shop(shop_path: Path, tmp_path: Path) -> Path:
 @pytest.fixture
 def reads(shop_path: Path) -> Iterator[Reads]:
     store = SQLiteStore(shop_path)
-    yield Reads.of(store)
+    yield Reads.of(store, forms=Forms("a-form-token", "ann"))
     store.close()
 
 

@@ -17,7 +17,7 @@ from agenttrace.core.score import Score
 from agenttrace.core.span import Span, SpanError
 from agenttrace.store import SQLiteStore
 from agenttrace.viewer.app import PAGES
-from agenttrace.viewer.reads import Forms, Reads
+from agenttrace.viewer.reads import Reads
 from agenttrace.viewer.score_page import score_page
 from agenttrace.viewer.span_page import span_page, value_text
 from agenttrace.viewer.trace_list import trace_list
