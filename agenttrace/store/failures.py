@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache, partial
 from typing import NamedTuple
 
 from agenttrace.core import semconv
@@ -230,16 +231,19 @@ def failures(
         " LIMIT ?",
         (project and clean_text(project), state, *values, limit),
     ).fetchall()
-    return [_failure(db, *row) for row in rows]
+    cost_of = cache(partial(trace_cost, db))  # a trace may have several failures
+    return [_failure(db, cost_of, *row) for row in rows]
 
 
-def _failure(db: sqlite3.Connection, number: int, *fields: object) -> Failure:
+def _failure(
+    db: sqlite3.Connection, cost_of: Callable[[int], float | None], number: int, *fields: object
+) -> Failure:
     traces = db.execute(
         "SELECT t.id, t.trace_id, t.customer FROM failure_cases c JOIN traces t ON t.trace_id = c.trace_id"
         " WHERE c.failure = ? GROUP BY t.id ORDER BY max(c.seen_ns) DESC, t.id DESC LIMIT ?",
         (number, MOST_TRACES),
     ).fetchall()
-    costs = [cost for trace, _, _ in traces if (cost := trace_cost(db, trace)) is not None]
+    costs = [cost for trace, _, _ in traces if (cost := cost_of(trace)) is not None]
     names = _COLUMNS.replace("f.", "").split(", ")[1:]
     entry = dict(zip(names, fields, strict=True))
     entry["revisions"] = tuple(loaded(str(entry["revisions"])))
