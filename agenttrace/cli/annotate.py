@@ -8,10 +8,8 @@ from typing import Any
 import click
 
 from agenttrace.cli.store_option import store_option, store_to_read
-from agenttrace.core.errors import ConfigError, StoreError
-from agenttrace.core.json_reader import InvalidJSON, strict_json
-from agenttrace.core.protocols import Store
 from agenttrace.scoring.annotating import annotate as keep
+from agenttrace.scoring.annotating import expectation_in, stored_trace
 from agenttrace.tracing.redaction import Redaction
 
 
@@ -32,34 +30,18 @@ def annotate(
     """Keep what you say of TRACE, its id or the first digits of it."""
     source = store_to_read(store)
     try:
-        trace_id, project = (None, "default") if trace is None else _trace(source, trace)
-        word["by"] = word["by"] or _user()
-        word["expected"] = None if word["expected"] is None else _expected(word["expected"])
+        trace_id, project = (None, None) if trace is None else stored_trace(source, trace)
+        word["by"] = word["by"] or user_name()
+        word["expected"] = None if word["expected"] is None else expectation_in(word["expected"])
         number = keep(source, project, Redaction(), trace_id, span_id, result, word)
     finally:
         source.close()
     click.echo(f"kept as {number[:12]}")
 
 
-def _trace(store: Store, prefix: str) -> tuple[str, str]:
-    """The whole id of a stored trace, and its project."""
-    trace = store.trace(prefix)
-    if trace is None:
-        raise StoreError(f"no trace begins with {prefix!r}; `agenttrace traces list` lists them")
-    return trace.trace_id, next((span.project for span in trace.spans), "default")
-
-
-def _user() -> str | None:
+def user_name() -> str | None:
+    """The user who is logged in, or None for one without a name."""
     try:
         return getpass.getuser()
     except (KeyError, OSError, ImportError):  # a container's user without a name
         return None
-
-
-def _expected(text: str) -> Any:
-    if not text.lstrip().startswith(("[", "{")):
-        return text
-    try:
-        return strict_json(text)
-    except InvalidJSON as error:
-        raise ConfigError(f"--expected is no JSON: {error.problem}") from None

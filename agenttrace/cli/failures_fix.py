@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from agenttrace.cli.failures_list import state_text
 from agenttrace.cli.store_option import store_option
 from agenttrace.cli.watch_option import watched_store
+from agenttrace.core.failure import state_text
 from agenttrace.reports.text import safe_line
 
 

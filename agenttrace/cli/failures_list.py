@@ -6,7 +6,7 @@ import click
 
 from agenttrace.cli.store_option import place, store_option
 from agenttrace.cli.watch_option import moment, watched_store
-from agenttrace.core.failure import STATES, Failure, State
+from agenttrace.core.failure import STATES, Failure, State, state_text
 from agenttrace.core.jsonable import to_json
 from agenttrace.reports.text import show, table_lines, terminal_width
 
@@ -38,14 +38,6 @@ def failures_list(
         click.echo(f"no failures found in {place(source)}", err=True)
         return
     show(table_lines(HEAD, [_row(failure) for failure in failures], width=terminal_width()))
-
-
-def state_text(failure: Failure) -> str:
-    """A state in words."""
-    if failure.state == "open":
-        return "open"
-    revision = f" in {failure.fixed_in}" if failure.fixed_in else ""
-    return f"fixed{revision}" if failure.state == "fixed" else f"back again, was fixed{revision}"
 
 
 def _row(failure: Failure) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ import click
 from agenttrace.cli.store_option import store_option
 from agenttrace.cli.watch_option import watched_store
 from agenttrace.core.jsonable import to_json
-from agenttrace.reports.agreement import agreement_data, agreement_lines
+from agenttrace.reports.agreement import agreement_lines, agreement_of
 from agenttrace.reports.text import show
 
 
@@ -20,11 +20,9 @@ def scores_agreement(name: str, store: str | None, project: str | None, as_json:
     """Say how far the scorer NAME agrees with people, on what both have judged."""
     source, watch = watched_store(store)
     try:
-        scores = watch.stored_scores(name=name, project=project, annotated=True, limit=100_000)
-        annotations = watch.annotations(project=project, limit=100_000)
+        data = agreement_of(watch, name, project)
     finally:
         source.close()
-    data = agreement_data(name, scores, annotations)
     if as_json:
         click.echo(to_json(data))
     else:

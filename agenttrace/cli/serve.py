@@ -24,6 +24,7 @@ from agenttrace.viewer.token_file import own_token, read_token
     help="Who knows the token in it may look. [default on loopback: your own token, as with view]",
 )
 @click.option("--no-token", is_flag=True, help="On loopback: let every user of this machine look.")
+@click.option("--read-only", is_flag=True, help="Take nothing that is said of what is shown.")
 @click.option("--root-path", default="", metavar="/PATH", help="What addresses begin with, behind a proxy.")
 @click.option(
     "--trusted-host", multiple=True, metavar="NAME", help="A name by which browsers reach it; repeat it."
@@ -34,6 +35,7 @@ def serve(
     port: int,
     token_file: str | None,
     no_token: bool,
+    read_only: bool,
     root_path: str,
     trusted_host: tuple[str, ...],
 ) -> None:
@@ -59,7 +61,8 @@ def serve(
     if token is None:
         click.echo("without a token: every user of this machine can read what is recorded", err=True)
     try:
-        serve_pages(source, listener, guard_of(host, number, token, trusted_host), root=root_path)
+        guard = guard_of(host, number, token, trusted_host, read_only=read_only)
+        serve_pages(source, listener, guard, root=root_path)
     finally:
         listener.close()
         source.close()

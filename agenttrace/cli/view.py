@@ -7,6 +7,7 @@ import webbrowser
 
 import click
 
+from agenttrace.cli.annotate import user_name
 from agenttrace.cli.main import own_command
 from agenttrace.cli.store_option import store_option
 from agenttrace.core.errors import ConfigError, StoreError
@@ -34,7 +35,10 @@ _HOST = "127.0.0.1"
 @click.option("--port", type=click.IntRange(1, 65_535), help="Listen here. [default: 7717, or the next free]")
 @click.option("--no-open", is_flag=True, help="Print the address, open no browser.")
 @click.option("--no-token", is_flag=True, help="Let every user of this machine look.")
-def view(what: str | None, store: str | None, port: int | None, no_open: bool, no_token: bool) -> None:
+@click.option("--read-only", is_flag=True, help="Take nothing that is said of what is shown.")
+def view(
+    what: str | None, store: str | None, port: int | None, no_open: bool, no_token: bool, read_only: bool
+) -> None:
     """Look at the store in the browser: traces, runs, comparisons, scores.
 
     ID is the beginning of a trace's or a run's id (four digits or more); last is the newest trace, failed
@@ -58,7 +62,8 @@ def view(what: str | None, store: str | None, port: int | None, no_open: bool, n
         write_note(source.path, Running(url, os.getpid()))
     try:
         _open(url.rstrip("/") + path, token, no_open=no_open)
-        serve(source, listener, guard_of(_HOST, number, token))
+        guard = guard_of(_HOST, number, token, read_only=read_only)
+        serve(source, listener, guard, reader=user_name() or "")
     finally:
         remove_note(source.path, os.getpid())
         listener.close()

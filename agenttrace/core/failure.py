@@ -69,6 +69,14 @@ class Failure:
         return asdict(self)
 
 
+def state_text(failure: Failure) -> str:
+    """A state in words."""
+    if failure.state == "open":
+        return "open"
+    revision = f" in {failure.fixed_in}" if failure.fixed_in else ""
+    return f"fixed{revision}" if failure.state == "fixed" else f"back again, was fixed{revision}"
+
+
 def fingerprints_of(score: Score) -> tuple[Fingerprint, ...]:
     """The failures of a score: none unless it failed or is errored, and decides (`gate`).
 

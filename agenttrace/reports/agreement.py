@@ -7,11 +7,26 @@ from typing import Any
 
 from agenttrace.core.annotation import Annotation
 from agenttrace.core.people import StoredScore, pairs_of
+from agenttrace.core.protocols import KeepsWatch
 from agenttrace.reports.text import Line, safe_line
 from agenttrace.statistics.agreement import cohens_kappa, kappa_interval, observed_agreement
 
 FEW = 20
 """Cases below which the text says that they are few."""
+
+
+MOST = 100_000
+"""Scores, and words, that are read: the newest."""
+
+
+def agreement_of(watch: KeepsWatch, name: str, project: str | None = None) -> dict[str, Any]:
+    """How far a scorer agrees with people, as `agreement_data` has it, from what a store holds.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    scores = watch.stored_scores(name=name, project=project, annotated=True, limit=MOST)
+    return agreement_data(name, scores, watch.annotations(project=project, limit=MOST))
 
 
 def agreement_data(

@@ -10,6 +10,7 @@ from typing import Any
 from agenttrace.core.annotation import Annotation, Thumbs
 from agenttrace.core.batch import Batch, ScoreRow
 from agenttrace.core.errors import ConfigError, StoreError
+from agenttrace.core.json_reader import InvalidJSON, strict_json
 from agenttrace.core.jsonable import clean_text, jsonable
 from agenttrace.core.numbers import is_number, is_whole
 from agenttrace.core.protocols import Store
@@ -23,7 +24,7 @@ _THUMBS: Mapping[Any, Thumbs] = {"up": "up", "down": "down", True: "up", False: 
 
 def annotate(
     store: Store,
-    project: str,
+    project: str | None,
     redaction: Redaction,
     trace_id: str | None,
     span_id: str | None,
@@ -32,7 +33,8 @@ def annotate(
 ) -> str:
     """Keep what a person says in a store, as an annotation and as a score; see `Tracer.annotate`.
 
-    `word` has the ``label``, ``note``, ``thumbs``, ``score``, ``expected`` and who says it (``by``), or None.
+    `project` None is that of the result's run. `word` has the ``label``, ``note``, ``thumbs``, ``score``,
+    ``expected`` and who says it (``by``), or None.
 
     Raises:
         ConfigError: it says nothing, of nothing, or something that cannot be read.
@@ -48,9 +50,35 @@ def annotate(
     return annotation.annotation_id
 
 
+def stored_trace(store: Store, prefix: str) -> tuple[str, str]:
+    """Return the whole id of the stored trace whose id begins so, and its project.
+
+    Raises:
+        StoreError: there is none, several begin so, or the store cannot be read.
+    """
+    trace = store.trace(prefix)
+    if trace is None:
+        raise StoreError(f"no trace begins with {prefix!r}; `agenttrace traces list` lists them")
+    return trace.trace_id, next((span.project for span in trace.spans), "default")
+
+
+def expectation_in(text: str) -> Any:
+    """Return what a person wrote of what should have happened: calls if it is JSON, else the right answer.
+
+    Raises:
+        ConfigError: it begins as JSON does, and is none.
+    """
+    if not text.lstrip().startswith(("[", "{")):
+        return text
+    try:
+        return strict_json(text)
+    except InvalidJSON as error:
+        raise ConfigError(f"what is expected is no JSON: {error.problem}") from None
+
+
 def _annotation(
     store: Store,
-    project: str,
+    project: str | None,
     redaction: Redaction,
     trace_id: str | None,
     span_id: str | None,
@@ -68,11 +96,11 @@ def _annotation(
         raise ConfigError(f"score is a number from 0 to 1, got {score!r}")
     run_id, place = (None, None) if result is None else _result(result)
     if run_id is not None:
-        run_id, of_result = _stored_result(store, run_id, place)
-        trace_id = trace_id or of_result
+        run_id, of_result, of_run = _stored_result(store, run_id, place)
+        trace_id, project = trace_id or of_result, project or of_run
     return Annotation(
         annotation_id=os.urandom(16).hex(),
-        project=project,
+        project=project or "default",
         trace_id=None if trace_id is None else _hex("trace_id", trace_id, 32),
         span_id=None if span_id is None else _hex("span_id", span_id, 16),
         run_id=run_id,
@@ -115,15 +143,15 @@ def _result(result: Any) -> tuple[str, int]:
     return run, place
 
 
-def _stored_result(store: Store, run: str, place: int | None) -> tuple[str, str | None]:
-    """The whole id of a run, and the trace of one of its results."""
+def _stored_result(store: Store, run: str, place: int | None) -> tuple[str, str | None, str]:
+    """The whole id of a run, the trace of one of its results, the run's project."""
     stored = store.run(run)
     if stored is None:
         raise StoreError(f"there is no run {run!r} in the store")
     results = stored["results"]
     if place is None or place >= len(results):
         raise StoreError(f"the run {run} has results 0 to {len(results) - 1}, got {place}")
-    return stored["run_id"], results[place]["trace_id"]
+    return stored["run_id"], results[place]["trace_id"], stored["project"]
 
 
 def _expected(expected: Any) -> dict[str, Any]:

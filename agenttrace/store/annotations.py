@@ -49,7 +49,7 @@ def read_annotations(
     rows = db.execute(
         f"SELECT {_COLUMNS} FROM annotations WHERE trace_id IS coalesce(?, trace_id)"  # noqa: S608
         " AND project = coalesce(?, project) ORDER BY created_ns DESC, id LIMIT ?",
-        (trace_id, project, limit),
+        (trace_id and clean_text(trace_id), project and clean_text(project), limit),
     )
     return [_annotation(row) for row in rows]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
+from agenttrace.core.jsonable import clean_text
 from agenttrace.core.numbers import is_number
 from agenttrace.core.people import StoredScore
 from agenttrace.core.span import Span
@@ -54,7 +55,7 @@ def stored_scores(
         " LEFT JOIN traces t ON t.trace_id = c.trace_id LEFT JOIN runs u ON u.run_id = c.run_id"
         " WHERE c.name = coalesce(?1, c.name) AND (?2 IS NULL OR coalesce(u.project, t.project) = ?2)"
         f"{people if annotated else ''} ORDER BY c.id DESC LIMIT ?3",
-        (name, project, limit),
+        (name and clean_text(name), project and clean_text(project), limit),
     )
     return [StoredScore._make([*row, _numbers(votes)]) for *row, votes in rows]
 

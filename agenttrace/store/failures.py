@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache, partial
 from typing import NamedTuple
 
 from agenttrace.core import semconv
@@ -174,7 +175,7 @@ def find_failure(db: sqlite3.Connection, prefix: str, project: str | None) -> in
     rows = db.execute(
         "SELECT id, fingerprint, project FROM failures WHERE substr(fingerprint, 1, ?) = ?"
         " AND count > 0 AND project = coalesce(?, project) LIMIT 3",
-        (len(prefix), prefix, project),
+        (len(prefix), clean_text(prefix), project and clean_text(project)),
     ).fetchall()
     if not rows:
         raise StoreError(f"no failure begins with {prefix!r}; `agenttrace failures` lists them")
@@ -228,18 +229,21 @@ def failures(
         f" AND f.state = coalesce(?, f.state) AND {where}"
         " ORDER BY CASE f.state WHEN 'back' THEN 0 WHEN 'open' THEN 1 ELSE 2 END, f.last_ns DESC, f.id"
         " LIMIT ?",
-        (project, state, *values, limit),
+        (project and clean_text(project), state, *values, limit),
     ).fetchall()
-    return [_failure(db, *row) for row in rows]
+    cost_of = cache(partial(trace_cost, db))  # a trace may have several failures
+    return [_failure(db, cost_of, *row) for row in rows]
 
 
-def _failure(db: sqlite3.Connection, number: int, *fields: object) -> Failure:
+def _failure(
+    db: sqlite3.Connection, cost_of: Callable[[int], float | None], number: int, *fields: object
+) -> Failure:
     traces = db.execute(
         "SELECT t.id, t.trace_id, t.customer FROM failure_cases c JOIN traces t ON t.trace_id = c.trace_id"
         " WHERE c.failure = ? GROUP BY t.id ORDER BY max(c.seen_ns) DESC, t.id DESC LIMIT ?",
         (number, MOST_TRACES),
     ).fetchall()
-    costs = [cost for trace, _, _ in traces if (cost := trace_cost(db, trace)) is not None]
+    costs = [cost for trace, _, _ in traces if (cost := cost_of(trace)) is not None]
     names = _COLUMNS.replace("f.", "").split(", ")[1:]
     entry = dict(zip(names, fields, strict=True))
     entry["revisions"] = tuple(loaded(str(entry["revisions"])))

@@ -13,13 +13,17 @@ from agenttrace.core.query import Identified, Query
 from agenttrace.core.span import Span
 from agenttrace.core.trace_reads import Cursor
 from agenttrace.core.trace_search import cursor_of
+from agenttrace.reports.agreement import agreement_of
 from agenttrace.runs.compare import compare_runs
 from agenttrace.runs.record import record_of_run
 from agenttrace.runs.reference import find_run
+from agenttrace.viewer.failure_page import named_state
 from agenttrace.viewer.figures import Matches, by_day, by_scorer, by_tool, days_data
 from agenttrace.viewer.health_page import problems, state_of
+from agenttrace.viewer.people import MOST_WORDS
 from agenttrace.viewer.query_line import QueryLine
 from agenttrace.viewer.reads import Asked, Reads
+from agenttrace.viewer.review_page import queue_of
 from agenttrace.viewer.trace_list import FACETS, newer_matches
 
 Data: TypeAlias = Callable[[Reads, Asked], tuple[int, Any]]
@@ -49,6 +53,13 @@ def _limit(asked: Asked) -> int:
     return int(text)
 
 
+def _start(asked: Asked) -> int:
+    text = asked.get("from", "0")
+    if not text.isdecimal() or len(text) > 8:
+        raise ConfigError(f"got from {text[:40]!r}, wanted a number from 0")
+    return int(text)
+
+
 def _only(entry: Mapping[str, Any], asked: Asked) -> Mapping[str, Any]:
     """The fields that ``fields`` names, all without it."""
     names = [name for name in asked.get("fields", "").split(",") if name]
@@ -72,15 +83,16 @@ def traces(reads: Reads, asked: Asked) -> tuple[int, Any]:
 
 
 def trace(reads: Reads, asked: Asked) -> tuple[int, Any]:
-    """A trace with its spans, without their values, and its scores."""
+    """A trace with its scores and its spans, without their values, from the place ``from`` on."""
+    start = _start(asked)
     whole = reads.store.trace(asked["id"])
     if whole is None:
         return _missing("trace", asked["id"])
     scores = reads.store.scores(whole.trace_id)
     return 200, {
         "trace_id": whole.trace_id,
-        "spans": [_only(_light(span), asked) for span in whole.spans[:_MOST_SPANS]],
-        "left_out": max(len(whole.spans) - _MOST_SPANS, 0),
+        "spans": [_only(_light(span), asked) for span in whole.spans[start : start + _MOST_SPANS]],
+        "left_out": max(len(whole.spans) - start - _MOST_SPANS, 0),
         "scores": [{"span_id": span_id, **score.to_dict()} for span_id, score in scores],
     }
 
@@ -103,12 +115,9 @@ def span(reads: Reads, asked: Asked) -> tuple[int, Any]:
 
 def runs(reads: Reads, asked: Asked) -> tuple[int, Any]:
     """The newest runs; ``from`` is the number of the first."""
-    start = asked.get("from", "0")
-    if not start.isdecimal() or len(start) > 8:
-        raise ConfigError(f"got from {start[:40]!r}, wanted a number from 0")
-    limit = _limit(asked)
-    rows = reads.store.runs(project=asked.get("project") or None, limit=int(start) + limit)
-    return 200, {"runs": [_only(asdict(run), asked) for run in rows[int(start) :]]}
+    start, limit = _start(asked), _limit(asked)
+    rows = reads.store.runs(project=asked.get("project") or None, limit=start + limit)
+    return 200, {"runs": [_only(asdict(run), asked) for run in rows[start:]]}
 
 
 def run(reads: Reads, asked: Asked) -> tuple[int, Any]:
@@ -200,6 +209,37 @@ def _is_hex(text: str) -> bool:
     return bool(text) and len(text) <= 32 and set(text.lower()) <= set("0123456789abcdef")
 
 
+def failures(reads: Reads, asked: Asked) -> tuple[int, Any]:
+    """What goes wrong, each failure once, from the place ``from`` on."""
+    start, limit = _start(asked), _limit(asked)
+    rows = reads.watch.failures(
+        project=asked.get("project") or None, state=named_state(asked.get("state", "")), limit=start + limit
+    )
+    return 200, {"failures": [_only(each.to_dict(), asked) for each in rows[start:]]}
+
+
+def words(reads: Reads, asked: Asked) -> tuple[int, Any]:
+    """What people said, the newest first, from the place ``from`` on."""
+    start, limit = _start(asked), _limit(asked)
+    rows = reads.watch.annotations(
+        trace_id=asked.get("trace") or None, project=asked.get("project") or None, limit=start + limit
+    )
+    return 200, {"annotations": [_only(each.to_dict(), asked) for each in rows[start:]]}
+
+
+def review(reads: Reads, asked: Asked) -> tuple[int, Any]:
+    """What people should look at, the most telling first."""
+    project = asked.get("project") or None
+    words = reads.watch.annotations(project=project, limit=MOST_WORDS)
+    queue = queue_of(reads, project, words, _limit(asked))
+    return 200, {"review": [_only(each.to_dict(), asked) for each in queue]}
+
+
+def score_agreement(reads: Reads, asked: Asked) -> tuple[int, Any]:
+    """How far a scorer agrees with people."""
+    return 200, agreement_of(reads.watch, asked["name"], asked.get("project") or None)
+
+
 def health(reads: Reads, _asked: Asked) -> tuple[int, Any]:
     """What the store's file says of itself."""
     state = state_of(reads)
@@ -224,7 +264,11 @@ ROUTES: Mapping[str, Data] = {
     "/compare": compare,
     "/scores": scores,
     "/scores/{name:path}/days": score_days,
+    "/scores/{name:path}/agreement": score_agreement,
     "/tools": tools,
+    "/failures": failures,
+    "/annotations": words,
+    "/review": review,
     "/facets": facets,
     "/changes": changes,
     "/health": health,

@@ -1,30 +1,33 @@
-"""The application that serves the pages: their addresses, and what stands before each of them."""
+"""The application that serves the pages: their addresses, and how each is answered."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
-from functools import partial
-from http.cookies import CookieError, SimpleCookie
+from collections.abc import Awaitable, Callable, Mapping
+from functools import cached_property, partial
 from importlib.resources import files
-from typing import Any
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import quote, unquote
 
 from anyio import CapacityLimiter, to_thread
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from agenttrace.core.errors import AgentTraceError, QueryError, StoreError
 from agenttrace.core.protocols import Store
+from agenttrace.reports.openmetrics import CONTENT_TYPE, openmetrics
 from agenttrace.viewer import api
+from agenttrace.viewer.annotating import NotThere, keep, own_address
 from agenttrace.viewer.compare_page import compare_page
-from agenttrace.viewer.guard import Guard, Refusal
-from agenttrace.viewer.headers import HEADERS
+from agenttrace.viewer.failure_page import failure_page
+from agenttrace.viewer.form_body import read_form
+from agenttrace.viewer.guard import ANNOTATIONS, Guard, Refusal
+from agenttrace.viewer.guarded import COOKIE_SECONDS, Guarded, cookie_of
 from agenttrace.viewer.health_page import health_page
 from agenttrace.viewer.missing_page import no_page, trouble
-from agenttrace.viewer.reads import FILL_SECONDS, Asked, Page, Reads
+from agenttrace.viewer.reads import FILL_SECONDS, Asked, Forms, Page, Reads
 from agenttrace.viewer.render import render
+from agenttrace.viewer.review_page import review_page
 from agenttrace.viewer.run_list import run_list
 from agenttrace.viewer.run_page import run_page
 from agenttrace.viewer.score_page import score_list, score_page
@@ -35,10 +38,7 @@ from agenttrace.viewer.trace_list import trace_list
 from agenttrace.viewer.trace_page import trace_page
 from agenttrace.viewer.two_traces import two_traces
 
-Scope = MutableMapping[str, Any]
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
+Answering = Callable[[Request], Awaitable[Response]]
 
 PAGES: Mapping[str, Page] = {
     "/traces": trace_list,
@@ -52,6 +52,8 @@ PAGES: Mapping[str, Page] = {
     "/scores": score_list,
     "/scores/{name:path}": score_page,
     "/tools": tool_page,
+    "/failures": failure_page,
+    "/review": review_page,
     "/health": health_page,
 }
 
@@ -63,58 +65,97 @@ STATIC = {
 THREADS = 4
 MOST_BYTES = 4_000_000
 """The longest body of an answer of the API, and of a value as text."""
-_LONGEST_QUERY = 8_000
-"""Characters of the part of an address after its question mark."""
-_ASKS_TO_RUN = "Run agenttrace view: it opens this page with your token."
-_COOKIE_SECONDS = 30 * 86_400
+_NOT_KEPT = ("form_token", "back")
+"""Fields of a form that are about the form itself."""
 
 
-def application(store: Store, guard: Guard, *, root: str = "") -> Callable[..., Awaitable[None]]:
-    """The application for a store, behind its guard; `root` is what addresses begin with behind a proxy."""
-    limiter: list[CapacityLimiter] = []
+def application(
+    store: Store, guard: Guard, *, root: str = "", reader: str = ""
+) -> Callable[..., Awaitable[None]]:
+    """The application for a store, behind its guard; `root` is what addresses begin with behind a proxy.
 
-    def reads() -> Reads:
-        return Reads.of(store, root=root, fill_seconds=FILL_SECONDS)
+    `reader` is who says something of what is shown, as long as forms do not say otherwise.
+    """
+    answers = _Answers(store, guard, root, reader)
+    routes = [
+        Route("/", answers.home),
+        Route("/static/{name}", answers.static),
+        Route("/metrics", answers.metrics),
+        Route(ANNOTATIONS, answers.annotations, methods=["POST"]),
+        Route(ANNOTATIONS, answers.review),
+        Route("/t/{id}/s/{span}/value", answers.value),
+        Route("/api/v1/openapi.json", _openapi),
+        *(Route(f"/api/v1{path}", answers.of_data(data)) for path, data in api.ROUTES.items()),
+        *(Route(path, answers.of_page(page)) for path, page in PAGES.items()),
+        Route("/{path:path}", answers.nothing),
+    ]
+    return Guarded(Starlette(routes=routes), guard, answers.reads)
 
-    async def off_loop(work: Callable[[], Response]) -> Response:
-        if not limiter:
-            limiter.append(CapacityLimiter(THREADS))
-        return await to_thread.run_sync(work, limiter=limiter[0])
 
-    def page_route(page: Page) -> Callable[[Request], Awaitable[Response]]:
+class _Answers:
+    """Makes the answers on a few threads beside the event loop, each from the store as it is then."""
+
+    def __init__(self, store: Store, guard: Guard, root: str, reader: str) -> None:
+        self._store = store
+        self._guard = guard
+        self._root = root
+        self._reader = reader
+
+    @cached_property
+    def _limiter(self) -> CapacityLimiter:
+        return CapacityLimiter(THREADS)  # in the loop of the server
+
+    def reads(self, request: Request) -> Reads:
+        """What the answer to a request is made from."""
+        forms = None
+        if self._guard.writing:
+            name = unquote(cookie_of(request.headers, f"{self._guard.cookie}-reader") or "")
+            forms = Forms(self._guard.form_token, name or self._reader)
+        return Reads.of(self._store, root=self._root, fill_seconds=FILL_SECONDS, forms=forms)
+
+    async def _off_loop(self, work: Callable[[], Response]) -> Response:
+        return await to_thread.run_sync(work, limiter=self._limiter)
+
+    def of_page(self, page: Page) -> Answering:
         async def answer(request: Request) -> Response:
-            return await off_loop(partial(_html, page, reads(), _asked(request)))
+            return await self._off_loop(partial(_html, page, self.reads(request), _asked(request)))
 
         return answer
 
-    def data_route(data: api.Data) -> Callable[[Request], Awaitable[Response]]:
+    def of_data(self, data: api.Data) -> Answering:
         async def answer(request: Request) -> Response:
-            return await off_loop(partial(_json, data, reads(), _asked(request), request.headers))
+            work = partial(_json, data, self.reads(request), _asked(request), request.headers)
+            return await self._off_loop(work)
 
         return answer
 
-    async def value(request: Request) -> Response:
-        return await off_loop(partial(_plain, reads(), _asked(request)))
+    async def value(self, request: Request) -> Response:
+        return await self._off_loop(partial(_plain, self.reads(request), _asked(request)))
 
-    async def home(_request: Request) -> Response:
-        return RedirectResponse(f"{root}/traces", 303)
+    async def metrics(self, request: Request) -> Response:
+        return await self._off_loop(partial(_metrics, self.reads(request)))
 
-    async def static(request: Request) -> Response:
+    async def annotations(self, request: Request) -> Response:
+        form = await read_form(request)
+        if not isinstance(form, Refusal) and not self._guard.is_form_token(form.get("form_token", "")):
+            form = Refusal(403, "This form is not of this viewer; open its page again.")
+        reads = self.reads(request)
+        if isinstance(form, Refusal):
+            return _not_done(reads, form, "/traces")
+        return await self._off_loop(partial(_done, self._store, self._guard, reads, form))
+
+    async def review(self, _request: Request) -> Response:
+        return RedirectResponse(f"{self._root}/review", 303)
+
+    async def home(self, _request: Request) -> Response:
+        return RedirectResponse(f"{self._root}/traces", 303)
+
+    async def static(self, request: Request) -> Response:
         return _static(request.path_params["name"])
 
-    async def nothing(request: Request) -> Response:
-        return await off_loop(partial(_html, no_page, reads(), {"path": request.url.path}))
-
-    routes = [
-        Route("/", home),
-        Route("/static/{name}", static),
-        Route("/t/{id}/s/{span}/value", value),
-        Route("/api/v1/openapi.json", _openapi),
-        *(Route(f"/api/v1{path}", data_route(data)) for path, data in api.ROUTES.items()),
-        *(Route(path, page_route(page)) for path, page in PAGES.items()),
-        Route("/{path:path}", nothing),
-    ]
-    return Guarded(Starlette(routes=routes), guard, reads)
+    async def nothing(self, request: Request) -> Response:
+        asked = {"path": request.url.path}
+        return await self._off_loop(partial(_html, no_page, self.reads(request), asked))
 
 
 def _asked(request: Request) -> Asked:
@@ -156,6 +197,43 @@ def _json(data: api.Data, reads: Reads, asked: Asked, headers: Mapping[str, str]
     return Response(body, status, {"etag": tag}, "application/json")
 
 
+def _metrics(reads: Reads) -> Response:
+    try:
+        return Response(openmetrics(reads.watch), media_type=CONTENT_TYPE)
+    except StoreError as error:
+        return Response(f"{error}\n", 503, media_type="text/plain; charset=utf-8")
+
+
+def _done(store: Store, guard: Guard, reads: Reads, form: Mapping[str, str]) -> Response:
+    """Do what a form asks for, then lead back to where it stood."""
+    after = own_address(form.get("back", ""), "/review")
+    try:
+        done = keep(store, {name: text for name, text in form.items() if name not in _NOT_KEPT})
+    except NotThere as error:
+        return _not_done(reads, Refusal(404, str(error)), after)
+    except StoreError as error:
+        return _not_done(reads, Refusal(503, str(error)), after)
+    except AgentTraceError as error:
+        return _not_done(reads, Refusal(400, str(error)), after)
+    if not done.is_stored:
+        text = (
+            f"{reads.path} cannot be written now. What you said is in this viewer's memory until it can be."
+        )
+        return _not_done(reads, Refusal(202, text), after)
+    if "failure" not in form and after.partition("?")[0] == "/review":  # what was judged leaves the queue
+        after += f"{'&' if '?' in after else '?'}kept={done.id}"
+    answer = RedirectResponse(f"{reads.root}{after}", 303)
+    if done.reader:
+        name = f"{guard.cookie}-reader"
+        answer.set_cookie(name, quote(done.reader), max_age=COOKIE_SECONDS, httponly=True, samesite="lax")
+    return answer
+
+
+def _not_done(reads: Reads, refusal: Refusal, back: str) -> Response:
+    html = render("not_done.html", reads, refusal=refusal, back=reads.root + back)
+    return Response(html, refusal.status, media_type="text/html; charset=utf-8")
+
+
 def _static(name: str) -> Response:
     kind = STATIC.get(name)
     if kind is None:
@@ -167,84 +245,3 @@ def _static(name: str) -> Response:
 async def _openapi(_request: Request) -> Response:
     text = (files("agenttrace.viewer") / "openapi.json").read_text("utf-8")
     return Response(text, 200, media_type="application/json")
-
-
-class Guarded:
-    """An application behind a guard: each request is checked, each answer has the headers of safety."""
-
-    def __init__(self, app: Any, guard: Guard, reads: Callable[[], Reads]) -> None:
-        self._app = app
-        self._guard = guard
-        self._reads = reads
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request."""
-        if scope["type"] != "http":
-            return
-
-        async def send_safely(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                sent = {name.lower() for name, _ in message["headers"]}
-                more = [(k.encode(), v.encode()) for k, v in HEADERS.items() if k.encode() not in sent]
-                message["headers"] = [*message["headers"], *more]
-            await send(message)
-
-        answer = self._stopped(Request(scope))
-        await (self._app if answer is None else answer)(scope, receive, send_safely)
-
-    def _stopped(self, request: Request) -> Response | None:
-        """The answer to a request that does not get through; None for one that does."""
-        headers = {name.lower(): value for name, value in request.headers.items()}
-        refusal = self._guard.refusal(request.method, request.url.path, headers)
-        if refusal is None and len(request.url.query) > _LONGEST_QUERY:
-            refusal = Refusal(414, "The address is too long.")
-        if refusal is not None:
-            return self._refused(request, refusal)
-        if request.url.path.startswith("/static/"):
-            return None  # the same for everyone, and the page that asks for a token needs it
-        query = parse_qsl(request.url.query, keep_blank_values=True)
-        in_address = next((value for name, value in query if name == "token"), None)
-        bearer = headers.get("authorization", "").removeprefix("Bearer ").strip()
-        address = request.client.host if request.client else ""
-        known = self._guard.is_known(address, in_address, bearer, _cookie(headers, self._guard.cookie))
-        if known is None:
-            return self._refused(request, Refusal(429, "Too many wrong tokens; wait a minute."))
-        if not known:
-            return self._refused(request, Refusal(401, _ASKS_TO_RUN))
-        if in_address is not None:
-            return self._entered(request, [(name, value) for name, value in query if name != "token"])
-        return None
-
-    def _entered(self, request: Request, query: list[tuple[str, str]]) -> Response:
-        """The same address without the token, which is in a cookie from now on."""
-        rest = f"?{urlencode(query)}" if query else ""
-        answer = RedirectResponse(f"{self._reads().root}{_own_path(request)}{rest}", 303)
-        if self._guard.token is not None:
-            answer.set_cookie(
-                self._guard.cookie,
-                self._guard.token,
-                max_age=_COOKIE_SECONDS,
-                httponly=True,
-                samesite="lax",
-                secure=request.url.scheme == "https",
-            )
-        return answer
-
-    def _refused(self, request: Request, refusal: Refusal) -> Response:
-        if request.url.path.startswith("/api/") or refusal.status in (405, 421):
-            return JSONResponse({"error": refusal.text}, refusal.status)
-        html = render("refused.html", self._reads(), refusal=refusal)
-        return Response(html, refusal.status, media_type="text/html; charset=utf-8")
-
-
-def _own_path(request: Request) -> str:
-    """The path of a request as an address on this host: with two slashes it would name another one."""
-    return "/" + request.url.path.lstrip("/\\")
-
-
-def _cookie(headers: Mapping[str, str], name: str) -> str | None:
-    try:
-        cookie = SimpleCookie(headers.get("cookie", "")).get(name)
-    except CookieError:
-        return None
-    return None if cookie is None else cookie.value

@@ -7,14 +7,18 @@ from another site's page, and must carry the token, which only programs of the s
 from __future__ import annotations
 
 import hmac
+import secrets
 import time
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 READING = frozenset({"GET", "HEAD"})
+ANNOTATIONS = "/annotations"
+"""The one path that takes POST: what people say."""
 TRIES = 10
 """Wrong tokens that an address may send in a minute."""
 _MINUTE = 60.0
@@ -41,14 +45,31 @@ class Guard:
     cookie: str
     writing: Collection[str] = ()
     _wrong: dict[str, list[float]] = field(default_factory=dict)
+    _own_secret: bytes = field(default_factory=lambda: secrets.token_bytes(32))
+
+    @cached_property
+    def form_token(self) -> str:
+        """What the forms of our pages carry, and other sites' pages cannot know.
+
+        It is made from the token, so that an open page outlives its server; without a token, from a secret of
+        this process.
+        """
+        secret = self._own_secret if self.token is None else self.token.encode()
+        return hmac.new(secret, f"forms of {self.cookie}".encode(), "sha256").hexdigest()
+
+    def is_form_token(self, text: str) -> bool:
+        """Whether a form was made by a page of ours."""
+        return hmac.compare_digest(text.encode(errors="replace"), self.form_token.encode())
 
     def refusal(self, method: str, path: str, headers: Mapping[str, str]) -> Refusal | None:
         """Why a request is refused for where it comes from, or None; `headers` have names in lower case."""
+        if not path.startswith("/"):  # a proxy is asked so: the address would name a host of its own
+            return Refusal(421, "Only paths are answered here.")
         host = headers.get("host", "").lower()
         if host not in self.hosts:
             return Refusal(421, f"This is not {host[:200] or 'the host that was asked for'}.")
         if method not in READING and not (method == "POST" and path in self.writing):
-            return Refusal(405, "Pages are only read here.")
+            return Refusal(405, "This is only read here.")
         origin = headers.get("origin")
         if origin is not None and not self._is_ours(origin):
             return Refusal(403, "Another site's page may not ask here.")

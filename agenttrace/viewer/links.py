@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import quote, urlencode
 
+from agenttrace.core.query import Labelled
+
 _HEX = frozenset("0123456789abcdef")
 
 
@@ -30,6 +32,10 @@ class Links:
     def traces(self, query: object = "", **asked: object) -> str | None:
         """The list of traces that match."""
         return self.to("/traces", q=query, **asked)
+
+    def label(self, key: str, value: str) -> str | None:
+        """The list of traces that have a label."""
+        return self.traces(Labelled(key, (value,)))
 
     def trace(self, trace_id: str, **asked: object) -> str | None:
         """A trace's page."""

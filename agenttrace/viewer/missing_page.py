@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agenttrace.core.errors import AgentTraceError, QueryError
+from agenttrace.core.errors import AgentTraceError, ConfigError, QueryError
 from agenttrace.core.query import Identified, Query
 from agenttrace.core.trace import Trace
 from agenttrace.viewer.links import hex_id
@@ -39,5 +39,5 @@ def no_page(reads: Reads, asked: Asked) -> tuple[int, str]:
 
 def trouble(reads: Reads, error: AgentTraceError) -> tuple[int, str]:
     """The store cannot be read, or an answer takes too long: the page says why, and what to do."""
-    status = 503 if not isinstance(error, QueryError) else 400
+    status = 400 if isinstance(error, QueryError | ConfigError) else 503
     return status, render("trouble.html", reads, message=str(error), path=reads.path)

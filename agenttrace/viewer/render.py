@@ -69,5 +69,12 @@ def render(name: str, reads: Reads, /, **context: Any) -> str:
     return (
         _environment()
         .get_template(name)
-        .render(links=links, root=reads.root, live=reads.is_live, now_ns=reads.now_ns, **context)
+        .render(
+            links=links,
+            root=reads.root,
+            live=reads.is_live,
+            forms=reads.forms,
+            now_ns=reads.now_ns,
+            **context,
+        )
     )

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from agenttrace.core.report import EvaluationReport, ScoringResult
 from agenttrace.runs.reference import find_run
 from agenttrace.viewer.missing_page import no_run
+from agenttrace.viewer.people import words_on_run
 from agenttrace.viewer.reads import Asked, Reads
 from agenttrace.viewer.render import render
 from agenttrace.viewer.scores import ScoreView, score_view
@@ -26,10 +27,14 @@ SHOWN = {
 
 
 class TrialView(NamedTuple):
-    """A trial of an example; `scores` are shown for the first one that did not pass, or the first."""
+    """A trial of an example; `scores` are shown for the first one that did not pass, or the first.
+
+    `place` is that of the result in the run.
+    """
 
     result: ScoringResult
     scores: Sequence[ScoreView]
+    place: int
 
 
 class ExampleView(NamedTuple):
@@ -60,7 +65,8 @@ def run_page(reads: Reads, asked: Asked) -> tuple[int, str]:
         return no_run(reads, asked["id"])
     report = EvaluationReport.from_dict(data)
     start = int(asked["from"]) if asked.get("from", "").isdecimal() and len(asked["from"]) < 9 else 0
-    return 200, render("run_page.html", reads, **run_context(report, asked.get("show", ""), start))
+    context = run_context(report, asked.get("show", ""), start)
+    return 200, render("run_page.html", reads, **{**context, "words": words_on_run(reads, report)})
 
 
 def run_context(report: EvaluationReport, show: str = "", start: int = 0, rows: int = ROWS) -> dict[str, Any]:
@@ -79,6 +85,7 @@ def run_context(report: EvaluationReport, show: str = "", start: int = 0, rows: 
         "scorers": scorer_rows(report),
         "trials": max((result.trials for result in report), default=1),
         "facts": _facts(report.metadata),
+        "words": {},
     }
 
 
@@ -90,20 +97,21 @@ def _is_shown(example: ExampleView, show: str) -> bool:
 
 def example_views(report: EvaluationReport) -> list[ExampleView]:
     """The examples of a run, those that failed first."""
-    by_position: dict[int, list[ScoringResult]] = {}
-    for result in report:
-        by_position.setdefault(result.position, []).append(result)
+    by_position: dict[int, list[tuple[int, ScoringResult]]] = {}
+    for place, result in enumerate(report):
+        by_position.setdefault(result.position, []).append((place, result))
     views = [_example_view(results) for _, results in sorted(by_position.items())]
     return sorted(views, key=lambda view: (_WORST.index(view.outcome), view.passes / len(view.trials)))
 
 
-def _example_view(results: Sequence[ScoringResult]) -> ExampleView:
+def _example_view(results: Sequence[tuple[int, ScoringResult]]) -> ExampleView:
     trials = [
-        TrialView(result, [score_view(score, result.trace) for score in result.scores]) for result in results
+        TrialView(result, [score_view(score, result.trace) for score in result.scores], place)
+        for place, result in results
     ]
-    outcomes = [result.outcome for result in results]
+    outcomes = [result.outcome for _, result in results]
     outcome = next((word for word in _WORST if word in outcomes), "passed")
-    first = results[0]
+    first = trials[0].result
     shown = next((trial for trial in trials if trial.result.outcome == outcome), trials[0])
     example_input = first.example.input
     about = "" if example_input is None else short_value(example_input, 160)

@@ -10,6 +10,7 @@ from agenttrace.core.query import METADATA, Labelled, Query
 from agenttrace.core.query_parsing import parse
 from agenttrace.core.trace_facts import TraceFacts
 from agenttrace.viewer.figures import MOST, Matches, ScoreFigures, by_day, by_label, by_scorer, scores_in
+from agenttrace.viewer.people import agreement_on
 from agenttrace.viewer.query_line import QueryLine
 from agenttrace.viewer.reads import Asked, Reads
 from agenttrace.viewer.render import render
@@ -65,6 +66,7 @@ def score_page(reads: Reads, asked: Asked) -> tuple[int, str]:
         threshold=thresholds.most_common(1)[0][0] if thresholds else None,
         labels=_labels(traces, name, line),
         lowest=_lowest(traces, name),
+        agreement=agreement_on(reads, name),
         is_capped=matches.is_capped,
         most=MOST,
     )

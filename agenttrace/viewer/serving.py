@@ -15,14 +15,13 @@ from agenttrace.core.json_reader import InvalidJSON, strict_json
 from agenttrace.core.jsonable import to_json
 from agenttrace.core.protocols import Store
 from agenttrace.viewer.app import application
-from agenttrace.viewer.guard import LOOPBACK, Guard
+from agenttrace.viewer.connections import LONGEST_HEAD, MOST_CONNECTIONS, SECONDS_TO_SEND, protocol_of
+from agenttrace.viewer.guard import ANNOTATIONS, LOOPBACK, Guard
 
 PORT = 7717
 _NEXT = 20
 """Ports after the usual one that are tried where that is taken."""
 _NOTE = "-view.json"
-_LONGEST_HEAD = 16_384
-_CONNECTIONS = 100
 _KEEP_ALIVE = 5
 
 
@@ -73,33 +72,46 @@ def is_loopback(host: str) -> bool:
     return host in ("localhost", "::1") or host.startswith("127.")
 
 
-def guard_of(host: str, port: int, token: str | None, more: Sequence[str] = ()) -> Guard:
-    """The guard of a server."""
-    return Guard(hosts_of(host, port, more), token, cookie=f"agenttrace-{port}")
+def guard_of(
+    host: str, port: int, token: str | None, more: Sequence[str] = (), *, read_only: bool = False
+) -> Guard:
+    """The guard of a server; where it is `read_only`, nothing may be said of what is shown."""
+    writing = () if read_only else (ANNOTATIONS,)
+    return Guard(hosts_of(host, port, more), token, cookie=f"agenttrace-{port}", writing=writing)
 
 
-def server_of(store: Store, guard: Guard, *, root: str = "") -> uvicorn.Server:
-    """A server for a store, which ``run(sockets=[listener])`` starts."""
+def server_of(
+    store: Store,
+    guard: Guard,
+    *,
+    root: str = "",
+    reader: str = "",
+    seconds_to_send: float = SECONDS_TO_SEND,
+) -> uvicorn.Server:
+    """A server for a store, which ``run(sockets=[listener])`` starts.
+
+    A request's head, and then its body, must arrive within `seconds_to_send` each.
+    """
     config = uvicorn.Config(
-        application(store, guard, root=root),
+        application(store, guard, root=root, reader=reader),
         log_level="warning",
         access_log=False,
         lifespan="off",
         ws="none",
-        http="h11",
+        http=protocol_of(seconds_to_send),
         server_header=False,
         proxy_headers=False,
-        limit_concurrency=_CONNECTIONS,
-        h11_max_incomplete_event_size=_LONGEST_HEAD,
+        limit_concurrency=MOST_CONNECTIONS + 1,
+        h11_max_incomplete_event_size=LONGEST_HEAD,
         timeout_keep_alive=_KEEP_ALIVE,
         timeout_graceful_shutdown=2,
     )
     return uvicorn.Server(config)
 
 
-def serve(store: Store, listener: socket.socket, guard: Guard, *, root: str = "") -> None:
+def serve(store: Store, listener: socket.socket, guard: Guard, *, root: str = "", reader: str = "") -> None:
     """Answer requests until the process is told to stop."""
-    server_of(store, guard, root=root).run(sockets=[listener])
+    server_of(store, guard, root=root, reader=reader).run(sockets=[listener])
 
 
 def note_path(store_path: str) -> str:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from agenttrace.core.query import METADATA, Identified, Labelled, Query
+from agenttrace.core.query import METADATA, Labelled
 from agenttrace.core.trace import Trace
 from agenttrace.core.trace_facts import TraceFacts
 from agenttrace.core.trace_search import cursor_of
 from agenttrace.viewer.missing_page import no_trace
+from agenttrace.viewer.people import labels_of, words_on_trace
 from agenttrace.viewer.query_line import QueryLine
 from agenttrace.viewer.reads import Asked, Reads
 from agenttrace.viewer.render import render
@@ -59,7 +60,7 @@ def trace_page(reads: Reads, asked: Asked) -> tuple[int, str]:
     asked = {**asked, **{name: ".".join(_ids(asked[name])) for name in ("open", "shut") if name in asked}}
     tree = TraceTree(trace)
     scores = reads.store.scores(trace.trace_id)
-    facts = _facts(reads, trace.trace_id)
+    facts = reads.facts(trace.trace_id)
     views = score_views(scores, trace)
     selected = _selected(tree, asked.get("s"), views)
     return 200, render(
@@ -69,6 +70,8 @@ def trace_page(reads: Reads, asked: Asked) -> tuple[int, str]:
         facts=facts,
         scores=views,
         labels=_labels(facts),
+        words=words_on_trace(reads, trace),
+        may_be_about=labels_of([view.score.name for view in views]),
         neighbours=_neighbours(reads, asked, facts),
         line=QueryLine.of(reads, asked),
         asked=asked,
@@ -176,11 +179,6 @@ def _beside(tree: TraceTree, failures: Sequence[Node], selected: Node | None, st
     if step > 0:
         return next((node for node in failures if places[node.key] > at), failures[0])
     return next((node for node in reversed(failures) if places[node.key] < at), failures[-1])
-
-
-def _facts(reads: Reads, trace_id: str) -> TraceFacts | None:
-    page = reads.traces.search(Query((Identified(trace_id),)), limit=1)
-    return page.traces[0] if page.traces else None
 
 
 class Label(NamedTuple):

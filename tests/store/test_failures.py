@@ -200,3 +200,16 @@ def test_the_failures_of_each_state_are_counted(store):
     fail(store, 1, LOW, BROKEN)
     store.set_failure_state(fingerprints_of(LOW)[0].key, "fixed")
     assert store.failure_counts() == {("shop", "open"): 1, ("shop", "fixed"): 1}
+
+
+def test_a_name_that_is_no_text_is_looked_for_and_is_not_there(tmp_path):
+    """As a command line has bytes that are no UTF-8."""
+    store = SQLiteStore(tmp_path / "t.db")
+    store.write(Batch(scores=[ScoreRow("1" * 32, None, Score.of("Judge", 0.0, 0.5))]))
+    name = "\udcff"
+    assert store.failures(project=name) == []
+    assert store.annotations(trace_id=name, project=name) == []
+    assert store.stored_scores(name=name, project=name) == []
+    with pytest.raises(StoreError, match="no failure begins"):
+        store.set_failure_state(name * 4, "open", project=name)
+    store.close()

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import http.client
 import json
+import shutil
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 
@@ -17,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import shop
 
 from agenttrace.store import SQLiteStore
-from agenttrace.viewer.reads import Reads
+from agenttrace.viewer.reads import Forms, Reads
 
 TOKEN = "a-token-for-tests-only"
 
@@ -31,9 +33,15 @@ def shop_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
+def own_shop(shop_path: Path, tmp_path: Path) -> Path:
+    """The same, for a test that writes."""
+    return Path(shutil.copy(shop_path, tmp_path / "traces.db"))
+
+
+@pytest.fixture
 def reads(shop_path: Path) -> Iterator[Reads]:
     store = SQLiteStore(shop_path)
-    yield Reads.of(store)
+    yield Reads.of(store, forms=Forms("a-form-token", "ann"))
     store.close()
 
 
@@ -54,12 +62,28 @@ class Server:
 
     port: int
     token: str | None
+    form_token: str
 
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
-    def ask(self, path: str, method: str = "GET", *, signed: bool = True, **headers: str) -> Answer:
+    def say(self, fields: dict[str, str] | bytes, **headers: str) -> Answer:
+        """Send a form as a page of ours does; `headers` change, or add to, what the browser sends."""
+        if isinstance(fields, dict):
+            fields = urlencode({"form_token": self.form_token, **fields}).encode()
+        sent = {
+            "Origin": self.url,
+            "Sec_Fetch_Site": "same-origin",
+            "Content_Type": "application/x-www-form-urlencoded",
+            "Content_Length": str(len(fields)),
+        }
+        sent = {name: value for name, value in (sent | headers).items() if value}
+        return self.ask("/annotations", "POST", body=fields, **sent)
+
+    def ask(
+        self, path: str, method: str = "GET", *, signed: bool = True, body: bytes = b"", **headers: str
+    ) -> Answer:
         """One request; underscores in header names stand for dashes."""
         sent = {"Host": f"127.0.0.1:{self.port}"}
         if signed and self.token is not None:
@@ -70,7 +94,7 @@ class Server:
             connection.putrequest(method, path, skip_host=True)
             for name, value in sent.items():
                 connection.putheader(name, value)
-            connection.endheaders()
+            connection.endheaders(body or None)
             answer = connection.getresponse()
             body = answer.read().decode("utf-8", "replace")
             return Answer(answer.status, {k.lower(): v for k, v in answer.getheaders()}, body)
@@ -85,14 +109,23 @@ def start_server() -> Iterator[Callable[..., Server]]:
 
     running: list[tuple[Any, threading.Thread]] = []
 
-    def start(path: Path | str, *, token: str | None = TOKEN, root: str = "") -> Server:
+    def start(
+        path: Path | str,
+        *,
+        token: str | None = TOKEN,
+        root: str = "",
+        read_only: bool = False,
+        store: SQLiteStore | None = None,
+        **more: Any,
+    ) -> Server:
         listener = listen("127.0.0.1", 0)
         port = listener.getsockname()[1]
-        server = server_of(SQLiteStore(path), guard_of("127.0.0.1", port, token), root=root)
+        guard = guard_of("127.0.0.1", port, token, read_only=read_only)
+        server = server_of(store or SQLiteStore(path), guard, root=root, **more)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
         thread.start()
         running.append((server, thread))
-        return Server(port, token)
+        return Server(port, token, guard.form_token)
 
     yield start
     for server, _ in running:

@@ -51,12 +51,29 @@ def test_every_address_answers_with_json_over_http(server, reads):
         ("/runs/nobody", 404, "no run"),
         ("/compare?a=last&b=nobody", 404, "no run"),
         ("/runs?from=x", 400, "number"),
+        ("/traces/last?from=-1", 400, "number"),
+        ("/failures?state=mended", 400, "wanted one of"),
+        ("/failures?limit=0", 400, "from 1 to 200"),
+        ("/annotations?from=x", 400, "number"),
+        ("/review?fields=nothing", 400, "nothing"),
         ("/traces/xy/spans/1", 404, "no span"),
     ],
 )
 def test_what_cannot_be_answered_is_said_with_a_status(server, path, status, word):
     answer = server.ask(f"/api/v1{path}")
     assert (answer.status, word in answer.json["error"]) == (status, True), answer.text
+
+
+def test_the_parts_of_a_trace_make_up_the_whole(server, reads, monkeypatch):
+    monkeypatch.setattr(api, "_MOST_SPANS", 4)
+    trace = shop.trace_of(reads.store)
+    seen = []
+    while True:
+        part = server.ask(f"/api/v1/traces/{trace.trace_id}?from={len(seen)}").json
+        seen += [span["span_id"] for span in part["spans"]]
+        if not part["left_out"]:
+            break
+    assert seen == [span.span_id for span in trace.spans]
 
 
 def test_fields_leave_the_others_out(server):

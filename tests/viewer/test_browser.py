@@ -305,6 +305,10 @@ PATHS = [
     "/scores",
     "/scores/Tool%20Order",
     "/tools",
+    "/failures",
+    "/failures?open=first",
+    "/review",
+    "/review?result=first",
     "/health",
     "/session/s-1",
     "/compare",
@@ -322,6 +326,10 @@ def path_of(reads, name: str) -> str:
             "span": f"/t/{trace.trace_id}/s/{trace.spans[1].span_id}",
             "run": f"/r/{reads.store.runs(limit=2)[1].run_id}",
         }[name]
+    if name.startswith("/failures?"):
+        return f"/failures?open={reads.watch.failures()[0].fingerprint}"
+    if name.startswith("/review?"):
+        return f"/review?result={reads.store.runs(limit=2)[1].run_id}:0&back=/runs"
     if name == "/compare":
         return f"/compare?a=baseline&b={reads.store.runs(limit=2)[1].run_id}"
     return name
@@ -350,6 +358,93 @@ def test_axe_has_nothing_to_say(look, reads, scheme):
         if found:
             violations[name] = [(v["id"], [node["target"] for node in v["nodes"][:3]]) for v in found]
     assert violations == {}
+
+
+@pytest.mark.parametrize("script", [True, False], ids=["with a script", "without one"])
+def test_a_case_is_judged_a_failure_fixed_and_both_are_seen(own_shop, start_server, look, script):
+    server = start_server(own_shop)
+    store = SQLiteStore(own_shop)
+    watched = look("/review", at=server, java_script_enabled=script)
+    page = watched.page
+    expect(page.locator(".case")).to_have_count(1)
+    page.locator(".case summary").click()
+    page.get_by_label("Note").fill("<b>It is</b> not what was asked.")
+    page.get_by_label("Your name").fill("ann")
+    page.keyboard.press("Enter")  # which of the verdicts would it be?
+    expect(page.locator(".case")).to_have_count(1)
+    page.get_by_role("button", name="Bad").click()
+    expect(page.get_by_role("status").filter(has_text="Kept:")).to_contain_text("<b>It is</b> not what was")
+    expect(page.locator(".case")).to_have_count(0)
+    (word,) = store.annotations()
+    assert (word.thumbs, word.by, word.label) == ("down", "ann", "Faithfulness")
+    watched.goto(f"/t/{word.trace_id}")
+    expect(page.locator("#people")).to_contain_text("ann bad Faithfulness")
+    watched.goto("/scores/Faithfulness")
+    expect(page.locator(".agreement")).to_contain_text("the same as people on 100% of 1 case")
+    watched.goto("/failures?state=open")
+    page.locator(".failing").filter(has_text="refund amount differs").locator("summary").click()
+    page.get_by_label("Fixed in").locator("visible=true").fill("2.6.0")
+    page.get_by_role("button", name="It is fixed").locator("visible=true").click()
+    expect(page.locator(".failing").filter(has_text="refund amount differs")).to_have_count(0)
+    page.get_by_role("navigation", name="States").get_by_role("link", name="Fixed 1").click()
+    page.locator(".failing summary").click()
+    expect(page.locator(".failing")).to_contain_text("fixed in 2.6.0")
+    page.get_by_role("button", name="open it again").click()
+    expect(page.get_by_role("navigation", name="States")).to_contain_text("Fixed 0")
+    store.close()
+
+
+def test_neither_the_token_nor_a_query_is_told_to_anybody_as_where_the_reader_came_from(look):
+    watched = look("/traces?q=customer:acme")
+    watched.page.locator("#rows a.row").first.click()
+    watched.page.wait_for_load_state()
+    told = []
+    watched.page.on("request", lambda request: told.append(request.all_headers().get("referer", "")))
+    for path in ("/failures", "/review?project=shop", "/traces?token=wrong"):
+        watched.goto(path)
+        watched.page.get_by_role("link", name="Runs", exact=True).click()
+        watched.page.wait_for_url("**/runs")
+    assert set(told) <= {"", f"{watched.server.url}/"}
+
+
+def test_a_form_on_another_sites_page_changes_nothing(own_shop, start_server, browser):
+    import http.server
+    import threading
+
+    server = start_server(own_shop)
+    trace_id = SQLiteStore(own_shop).traces()[0].trace_id
+    form = (
+        f'<form method="post" action="{server.url}/annotations"><input name="thumbs" value="up">'
+        f'<input name="form_token" value="{server.form_token}"><input name="trace" value="{trace_id}">'
+        "<button>Win</button></form>"
+    )
+
+    class Evil(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(200)
+            self.send_header("content-type", "text/html")
+            self.end_headers()
+            self.wfile.write(form.encode())
+
+        def log_message(self, *_):
+            pass
+
+    evil = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Evil)
+    thread = threading.Thread(target=evil.serve_forever, daemon=True)
+    thread.start()
+    before = own_shop.read_bytes()
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(f"{server.url}/?token={server.token}")
+    page.goto(f"http://localhost:{evil.server_port}/")
+    with page.expect_response("**/annotations") as answer:
+        page.get_by_role("button", name="Win").click()
+    assert answer.value.status == 403
+    assert own_shop.read_bytes() == before
+    context.close()
+    evil.shutdown()
+    evil.server_close()
+    thread.join(10)
 
 
 def test_first_paint_of_a_list_needs_five_requests(look):

@@ -1,21 +1,134 @@
 """Who may ask the viewer, over a real server on loopback."""
 
 import re
+import socket
 
 import pytest
+import shop
+from click.testing import CliRunner
 
+from agenttrace.cli.main import cli
 from agenttrace.core.errors import ConfigError
+from agenttrace.store import SQLiteStore
+from agenttrace.viewer.api import ROUTES
+from agenttrace.viewer.app import PAGES
 from agenttrace.viewer.guard import TRIES, Guard
 from agenttrace.viewer.serving import hosts_of
 from agenttrace.viewer.token_file import own_token, read_token
 
-PATHS = ["/traces", "/runs", "/health", "/api/v1/traces", "/static/view.css", "/nowhere"]
+PATHS = [
+    "/traces",
+    "/runs",
+    "/failures",
+    "/review",
+    "/health",
+    "/metrics",
+    "/api/v1/traces",
+    "/static/view.css",
+    "/nowhere",
+]
+EVERYWHERE = sorted(
+    {re.sub(r"{[^}]*}", "x", path) for path in (*PAGES, *(f"/api/v1{path}" for path in ROUTES), *PATHS)}
+    | {"/", "/annotations", "/api/v1/openapi.json", "/static/view.js", "/t/x/s/x/value"}
+)
+"""Every address that is served, those of no page too."""
 
 
-@pytest.mark.parametrize("path", PATHS)
-def test_a_name_that_is_not_ours_is_misdirected(server, path):
-    for host in ("evil.example", f"evil.example:{server.port}", "127.0.0.1", "127.0.0.1:1", ""):
-        assert server.ask(path, Host=host).status == 421
+def foreign_hosts(port):
+    names = (
+        "evil.com",
+        "127.0.0.1.nip.io",
+        "localhost.evil.com",
+        "127.1",
+        "0.0.0.0",
+        "[::ffff:127.0.0.1]",
+        "2130706433",
+    )
+    return [
+        *names,
+        *(f"{name}:{port}" for name in names),
+        "127.0.0.1",
+        "127.0.0.1:1",
+        f"127.0.0.1:{port}.evil.com",
+        f"evil.com@127.0.0.1:{port}",
+        f"127.0.0.1:{port}, evil.com",
+        "",
+    ]
+
+
+@pytest.mark.parametrize("path", EVERYWHERE)
+def test_a_name_that_is_not_ours_is_misdirected_on_every_route(server, path):
+    for host in foreign_hosts(server.port):
+        assert server.ask(path, Host=host).status == 421, host
+        assert server.ask(path, "POST", Host=host, Origin=server.url).status == 421, host
+
+
+def raw(server, *lines):
+    """The first line of the answer to a request that no client library would send."""
+    with socket.create_connection(("127.0.0.1", server.port), timeout=20) as client:
+        client.sendall(
+            "\r\n".join([*lines, f"Cookie: agenttrace-{server.port}={server.token}", "", ""]).encode()
+        )
+        return client.recv(65_536).split(b"\r\n")[0].decode()
+
+
+@pytest.mark.parametrize("path", EVERYWHERE)
+def test_an_address_with_a_host_in_it_or_two_hosts_are_refused_on_every_route(server, path):
+    ours, evil = f"127.0.0.1:{server.port}", "evil.com"
+    assert " 421 " in raw(server, f"GET http://{evil}{path} HTTP/1.1", f"Host: {ours}")
+    assert " 421 " in raw(server, f"GET http://{evil}{path} HTTP/1.1", f"Host: {evil}")
+    assert " 421 " in raw(server, f"GET http://{ours}{path} HTTP/1.1", f"Host: {evil}")
+    assert " 400 " in raw(server, f"GET {path} HTTP/1.1", f"Host: {ours}", f"Host: {evil}")
+    assert " 400 " in raw(server, f"GET {path} HTTP/1.1", f"Host: {evil}", f"Host: {ours}")
+    assert " 400 " in raw(server, f"GET {path} HTTP/1.1")
+    assert " 421 " in raw(server, f"GET {path} HTTP/1.0")
+
+
+def test_an_origin_that_is_named_twice_is_refused(server):
+    ours = (f"Host: 127.0.0.1:{server.port}", f"Origin: {server.url}")
+    assert " 400 " in raw(server, "GET /traces HTTP/1.1", *ours, "Origin: http://evil.com")
+
+
+def test_a_protocol_other_than_http_is_not_spoken(server):
+    upgrade = ("Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==",
+               "Sec-WebSocket-Version: 13")  # fmt: skip
+    assert " 101 " not in raw(server, "GET /traces HTTP/1.1", f"Host: 127.0.0.1:{server.port}", *upgrade)
+    assert " 421 " in raw(server, "GET /traces HTTP/1.1", "Host: evil.com", *upgrade)
+
+
+def test_neither_pages_nor_answers_say_the_token(server, reads):
+    trace = shop.trace_of(reads.store)
+    for path in (*PATHS, f"/t/{trace.trace_id}", f"/traces?token={server.token}&q=x", "/t/ffff?token=wrong"):
+        answer = server.ask(path)
+        assert server.token not in answer.text
+        assert server.token not in answer.headers.get("location", "")
+
+
+def test_metrics_are_those_of_the_command_for_whoever_has_the_token(server, shop_path):
+    answer = server.ask("/metrics", signed=False, Authorization=f"Bearer {server.token}")
+    assert answer.status == 200
+    assert answer.headers["content-type"].startswith("application/openmetrics-text; version=1.0.0")
+    assert answer.text.endswith("# EOF\n")
+    said = CliRunner().invoke(
+        cli, ["health", "--openmetrics", "--store", str(shop_path)], standalone_mode=False
+    )
+    assert steady(said.output) == steady(answer.text)
+    assert 'agenttrace_failures{project="shop",state="open"} 4' in answer.text
+    assert server.ask("/metrics", signed=False).status == 401
+
+
+def steady(text):
+    """Metrics without those of the last hour, and of processes that were there a moment ago."""
+    return [line for line in text.splitlines() if "scores" not in line and "agenttrace_writers" not in line]
+
+
+def test_all_workers_of_a_machine_give_the_same_metrics(own_shop, start_server):
+    first, second = start_server(own_shop), start_server(own_shop)
+    asked = [SQLiteStore(own_shop).failures()[0], {"state": "fixed", "fixed_in": "2", "project": "shop"}]
+    assert first.say({"failure": asked[0].fingerprint, **asked[1]}).status == 303
+    texts = [each.ask("/metrics").text for each in (first, second)]
+    assert texts[0] == texts[1]
+    assert 'agenttrace_failures{project="shop",state="fixed"} 1' in texts[1]
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -58,7 +171,7 @@ def test_every_answer_has_the_headers_of_safety(server, path):
         assert "unsafe" not in answer.headers["content-security-policy"]
         assert answer.headers["x-content-type-options"] == "nosniff"
         assert answer.headers["x-frame-options"] == "DENY"
-        assert answer.headers["referrer-policy"] == "no-referrer"
+        assert answer.headers["referrer-policy"] == "strict-origin"
         assert answer.headers["cross-origin-opener-policy"] == "same-origin"
         assert answer.headers["cross-origin-resource-policy"] == "same-origin"
         if not path.startswith("/static"):

@@ -16,6 +16,7 @@ from agenttrace.core.batch import Batch, ScoreRow
 from agenttrace.core.score import Score
 from agenttrace.core.span import Span, SpanError
 from agenttrace.store import SQLiteStore
+from agenttrace.viewer.api import ROUTES, body_of
 from agenttrace.viewer.app import PAGES
 from agenttrace.viewer.reads import Reads
 from agenttrace.viewer.score_page import score_page
@@ -383,6 +384,20 @@ def test_5000_spans_are_drawn_within_the_budget_and_the_rest_can_be_reached(tmp_
     _, text = trace_page(reads, {**asked, "all": spans[5].span_id})
     children = [span for span in spans if span.parent_key == spans[5].span_key]
     assert all(f'data-key="{child.span_id}"' in text for child in children[:10])
+
+
+def test_a_trace_of_100000_spans_is_served_in_parts(tmp_path):
+    count = 100_000
+    spans = [span_of(1, None, name="root", span_type="agent")]
+    spans += [span_of(k, 1 + k % 300 if k > 301 else 1, k) for k in range(2, count + 1)]
+    reads, trace_id = big_store(tmp_path / "t.db", spans)
+    _, text = trace_page(reads, {"id": trace_id})
+    assert len(text.encode()) <= MOST_BYTES
+    assert len(Read(text).elements) <= MOST_NODES
+    assert "100,000 spans" in text
+    _, part = ROUTES["/traces/{id}"](reads, {"id": trace_id, "from": "90000"})
+    assert (len(part["spans"]), part["left_out"]) == (5_000, 5_000)
+    assert len(body_of(part)[0]) <= 4_000_000
 
 
 def test_missing_parents_loops_of_parents_and_several_roots_are_all_shown(tmp_path):
