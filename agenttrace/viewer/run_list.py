@@ -8,6 +8,7 @@ from typing import NamedTuple
 from agenttrace.core.summary import RunSummary
 from agenttrace.viewer.reads import Asked, Reads
 from agenttrace.viewer.render import render
+from agenttrace.viewer.words import column_unit
 
 ROWS = 50
 _HISTORY = 300
@@ -37,6 +38,7 @@ def run_list(reads: Reads, asked: Asked) -> tuple[int, str]:
         after=start + ROWS if len(runs) > start + ROWS else None,
         project=asked.get("project", ""),
         path=reads.path,
+        unit=column_unit(row.run.duration * 1e9 for row in rows),
     )
 
 
