@@ -8,7 +8,7 @@ from hashlib import blake2b
 from typing import Any, TypeAlias
 
 from agenttrace.core.errors import ConfigError, QueryError
-from agenttrace.core.jsonable import jsonable, readable_json
+from agenttrace.core.jsonable import clean_text, jsonable, readable_json
 from agenttrace.core.query import Identified, Query
 from agenttrace.core.span import Span
 from agenttrace.core.trace_reads import Cursor
@@ -107,7 +107,7 @@ def runs(reads: Reads, asked: Asked) -> tuple[int, Any]:
     if not start.isdecimal() or len(start) > 8:
         raise ConfigError(f"got from {start[:40]!r}, wanted a number from 0")
     limit = _limit(asked)
-    rows = reads.store.runs(project=asked.get("project") or None, limit=int(start) + limit)
+    rows = reads.store.runs(project=clean_text(asked.get("project", "")) or None, limit=int(start) + limit)
     return 200, {"runs": [_only(asdict(run), asked) for run in rows[int(start) :]]}
 
 
