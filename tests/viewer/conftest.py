@@ -85,10 +85,13 @@ def start_server() -> Iterator[Callable[..., Server]]:
 
     running: list[tuple[Any, threading.Thread]] = []
 
-    def start(path: Path | str, *, token: str | None = TOKEN, root: str = "") -> Server:
+    def start(
+        path: Path | str, *, token: str | None = TOKEN, root: str = "", busy_timeout: float = 2.0
+    ) -> Server:
         listener = listen("127.0.0.1", 0)
         port = listener.getsockname()[1]
-        server = server_of(SQLiteStore(path), guard_of("127.0.0.1", port, token), root=root)
+        store = SQLiteStore(path, busy_timeout=busy_timeout)
+        server = server_of(store, guard_of("127.0.0.1", port, token), root=root)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
         thread.start()
         running.append((server, thread))
