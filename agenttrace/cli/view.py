@@ -51,12 +51,12 @@ def view(what: str | None, store: str | None, port: int | None, no_open: bool, n
     listener = listen(_HOST, port)
     number = listener.getsockname()[1]
     url = f"http://{_HOST}:{number}/"
-    click.echo(f"{_address(url.rstrip('/') + path, token if no_open else None)} (Ctrl-C ends)")
-    if no_token:
-        click.echo("without a token: every user of this machine can read what is recorded", err=True)
-    else:
-        write_note(source.path, Running(url, os.getpid()))
     try:
+        if no_token:
+            click.echo("without a token: every user of this machine can read what is recorded", err=True)
+        else:  # first: who reads the line below may ask for this viewer at once
+            write_note(source.path, Running(url, os.getpid()))
+        click.echo(f"{_address(url.rstrip('/') + path, token if no_open else None)} (Ctrl-C ends)")
         _open(url.rstrip("/") + path, token, no_open=no_open)
         serve(source, listener, guard_of(_HOST, number, token))
     finally:
