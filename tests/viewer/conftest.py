@@ -107,3 +107,33 @@ def start_server() -> Iterator[Callable[..., Server]]:
 @pytest.fixture(scope="session")
 def server(shop_path: Path, start_server: Callable[..., Server]) -> Server:
     return start_server(shop_path)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """Debian's chromium; tests that use it are marked with `browsing.needs_browser`."""
+    from browsing import CHROMIUM, playwright
+
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def look(browser: Any, server: Server) -> Iterator[Callable[..., Any]]:
+    """Open a page in a window of its own; at the end the browser must have had nothing to say."""
+    from browsing import Watched
+
+    opened: list[Watched] = []
+
+    def open_at(path: str = "/traces", at: Any = server, **options: Any) -> Watched:
+        opened.append(Watched(browser, at, **options))
+        opened[-1].goto(path)
+        return opened[-1]
+
+    yield open_at
+    for watched in opened:
+        watched.context.close()
+    for watched in opened:
+        watched.check()

@@ -145,7 +145,7 @@
 
   // --- live: asks while the page is visible ------------------------------------------------------------------
   const live = $("[data-live]");
-  let quiet = 0;
+  let quiet = 0, troubled = false;
   const gone = (is) => { const banner = $("#gone"); if (banner) banner.hidden = !is; };
   async function poll() {
     if (!live || document.hidden) return schedule();
@@ -161,7 +161,11 @@
     try {
       const answer = await fetch(`${root}/api/v1/changes?${asked}`);
       gone(false);
-      if (answer.ok) await show(await answer.json(), article);
+      const changes = await answer.json();
+      const trouble = answer.ok ? "" : changes.error;  // of the store: the page stays as it is, and says so
+      if (trouble || troubled) say(trouble);
+      troubled = Boolean(trouble);
+      if (answer.ok) await show(changes, article);
     } catch { gone(true); }
     schedule();
   }
