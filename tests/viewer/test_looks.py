@@ -87,3 +87,12 @@ def test_the_axis_of_the_tree_says_its_times(reads):
     _, text = trace_page(reads, {"id": shop.trace_of(reads.store).trace_id})
     ticks = re.search(r'<svg class="ticks".*?</svg>', text, re.S)[0]
     assert len(re.findall(r"<text [^>]*>[^<]+</text>", ticks)) >= 3
+
+
+def test_paper_is_always_light():
+    from importlib.resources import files
+
+    sheet = (files("agenttrace.viewer") / "static" / "view.css").read_text()
+    dark = [line for line in sheet.split("\n") if "[data-theme=dark]" in line or "scheme: dark)" in line]
+    assert dark
+    assert all("screen" in line for line in dark)

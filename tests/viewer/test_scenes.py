@@ -393,3 +393,22 @@ def test_a_session_has_its_turns_in_order_with_what_was_said_and_what_it_cost(tm
     assert said == [f"{word} {number}" for number in (1, 2, 3) for word in ("question", "reply")]
     assert "3 traces · 1 failed · $0.75" in page.text
     assert page_of(session_page(reads, {"session": "nobody"}), 404)
+
+
+# --- lists --------------------------------------------------------------------------------------------------
+
+
+def test_a_list_sorted_by_cost_has_the_dearest_or_the_cheapest_first_and_unknown_costs_last(tmp_path):
+    store = SQLiteStore(tmp_path / "traces.db")
+    for number, cost in enumerate((0.5, None, 0.0, 2.0, 1e-6), 1):
+        usage = {} if cost is None else {"cost": cost}
+        store.export(
+            [Span(trace_key=number, span_key=1, name="a", project="p", start_ns=number, usage=usage)]
+        )
+    reads = Reads.of(store)
+    for sort, costs in (("-cost", ["$2.00", "$0.500", "$0.00000100", "$0", ""]),):
+        _, text = trace_list(reads, {"sort": sort})
+        assert re.findall(r'<td class="number cost">([^<]*)</td>', text) == costs
+        _, text = trace_list(reads, {"sort": sort.removeprefix("-")})
+        shown = re.findall(r'<td class="number cost">([^<]*)</td>', text)
+        assert shown == [*costs[-2::-1], ""]
