@@ -107,6 +107,7 @@ def application(store: Store, guard: Guard, *, root: str = "") -> Callable[..., 
 
     routes = [
         Route("/", home),
+        Route("/favicon.ico", _no_icon),
         Route("/static/{name}", static),
         Route("/t/{id}/s/{span}/value", value),
         Route("/api/v1/openapi.json", _openapi),
@@ -167,6 +168,11 @@ def _static(name: str) -> Response:
 async def _openapi(_request: Request) -> Response:
     text = (files("agenttrace.viewer") / "openapi.json").read_text("utf-8")
     return Response(text, 200, media_type="application/json")
+
+
+async def _no_icon(_request: Request) -> Response:
+    """Nothing: our pages say that they have none, but browsers ask beside plain texts and JSON, too."""
+    return Response(status_code=204)
 
 
 class Guarded:

@@ -127,6 +127,7 @@ def test_a_trace_of_5000_spans_stays_small_unfolds_and_is_searched(tmp_path, sta
     expect(page.locator(".tree .name", has_text=re.compile("^call 153$"))).to_have_count(1)
     assert rows.count() > before
     page.locator(".tree tr", has_text="page 7").first.locator("a.choose").click()
+    expect(page.locator("#detail h2")).to_contain_text("page 7")
     page.locator("#detail").get_by_role("link", name="Unfold all below").click()
     expect(page.locator(".tree .name", has_text=re.compile("^call 155$"))).to_have_count(1)
     page.locator(".tree tr.more a").click()
