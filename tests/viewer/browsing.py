@@ -15,6 +15,7 @@ needs_browser = [
     pytest.mark.skipif(not os.path.exists(CHROMIUM), reason=f"there is no browser at {CHROMIUM}"),
 ]
 expect = playwright.expect
+expect.set_options(timeout=20_000)  # a busy machine is slow; only what never comes fails
 
 
 class Watched:
