@@ -55,12 +55,12 @@ def view(
     listener = listen(_HOST, port)
     number = listener.getsockname()[1]
     url = f"http://{_HOST}:{number}/"
-    click.echo(f"{_address(url.rstrip('/') + path, token if no_open else None)} (Ctrl-C ends)")
-    if no_token:
-        click.echo("without a token: every user of this machine can read what is recorded", err=True)
-    else:
-        write_note(source.path, Running(url, os.getpid()))
     try:
+        if no_token:
+            click.echo("without a token: every user of this machine can read what is recorded", err=True)
+        else:  # first: who reads the line below may ask for this viewer at once
+            write_note(source.path, Running(url, os.getpid()))
+        click.echo(f"{_address(url.rstrip('/') + path, token if no_open else None)} (Ctrl-C ends)")
         _open(url.rstrip("/") + path, token, no_open=no_open)
         guard = guard_of(_HOST, number, token, read_only=read_only)
         serve(source, listener, guard, reader=user_name() or "")

@@ -8,7 +8,7 @@ from hashlib import blake2b
 from typing import Any, TypeAlias
 
 from agenttrace.core.errors import ConfigError, QueryError
-from agenttrace.core.jsonable import jsonable, readable_json
+from agenttrace.core.jsonable import clean_text, jsonable, readable_json
 from agenttrace.core.query import Identified, Query
 from agenttrace.core.span import Span
 from agenttrace.core.trace_reads import Cursor
@@ -116,7 +116,7 @@ def span(reads: Reads, asked: Asked) -> tuple[int, Any]:
 def runs(reads: Reads, asked: Asked) -> tuple[int, Any]:
     """The newest runs; ``from`` is the number of the first."""
     start, limit = _start(asked), _limit(asked)
-    rows = reads.store.runs(project=asked.get("project") or None, limit=start + limit)
+    rows = reads.store.runs(project=clean_text(asked.get("project", "")) or None, limit=start + limit)
     return 200, {"runs": [_only(asdict(run), asked) for run in rows[start:]]}
 
 

@@ -79,6 +79,7 @@ def application(
     answers = _Answers(store, guard, root, reader)
     routes = [
         Route("/", answers.home),
+        Route("/favicon.ico", _no_icon),
         Route("/static/{name}", answers.static),
         Route("/metrics", answers.metrics),
         Route(ANNOTATIONS, answers.annotations, methods=["POST"]),
@@ -245,3 +246,8 @@ def _static(name: str) -> Response:
 async def _openapi(_request: Request) -> Response:
     text = (files("agenttrace.viewer") / "openapi.json").read_text("utf-8")
     return Response(text, 200, media_type="application/json")
+
+
+async def _no_icon(_request: Request) -> Response:
+    """Nothing: our pages say that they have none, but browsers ask beside plain texts and JSON, too."""
+    return Response(status_code=204)

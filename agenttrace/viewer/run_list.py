@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from agenttrace.core.jsonable import clean_text
 from agenttrace.core.summary import RunSummary
 from agenttrace.viewer.reads import Asked, Reads
 from agenttrace.viewer.render import render
+from agenttrace.viewer.words import column_unit
 
 ROWS = 50
 _HISTORY = 300
@@ -27,7 +29,7 @@ class RunRow(NamedTuple):
 def run_list(reads: Reads, asked: Asked) -> tuple[int, str]:
     """The newest runs, of ``project`` where that is given, from the one with the number ``from``."""
     start = int(asked["from"]) if asked.get("from", "").isdecimal() and len(asked["from"]) < 9 else 0
-    runs = reads.store.runs(project=asked.get("project") or None, limit=start + _HISTORY)
+    runs = reads.store.runs(project=clean_text(asked.get("project", "")) or None, limit=start + _HISTORY)
     rows = [_row(run, runs[place + 1 :]) for place, run in enumerate(runs)][start : start + ROWS]
     return 200, render(
         "run_list.html",
@@ -37,6 +39,7 @@ def run_list(reads: Reads, asked: Asked) -> tuple[int, str]:
         after=start + ROWS if len(runs) > start + ROWS else None,
         project=asked.get("project", ""),
         path=reads.path,
+        unit=column_unit(row.run.duration * 1e9 for row in rows),
     )
 
 

@@ -15,6 +15,7 @@ from agenttrace.viewer.trace_list import Row, row_of
 from agenttrace.viewer.values import ValueView, view_of
 
 TURNS = 50
+_ROOM = 400
 
 
 class Turn(NamedTuple):
@@ -55,7 +56,7 @@ def _turn(reads: Reads, facts: TraceFacts) -> Turn:
     if arguments is not None and len(arguments) == 1:
         arguments = next(iter(arguments.values()))
     return Turn(
-        row_of(facts, None),
+        row_of(facts, None, _ROOM),
         None if arguments is None else view_of(arguments),
         None if root is None or root.output is None else view_of(root.output),
     )

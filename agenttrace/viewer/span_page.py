@@ -30,8 +30,12 @@ def kind_of(span: Span) -> str:
 
 
 class Alike(NamedTuple):
-    """Another call of the same function in the trace; `arguments` with what differs from this one."""
+    """Another call of the same function in the trace; `arguments` with what differs from this one.
 
+    `number` is its place among all of them, from 1.
+    """
+
+    number: int
     span: Span
     arguments: Change
     is_this: bool
@@ -61,6 +65,7 @@ def span_context(
     calls = trace.tool_calls if len(trace.spans) <= MOST_NUMBERED else ()
     call = next((call for call in calls if call.span_id == span.span_id), None)
     attributes = dict(span.attributes)
+    alike, total = _alike(trace, span)
     return {
         "span": span,
         "kind": kind_of(span),
@@ -73,24 +78,27 @@ def span_context(
         "answered": answered,
         "usage": view_of(dict(span.usage)) if span.usage else None,
         "attributes": view_of(attributes) if attributes else None,
-        "alike": _alike(trace, span),
+        "alike": alike,
+        "alike_total": total,
+        "has_below": bool(node.children),
         "scores": score_views([(key, score) for key, score in scores if key == span.span_id], trace),
         "ancestors": [tree.nodes[n] for n in tree.way_to(span.span_id)[:-1]][-6:],
     }
 
 
-def _alike(trace: Trace, span: Span) -> list[Alike]:
-    """The calls of the same tool in the trace, where there are several."""
+def _alike(trace: Trace, span: Span) -> tuple[list[Alike], int]:
+    """The calls of the same tool in the trace, where there are several: those near this one, and how many."""
     spans = [other for other in trace.spans if other.name == span.name and other.span_type == span.span_type]
     if len(spans) < 2 or span.span_type == "llm":
-        return []
+        return [], len(spans)
     at = next(place for place, other in enumerate(spans) if other is span)
     start = max(0, min(at - _MOST_ALIKE // 2, len(spans) - _MOST_ALIKE))
     own = arguments_text(span.input or {}, 300)
+    shown = enumerate(spans[start : start + _MOST_ALIKE], start + 1)
     return [
-        Alike(other, changed_part(own, arguments_text(other.input or {}, 300)), other is span)
-        for other in spans[start : start + _MOST_ALIKE]
-    ]
+        Alike(number, other, changed_part(own, arguments_text(other.input or {}, 300)), other is span)
+        for number, other in shown
+    ], len(spans)
 
 
 def value_text(reads: Reads, asked: Asked) -> tuple[int, str]:

@@ -15,7 +15,7 @@ from agenttrace.store.root_inputs import root_inputs
 from agenttrace.viewer.query_line import QueryLine
 from agenttrace.viewer.reads import Asked, Reads
 from agenttrace.viewer.render import render
-from agenttrace.viewer.values import arguments_text
+from agenttrace.viewer.values import about_text
 from agenttrace.viewer.words import Trajectory, column_unit, moment_text, trajectory
 
 ROWS = 50
@@ -131,10 +131,10 @@ def _rows(reads: Reads, traces: Sequence[TraceFacts]) -> list[Row]:
     return [row_of(facts, inputs.get(facts.trace_id)) for facts in traces]
 
 
-def row_of(facts: TraceFacts, arguments: Mapping[str, Any] | None) -> Row:
-    """A trace as lists show it."""
+def row_of(facts: TraceFacts, arguments: Mapping[str, Any] | None, room: int = _ROOM) -> Row:
+    """A trace as lists show it; `room` is how many characters of tool calls are shown."""
     failing = sum(score.outcome in ("failed", "errored") for score in facts.scores)
-    return Row(facts, arguments_text(arguments or {}, 120), trajectory(facts.calls, _ROOM), failing)
+    return Row(facts, about_text(arguments or {}, 120), trajectory(facts.calls, room), failing)
 
 
 def _metadata_keys(traces: Sequence[TraceFacts]) -> list[tuple[str, str]]:

@@ -19,6 +19,7 @@ from agenttrace.viewer.span_page import KINDS, kind_of, span_context
 from agenttrace.viewer.tree import SHORT_KEY, Node, TraceTree, TreeRow, Unfolding
 from agenttrace.viewer.values import summary_of
 from agenttrace.viewer.waterfall import Axis, Bar, critical_path, overview
+from agenttrace.viewer.words import column_unit
 
 OVERVIEW_FROM = 30
 """Spans from which on the overview is drawn."""
@@ -105,6 +106,9 @@ def tree_context(trace: Trace, tree: TraceTree, asked: Asked, selected: Node | N
     return {
         "rows": [_row_view(row, axis, path, asked) for row in rows],
         "axis": axis,
+        "unit": column_unit(
+            row.span.duration_ns for row in rows if row.kind == "span" and row.span is not None
+        ),
         "find": text,
         "selected": selected,
         "levels": overview(tree.nodes, Axis.of(trace.spans), KINDS)

@@ -12,7 +12,8 @@ from agenttrace.viewer.render import render
 from agenttrace.viewer.scores import Change, changed_part
 from agenttrace.viewer.values import arguments_text
 
-MOST = 400
+MOST = 200
+"""Calls of each trace that are aligned and drawn."""
 
 
 class PairView(NamedTuple):
@@ -34,9 +35,18 @@ def two_traces(reads: Reads, asked: Asked) -> tuple[int, str]:
             return no_trace(reads, asked[key])
         traces.append(trace)
     one, other = traces
-    pairs = aligned(one.tool_calls[:MOST], other.tool_calls[:MOST])
-    left_out = max(len(one.tool_calls), len(other.tool_calls)) - MOST
-    return 200, render("two_traces.html", reads, one=one, other=other, pairs=pairs, left_out=max(left_out, 0))
+    calls = [trace.tool_calls for trace in traces]  # once: the order of all calls is worked out each time
+    pairs = aligned(calls[0][:MOST], calls[1][:MOST])
+    counts = [len(each) for each in calls]
+    return 200, render(
+        "two_traces.html",
+        reads,
+        one=one,
+        other=other,
+        pairs=pairs,
+        counts=counts,
+        left_out=max(*counts, MOST) - MOST,
+    )
 
 
 def aligned(one: tuple[ToolCall, ...], other: tuple[ToolCall, ...]) -> list[PairView]:

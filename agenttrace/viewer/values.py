@@ -213,15 +213,42 @@ def _message_parts(parts: Sequence[Any], budget: _Budget) -> Iterator[MessagePar
 
 
 def summary_of(span: Span, most: int = 160) -> str:
-    """What a row says of a span beside its name: its arguments; of a model call the newest words."""
+    """What a row says of a span beside its name: its arguments; of a model call what it answered, else the
+    newest words that it was sent."""
     if span.span_type == "llm":
         request = read_request(span.input) if span.input else None
-        for message in reversed(request.messages if request is not None else ()):
-            for part in reversed(message.get("parts") or ()):
-                text = part.get("content") if isinstance(part, Mapping) else None
-                if isinstance(text, str) and text.strip():
-                    return f"{message.get('role')}: {' '.join(text[: 4 * most].split())}"[:most]
+        answers = read_answer(span.output) or ()
+        for message in (*answers, *reversed(request.messages if request is not None else ())):
+            words = _newest_words(message, most)
+            if words:
+                return f"{message.get('role')}: {words}"[:most]
     return arguments_text(span.input, most) if span.input else ""
+
+
+def _newest_words(message: Mapping[str, Any], most: int) -> str:
+    """The last text of a message on one line; without one, the last call that it asks for."""
+    parts = [part for part in message.get("parts") or () if isinstance(part, Mapping)]
+    texts = [part.get("content") for part in parts if part.get("type") != "reasoning"]
+    for text in reversed(texts):
+        if isinstance(text, str) and text.strip():
+            return " ".join(text[: 4 * most].split())
+    for part in reversed(parts):
+        if part.get("type") == "tool_call":
+            arguments = part.get("arguments")
+            return (
+                f"{part.get('name')}({arguments_text(arguments) if isinstance(arguments, Mapping) else ''})"
+            )
+    return ""
+
+
+def about_text(arguments: Mapping[str, Any], most: int = 160) -> str:
+    """Arguments on one line, where there is little room: a text that comes first stands for itself."""
+    first = next(iter(arguments.values()), None)
+    if not isinstance(first, str) or not first.strip():
+        return arguments_text(arguments, most)
+    words = short_value(first, most)[1:-1]
+    rest = arguments_text(dict(list(arguments.items())[1:]), most)
+    return f"{words}, {rest}"[:most] if rest else words
 
 
 def arguments_text(arguments: Mapping[str, Any], most: int = 160) -> str:

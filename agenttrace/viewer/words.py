@@ -30,6 +30,8 @@ __all__ = [
 ]
 
 _UNITS = (("µs", 1e3), ("ms", 1e6), ("s", 1e9), ("min", 60e9))
+_LONGEST = 100_000
+"""A column has no room for numbers from this one on."""
 
 
 class ColumnUnit(NamedTuple):
@@ -49,10 +51,13 @@ class ColumnUnit(NamedTuple):
 
 
 def column_unit(durations: Iterable[float]) -> ColumnUnit:
-    """The unit in which most of these durations are between 1 and 1,000."""
+    """The unit in which most of these durations are between 1 and 1,000, and the longest has five digits."""
     ordered = sorted(durations)
-    middle = ordered[len(ordered) // 2] if ordered else 0
+    middle, longest = (ordered[len(ordered) // 2], ordered[-1]) if ordered else (0, 0)
     name, nanoseconds = next((unit for unit in reversed(_UNITS) if middle >= unit[1]), _UNITS[0])
+    for larger in _UNITS:
+        if longest >= _LONGEST * nanoseconds and larger[1] > nanoseconds:
+            name, nanoseconds = larger
     shown = middle / nanoseconds
     return ColumnUnit(name, nanoseconds, 2 if shown < 10 else 1 if shown < 100 else 0)
 

@@ -115,13 +115,14 @@ def start_server() -> Iterator[Callable[..., Server]]:
         token: str | None = TOKEN,
         root: str = "",
         read_only: bool = False,
+        busy_timeout: float = 2.0,
         store: SQLiteStore | None = None,
         **more: Any,
     ) -> Server:
         listener = listen("127.0.0.1", 0)
         port = listener.getsockname()[1]
         guard = guard_of("127.0.0.1", port, token, read_only=read_only)
-        server = server_of(store or SQLiteStore(path), guard, root=root, **more)
+        server = server_of(store or SQLiteStore(path, busy_timeout=busy_timeout), guard, root=root, **more)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
         thread.start()
         running.append((server, thread))
@@ -137,3 +138,33 @@ def start_server() -> Iterator[Callable[..., Server]]:
 @pytest.fixture(scope="session")
 def server(shop_path: Path, start_server: Callable[..., Server]) -> Server:
     return start_server(shop_path)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """Debian's chromium; tests that use it are marked with `browsing.needs_browser`."""
+    from browsing import CHROMIUM, playwright
+
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def look(browser: Any, server: Server) -> Iterator[Callable[..., Any]]:
+    """Open a page in a window of its own; at the end the browser must have had nothing to say."""
+    from browsing import Watched
+
+    opened: list[Watched] = []
+
+    def open_at(path: str = "/traces", at: Any = server, **options: Any) -> Watched:
+        opened.append(Watched(browser, at, **options))
+        opened[-1].goto(path)
+        return opened[-1]
+
+    yield open_at
+    for watched in opened:
+        watched.context.close()
+    for watched in opened:
+        watched.check()

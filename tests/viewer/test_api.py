@@ -88,6 +88,11 @@ def test_changes_count_what_is_newer_for_this_query(server):
     assert newer["newer"] == 4
 
 
+def test_browsers_that_ask_for_an_icon_beside_plain_data_get_none_and_no_error(server):
+    answer = server.ask("/favicon.ico")
+    assert (answer.status, answer.text) == (204, "")
+
+
 def test_a_page_behind_a_proxy_has_its_root_in_every_address(shop_path, start_server):
     server = start_server(shop_path, root="/team")
     text = server.ask("/traces").text

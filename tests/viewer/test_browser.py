@@ -5,79 +5,20 @@ The policy of the pages forbids code from text, so everything is asked by locato
 
 from __future__ import annotations
 
-import os
 import re
 import sqlite3
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import shop
+from browsing import expect, needs_browser
 from test_pages import HOSTILE, hostile_store, span_of
 
 from agenttrace.store import SQLiteStore
 from agenttrace.tracer import Tracer
 
-CHROMIUM = "/usr/bin/chromium"
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(not os.path.exists(CHROMIUM), reason=f"there is no browser at {CHROMIUM}"),
-]
-expect = playwright.expect
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
-        yield browser
-        browser.close()
-
-
-class Watched:
-    """A page of which every request, message and dialog is noted."""
-
-    def __init__(self, browser, server, **options) -> None:
-        self.server = server
-        self.context = browser.new_context(**{"viewport": {"width": 1300, "height": 850}, **options})
-        self.context.set_default_timeout(20_000)
-        self.page = self.context.new_page()
-        self.requests: list[str] = []
-        self.troubles: list[str] = []
-        self.page.on("request", lambda request: self.requests.append(request.url))
-        self.page.on("dialog", lambda dialog: (self.troubles.append(dialog.message), dialog.dismiss()))
-        self.page.on("pageerror", lambda error: self.troubles.append(str(error)))
-        self.page.on(
-            "console", lambda line: self.troubles.append(line.text) if line.type == "error" else None
-        )
-        self.page.goto(f"{server.url}/?token={server.token}")
-
-    def goto(self, path: str) -> Any:
-        self.page.goto(self.server.url + path)
-        return self.page
-
-    def check(self) -> None:
-        """Nothing was said by the browser, and nothing was asked elsewhere."""
-        assert self.troubles == []
-        assert [url for url in self.requests if not url.startswith((self.server.url, "data:,"))] == []
-
-
-@pytest.fixture
-def look(browser, server) -> Iterator[Any]:
-    opened: list[Watched] = []
-
-    def open_at(path: str = "/traces", at=server, **options) -> Watched:
-        opened.append(Watched(browser, at, **options))
-        opened[-1].goto(path)
-        return opened[-1]
-
-    yield open_at
-    for watched in opened:
-        watched.context.close()
-    for watched in opened:
-        watched.check()
+pytestmark = needs_browser
 
 
 def ids_in(page) -> list[str]:
@@ -132,12 +73,13 @@ def test_a_wrong_term_is_said_with_a_suggestion_and_stays_in_the_box(look):
 
 def test_columns_sort_and_turn_round(look):
     page = look().page
-    for direction in ("descending", "ascending"):
-        page.locator("#rows th").filter(has_text="Duration").get_by_role("link").click()
-        expect(page.locator("#rows th.duration")).to_have_attribute("aria-sort", direction)
-        texts = page.locator("#rows td.duration").all_inner_texts()
-        numbers = [float(re.sub(r"[^0-9.]", "", text)) for text in texts]
-        assert numbers == sorted(numbers, reverse=direction == "descending")
+    for column in ("duration", "cost"):
+        for direction in ("descending", "ascending"):
+            page.locator(f"#rows th.{column}").get_by_role("link").click()
+            expect(page.locator(f"#rows th.{column}")).to_have_attribute("aria-sort", direction)
+            texts = page.locator(f"#rows td.{column}").all_inner_texts()
+            numbers = [float(re.sub(r"[^0-9.]", "", text)) for text in texts if text]
+            assert numbers == sorted(numbers, reverse=direction == "descending")
 
 
 def test_a_bar_of_the_histogram_leads_to_its_time(look):
@@ -184,6 +126,10 @@ def test_a_trace_of_5000_spans_stays_small_unfolds_and_is_searched(tmp_path, sta
     page.locator(".tree tr", has_text="page 5").first.locator("a.fold").click()
     expect(page.locator(".tree .name", has_text=re.compile("^call 153$"))).to_have_count(1)
     assert rows.count() > before
+    page.locator(".tree tr", has_text="page 7").first.locator("a.choose").click()
+    expect(page.locator("#detail h2")).to_contain_text("page 7")
+    page.locator("#detail").get_by_role("link", name="Unfold all below").click()
+    expect(page.locator(".tree .name", has_text=re.compile("^call 155$"))).to_have_count(1)
     page.locator(".tree tr.more a").click()
     expect(page.locator(".tree .name", has_text=re.compile("^page 60$"))).to_have_count(1)
     assert page.locator("*").count() <= 2_500
@@ -198,7 +144,7 @@ def test_hostile_text_opens_no_dialog_asks_for_nothing_and_is_no_element(
 ):
     hostile_store(tmp_path / "traces.db", HOSTILE[number]).close()
     trace = f"{7:032x}"
-    at = start_server(tmp_path / "traces.db")
+    watched = look(at=start_server(tmp_path / "traces.db"))
     for path in (
         "/traces",
         f"/t/{trace}",
@@ -207,9 +153,9 @@ def test_hostile_text_opens_no_dialog_asks_for_nothing_and_is_no_element(
         "/tools",
         "/scores",
     ):
-        watched = look(path, at=at)
-        assert watched.page.locator("main img, main script, main iframe").count() == 0
-        assert watched.page.locator("main").inner_text()
+        page = watched.goto(path)
+        assert page.locator("main img, main script, main iframe").count() == 0
+        assert page.locator("main").inner_text()
 
 
 def test_two_runs_are_compared_in_words_classes_and_chance(look):
@@ -312,8 +258,12 @@ PATHS = [
     "/health",
     "/session/s-1",
     "/compare",
+    "/traces?q=custmer:acme",
+    "/traces?q=customer:acme+customer:nobody",
+    "/t/0123456789abcdef0123456789abcdef",
     "trace",
     "span",
+    "two traces",
     "run",
 ]
 
@@ -324,6 +274,7 @@ def path_of(reads, name: str) -> str:
         return {
             "trace": f"/t/{trace.trace_id}",
             "span": f"/t/{trace.trace_id}/s/{trace.spans[1].span_id}",
+            "two traces": f"/t/{trace.trace_id}/vs/{reads.store.traces(limit=9)[8].trace_id}",
             "run": f"/r/{reads.store.runs(limit=2)[1].run_id}",
         }[name]
     if name.startswith("/failures?"):
@@ -335,14 +286,25 @@ def path_of(reads, name: str) -> str:
     return name
 
 
-@pytest.mark.parametrize("width", [420, 320])
-def test_no_page_scrolls_sideways_on_a_narrow_screen(look, reads, width):
-    watched = look(viewport={"width": width, "height": 800})
+SCREENS = {
+    "420 pixels, light": (420, {"color_scheme": "light"}),
+    "320 pixels, dark": (320, {"color_scheme": "dark"}),
+    "420 pixels, forced colours": (420, {"forced_colors": "active"}),
+    "1280 pixels at 200 %": (640, {"device_scale_factor": 2}),
+    "1280 pixels, dark": (1280, {"color_scheme": "dark"}),
+}
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+def test_no_page_scrolls_sideways(look, reads, screen):
+    width, options = SCREENS[screen]
+    watched = look(viewport={"width": width, "height": 800}, **options)
     for name in PATHS:
         page = watched.goto(path_of(reads, name))
-        box = page.locator("html").bounding_box()
         wide = page.locator("body").evaluate("body => document.documentElement.scrollWidth")
-        assert wide <= width, (name, wide, box)
+        assert wide <= width, (name, wide)
+        expect(page.locator("main")).to_be_visible()
+    watched.troubles.clear()  # the browser says what was not found
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -357,6 +319,7 @@ def test_axe_has_nothing_to_say(look, reads, scheme):
         found = axe_module.Axe().run(page, options=options).response["violations"]
         if found:
             violations[name] = [(v["id"], [node["target"] for node in v["nodes"][:3]]) for v in found]
+    watched.troubles.clear()  # the browser says what was not found
     assert violations == {}
 
 

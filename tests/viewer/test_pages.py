@@ -262,7 +262,7 @@ def test_a_row_of_the_list_shows_the_agent_its_input_its_calls_and_what_failed(r
     _, text = trace_list(reads, {"q": "failed:refund customer:acme is:failed"})
     page = Read(text).text
     assert "handle_ticket" in page
-    assert "message=" in page
+    assert "Please refund my order" in page
     assert "search_kb ×6" in page or "search_kb×6" in page.replace(" ×", "×")
     assert "✕ refund" in page
 
@@ -495,3 +495,12 @@ def test_no_template_lets_text_through_as_markup_and_the_sheet_and_script_are_sm
     assert not re.search(
         r"innerHTML|outerHTML|insertAdjacentHTML|eval\(|https?:", (room / "static/view.js").read_text()
     )
+
+
+def test_a_run_that_is_not_there_is_said_with_those_of_a_like_name_or_id(reads):
+    run = next(run for run in reads.store.runs() if run.name == "refunds")
+    for wanted in ("refund", run.run_id[:6] + "ffffff"):
+        status, text = PAGES["/r/{id}"](reads, {"id": wanted})
+        assert status == 404
+        assert run.run_id in text
+    assert PAGES["/r/{id}"](reads, {"id": "nothing at all"})[1].count("<li>") == 0

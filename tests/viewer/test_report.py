@@ -135,3 +135,16 @@ def test_a_notebook_shows_the_page_of_a_report_a_trace_and_a_score_in_a_closed_f
         assert text.startswith('<iframe title="agenttrace" sandbox srcdoc="&lt;!doctype')
         assert text.count("<") == 2
         assert word in text
+
+
+def test_the_head_of_a_file_says_what_the_head_of_the_page_says(reads):
+    from agenttrace.viewer.trace_page import trace_page
+
+    def head(text):
+        return Read(text.partition('class="facts">')[2].partition("</p>")[0]).text
+
+    for line in reads.store.traces(limit=60)[::7]:
+        page = head(trace_page(reads, {"id": line.trace_id})[1])
+        file = head(trace_report(reads.store.trace(line.trace_id), reads.store.scores(line.trace_id)))
+        assert file
+        assert set(file.split(" · ")) <= set(page.split(" · ")) | {"ok"}, (file, page)

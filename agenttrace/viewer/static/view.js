@@ -4,15 +4,28 @@
   const $ = (query, within = document) => within.querySelector(query);
   const $$ = (query, within = document) => [...within.querySelectorAll(query)];
   const root = document.body.dataset.root || "";
-  const say = (text) => { const line = $("#said"); if (line) line.textContent = text; };
+  const say = (text, address) => {
+    const line = $("#said");
+    if (!line) return;
+    line.textContent = text;
+    if (address) {
+      const link = document.createElement("a");
+      link.href = address;
+      link.textContent = "Try again";
+      line.append(" ", link);
+    }
+  };
 
   // --- parts of a page, from the address of a link -------------------------------------------------------
   let asking = 0;
-  async function swap(address, ids) {
+  async function swap(address, ids, whole = address) {
     const number = ++asking;
     const slow = setTimeout(() => say("Loading …"), 300);
+    const stuck = setTimeout(() => say("This takes long.", whole), 5000);
     try {
       const answer = await fetch(address, { headers: { "X-Part": ids.join(" ") } });
+      if (number !== asking) return false;
+      if (!answer.ok) { say("This could not be loaded.", whole); return false; }
       const page = new DOMParser().parseFromString(await answer.text(), "text/html");
       if (number !== asking) return false;
       for (const id of ids) {
@@ -20,11 +33,12 @@
         if (fresh && old) old.replaceWith(document.adoptNode(fresh));
       }
       say("");
-      return answer.ok;
+      return true;
     } catch {
       gone(true);
+      say("This could not be loaded.", whole);
       return false;
-    } finally { clearTimeout(slow); }
+    } finally { clearTimeout(slow); clearTimeout(stuck); }
   }
 
   const chosenKey = () => $("tr.selected")?.dataset.key;
@@ -44,7 +58,7 @@
     if (!trace) return false;
     history.replaceState(null, "", addressWith({ s: key }));
     if (!mark(key)) { if (await swap(href, ["tree", "detail"])) mark(key); return true; }
-    await swap(`${root}/t/${trace}/s/${key}`, ["detail"]);
+    await swap(`${root}/t/${trace}/s/${key}`, ["detail"], href);
     return true;
   }
   function addressWith(changes) {
@@ -131,7 +145,7 @@
 
   // --- live: asks while the page is visible ------------------------------------------------------------------
   const live = $("[data-live]");
-  let quiet = 0;
+  let quiet = 0, troubled = false;
   const gone = (is) => { const banner = $("#gone"); if (banner) banner.hidden = !is; };
   async function poll() {
     if (!live || document.hidden) return schedule();
@@ -147,7 +161,11 @@
     try {
       const answer = await fetch(`${root}/api/v1/changes?${asked}`);
       gone(false);
-      if (answer.ok) await show(await answer.json(), article);
+      const changes = await answer.json();
+      const trouble = answer.ok ? "" : changes.error;  // of the store: the page stays as it is, and says so
+      if (trouble || troubled) say(trouble);
+      troubled = Boolean(trouble);
+      if (answer.ok) await show(changes, article);
     } catch { gone(true); }
     schedule();
   }
