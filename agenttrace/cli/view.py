@@ -47,7 +47,7 @@ def view(
     source = file_store(store)
     path = _page_of(source, what)
     token = None if no_token else own_token()
-    running = None if port is not None or no_token else running_viewer(source.path)
+    running = None if port is not None or no_token or read_only else running_viewer(source.path)
     if running is not None:
         click.echo(f"{running.url} shows this store already")
         _open(f"{running.url.rstrip('/')}{path}", token, no_open=no_open)
