@@ -59,7 +59,7 @@ def test_every_call_of_a_broken_tree_can_be_chosen_zoomed_to_found_compared_and_
     spans = BROKEN[kind]
     reads, trace_id = big_store(tmp_path / "broken.db", spans)
     assert trace_id in trace_list(reads, {})[1]
-    chosen = spans if len(spans) < 10 else [spans[0], spans[2_500], spans[-1]]
+    chosen = spans if len(spans) < 10 else [spans[2_500]]
     for span in chosen:
         key = span.span_id
         page = page_of(trace_page(reads, {"id": trace_id, "s": key, "zoom": key, "all": key}), unfolded=True)
