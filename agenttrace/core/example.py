@@ -197,7 +197,7 @@ class Example(BaseModel):
     def changed(self, **fields: Any) -> Example:
         """A copy with other values in some fields, which are not checked. Containers are shared."""
         copy = type(self).__new__(type(self))
-        object.__setattr__(copy, "__dict__", {**self.__dict__, **fields})
+        object.__setattr__(copy, "__dict__", self.__dict__ | fields)
         object.__setattr__(copy, "__pydantic_fields_set__", self.__pydantic_fields_set__ | fields.keys())
         object.__setattr__(copy, "__pydantic_extra__", None)
         private = self.__pydantic_private__
