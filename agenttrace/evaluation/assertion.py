@@ -67,6 +67,8 @@ def assert_test(
     - is *errored*: one of its trials could not be judged, whatever it was before;
     - was *not run*;
 
+    or where the two runs have no example in common, so that nothing could be compared,
+
     or where over all examples of both runs, of which six or more must differ, with p < 0.05 (signed ranks)
 
     - the pass rate fell; or
@@ -242,8 +244,8 @@ def require_passed(
 ) -> EvaluationReport:
     """Return the report if it passes, or if it meets every requirement without an errored result.
 
-    With a baseline, return it where it is not worse than that (`RunComparison.is_worse`), and the
-    requirements hold if there are any: see `assert_test`. With requirements its metadata has what was
+    With a baseline, return it where it has an example in common with that, is not worse
+    (`RunComparison.is_worse`), and the requirements hold if there are any: see `assert_test`. With requirements its metadata has what was
     measured: the lines as *requirement*, each as data in *requirements*.
 
     Raises:
@@ -261,7 +263,7 @@ def require_passed(
         report = replace(report, metadata={**report.metadata, **_measured(verdicts)})
     if baseline is not None:
         comparison = compare_runs(baseline, without_diffs(record_of_report(report)))
-        if comparison.is_worse:
+        if comparison.is_worse or not comparison.shares_examples:
             text = f"{regression_line(comparison)}\n{comparison_text(comparison)}\n{report_text(report)}"
             raise EvaluationFailed(text, report)
         passes = passes or not requirements
