@@ -102,11 +102,10 @@ class Example(BaseModel):
             Raises:
                 DatasetError: an unknown field, or a value of the wrong type.
             """
-            for key in fields:
-                if key not in type(self).model_fields:
-                    raise DatasetError(
-                        f"an Example has no field {key!r}" + did_you_mean(key, type(self).model_fields)
-                    )
+            known = type(self).model_fields
+            if not fields.keys() <= known.keys():
+                unknown = (f"{key!r}{did_you_mean(key, known)}" for key in fields if key not in known)
+                raise DatasetError(f"an Example has no field {' And no field '.join(unknown)}")
             defaults = {k for k in ("example_id", "created_at") if k in fields and fields[k] is None}
             try:
                 super().__init__(**{k: v for k, v in fields.items() if k not in defaults})
