@@ -123,7 +123,7 @@ def eval_run(
         report, code = interruption.report, INTERRUPTED
     tracer.flush(timeout=5.0)
     redacted = redacted_report(report, tracer.redaction)
-    code = finish(report, redacted, code, files, comparison_with(before, redacted))
+    code = finish(redacted, code, files, comparison_with(before, redacted))
     baseline.save(redacted, is_left_out)
     if code != INTERRUPTED:
         update.apply(file, report, scorers, to_stderr=files.use_stdout)

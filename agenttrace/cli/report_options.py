@@ -104,14 +104,14 @@ def report_options(command: F) -> F:
 
 def finish(
     report: EvaluationReport,
-    redacted: EvaluationReport,
     code: int,
     files: ReportFiles,
     comparison: Sequence[Line] = (),
 ) -> int:
     """Print the report and its comparison with a baseline, write its files and the CI's step summary.
 
-    Files and summary get the report without secrets, `redacted`; so `comparison` is of that one, too.
+    The report is to be without secrets, and so is what it is compared by: a terminal's text stands in the
+    logs of a CI.
     Returns the command's exit code: a file that cannot be written after all makes it 2 where it was 0; the
     report was printed by then.
     """
@@ -120,12 +120,12 @@ def finish(
     show(comparison, stream)
     show([Line(f"run {report.run_id[:8]}", "dim")], stream)
     lines = [line.text for line in comparison]
-    failures = files.write(redacted, lines)
+    failures = files.write(report, lines)
     for failure in failures:
         click.echo(f"Error: the report was not written to {safe(failure)}", err=True)
     try:
         if os.environ.get(STEP_SUMMARY):
-            append_step_summary(markdown_report(redacted, lines))
+            append_step_summary(markdown_report(report, lines))
     except OSError as error:
         click.echo(f"the step summary could not be written: {error}", err=True)
     return code or (2 if failures else 0)

@@ -102,11 +102,10 @@ class Example(BaseModel):
             Raises:
                 DatasetError: an unknown field, or a value of the wrong type.
             """
-            for key in fields:
-                if key not in type(self).model_fields:
-                    raise DatasetError(
-                        f"an Example has no field {key!r}" + did_you_mean(key, type(self).model_fields)
-                    )
+            known = type(self).model_fields
+            if not fields.keys() <= known.keys():
+                unknown = (f"{key!r}{did_you_mean(key, known)}" for key in fields if key not in known)
+                raise DatasetError(f"an Example has no field {' And no field '.join(unknown)}")
             defaults = {k for k in ("example_id", "created_at") if k in fields and fields[k] is None}
             try:
                 super().__init__(**{k: v for k, v in fields.items() if k not in defaults})
@@ -197,7 +196,7 @@ class Example(BaseModel):
     def changed(self, **fields: Any) -> Example:
         """A copy with other values in some fields, which are not checked. Containers are shared."""
         copy = type(self).__new__(type(self))
-        object.__setattr__(copy, "__dict__", {**self.__dict__, **fields})
+        object.__setattr__(copy, "__dict__", self.__dict__ | fields)
         object.__setattr__(copy, "__pydantic_fields_set__", self.__pydantic_fields_set__ | fields.keys())
         object.__setattr__(copy, "__pydantic_extra__", None)
         private = self.__pydantic_private__

@@ -103,7 +103,10 @@ class Nearest:
 
 def executions_of(spans: Iterable[Span], by_key: Mapping[int, Span]) -> list[Execution]:
     """The calls that tool spans recorded; a call before those that were made inside it."""
-    return _Executions(by_key).of(span for span in spans if span.span_type == TOOL)
+    tools = [span for span in spans if span.span_type == TOOL]
+    if len(tools) == 1:  # there is no other that could have recorded the same call
+        return [Execution(tools[0])]
+    return _Executions(by_key).of(tools)
 
 
 class _Executions:

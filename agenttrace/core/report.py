@@ -54,7 +54,7 @@ def outcome_of(
     return "errored", "every scorer skipped this example, so nothing says that it passes"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class ScoringResult:
     """The scores of one trial of one example.
 

@@ -282,6 +282,11 @@ class RunComparison:
         return tuple(change for change in (self.pass_rate, *self.scorers) if change.gate and change.fell)
 
     @property
+    def shares_examples(self) -> bool:
+        """Whether any example is in both runs; where none is, nothing can have got worse."""
+        return any(change.before is not None and change.after is not None for change in self.changes)
+
+    @property
     def is_worse(self) -> bool:
         """Whether a test against this baseline fails: there are `regressions` or `losses`."""
         return bool(self.regressions or self.losses)

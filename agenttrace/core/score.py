@@ -7,6 +7,7 @@ import traceback
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from importlib import import_module
 from itertools import chain
 from typing import Any, Literal
@@ -26,7 +27,7 @@ Outcome = Literal["passed", "failed", "skipped", "errored"]
 value None and are left out of every mean, which says so (`Mean`); neither is a pass."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Score:
     """A scorer's result for one example.
 
@@ -87,7 +88,8 @@ class Score:
         if not (is_number(value) and 0 <= value <= 1):
             raise ValueError(f"a score must be a number from 0 to 1, got {value!r} from {name!r}")
         passed = value <= threshold if lower_is_better else value >= threshold
-        return cls(
+        make = partial(changed, _BLANK) if cls is Score else cls  # twice as fast as `__init__`
+        return make(
             name=name,
             value=float(value),
             threshold=threshold,
@@ -101,6 +103,9 @@ class Score:
             cost=cost,
             metadata=metadata or {},
             lower_is_better=lower_is_better,
+            options={},
+            example={},
+            evidence={},
         )
 
     @classmethod
@@ -160,6 +165,9 @@ class Score:
             elif isinstance(value, str):
                 values[name] = text_without_digests(value)
         return values
+
+
+_BLANK = Score(name="", value=None, threshold=0.0, outcome="skipped")
 
 
 class Mean(float):

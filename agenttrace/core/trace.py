@@ -140,7 +140,7 @@ class Trace:
             return 0
         return max(span.end_ns for span in self.spans) - self.spans[0].start_ns
 
-    @property
+    @cached_property
     def is_recorded_run(self) -> bool:
         """Whether this trace was made from plain calls or messages.
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Set
 from contextlib import AbstractContextManager
 from contextvars import copy_context
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from agenttrace.core.errors import ConfigError, did_you_mean
 from agenttrace.core.example import Example
@@ -31,8 +31,7 @@ class Captured(Protocol):
 CaptureScope = Callable[[], AbstractContextManager[Captured]]
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(NamedTuple):
     """The result of one run of the agent.
 
     In `example`, the actual output and the names of the called tools are filled in. `failure` says why the

@@ -30,6 +30,7 @@ from agenttrace.evaluation.run import (
     check_option_names,
     checked_examples,
     project_of,
+    redaction_for,
 )
 from agenttrace.evaluation.trials import MAX_TRIALS, TrialsBy, examples_of_trials, settled_by
 from agenttrace.reports.first_line import failure_line
@@ -40,6 +41,8 @@ from agenttrace.runs.compare import compare_runs
 from agenttrace.runs.record import record_of_report, without_diffs
 from agenttrace.runs.storage import store_of
 from agenttrace.scoring.example_scorers import check_example_scorers, suite_scorers
+from agenttrace.scoring.redacted import redacted_report
+from agenttrace.tracing.redaction import Redaction
 
 
 def assert_test(
@@ -67,6 +70,8 @@ def assert_test(
     - is *errored*: one of its trials could not be judged, whatever it was before;
     - was *not run*;
 
+    or where the two runs have no example in common, so that nothing could be compared,
+
     or where over all examples of both runs, of which six or more must differ, with p < 0.05 (signed ranks)
 
     - the pass rate fell; or
@@ -79,7 +84,8 @@ def assert_test(
     name), a stored run (id, ``last``, name) or a report; see `agenttrace.runs.baseline`.
 
     Raises:
-        EvaluationFailed: an AssertionError whose text is the printed report, with the aligned diffs.
+        EvaluationFailed: an AssertionError whose text is the printed report, with the aligned diffs, without
+            secrets; its `report` has all values as they are.
         ConfigError, DatasetError, ExpectationError, ScorerError: wrong use, before any agent is run.
     """
     __tracebackhide__ = True
@@ -87,7 +93,7 @@ def assert_test(
     chosen, scorers, gates = _prepared(_examples(examples, test_file), scorers, require, baseline, options)
     report = run_evaluation(chosen, scorers, **options)
     warn_of_vacuous_guards(report)
-    return require_passed(report, *gates)
+    return require_passed(report, *gates, redaction_for(options.get("tracer")))
 
 
 async def assert_test_async(
@@ -108,7 +114,7 @@ async def assert_test_async(
     chosen, scorers, gates = _prepared(_examples(examples, test_file), scorers, require, baseline, options)
     report = await run_evaluation_async(chosen, scorers, **options)
     warn_of_vacuous_guards(report)
-    return require_passed(report, *gates)
+    return require_passed(report, *gates, redaction_for(options.get("tracer")))
 
 
 _OWN_OPTIONS = ("examples", "scorers", "test_file", "require", "baseline")
@@ -239,12 +245,14 @@ def require_passed(
     report: EvaluationReport,
     requirements: Requirement | Sequence[Requirement] | None = None,
     baseline: RunRecord | None = None,
+    redaction: Redaction | None = None,
 ) -> EvaluationReport:
     """Return the report if it passes, or if it meets every requirement without an errored result.
 
-    With a baseline, return it where it is not worse than that (`RunComparison.is_worse`), and the
-    requirements hold if there are any: see `assert_test`. With requirements its metadata has what was
-    measured: the lines as *requirement*, each as data in *requirements*.
+    With a baseline, return it where it has an example in common with that, is not worse
+    (`RunComparison.is_worse`), and the requirements hold if there are any: see `assert_test`. With
+    requirements its metadata has what was measured: the lines as *requirement*, each as data in
+    *requirements*. With a `redaction` what is printed is without secrets; the report itself stays as it is.
 
     Raises:
         EvaluationFailed: it does neither.
@@ -259,15 +267,18 @@ def require_passed(
         verdicts = [requirement.verdict(report) for requirement in requirements]
         passes = all(verdict.holds for verdict in verdicts) and not not_run
         report = replace(report, metadata={**report.metadata, **_measured(verdicts)})
+    if baseline is None and passes:
+        return report
+    shown = report if redaction is None else redacted_report(report, redaction)
     if baseline is not None:
-        comparison = compare_runs(baseline, without_diffs(record_of_report(report)))
-        if comparison.is_worse:
-            text = f"{regression_line(comparison)}\n{comparison_text(comparison)}\n{report_text(report)}"
+        comparison = compare_runs(baseline, without_diffs(record_of_report(shown)))
+        if comparison.is_worse or not comparison.shares_examples:
+            text = f"{regression_line(comparison)}\n{comparison_text(comparison)}\n{report_text(shown)}"
             raise EvaluationFailed(text, report)
         passes = passes or not requirements
     if not passes:
-        line = _not_run_line(report) if not_run else failure_line(report)
-        raise EvaluationFailed(f"{line}\n{report_text(report)}", report)
+        line = _not_run_line(shown) if not_run else failure_line(shown)
+        raise EvaluationFailed(f"{line}\n{report_text(shown)}", report)
     return report
 
 

@@ -175,7 +175,7 @@ class Engine:
         except (Interrupted, GeneratorExit):
             raise
         except BaseException as error:  # choke-point: the user's values run code of their own here
-            unusable = replace(run, why_not_comparable=users_traceback(error))
+            unusable = run._replace(why_not_comparable=users_traceback(error))
             result = yield from self._result(unusable, place, isolation)
         schedule.add(place, result)
         if self.progress is not None:
@@ -189,7 +189,7 @@ class Engine:
             self.spending.add_run(run.trace)
         if self.recording or run.trace is None or run.trace.spans:
             return run
-        return replace(run, trace=None)  # an empty trace would say that nothing was called
+        return run._replace(trace=None)  # an empty trace would say that nothing was called
 
     def _result(self, run: Run, place: Place, isolation: Isolation) -> Steps[ScoringResult]:
         why_not = run.why_not_comparable

@@ -163,7 +163,7 @@ class Evaluation:
             facts={**suite_facts, **({} if estimate is None else {"estimate": estimate})},
             places=places,
         )
-        return cls(engine, header, store, _redaction_of(tracer), tracer)
+        return cls(engine, header, store, redaction_for(tracer), tracer)
 
     def run(self) -> EvaluationReport:
         """Run it while the calling thread waits, and return the stored report. Raises as `run_evaluation`."""
@@ -260,7 +260,7 @@ def _recording(tracer: Recording | None) -> Any:
     return default_recorder().owner if tracer is None else tracer
 
 
-def _redaction_of(tracer: Recording | None) -> Redaction:
+def redaction_for(tracer: Recording | None) -> Redaction:
     """The rules of the tracer, or else of the process's first tracer, or else the default ones."""
     redaction = getattr(_recording(tracer), "redaction", None)
     return redaction if isinstance(redaction, Redaction) else Redaction()

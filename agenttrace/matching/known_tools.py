@@ -6,13 +6,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from agenttrace.core.errors import ExpectationError, ScorerError, did_you_mean
+from agenttrace.core.snapshot import LEAVES
 from agenttrace.core.tool import ToolDefinition
-from agenttrace.core.tool_call import ToolCall
+from agenttrace.core.tool_call import ANY, ToolCall
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.matcher import Matcher, Unordered
 from agenttrace.expectations.pattern import Call
 from agenttrace.expectations.references import Ref
 from agenttrace.matching.selection import TAG, Selection, is_tagged
+
+_WITHOUT_MATCHERS = LEAVES | {type(ANY)}
 
 
 def check_tools(
@@ -34,9 +37,11 @@ def check_tools(
     if not tools:
         return
     names = {*tools, *(trace.offered_tools if trace is not None else ())}
-    names.update([selection.name_of(name) for name in names])
-    if any(call.name not in names and call.status != "attempted" for call in actual_calls):
-        return
+    if selection.names:
+        names.update([selection.name_of(name) for name in names])
+    for actual in actual_calls:
+        if actual.name not in names and actual.status != "attempted":
+            return
     calls = tuple(expected)
     labels = {call.label for call in calls if call.label is not None}
     for call in calls:
@@ -83,6 +88,8 @@ def known_names(
 
 def _matchers(value: Any) -> Iterator[Matcher]:
     """Every matcher in a value, nested ones too."""
+    if type(value) in _WITHOUT_MATCHERS:
+        return
     if isinstance(value, Matcher):
         yield value
         value = value.values

@@ -1,8 +1,9 @@
 """An evaluation report as JUnit XML, which CI servers read.
 
 One testcase for each example, its trials and scores as properties. The failure's message is the line that
-says what is wrong, its text the scores with their diffs. An interrupted run has one testcase more, an error:
-what was not run must not look as if all was well.
+says what is wrong, its text the scores with their diffs. A failure that was expected (xfail, a quarantine) is
+skipped, as in pytest's file. An interrupted run has one testcase more, an error: what was not run must not
+look as if all was well.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from agenttrace.core.report import EvaluationReport, ScoringResult
 from agenttrace.reports.by_example import ExampleResults, by_example
+from agenttrace.reports.requirements import why_expected
 from agenttrace.reports.terminal import interruption_line
 from agenttrace.reports.text import plain, safe, safe_line
 
@@ -56,7 +58,11 @@ def _add_testcase(suite: Element, report: EvaluationReport, example: ExampleResu
     tag = _TAGS.get(example.outcome)
     if tag is None:
         return
-    about = SubElement(case, tag, message=_line(example.why, MESSAGE), type=_kind(example.not_passed[0]))
+    why, kind = example.why, _kind(example.not_passed[0])
+    expected = why_expected(report, example.results[0].position)
+    if expected is not None:  # as pytest writes it
+        tag, why, kind = "skipped", f"{expected}: {why}", "pytest.xfail"
+    about = SubElement(case, tag, message=_line(why, MESSAGE), type=kind)
     about.text = _text(plain(example.detail_lines()))
 
 

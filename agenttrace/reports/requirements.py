@@ -52,6 +52,12 @@ def expected_failures(report: EvaluationReport) -> list[Mapping[str, Any]]:
     return [row for row in rows if isinstance(row, Mapping)] if isinstance(rows, list) else []
 
 
+def why_expected(report: EvaluationReport, position: int) -> str | None:
+    """Why the failure of the example at this position was expected; None where it was not."""
+    rows = (row for row in expected_failures(report) if row.get("position") == position)
+    return next((str(row.get("why")) for row in rows), None)
+
+
 def expectation_lines(report: EvaluationReport) -> Iterator[Line]:
     """A line for each failure that was expected, and for each quarantine that is over."""
     for row in expected_failures(report):

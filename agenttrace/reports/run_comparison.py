@@ -25,6 +25,7 @@ from agenttrace.statistics.rates import fisher_exact
 WIDTH = 100
 SHOWN = 50
 DIFF_LINES = 40
+_NAMED = 5
 _HEAD = ("SCORER", "BEFORE", "AFTER", "CHANGE", "WORSE", "BETTER", "CHANCE")
 _MARKS: dict[ChangeKind, tuple[str, str]] = {
     "worse": ("✗", "red"),
@@ -56,13 +57,27 @@ def comparison_text(comparison: RunComparison, *, width: int = WIDTH) -> str:
 def regression_line(comparison: RunComparison) -> str:
     """What got worse on one line, for lists of failed tests.
 
-    First what fell over all examples; then how many examples got worse, the worst one, its scorer.
+    First what fell over all examples; then how many examples got worse, the worst one, its scorer. Where the
+    runs have no example in common, that, and what each has.
     """
     label = comparison.before.label
+    if not comparison.shares_examples:
+        before, after = (_examples(run) for run in (comparison.before, comparison.after))
+        return (
+            f"no example is also in the baseline {label}, so that nothing says whether any got worse: "
+            f"it has {before}; this run has {after}"
+        )
     losses = ", ".join(_loss(loss) for loss in comparison.losses[:2])
     losses = f"{losses}, compared with {label}" if losses else ""
     examples = _regressed(comparison) if comparison.regressions else ""
     return safe_line("; ".join(filter(None, (losses, examples))) or f"nothing got worse than {label}", 300)
+
+
+def _examples(run: RunRecord) -> str:
+    """The labels of the first examples of a run."""
+    labels = [repr(safe_line(record.label, 40)) for record in run.examples]
+    more = f" and {len(labels) - _NAMED} more" if len(labels) > _NAMED else ""
+    return f"{', '.join(labels[:_NAMED]) or 'none'}{more}"
 
 
 def _regressed(comparison: RunComparison) -> str:

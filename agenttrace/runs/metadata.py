@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from agenttrace.core.example import Example
+from agenttrace.core.jsonable import jsonable
 from agenttrace.core.protocols import Scorer
 from agenttrace.runs.fingerprints import dataset_fingerprint, fingerprint_of
 from agenttrace.runs.git_revision import git_revision
@@ -84,6 +85,6 @@ def _description(scorer: Scorer) -> dict[str, Any]:
     described: dict[str, Any] = {"name": scorer.name, "class": f"{kind.__module__}.{kind.__qualname__}"}
     options = options_of(scorer)
     # A scorer that is no class of options still has the threshold that its verdicts are made with.
-    options.setdefault("threshold", getattr(scorer, "threshold", None))
+    options.setdefault("threshold", jsonable(getattr(scorer, "threshold", None)))
     described["options"] = options
     return described

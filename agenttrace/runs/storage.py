@@ -12,7 +12,7 @@ from typing import Any
 
 from agenttrace.core.batch import Batch
 from agenttrace.core.errors import error_text
-from agenttrace.core.jsonable import jsonable
+from agenttrace.core.jsonable import clean
 from agenttrace.core.protocols import HasPath, Store, optional
 from agenttrace.core.report import EvaluationReport
 from agenttrace.core.span import Span
@@ -65,11 +65,22 @@ def keep_run(
     if store is None:
         return
     with _warning_of(store, report):
-        stored = redacted_report(report, redaction)
-        stored = replace(stored, metadata={**stored.metadata, **redaction.inside(jsonable(dict(facts)))})
+        said = {name: value for name, value in report.metadata.items() if name not in facts}
+        stored = redacted_report(replace(report, metadata=said), redaction)
+        stored = replace(stored, metadata={**_redacted_facts(facts, redaction), **stored.metadata})
         with _warning_of(store, report):  # the results are stored in any case
             _write_spans(stored, store, tracer)
         store.write_report(stored)
+
+
+def _redacted_facts(facts: Mapping[str, Any], redaction: Redaction) -> dict[str, Any]:
+    """The facts of `run_metadata` without secrets. Of an example that has no id of the user's there is only
+    its fingerprint, a number of ours."""
+    examples = [
+        redaction.inside(clean(one)) if "id" in one else dict(one) for one in facts.get("examples", ())
+    ]
+    rest = {name: fact for name, fact in facts.items() if name != "examples"}
+    return {**redaction.inside(clean(rest)), **({"examples": examples} if examples else {})}
 
 
 def keep_traces(report: EvaluationReport, store: Store | None, redaction: Redaction, tracer: Any) -> None:

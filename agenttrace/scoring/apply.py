@@ -160,11 +160,13 @@ def copied_example(example: Example) -> Example:
     Other objects are shared, such as matchers and outputs of the user's own types: few of them change, and
     some are large. An example that is nested too deeply to be copied is shared as a whole.
     """
-    fields = {key: value for key, value in example.__dict__.items() if type(value) in _COPIES}
     copies: dict[int, Any] = {}
+    fields = example.__dict__.items()
     try:
-        return example.changed(**{key: _contents(value, copies) for key, value in fields.items()})
-    except RuntimeError:  # a RecursionError, or a thread left behind changes a dict meanwhile
+        return example.changed(
+            **{key: _contents(value, copies) for key, value in fields if value is not None}
+        )
+    except RecursionError:
         return example
 
 
@@ -178,15 +180,11 @@ def _contents(value: Any, copies: dict[int, Any]) -> Any:
         return earlier
     if kind is tuple:
         return tuple([_contents(item, copies) for item in value])
-    container: Any = kind()
-    copies[id(value)] = container
-    if kind is dict:
-        for key, item in value.items():
-            container[key] = _contents(item, copies) if type(item) in _COPIES else item
-    elif kind is list:
-        container.extend([_contents(item, copies) if type(item) in _COPIES else item for item in value])
-    else:
-        container.update(value)
+    container = copies[id(value)] = value.copy()  # at once, should a thread left behind change it meanwhile
+    if kind is not set:
+        for place, item in enumerate(container) if kind is list else container.items():
+            if type(item) in _COPIES:
+                container[place] = _contents(item, copies)
     return container
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from agenttrace.core.errors import ConfigError, ScorerError
@@ -137,23 +137,21 @@ def _is_storable(value: Any) -> bool:
     return is_number(value) and -(2**63) < value < 2**63
 
 
-_TEXT = (lambda value: isinstance(value, str), "a text")
-_NUMBER = (_is_storable, "a finite int or float")
-_MAPPING = (lambda value: isinstance(value, Mapping), "a mapping")
-_NEEDED: Mapping[str, tuple[Callable[[Any], bool], str]] = {
+_TEXT = ((str,), "a text")
+_MAPPING = ((dict, Mapping), "a mapping")
+_KINDS: Mapping[str, tuple[tuple[type, ...], str]] = {
     "name": _TEXT,
-    "threshold": _NUMBER,
     "reason": _TEXT,
     "details": _MAPPING,
     "metadata": _MAPPING,
 }
-_OPTIONAL: Mapping[str, tuple[Callable[[Any], bool], str]] = {
+_OPTIONAL: Mapping[str, tuple[tuple[type, ...], str]] = {
     "diff": _TEXT,
     "error": _TEXT,
     "model": _TEXT,
-    "cost": _NUMBER,
     "usage": _MAPPING,
 }
+_NUMBER = "a finite int or float"
 
 
 def unfit_field(score: Score) -> tuple[str, Any, str] | None:
@@ -161,9 +159,14 @@ def unfit_field(score: Score) -> tuple[str, Any, str] | None:
 
     `value` and `outcome` are checked in `apply`; the engine itself sets `duration`.
     """
-    for fields, may_be_none in ((_NEEDED, False), (_OPTIONAL, True)):
-        for name, (fits, kind) in fields.items():
-            content = getattr(score, name)
-            if not (may_be_none and content is None) and not fits(content):
-                return name, content, kind
+    for name, (kinds, words) in _KINDS.items():
+        if not isinstance(content := getattr(score, name), kinds):
+            return name, content, words
+    for name, (kinds, words) in _OPTIONAL.items():
+        if (content := getattr(score, name)) is not None and not isinstance(content, kinds):
+            return name, content, words
+    if not _is_storable(score.threshold):
+        return "threshold", score.threshold, _NUMBER
+    if score.cost is not None and not _is_storable(score.cost):
+        return "cost", score.cost, _NUMBER
     return None

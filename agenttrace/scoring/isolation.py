@@ -19,6 +19,7 @@ from types import FunctionType, MethodType
 from typing import Any, Final, NamedTuple, TypeVar
 
 from agenttrace.core.errors import ConfigError
+from agenttrace.core.snapshot import LEAVES
 from agenttrace.process.loop_thread import EventLoop
 from agenttrace.process.threads import DaemonExecutor, set_once, settle
 from agenttrace.scoring.hanging import NOWHERE, Place, place_of_task, place_of_thread
@@ -67,6 +68,7 @@ class Wait(NamedTuple):
 AGENT_IS_BACK: Final = None
 """The step between the agent and the scorers of an example: what follows may overlap with other agents."""
 
+_LEFT_BY_WRAPS = frozenset({"__wrapped__"})
 _ASYNC = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 Steps = Generator["Call | Wait | None", Any, T]
@@ -112,13 +114,14 @@ class Isolation:
         else:
             outcome = yield from self._on_thread(call)
             value = outcome.value
-            if value is not None and isinstance(value, Awaitable | AsyncGenerator):
+            if type(value) not in LEAVES and isinstance(value, Awaitable | AsyncGenerator):
                 timeout = call.timeout
                 rest = None if timeout is None else max(timeout - (time.perf_counter() - start), 0.0)
                 outcome = yield from self._on_loop(Call(_itself, (value,), {}, call.context, rest))
         if outcome.error is not None and isinstance(outcome.error, KeyboardInterrupt):
             raise Interrupted
-        return outcome._replace(duration=time.perf_counter() - start)
+        value, error, timed_out, blocked, _, place = outcome
+        return Outcome(value, error, timed_out, blocked, time.perf_counter() - start, place)
 
     def _on_thread(self, call: Call) -> Steps[Outcome]:
         if self._executor is None:
@@ -193,7 +196,7 @@ class Job:
 
     def _value(self) -> Any:
         value = self._call.function(*self._call.args, **self._call.kwargs)
-        if type(value) is str or not isinstance(value, Generator):
+        if type(value) in LEAVES or not isinstance(value, Generator):
             return value
         items: list[Any] = []
         for item in value:
@@ -261,7 +264,7 @@ def _itself(value: Any) -> Any:
 def is_async(function: Callable[..., Any]) -> bool:
     """Return True if a call of it makes a coroutine or an async generator; `__call__` is looked at, too."""
     plain = function.__func__ if isinstance(function, MethodType) else function
-    if type(plain) is FunctionType and not plain.__dict__:  # nothing marks or wraps it
+    if type(plain) is FunctionType and plain.__dict__.keys() <= _LEFT_BY_WRAPS:  # nothing else marks it
         return bool(plain.__code__.co_flags & _ASYNC)
     if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
         return True

@@ -79,6 +79,14 @@ def test_an_unknown_field_is_an_error_with_a_suggestion() -> None:
     assert str(caught.value) == "an Example has no field 'expected_tool'; did you mean 'expected_tools'?"
 
 
+def test_several_unknown_fields_are_all_named() -> None:
+    with pytest.raises(DatasetError) as caught:
+        Example(inptu="a", tagz=["b"])  # type: ignore[call-arg]
+    assert str(caught.value) == (
+        "an Example has no field 'inptu'; did you mean 'input'? And no field 'tagz'; did you mean 'tags'?"
+    )
+
+
 @pytest.mark.parametrize(
     ("field", "value", "text"),
     [

@@ -9,6 +9,7 @@ from agenttrace.evaluation import assert_test
 from agenttrace.expectations import expect
 from agenttrace.reports import report_text
 from agenttrace.scorers import ExactMatchScorer, ToolOrderScorer
+from agenttrace.tracer import Tracer
 from tests.evaluation.evaluation_fakes import Answer, Does, scored
 
 
@@ -215,3 +216,19 @@ def test_an_unknown_option_is_an_error_in_the_name_of_the_function_that_was_call
         assert_test([good()], [Answer()], **{name: ["good"]})
     assert str(error.value).startswith(f"assert_test() got an unexpected keyword argument {name!r}")
     assert hint in str(error.value)
+
+
+def test_what_is_printed_of_a_failure_has_no_secrets_and_the_report_has_them():
+    tracer = Tracer("shop", store="memory", redact=["loyalty"])
+    expected = [
+        {"tool_name": "login", "parameters": {"user": "ada", "password": "hunter2", "loyalty": "gold-7"}}
+    ]
+    calls = [{"name": "login", "arguments": {"user": "bob", "password": "hunter3", "loyalty": "gold-8"}}]
+    example = Example(expected_tools=expected, tools_called=calls)
+    with pytest.raises(EvaluationFailed) as failed:
+        assert_test([example], [ToolOrderScorer()], tracer=tracer)
+    text = str(failed.value)
+    assert not any(secret in text for secret in ("hunter2", "hunter3", "gold-7", "gold-8"))
+    assert "bob" in text
+    assert failed.value.report[0].example.expected_tools == expected
+    tracer.shutdown()

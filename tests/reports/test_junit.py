@@ -157,3 +157,21 @@ def test_a_report_read_back_gives_the_same_file(trials):
 
     twin = EvaluationReport.from_dict(report.to_dict())
     assert without_calls(junit_report(twin)) == without_calls(junit_report(report))
+
+
+def test_a_failure_that_was_expected_is_skipped_as_in_pytests_file():
+    row = {"position": 0, "example": "known", "why": "xfail: the tool rounds"}
+    failed = ScoringResult(
+        example=Example(name="known"), outcome="failed", scores=(Score.of("Answer", 0.0, 1.0, reason="no"),)
+    )
+    other = replace(failed, example=Example(name="other"), position=1)
+    report = EvaluationReport(results=(failed, other), metadata={"expected_failures": [row]})
+    suite = read(report)
+    assert (suite.get("failures"), suite.get("skipped"), suite.get("errors")) == ("1", "1", "0")
+    known, unknown = suite.findall("testcase")
+    assert known.find("skipped").attrib == {
+        "message": "xfail: the tool rounds: no",
+        "type": "pytest.xfail",
+    }
+    assert known.find("failure") is None
+    assert unknown.find("failure") is not None

@@ -67,6 +67,17 @@ def test_an_errored_example_raises_whatever_it_was_before(store):
         assert_test(examples("a"), [Does(broken)], store=store, baseline=before)
 
 
+def test_a_baseline_without_any_of_the_examples_raises_and_names_both_sets(store):
+    before = run_evaluation(examples("a", "b"), [Answer()], store=store)
+    with pytest.raises(EvaluationFailed) as failed:
+        assert_test(examples("c", *(f"d{n}" for n in range(9))), [Answer()], store=store, baseline=before)
+    first, *_ = str(failed.value).splitlines()
+    assert first == (
+        f"no example is also in the baseline {record_of_report(before).label}, so that nothing says whether "
+        "any got worse: it has 'a', 'b'; this run has 'c', 'd0', 'd1', 'd2', 'd3' and 5 more"
+    )
+
+
 def test_new_failures_gone_examples_and_lower_passing_values_do_not_raise(store):
     def value(number):
         return Does(lambda example, trace: Score.of("Does", number, 0.5))
