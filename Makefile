@@ -1,4 +1,5 @@
 # make demo   set everything up, run the travel agent: trace it, evaluate it, show what was stored
+# make view   plant a demo store where there is none, open its pages in the browser
 # make test   set everything up, run the tests but those of faults, on all processors
 # make faults-small  the fork, kill, signal and many-process tests at small counts
 # make browser  the pages in a real browser (Debian's chromium): skipped, visibly, where it is absent
@@ -19,7 +20,7 @@ READY := $(VENV)/.ready
 # The tests start many processes: without bytecode, each would compile the package anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo browser test check coverage lint types layers wheel gate gate-accept bench properties faults faults-small map clean
+.PHONY: demo view browser test check coverage lint types layers wheel gate gate-accept bench properties faults faults-small map clean
 
 $(READY): pyproject.toml constraints.txt requirements-dev.txt
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "agenttrace needs Python 3.11 or newer, this is " + sys.version.split()[0] + "; name another with: make PYTHON=python3.12 ...")'
@@ -29,6 +30,10 @@ $(READY): pyproject.toml constraints.txt requirements-dev.txt
 
 demo: $(READY)
 	@$(BIN)/python examples/travel_agent/run.py
+
+view: $(READY)
+	@test -e .agenttrace/demo.db || $(BIN)/agenttrace demo > /dev/null
+	@$(BIN)/agenttrace view --store .agenttrace/demo.db
 
 test: $(READY)
 	$(BIN)/python -m pytest -q -n auto -m "not faults and not browser" $(if $(COVERAGE),--cov --cov-report=)
