@@ -13,7 +13,7 @@ from agenttrace.cli.baseline_options import BaselineOptions, baseline_options, c
 from agenttrace.cli.expected_failures import that_count, with_expected_failures, without_skipped
 from agenttrace.cli.limit_options import LimitOptions, limit_options
 from agenttrace.cli.loading import load_function, load_scorer, warn_of_misspelt_tools
-from agenttrace.cli.main import INTERRUPTED
+from agenttrace.cli.main import INTERRUPTED, own_command
 from agenttrace.cli.progress import shown_progress
 from agenttrace.cli.report_options import ReportFiles, finish, report_options
 from agenttrace.cli.selection_options import SelectionOptions, selection_options
@@ -30,6 +30,7 @@ from agenttrace.evaluation.requirement import Requirement
 from agenttrace.evaluation.run import TIMEOUT, EvaluationOptions
 from agenttrace.evaluation.saved_baseline import left_out
 from agenttrace.scoring.redacted import redacted_report
+from agenttrace.store.viewer_note import see_in
 from agenttrace.tracer import Tracer
 
 FAILED = 1
@@ -123,7 +124,8 @@ def eval_run(
         report, code = interruption.report, INTERRUPTED
     tracer.flush(timeout=5.0)
     redacted = redacted_report(report, tracer.redaction)
-    code = finish(report, redacted, code, files, comparison_with(before, redacted))
+    see = see_in(tracer.store, own_command())
+    code = finish(report, redacted, code, files, comparison_with(before, redacted), see=see)
     baseline.save(redacted, is_left_out)
     if code != INTERRUPTED:
         update.apply(file, report, scorers, to_stderr=files.use_stdout)

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 import click
 
+from agenttrace.core.deep_link import See
 from agenttrace.core.errors import AgentTraceError
 from agenttrace.core.report import EvaluationReport
 from agenttrace.datasets.files import write_text
@@ -108,15 +109,18 @@ def finish(
     code: int,
     files: ReportFiles,
     comparison: Sequence[Line] = (),
+    *,
+    see: See | None = None,
 ) -> int:
     """Print the report and its comparison with a baseline, write its files and the CI's step summary.
 
-    Files and summary get the report without secrets, `redacted`; so `comparison` is of that one, too.
+    `see` gives the links to traces, for what is printed. Files and summary get the report without secrets,
+    `redacted`; so `comparison` is of that one, too.
     Returns the command's exit code: a file that cannot be written after all makes it 2 where it was 0; the
     report was printed by then.
     """
     stream = sys.stderr if files.use_stdout else sys.stdout
-    show(report_lines(report, terminal_width(stream)), stream)
+    show(report_lines(report, terminal_width(stream), see=see), stream)
     show(comparison, stream)
     show([Line(f"run {report.run_id[:8]}", "dim")], stream)
     lines = [line.text for line in comparison]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Unpack
 
+from agenttrace.core.deep_link import See
 from agenttrace.core.errors import ConfigError, DatasetError
 from agenttrace.core.example import Example
 from agenttrace.core.numbers import is_whole
@@ -40,6 +42,7 @@ from agenttrace.evaluation.trials import MAX_TRIALS, TrialsBy, examples_of_trial
 from agenttrace.reports.first_line import failure_line
 from agenttrace.reports.run_comparison import comparison_text, regression_line
 from agenttrace.reports.terminal import report_text
+from agenttrace.store.viewer_note import see_in
 
 
 def assert_test(
@@ -87,7 +90,7 @@ def assert_test(
     chosen, scorers, gates = _prepared(_examples(examples, test_file), scorers, require, baseline, options)
     report = run_evaluation(chosen, scorers, **options)
     warn_of_vacuous_guards(report)
-    return require_passed(report, *gates)
+    return require_passed(report, *gates, see=partial(_see, options))
 
 
 async def assert_test_async(
@@ -108,7 +111,11 @@ async def assert_test_async(
     chosen, scorers, gates = _prepared(_examples(examples, test_file), scorers, require, baseline, options)
     report = await run_evaluation_async(chosen, scorers, **options)
     warn_of_vacuous_guards(report)
-    return require_passed(report, *gates)
+    return require_passed(report, *gates, see=partial(_see, options))
+
+
+def _see(options: EvaluationOptions) -> See | None:
+    return see_in(store_of(options.get("store"), options.get("tracer")))
 
 
 _OWN_OPTIONS = ("examples", "scorers", "test_file", "require", "baseline")
@@ -239,12 +246,15 @@ def require_passed(
     report: EvaluationReport,
     requirements: Requirement | Sequence[Requirement] | None = None,
     baseline: RunRecord | None = None,
+    *,
+    see: Callable[[], See | None] = lambda: None,
 ) -> EvaluationReport:
     """Return the report if it passes, or if it meets every requirement without an errored result.
 
     With a baseline, return it where it is not worse than that (`RunComparison.is_worse`), and the
     requirements hold if there are any: see `assert_test`. With requirements its metadata has what was
-    measured: the lines as *requirement*, each as data in *requirements*.
+    measured: the lines as *requirement*, each as data in *requirements*. `see` is asked where it fails:
+    the text says then how to look at traces.
 
     Raises:
         EvaluationFailed: it does neither.
@@ -262,12 +272,13 @@ def require_passed(
     if baseline is not None:
         comparison = compare_runs(baseline, without_diffs(record_of_report(report)))
         if comparison.is_worse:
-            text = f"{regression_line(comparison)}\n{comparison_text(comparison)}\n{report_text(report)}"
+            text = f"{regression_line(comparison)}\n{comparison_text(comparison)}\n"
+            text += report_text(report, see())
             raise EvaluationFailed(text, report)
         passes = passes or not requirements
     if not passes:
         line = _not_run_line(report) if not_run else failure_line(report)
-        raise EvaluationFailed(f"{line}\n{report_text(report)}", report)
+        raise EvaluationFailed(f"{line}\n{report_text(report, see())}", report)
     return report
 
 

@@ -18,7 +18,8 @@ import shop
 from click.testing import CliRunner
 
 from agenttrace.cli.main import cli
-from agenttrace.viewer.serving import listen, note_path, running_viewer
+from agenttrace.store.viewer_note import note_path, running_viewer
+from agenttrace.viewer.serving import listen
 
 
 @pytest.fixture(autouse=True)

@@ -26,6 +26,8 @@ from agenttrace.viewer.trace_page import trace_page
 MOST_BYTES = 100_000
 MOST_NODES = 2_500
 VOID = {"meta", "link", "input", "br", "hr", "img", "rect", "path"}
+MAY_STAY_OPEN = {"td", "th", "tr", "li", "dd", "dt"}
+"""Elements of files that HTML ends where the next one begins."""
 
 
 class Read(HTMLParser):
@@ -48,6 +50,8 @@ class Read(HTMLParser):
         self.elements.append((tag, dict(attrs)))
 
     def handle_endtag(self, tag):
+        while self.open and self.open[-1] in MAY_STAY_OPEN and self.open[-1] != tag:
+            self.open.pop()
         assert self.open.pop() == tag
 
     def handle_data(self, data):
