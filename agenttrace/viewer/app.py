@@ -19,6 +19,7 @@ from agenttrace.core.errors import AgentTraceError, QueryError, StoreError
 from agenttrace.core.protocols import Store
 from agenttrace.viewer import api
 from agenttrace.viewer.compare_page import compare_page
+from agenttrace.viewer.example_text import example_text
 from agenttrace.viewer.guard import Guard, Refusal
 from agenttrace.viewer.headers import HEADERS
 from agenttrace.viewer.health_page import health_page
@@ -81,9 +82,9 @@ def application(store: Store, guard: Guard, *, root: str = "") -> Callable[..., 
             limiter.append(CapacityLimiter(THREADS))
         return await to_thread.run_sync(work, limiter=limiter[0])
 
-    def page_route(page: Page) -> Callable[[Request], Awaitable[Response]]:
+    def route_of(answer_to: Callable[[Reads, Asked], Response]) -> Callable[[Request], Awaitable[Response]]:
         async def answer(request: Request) -> Response:
-            return await off_loop(partial(_html, page, reads(), _asked(request)))
+            return await off_loop(partial(answer_to, reads(), _asked(request)))
 
         return answer
 
@@ -92,9 +93,6 @@ def application(store: Store, guard: Guard, *, root: str = "") -> Callable[..., 
             return await off_loop(partial(_json, data, reads(), _asked(request), request.headers))
 
         return answer
-
-    async def value(request: Request) -> Response:
-        return await off_loop(partial(_plain, reads(), _asked(request)))
 
     async def home(_request: Request) -> Response:
         return RedirectResponse(f"{root}/traces", 303)
@@ -108,10 +106,12 @@ def application(store: Store, guard: Guard, *, root: str = "") -> Callable[..., 
     routes = [
         Route("/", home),
         Route("/static/{name}", static),
-        Route("/t/{id}/s/{span}/value", value),
+        Route("/t/{id}/s/{span}/value", route_of(partial(_plain, value_text))),
+        Route("/t/{id}/example", route_of(partial(_plain, example_text))),
         Route("/api/v1/openapi.json", _openapi),
         *(Route(f"/api/v1{path}", data_route(data)) for path, data in api.ROUTES.items()),
-        *(Route(path, page_route(page)) for path, page in PAGES.items()),
+        Route("/t/{id}/vs", route_of(partial(_html, two_traces))),
+        *(Route(path, route_of(partial(_html, page))) for path, page in PAGES.items()),
         Route("/{path:path}", nothing),
     ]
     return Guarded(Starlette(routes=routes), guard, reads)
@@ -129,9 +129,9 @@ def _html(page: Page, reads: Reads, asked: Asked) -> Response:
     return Response(html, status, media_type="text/html; charset=utf-8")
 
 
-def _plain(reads: Reads, asked: Asked) -> Response:
+def _plain(page: Page, reads: Reads, asked: Asked) -> Response:
     try:
-        status, text = value_text(reads, asked)
+        status, text = page(reads, asked)
     except AgentTraceError as error:
         status, text = 503, f"{error}\n"
     if len(text) > MOST_BYTES:

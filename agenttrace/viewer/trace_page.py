@@ -9,6 +9,7 @@ from agenttrace.core.query import METADATA, Identified, Labelled, Query
 from agenttrace.core.trace import Trace
 from agenttrace.core.trace_facts import TraceFacts
 from agenttrace.core.trace_search import cursor_of
+from agenttrace.viewer.example_text import short_yaml_of
 from agenttrace.viewer.missing_page import no_trace
 from agenttrace.viewer.query_line import QueryLine
 from agenttrace.viewer.reads import Asked, Reads
@@ -22,6 +23,7 @@ from agenttrace.viewer.waterfall import Axis, Bar, critical_path, overview
 OVERVIEW_FROM = 30
 """Spans from which on the overview is drawn."""
 _POSITIONS = 200
+_MOST_OTHERS = 8
 _MOST_FOLDS = 16
 """Rows of which an address says that they are folded or unfolded."""
 
@@ -69,6 +71,8 @@ def trace_page(reads: Reads, asked: Asked) -> tuple[int, str]:
         facts=facts,
         scores=views,
         labels=_labels(facts),
+        others=_others(reads, facts),
+        example=short_yaml_of(trace),
         neighbours=_neighbours(reads, asked, facts),
         line=QueryLine.of(reads, asked),
         asked=asked,
@@ -201,6 +205,15 @@ def _labels(facts: TraceFacts | None) -> list[Label]:
         for value in facts.labels.get(key, ())[:6]
         if value
     ][:24]
+
+
+def _others(reads: Reads, facts: TraceFacts | None) -> list[TraceFacts]:
+    """Traces to compare with: the newest others of the same example, else of the same name."""
+    key = next((key for key in ("example", "name") if facts is not None and facts.label(key)), None)
+    if facts is None or key is None:
+        return []
+    page = reads.traces.search(Query((Labelled(key, (facts.label(key) or "",)),)), limit=_MOST_OTHERS + 1)
+    return [other for other in page.traces if other.trace_id != facts.trace_id][:_MOST_OTHERS]
 
 
 def _neighbours(reads: Reads, asked: Asked, facts: TraceFacts | None) -> Neighbours | None:

@@ -13,6 +13,8 @@ from agenttrace.viewer.scores import Change, changed_part
 from agenttrace.viewer.values import arguments_text
 
 MOST = 400
+_SHORTEST = 4
+"""Digits of an id that begin only one trace, as a rule."""
 
 
 class PairView(NamedTuple):
@@ -29,9 +31,10 @@ def two_traces(reads: Reads, asked: Asked) -> tuple[int, str]:
     """The calls of the trace ``id`` beside those of the trace ``other``."""
     traces = []
     for key in ("id", "other"):
-        trace = reads.store.trace(asked[key])
+        wanted = asked.get(key, "").strip()
+        trace = reads.store.trace(wanted) if len(wanted) >= _SHORTEST else None
         if trace is None:
-            return no_trace(reads, asked[key])
+            return no_trace(reads, wanted)
         traces.append(trace)
     one, other = traces
     pairs = aligned(one.tool_calls[:MOST], other.tool_calls[:MOST])

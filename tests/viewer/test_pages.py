@@ -15,13 +15,17 @@ from agenttrace.core import semconv
 from agenttrace.core.batch import Batch, ScoreRow
 from agenttrace.core.score import Score
 from agenttrace.core.span import Span, SpanError
+from agenttrace.datasets.dataset import EvalDataset
+from agenttrace.scorers import ToolOrderScorer
 from agenttrace.store import SQLiteStore
 from agenttrace.viewer.app import PAGES
+from agenttrace.viewer.example_text import example_text
 from agenttrace.viewer.reads import Reads
 from agenttrace.viewer.score_page import score_page
 from agenttrace.viewer.span_page import span_page, value_text
 from agenttrace.viewer.trace_list import trace_list
 from agenttrace.viewer.trace_page import trace_page
+from agenttrace.viewer.two_traces import two_traces
 
 MOST_BYTES = 100_000
 MOST_NODES = 2_500
@@ -484,3 +488,27 @@ def test_no_template_lets_text_through_as_markup_and_the_sheet_and_script_are_sm
     assert not re.search(
         r"innerHTML|outerHTML|insertAdjacentHTML|eval\(|https?:", (room / "static/view.js").read_text()
     )
+
+
+def test_a_trace_is_an_example_on_its_page_and_as_plain_text(reads, tmp_path):
+    trace = shop.trace_of(reads.store)
+    page = Read(trace_page(reads, {"id": trace.trace_id})[1])
+    status, text = example_text(reads, {"id": trace.trace_id})
+    assert status == 200
+    assert " ".join(text.split()) in page.text
+    assert f"agenttrace dataset from-traces {trace.trace_id[:12]} --to examples.yaml" in page.text
+    (tmp_path / "examples.yaml").write_text(text)
+    (example,) = EvalDataset.from_file(tmp_path / "examples.yaml")
+    assert ToolOrderScorer(exact_match=True).score(example, trace).passed
+    assert example_text(reads, {"id": "00ff"})[0] == 404
+
+
+def test_a_trace_names_others_to_compare_with(reads):
+    trace = shop.trace_of(reads.store)
+    page = Read(trace_page(reads, {"id": trace.trace_id})[1])
+    links = [attrs["href"] for _, attrs in page.elements if "/vs/" in (attrs.get("href") or "")]
+    assert len(links) == 8
+    assert all(link.startswith(f"/t/{trace.trace_id}/vs/") for link in links)
+    other = links[0].rpartition("/")[2]
+    assert two_traces(reads, {"id": trace.trace_id, "other": f" {other[:8]} "})[0] == 200
+    assert two_traces(reads, {"id": trace.trace_id})[0] == 404
