@@ -10,6 +10,7 @@ from agenttrace.core.trace import Trace
 from agenttrace.core.trace_facts import TraceFacts
 from agenttrace.core.trace_search import cursor_of
 from agenttrace.viewer.example_text import short_yaml_of
+from agenttrace.viewer.loop import LEAST, loop_of
 from agenttrace.viewer.missing_page import no_trace
 from agenttrace.viewer.query_line import QueryLine
 from agenttrace.viewer.reads import Asked, Reads
@@ -71,6 +72,7 @@ def trace_page(reads: Reads, asked: Asked) -> tuple[int, str]:
         facts=facts,
         scores=views,
         labels=_labels(facts),
+        loop=loop_of(trace) if facts is not None and facts.looped >= LEAST else None,
         others=_others(reads, facts),
         example=short_yaml_of(trace),
         neighbours=_neighbours(reads, asked, facts),
@@ -163,11 +165,10 @@ def _selected(tree: TraceTree, key: str | None, views: Sequence[ScoreView]) -> N
     if failure is not None:
         return failure
     rows = [row for view in views if view.is_open for row in view.rows]
-    differing = next(
-        (row.span_id for row in rows if row.kind in ("differs", "forbidden") and row.span_id), ""
-    )
-    if differing in tree.by_key:
-        return tree.nodes[tree.by_key[differing]]
+    for kinds in (("differs", "forbidden"), ("extra",)):
+        unexpected = next((row.span_id for row in rows if row.kind in kinds and row.span_id), "")
+        if unexpected in tree.by_key:
+            return tree.nodes[tree.by_key[unexpected]]
     return next((node for node in tree.nodes if node.span is not None), None)
 
 
