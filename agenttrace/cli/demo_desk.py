@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
 from typing import Any
 
+from agenttrace.core.jsonable import to_json
 from agenttrace.tracer import Tracer
 
 CUSTOMERS = ("globex", "acme", "initech", "umbrella", "hooli")
@@ -86,7 +86,7 @@ class _Conversation:
 
     def call(self, tool: Callable[..., Any], **arguments: Any) -> Any:
         """Have the model ask for a tool, and call it."""
-        asked = {"name": tool.__name__, "arguments": json.dumps(arguments)}
+        asked = {"name": tool.__name__, "arguments": to_json(arguments)}
         key = f"call_{len(self._messages)}"
         self._answer({"content": None, "tool_calls": [{"id": key, "type": "function", "function": asked}]})
         try:
@@ -94,7 +94,7 @@ class _Conversation:
         except PaymentError as error:
             self._messages.append({"role": "tool", "tool_call_id": key, "content": f"error: {error}"})
             raise
-        self._messages.append({"role": "tool", "tool_call_id": key, "content": json.dumps(output)})
+        self._messages.append({"role": "tool", "tool_call_id": key, "content": to_json(output)})
         return output
 
     def end(self, text: str) -> str:
@@ -106,7 +106,7 @@ class _Conversation:
         answer = {"role": "assistant", **message}
         asked = {"model": MODEL, "messages": self._messages}
         with self._tracer.span("chat", span_type="llm", input=asked) as span:
-            tokens = [len(json.dumps(one)) // 4 for one in (self._messages, answer)]
+            tokens = [len(to_json(one)) // 4 for one in (self._messages, answer)]
             cost = tokens[0] * _PRICES[0] + tokens[1] * _PRICES[1]
             usage = {"input_tokens": tokens[0], "output_tokens": tokens[1], "total_tokens": sum(tokens)}
             self._tracer.update_current_span(usage={**usage, "cost": cost}, model=MODEL)

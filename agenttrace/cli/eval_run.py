@@ -20,6 +20,7 @@ from agenttrace.cli.selection_options import SelectionOptions, selection_options
 from agenttrace.cli.store_option import store_option
 from agenttrace.cli.suite_options import SuiteOptions, suite_options
 from agenttrace.cli.update_options import UpdateOptions, update_options
+from agenttrace.core.deep_link import See
 from agenttrace.core.example import Example
 from agenttrace.core.protocols import Scorer
 from agenttrace.core.report import EvaluationFailed, EvaluationInterrupted, EvaluationReport
@@ -124,12 +125,15 @@ def eval_run(
         report, code = interruption.report, INTERRUPTED
     tracer.flush(timeout=5.0)
     redacted = redacted_report(report, tracer.redaction)
-    see = see_in(tracer.store, own_command())
-    code = finish(report, redacted, code, files, comparison_with(before, redacted), see=see)
+    code = finish(report, redacted, code, files, comparison_with(before, redacted), see=_see(tracer))
     baseline.save(redacted, is_left_out)
     if code != INTERRUPTED:
         update.apply(file, report, scorers, to_stderr=files.use_stdout)
     return code if suite.show(report) else code or FAILED
+
+
+def _see(tracer: Tracer) -> See | None:
+    return see_in(tracer.store, own_command())
 
 
 def _loaded(

@@ -32,17 +32,17 @@ def used_rules(sheet: str, html: str) -> str:
 
 
 def _rules(text: str, names: set[str]) -> str:
-    kept = []
+    rules = []
     for head, body in _RULE.findall(text):
         head = " ".join(head.split())
         if head.startswith("@"):
             inside = _rules(body, names) if "{" in body else " ".join(body.split())
-            kept.append(f"{head}{{{inside}}}" if inside else "")
+            rules.append(f"{head}{{{inside}}}" if inside else "")
             continue
         selectors = [one.strip() for one in _selectors(head) if names.issuperset(_NAMED.findall(one))]
         if selectors:
-            kept.append(f"{','.join(selectors)}{{{_shorter(body)}}}")
-    return "".join(kept)
+            rules.append(f"{','.join(selectors)}{{{_shorter(body)}}}")
+    return "".join(rules)
 
 
 def _selectors(head: str) -> list[str]:
