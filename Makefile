@@ -1,4 +1,5 @@
 # make demo   set everything up, run the travel agent: trace it, evaluate it, show what was stored
+# make view   plant a demo store where there is none, open its pages in the browser
 # make test   set everything up, run the tests but those of faults, on all processors
 # make faults-small  the fork, kill, signal and many-process tests at small counts
 # make browser  the pages in a real browser (Debian's chromium): skipped, visibly, where it is absent
@@ -8,6 +9,7 @@
 # make gate   count the instructions of the main paths; fails where one takes more than accepted
 # make gate-accept WHY="..."  accept what they take now; WHY is needed where a path is dearer
 # make bench  measure, beside whichever peers are installed; rewrites benchmarks/RESULTS.md
+# make pictures  plant a demo store, take the pictures of docs/pictures anew (needs chromium)
 # make map    write docs/map.md anew: which module holds what
 # make faults the fork, kill, signal and many-process tests at full counts
 
@@ -19,7 +21,7 @@ READY := $(VENV)/.ready
 # The tests start many processes: without bytecode, each would compile the package anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo browser test check coverage lint types layers wheel gate gate-accept bench properties faults faults-small map clean
+.PHONY: demo view browser test check coverage lint types layers wheel gate gate-accept bench properties faults faults-small map pictures clean
 
 $(READY): pyproject.toml constraints.txt requirements-dev.txt
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "agenttrace needs Python 3.11 or newer, this is " + sys.version.split()[0] + "; name another with: make PYTHON=python3.12 ...")'
@@ -29,6 +31,10 @@ $(READY): pyproject.toml constraints.txt requirements-dev.txt
 
 demo: $(READY)
 	@$(BIN)/python examples/travel_agent/run.py
+
+view: $(READY)
+	@test -e .agenttrace/demo.db || $(BIN)/agenttrace demo > /dev/null
+	@$(BIN)/agenttrace view --store .agenttrace/demo.db
 
 test: $(READY)
 	$(BIN)/python -m pytest -q -n auto -m "not faults and not browser" $(if $(COVERAGE),--cov --cov-report=)
@@ -64,6 +70,9 @@ check: lint types layers wheel properties faults-small test gate
 
 map: $(READY)
 	$(BIN)/python docs/make_map.py
+
+pictures: $(READY)
+	$(BIN)/python docs/make_pictures.py
 
 bench: $(READY)
 	$(BIN)/python benchmarks/run.py

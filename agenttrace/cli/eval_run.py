@@ -13,13 +13,14 @@ from agenttrace.cli.baseline_options import BaselineOptions, baseline_options, c
 from agenttrace.cli.expected_failures import that_count, with_expected_failures, without_skipped
 from agenttrace.cli.limit_options import LimitOptions, limit_options
 from agenttrace.cli.loading import load_function, load_scorer, warn_of_misspelt_tools
-from agenttrace.cli.main import INTERRUPTED
+from agenttrace.cli.main import INTERRUPTED, own_command
 from agenttrace.cli.progress import shown_progress
 from agenttrace.cli.report_options import ReportFiles, finish, report_options
 from agenttrace.cli.selection_options import SelectionOptions, selection_options
 from agenttrace.cli.store_option import store_option
 from agenttrace.cli.suite_options import SuiteOptions, suite_options
 from agenttrace.cli.update_options import UpdateOptions, update_options
+from agenttrace.core.deep_link import See
 from agenttrace.core.example import Example
 from agenttrace.core.protocols import Scorer
 from agenttrace.core.report import EvaluationFailed, EvaluationInterrupted, EvaluationReport
@@ -30,6 +31,7 @@ from agenttrace.evaluation.requirement import Requirement
 from agenttrace.evaluation.run import TIMEOUT, EvaluationOptions
 from agenttrace.runs.saved_baseline import left_out
 from agenttrace.scoring.redacted import redacted_report
+from agenttrace.store.viewer_note import see_in
 from agenttrace.tracer import Tracer
 
 FAILED = 1
@@ -123,11 +125,15 @@ def eval_run(
         report, code = interruption.report, INTERRUPTED
     tracer.flush(timeout=5.0)
     redacted = redacted_report(report, tracer.redaction)
-    code = finish(redacted, code, files, comparison_with(before, redacted))
+    code = finish(redacted, code, files, comparison_with(before, redacted), see=_see(tracer))
     baseline.save(redacted, is_left_out)
     if code != INTERRUPTED:
         update.apply(file, report, scorers, to_stderr=files.use_stdout)
     return code if suite.show(report) else code or FAILED
+
+
+def _see(tracer: Tracer) -> See | None:
+    return see_in(tracer.store, own_command())
 
 
 def _loaded(

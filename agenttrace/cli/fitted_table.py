@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 
 from agenttrace.core.text import shorten
 from agenttrace.reports.text import safe_line, show, table_lines
@@ -17,8 +18,10 @@ Column = tuple[str, Sequence[str]]
 """A heading and the cells below it."""
 
 
-def show_table(columns: Sequence[Column], optional: Sequence[str] = ()) -> None:
-    """Print columns that have anything in them.
+def show_table(
+    columns: Sequence[Column], optional: Sequence[str] = (), links: Sequence[tuple[str, str]] = ()
+) -> None:
+    """Print columns that have anything in them; `links` are a part of each row and where it leads.
 
     On a terminal, those named in `optional` (the first one first) are cut and then left out until the others
     have room; in a pipe or a file all are printed.
@@ -28,11 +31,11 @@ def show_table(columns: Sequence[Column], optional: Sequence[str] = ()) -> None:
     ]
     if sys.stdout.isatty():
         filled = fitted(filled, shutil.get_terminal_size().columns, optional)
-    show(
-        table_lines(
-            [head for head, _ in filled], list(zip(*(cells for _, cells in filled), strict=True)), limit=_MOST
-        )
-    )
+    heads, rows = [head for head, _ in filled], list(zip(*(cells for _, cells in filled), strict=True))
+    head, *lines = table_lines(heads, rows, limit=_MOST)
+    if links:
+        lines = [replace(line, links=(link,)) for line, link in zip(lines, links, strict=True)]
+    show([head, *lines])
 
 
 def fitted(columns: Sequence[Column], width: int, optional: Sequence[str]) -> list[Column]:

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 import click
 
+from agenttrace.core.deep_link import See
 from agenttrace.core.errors import AgentTraceError
 from agenttrace.core.report import EvaluationReport
 from agenttrace.datasets.files import write_text
@@ -107,16 +108,18 @@ def finish(
     code: int,
     files: ReportFiles,
     comparison: Sequence[Line] = (),
+    *,
+    see: See | None = None,
 ) -> int:
     """Print the report and its comparison with a baseline, write its files and the CI's step summary.
 
     The report is to be without secrets, and so is what it is compared by: a terminal's text stands in the
-    logs of a CI.
+    logs of a CI. `see` gives the links to traces, for what is printed.
     Returns the command's exit code: a file that cannot be written after all makes it 2 where it was 0; the
     report was printed by then.
     """
     stream = sys.stderr if files.use_stdout else sys.stdout
-    show(report_lines(report, terminal_width(stream)), stream)
+    show(report_lines(report, terminal_width(stream), see=see), stream)
     show(comparison, stream)
     show([Line(f"run {report.run_id[:8]}", "dim")], stream)
     lines = [line.text for line in comparison]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from datetime import datetime
 from itertools import groupby
@@ -9,6 +10,7 @@ from itertools import groupby
 import click
 
 from agenttrace.cli.fitted_table import Column, show_table
+from agenttrace.cli.main import own_command
 from agenttrace.cli.store_option import store_option
 from agenttrace.cli.where_option import narrowed, reading, say_that_none_match, where_option
 from agenttrace.core.jsonable import to_json
@@ -16,7 +18,9 @@ from agenttrace.core.query import Query
 from agenttrace.core.trace_facts import TraceFacts
 from agenttrace.core.trace_reads import SORT_KEYS, Sort
 from agenttrace.reports.terminal import number
+from agenttrace.reports.text import see_line, show
 from agenttrace.reports.tree import duration_text
+from agenttrace.store.viewer_note import see_in
 
 OPTIONAL = ("CALLS", "SESSION", "EXAMPLE", "PROJECT", "SPANS", "COST", "TOOLS", "CUSTOMER", "NAME", "SCORE")
 """The columns that a narrow terminal does without, the first one first."""
@@ -61,7 +65,12 @@ def traces_list(
         for facts in page.traces:
             click.echo(to_json(facts.to_dict()))
         return
-    show_table(_columns(page.traces), OPTIONAL)
+    see = see_in(source, own_command())
+    links = [(facts.trace_id[:12], see(facts.trace_id).url or "") for facts in page.traces] if see else []
+    show_table(_columns(page.traces), OPTIONAL, links if any(url for _, url in links) else ())
+    failed = next((f for f in page.traces if f.status == "error" or f.verdict in ("failed", "errored")), None)
+    if see is not None and failed is not None and sys.stdout.isatty():
+        show([see_line(see(failed.trace_id), "")])
 
 
 def _columns(traces: Sequence[TraceFacts]) -> list[Column]:

@@ -8,8 +8,9 @@ from agenttrace.cli.main import own_command
 from agenttrace.cli.store_option import place, store_option, store_to_read
 from agenttrace.core.errors import StoreError
 from agenttrace.core.jsonable import jsonable, to_json
-from agenttrace.reports.text import show, terminal_width
+from agenttrace.reports.text import see_line, show, terminal_width
 from agenttrace.reports.tree import trace_lines
+from agenttrace.store.viewer_note import see_in
 
 _IN_A_PIPE = 160
 
@@ -46,3 +47,7 @@ def traces_show(trace_id: str | None, store: str | None, width: int | None, as_j
         click.echo(to_json(jsonable({**trace.to_dict(), "scores": rows})))
         return
     show(trace_lines(trace, scores, value_length=width or terminal_width() or _IN_A_PIPE))
+    see = see_in(source, own_command())
+    has_failed = trace.error is not None or any(score.outcome in ("failed", "errored") for _, score in scores)
+    if see is not None and has_failed:
+        show([see_line(see(trace.trace_id), "")])

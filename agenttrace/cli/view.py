@@ -14,16 +14,9 @@ from agenttrace.core.errors import ConfigError, StoreError
 from agenttrace.core.protocols import Store
 from agenttrace.core.query_parsing import parse
 from agenttrace.store import SQLiteStore, open_store
+from agenttrace.store.viewer_note import Running, remove_note, running_viewer, write_note
 from agenttrace.viewer.reads import Reads
-from agenttrace.viewer.serving import (
-    Running,
-    guard_of,
-    listen,
-    remove_note,
-    running_viewer,
-    serve,
-    write_note,
-)
+from agenttrace.viewer.serving import guard_of, listen, serve
 from agenttrace.viewer.token_file import own_token
 
 _HOST = "127.0.0.1"

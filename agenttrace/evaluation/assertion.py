@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Unpack
 
+from agenttrace.core.deep_link import See
 from agenttrace.core.errors import ConfigError, DatasetError
 from agenttrace.core.example import Example
 from agenttrace.core.numbers import is_whole
@@ -42,6 +44,7 @@ from agenttrace.runs.record import record_of_report, without_diffs
 from agenttrace.runs.storage import store_of
 from agenttrace.scoring.example_scorers import check_example_scorers, suite_scorers
 from agenttrace.scoring.redacted import redacted_report
+from agenttrace.store.viewer_note import see_in
 from agenttrace.tracing.redaction import Redaction
 
 
@@ -93,7 +96,7 @@ def assert_test(
     chosen, scorers, gates = _prepared(_examples(examples, test_file), scorers, require, baseline, options)
     report = run_evaluation(chosen, scorers, **options)
     warn_of_vacuous_guards(report)
-    return require_passed(report, *gates, redaction_for(options.get("tracer")))
+    return require_passed(report, *gates, redaction_for(options.get("tracer")), see=partial(_see, options))
 
 
 async def assert_test_async(
@@ -114,7 +117,11 @@ async def assert_test_async(
     chosen, scorers, gates = _prepared(_examples(examples, test_file), scorers, require, baseline, options)
     report = await run_evaluation_async(chosen, scorers, **options)
     warn_of_vacuous_guards(report)
-    return require_passed(report, *gates, redaction_for(options.get("tracer")))
+    return require_passed(report, *gates, redaction_for(options.get("tracer")), see=partial(_see, options))
+
+
+def _see(options: EvaluationOptions) -> See | None:
+    return see_in(store_of(options.get("store"), options.get("tracer")))
 
 
 _OWN_OPTIONS = ("examples", "scorers", "test_file", "require", "baseline")
@@ -246,6 +253,8 @@ def require_passed(
     requirements: Requirement | Sequence[Requirement] | None = None,
     baseline: RunRecord | None = None,
     redaction: Redaction | None = None,
+    *,
+    see: Callable[[], See | None] = lambda: None,
 ) -> EvaluationReport:
     """Return the report if it passes, or if it meets every requirement without an errored result.
 
@@ -253,6 +262,7 @@ def require_passed(
     (`RunComparison.is_worse`), and the requirements hold if there are any: see `assert_test`. With
     requirements its metadata has what was measured: the lines as *requirement*, each as data in
     *requirements*. With a `redaction` what is printed is without secrets; the report itself stays as it is.
+    `see` is asked where it fails: the text says then how to look at traces.
 
     Raises:
         EvaluationFailed: it does neither.
@@ -273,12 +283,13 @@ def require_passed(
     if baseline is not None:
         comparison = compare_runs(baseline, without_diffs(record_of_report(shown)))
         if comparison.is_worse or not comparison.shares_examples:
-            text = f"{regression_line(comparison)}\n{comparison_text(comparison)}\n{report_text(shown)}"
+            text = f"{regression_line(comparison)}\n{comparison_text(comparison)}\n"
+            text += report_text(shown, see())
             raise EvaluationFailed(text, report)
         passes = passes or not requirements
     if not passes:
         line = _not_run_line(shown) if not_run else failure_line(shown)
-        raise EvaluationFailed(f"{line}\n{report_text(shown)}", report)
+        raise EvaluationFailed(f"{line}\n{report_text(shown, see())}", report)
     return report
 
 

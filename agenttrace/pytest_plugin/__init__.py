@@ -35,6 +35,7 @@ _OPTIONS = (
     ("store", "PATH", "where results and their traces are stored"),
     ("baseline", "BRANCH|FILE|RUN", "fail where an example is worse than there, not where it failed before"),
     ("save-baseline", "FILE", "write names, outcomes and numbers of this run, to be committed"),
+    ("report", "FILE", "write the run as one HTML page that loads nothing"),
     ("budget", "'2 usd'", "money, tokens or minutes; what was not run when they are spent fails the run"),
 )
 _CHOOSING = ("keyword", "markexpr", "lf", "stepwise", "deselect")

@@ -20,6 +20,7 @@ from agenttrace.pytest_plugin.suite import store_named
 from agenttrace.reports.tree import trace_lines
 from agenttrace.scorers import ToolOrderScorer
 from agenttrace.scoring.redacted import redacted_report
+from agenttrace.store.viewer_note import see_in
 from agenttrace.tracing.capture import Capture, capture
 
 
@@ -76,7 +77,8 @@ class Checks:
         report = evaluation.report()
         note(self._item, report, evaluation)
         warn_of_vacuous_guards(report)
-        require_passed(redacted_report(report, evaluation.redaction))  # pytest writes its text to files
+        redacted = redacted_report(report, evaluation.redaction)  # pytest writes the text to files
+        require_passed(redacted, see=lambda: see_in(evaluation.store))
         return report
 
     def attach(self, trace: Trace | None = None, title: str = "trace") -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from agenttrace.core.deep_link import See
 from agenttrace.core.example import Example
 from agenttrace.core.quarantine import Quarantine
 from agenttrace.core.report import EvaluationFailed, EvaluationReport, ScoringResult
@@ -26,8 +27,8 @@ from agenttrace.runs.compare import compare_runs
 from agenttrace.runs.record import record_of_report
 from agenttrace.scoring.closed_loop import advice_for
 from agenttrace.scoring.redacted import redacted_report
+from agenttrace.store.viewer_note import see_in
 from agenttrace.tracing.capture import Capture, capture
-from agenttrace.tracing.redaction import Redaction
 
 
 def scored(item: pytest.Function, test: Callable[..., Any], example: Example) -> Callable[..., Any]:
@@ -182,9 +183,10 @@ class _MarkedTest:
         warn_of_vacuous_guards(report)
         if len(self.results) == 1 and self.why_not_run is not None:
             pytest.skip(f"not run: {self.why_not_run}")
-        text = self._failure(report, evaluation.redaction)
+        text = self._failure(report, evaluation)
         if self.quarantine is None:
             if self._raised is not None:
+                _note_link(self._raised, report, see_in(evaluation.store))
                 raise self._raised
             if text:
                 pytest.fail(text, pytrace=False)
@@ -196,11 +198,12 @@ class _MarkedTest:
         if text:
             pytest.xfail(f"in quarantine until {accepted}; {text.partition(chr(10))[0]}")
 
-    def _failure(self, report: EvaluationReport, redaction: Redaction) -> str:
+    def _failure(self, report: EvaluationReport, evaluation: Evaluation) -> str:
         """The text of the failure, or an empty one; without secrets, because pytest writes it to files."""
         try:
             needed = () if self._raised is not None else self.requirements
-            require_passed(redacted_report(report, redaction), needed)
+            redacted = redacted_report(report, evaluation.redaction)
+            require_passed(redacted, needed, see=lambda: see_in(evaluation.store))
         except EvaluationFailed as failure:
             text = str(failure)
         else:
@@ -212,3 +215,10 @@ class _MarkedTest:
         if compare_runs(baseline, after).regressions:
             return f"worse than {baseline.label}: {text}"
         pytest.xfail(f"no worse than {baseline.label}; {text.partition(chr(10))[0]}")
+
+
+def _note_link(error: Exception, report: EvaluationReport, see: See | None) -> None:
+    """Add to what an agent raised how to look at its trace, where one was recorded."""
+    (result,) = report.results
+    if see is not None and result.trace is not None and result.trace.spans:
+        error.add_note(f"see: {see(result.trace.trace_id).text}")

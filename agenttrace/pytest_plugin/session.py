@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -16,8 +17,10 @@ from agenttrace.core.protocols import HasPath, Store, optional
 from agenttrace.core.report import EvaluationReport, ScoringResult
 from agenttrace.core.run_comparison import ExampleRecord, RunRecord
 from agenttrace.core.suite_coverage import merged_coverage
+from agenttrace.core.trace import Trace
 from agenttrace.evaluation.run import Evaluation
 from agenttrace.pytest_plugin import RESULTS
+from agenttrace.pytest_plugin.html_report import write_report
 from agenttrace.pytest_plugin.suite import named_as, project_name, run_name, store_named, suite_of
 from agenttrace.reports.markdown import scorer_rows
 from agenttrace.reports.run_comparison import comparison_lines
@@ -113,14 +116,15 @@ def finished(texts: Iterable[str], config: pytest.Config, began: float, extent: 
         None if baseline is None else compare_runs(narrowed(baseline, is_left_out), without_diffs(record))
     )
     is_saved, saved_lines = _save_baseline(record, config, is_left_out)
-    lines += saved_lines
+    is_written, written_lines = write_report(config, report, _trace_in(rows))
+    lines += [*saved_lines, *written_lines]
     # What is worse in single examples has failed their tests, or is in quarantine.
     lost = comparison is not None and bool(comparison.losses)
     return FinishedRun(
         report,
         lines,
         () if comparison is None else [line.text for line in comparison_lines(comparison)],
-        failed=not_run > 0 or shortfall is not None or lost or not is_saved,
+        failed=not_run > 0 or shortfall is not None or lost or not (is_saved and is_written),
     )
 
 
@@ -248,6 +252,22 @@ def _keep(report: EvaluationReport, rows: Sequence[Mapping[str, Any]]) -> Iterat
             if row["path"]:
                 yield f"run {report.run_id[:8]} in {relative_source(row['path'])}"
         return
+
+
+def _trace_in(rows: Sequence[Mapping[str, Any]]) -> Callable[[str], Trace | None]:
+    """Reads a trace from the stores of the tests; a store that cannot be read has none."""
+    paths = dict.fromkeys(row["path"] for row in rows if row["path"])
+    stores = [*map(open_store, paths), *_MEMORY_STORES.values()]
+
+    def trace_of(trace_id: str) -> Trace | None:
+        for store in stores:
+            with suppress(AgentTraceError):
+                trace = store.trace(trace_id)
+                if trace is not None:
+                    return trace
+        return None
+
+    return trace_of
 
 
 def _scorer_lines(report: EvaluationReport) -> Iterator[str]:

@@ -18,6 +18,7 @@ from agenttrace.evaluation.budget import Budget, Spending
 from agenttrace.evaluation.run import project_of
 from agenttrace.pytest_plugin import SPENT
 from agenttrace.pytest_plugin.examples import options_of
+from agenttrace.pytest_plugin.html_report import check_report_path
 from agenttrace.runs.baseline import baseline_of, is_baseline_path
 from agenttrace.runs.storage import store_of
 from agenttrace.store import open_store
@@ -59,8 +60,10 @@ def read_suite(config: pytest.Config, items: Sequence[tuple[pytest.Item, Example
     """Read the baseline and the budget, before any test runs.
 
     Raises:
-        pytest.UsageError: there is no such baseline, the budget cannot be read, the store is no file.
+        pytest.UsageError: there is no such baseline, the budget cannot be read, the store is no file, the
+            report cannot be written.
     """
+    check_report_path(config)
     reference, budget = config.getoption("agenttrace_baseline"), config.getoption("agenttrace_budget")
     try:
         store_named(config)

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from textwrap import dedent
 
+from agenttrace.core.deep_link import See
 from agenttrace.core.report import EvaluationReport, ScoringResult
 from agenttrace.core.score import Score, mean_values
 from agenttrace.core.text import error_line
@@ -22,7 +23,7 @@ from agenttrace.reports.requirements import (
     requirement_lines,
     requirements_verdict,
 )
-from agenttrace.reports.text import Line, broken_line, plain, safe, safe_line, value_text
+from agenttrace.reports.text import Line, broken_line, plain, safe, safe_line, see_line, value_text
 from agenttrace.reports.trials import (
     says_why,
     share_of_trials,
@@ -51,31 +52,34 @@ _WORDS = {
 _DIFF_STYLES = {"✓": "green", "~": "yellow", "-": "red", "+": "cyan", "!": "red"}
 
 
-def report_text(report: EvaluationReport) -> str:
-    """The whole block as plain text."""
-    return plain(report_lines(report))
+def report_text(report: EvaluationReport, see: See | None = None) -> str:
+    """The whole block as plain text; `see` gives the links to traces."""
+    return plain(report_lines(report, see=see))
 
 
-def report_lines(report: EvaluationReport, width: int | None = None) -> Iterator[Line]:
+def report_lines(
+    report: EvaluationReport, width: int | None = None, *, see: See | None = None
+) -> Iterator[Line]:
     """The whole block, line by line; in `width` columns of a terminal.
 
-    Without `width`, for a pipe or a file, rules and diffs are 80 wide and texts stand on one line each.
+    Without `width`, for a pipe or a file, rules and diffs are 80 wide and texts stand on one line each. With
+    `see`, each failure ends with the link to its trace.
     """
-    for line in _block(report, width):
+    for line in _block(report, width, see):
         if width is None:
             yield line
             continue
         hang = len(line.text) - len(line.text.lstrip()) + 2
-        yield from (Line(part, line.style) for part in broken_line(line.text, width, hang=hang))
+        yield from (Line(part, line.style, line.links) for part in broken_line(line.text, width, hang=hang))
 
 
-def _block(report: EvaluationReport, width: int | None) -> Iterator[Line]:
+def _block(report: EvaluationReport, width: int | None, see: See | None) -> Iterator[Line]:
     rule = Line("=" * (width or WIDTH))
     yield rule
     yield _headline(report)
     yield rule
     yield Line("")
-    yield from _results(report, width)
+    yield from _results(report, width, see)
     yield from _summary(report)
     yield rule
 
@@ -88,7 +92,7 @@ def _headline(report: EvaluationReport) -> Line:
     return Line(f"✓ {text}", "bold green") if is_accepted(report) else Line(f"⚠️  {text}", "bold red")
 
 
-def _results(report: EvaluationReport, width: int | None) -> Iterator[Line]:
+def _results(report: EvaluationReport, width: int | None, see: See | None) -> Iterator[Line]:
     spare = {
         "passed": SHOWN_PASSES if report.counts["passed"] <= SHOWN_PASSES else 0,
         "other": SHOWN_FAILURES,
@@ -106,7 +110,7 @@ def _results(report: EvaluationReport, width: int | None) -> Iterator[Line]:
         if not passed and lines > FULL_LINES:
             yield _in_short(trials)
             continue
-        for line in _result(trials[0], width) if len(trials) == 1 else _trials(trials, width):
+        for line in _result(trials[0], width, see) if len(trials) == 1 else _trials(trials, width, see):
             lines += 1
             yield line
     if last_passed:
@@ -130,7 +134,7 @@ def _in_short(trials: Sequence[ScoringResult]) -> Line:
     return Line(f"{mark} Test {first.position + 1}: {safe_line(text, FAILURE_WIDTH)}", style)
 
 
-def _result(result: ScoringResult, width: int | None) -> Iterator[Line]:
+def _result(result: ScoringResult, width: int | None, see: See | None) -> Iterator[Line]:
     mark, word, style = _WORDS[result.outcome]
     title = f"{mark} Test {result.position + 1}: {word}"
     yield _title(title, " · ".join(_about(result)), style, width)
@@ -138,11 +142,12 @@ def _result(result: ScoringResult, width: int | None) -> Iterator[Line]:
         yield from _values([result])
         return
     yield from detail_lines(result, width)
+    yield from _see_lines([result], see)
     yield Line(SHORT_RULE)
     yield Line("")
 
 
-def _trials(trials: Sequence[ScoringResult], width: int | None) -> Iterator[Line]:
+def _trials(trials: Sequence[ScoringResult], width: int | None, see: See | None) -> Iterator[Line]:
     """The trials of one example as one block; one line and the values where all passed."""
     worst = worst_outcome(trials)
     mark, _, style = _WORDS[worst]
@@ -154,8 +159,18 @@ def _trials(trials: Sequence[ScoringResult], width: int | None) -> Iterator[Line
         return
     yield from trials_block(trials, lambda alike: detail_lines(alike[0], width, alike))
     yield from _traces(trials)
+    yield from _see_lines(trials, see)
     yield Line(SHORT_RULE)
     yield Line("")
+
+
+def _see_lines(trials: Sequence[ScoringResult], see: See | None) -> Iterator[Line]:
+    """The link to the first trace that did not pass, where there is one to see."""
+    for trial in trials if see is not None else ():
+        known = trial.trace_id if trial.trace is None or trial.trace.spans else None
+        if not trial.success and known is not None and see is not None:
+            yield see_line(see(known))
+            return
 
 
 def _traces(trials: Sequence[ScoringResult]) -> Iterator[Line]:

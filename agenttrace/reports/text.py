@@ -14,9 +14,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import IO, Any
 
+from agenttrace.core.deep_link import DeepLink
 from agenttrace.core.jsonable import jsonable, to_json
 from agenttrace.core.marks import cut, without_digests
 from agenttrace.core.text import shorten
+from agenttrace.reports.hyperlinks import has_hyperlinks
 
 _UNSAFE = re.compile(
     "[\\x00-\\x09\\x0b-\\x1f\\x7f-\\x9f\\u00ad\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069\\ufeff\\ud800-\\udfff]"
@@ -32,10 +34,14 @@ _UNKNOWN = 80
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line to print; `style` is a rich style, used on a terminal only."""
+    """One line to print; `style` is a rich style, used on a terminal only.
+
+    `links` are parts of the text with the addresses that they lead to, on terminals that show links.
+    """
 
     text: str
     style: str = ""
+    links: tuple[tuple[str, str], ...] = ()
 
 
 def safe(text: str, limit: int = 2_000) -> str:
@@ -76,8 +82,14 @@ def show(lines: Iterable[Line], file: IO[str] | None = None) -> None:
         from rich.text import Text
 
         console = Console(file=stream, highlight=False, soft_wrap=True)
+        is_linking = has_hyperlinks()
         for line in lines:
-            console.print(Text(line.text, style=line.style))
+            text = Text(line.text, style=line.style)
+            for part, url in line.links if is_linking else ():
+                start = line.text.find(part)
+                if start >= 0:
+                    text.stylize(f"link {url}", start, start + len(part))
+            console.print(text)
         return
     encoding = getattr(stream, "encoding", None) or "utf-8"
     for line in lines:
@@ -98,6 +110,12 @@ def terminal_width(file: IO[str] | None = None) -> int | None:
     except (OSError, ValueError):
         width = 0
     return max(width or _UNKNOWN, NARROWEST)
+
+
+def see_line(link: DeepLink, indent: str = "  ") -> Line:
+    """The line below a failure that says how to look at it."""
+    links = () if link.url is None else ((link.text, link.url),)
+    return Line(f"{indent}see: {safe_line(link.text, 1_000)}", "dim", links)
 
 
 def broken_line(text: str, width: int, *, hang: int) -> list[str]:

@@ -19,6 +19,7 @@ from agenttrace.reports.openmetrics import CONTENT_TYPE, openmetrics
 from agenttrace.viewer import api
 from agenttrace.viewer.annotating import NotThere, keep, own_address
 from agenttrace.viewer.compare_page import compare_page
+from agenttrace.viewer.example_text import example_text
 from agenttrace.viewer.failure_page import failure_page
 from agenttrace.viewer.form_body import read_form
 from agenttrace.viewer.guard import ANNOTATIONS, Guard, Refusal
@@ -84,10 +85,12 @@ def application(
         Route("/metrics", answers.metrics),
         Route(ANNOTATIONS, answers.annotations, methods=["POST"]),
         Route(ANNOTATIONS, answers.review),
-        Route("/t/{id}/s/{span}/value", answers.value),
+        Route("/t/{id}/s/{span}/value", answers.of(partial(_plain, value_text))),
+        Route("/t/{id}/example", answers.of(partial(_plain, example_text))),
         Route("/api/v1/openapi.json", _openapi),
         *(Route(f"/api/v1{path}", answers.of_data(data)) for path, data in api.ROUTES.items()),
-        *(Route(path, answers.of_page(page)) for path, page in PAGES.items()),
+        Route("/t/{id}/vs", answers.of(partial(_html, two_traces))),
+        *(Route(path, answers.of(partial(_html, page))) for path, page in PAGES.items()),
         Route("/{path:path}", answers.nothing),
     ]
     return Guarded(Starlette(routes=routes), guard, answers.reads)
@@ -117,9 +120,9 @@ class _Answers:
     async def _off_loop(self, work: Callable[[], Response]) -> Response:
         return await to_thread.run_sync(work, limiter=self._limiter)
 
-    def of_page(self, page: Page) -> Answering:
+    def of(self, answer_to: Callable[[Reads, Asked], Response]) -> Answering:
         async def answer(request: Request) -> Response:
-            return await self._off_loop(partial(_html, page, self.reads(request), _asked(request)))
+            return await self._off_loop(partial(answer_to, self.reads(request), _asked(request)))
 
         return answer
 
@@ -129,9 +132,6 @@ class _Answers:
             return await self._off_loop(work)
 
         return answer
-
-    async def value(self, request: Request) -> Response:
-        return await self._off_loop(partial(_plain, self.reads(request), _asked(request)))
 
     async def metrics(self, request: Request) -> Response:
         return await self._off_loop(partial(_metrics, self.reads(request)))
@@ -171,9 +171,9 @@ def _html(page: Page, reads: Reads, asked: Asked) -> Response:
     return Response(html, status, media_type="text/html; charset=utf-8")
 
 
-def _plain(reads: Reads, asked: Asked) -> Response:
+def _plain(page: Page, reads: Reads, asked: Asked) -> Response:
     try:
-        status, text = value_text(reads, asked)
+        status, text = page(reads, asked)
     except AgentTraceError as error:
         status, text = 503, f"{error}\n"
     if len(text) > MOST_BYTES:

@@ -98,7 +98,7 @@ def compare_context(
         "tabs": [
             ("", "Changed", changed),
             *[
-                (kind, kind.capitalize(), comparison.counts[kind])
+                (kind, kind.replace("_", " ").capitalize(), comparison.counts[kind])
                 for kind in CHANGE_KINDS
                 if kind in comparison.counts
             ],

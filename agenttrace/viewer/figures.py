@@ -84,6 +84,7 @@ class ScoreFigures:
     values: list[float] = field(default_factory=list)
     outcomes: dict[str, int] = field(default_factory=dict)
     last_ns: int = 0
+    first_ns: int | None = None
 
     def add(self, score: ScoreFacts, start_ns: int) -> None:
         """Count a score of a trace that began then."""
@@ -91,6 +92,7 @@ class ScoreFigures:
             self.values.append(score.value)
         self.outcomes[score.outcome] = self.outcomes.get(score.outcome, 0) + 1
         self.last_ns = max(self.last_ns, start_ns)
+        self.first_ns = start_ns if self.first_ns is None else min(self.first_ns, start_ns)
 
     @property
     def count(self) -> int:

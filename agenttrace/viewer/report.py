@@ -19,11 +19,12 @@ from agenttrace.runs.compare import compare_runs
 from agenttrace.runs.record import record_of_run
 from agenttrace.store.facts import facts_of
 from agenttrace.store.memory import MemoryStore
+from agenttrace.viewer.compact import compact, used_rules
 from agenttrace.viewer.compare_page import compare_context
 from agenttrace.viewer.reads import Reads
 from agenttrace.viewer.render import render
-from agenttrace.viewer.run_page import run_context
-from agenttrace.viewer.scores import score_view, score_views
+from agenttrace.viewer.run_page import ExampleView, run_context
+from agenttrace.viewer.scores import in_short, score_view, score_views
 from agenttrace.viewer.span_page import span_context
 from agenttrace.viewer.trace_page import tree_context
 from agenttrace.viewer.tree import TraceTree
@@ -31,8 +32,10 @@ from agenttrace.viewer.tree import TraceTree
 SPANS = 40
 """Spans of a trace whose values are in its report: those that failed, then the first ones."""
 EXAMPLES = 300
-TRACES = 10
-"""Traces of failed results whose calls are in the report of a run."""
+WHOLE = 10
+"""Examples whose diffs stand in tables; those of the others are as a terminal prints them."""
+TRACES = 3
+"""Examples that failed whose calls, of the first trial that did, are in the report of a run."""
 
 SpanScores = Sequence[tuple[str | None, Score]]
 
@@ -62,20 +65,27 @@ def run_report(
 
     What was called in both runs is read from `reads`, where that is given.
     """
-    traces = [result.trace for result in report if result.trace is not None and result.outcome != "passed"]
+    failed = {
+        result.position: result.trace
+        for result in reversed(report)
+        if result.trace is not None and result.outcome != "passed"
+    }
+    traces = [failed[position] for position in sorted(failed)]
     if not values:
         report = _report_without_values(report)
         traces = [_trace_without_values(trace) for trace in traces]
     comparison = None
     if against is not None:
         comparison = _comparison(report, against, reads or _nothing(), values=values)
-    return _file(
-        "run_report.html",
-        values,
-        compared=comparison,
-        trees=[_trace_context(trace, (), with_details=False) for trace in traces[:TRACES]],
-        **run_context(report, rows=EXAMPLES),
-    )
+    context = run_context(report, rows=EXAMPLES)
+    context["examples"] = [*context["examples"][:WHOLE], *map(_in_short, context["examples"][WHOLE:])]
+    trees = [_trace_context(trace, (), with_details=False) for trace in traces[:TRACES]]
+    return _file("run_report.html", values, compared=comparison, trees=trees, **context)
+
+
+def _in_short(example: ExampleView) -> ExampleView:
+    shown = example.shown
+    return example._replace(shown=shown._replace(scores=[in_short(view) for view in shown.scores]))
 
 
 def score_report(score: Score) -> str:
@@ -120,7 +130,8 @@ def _file(template: str, values: bool, **context: Any) -> str:
     """A page with its sheet inside, and a policy that lets it load nothing."""
     reads = replace(_nothing(), is_live=False)
     html = render(template, reads, values=values, asked={}, **context)
-    sheet = (files("agenttrace.viewer") / "static" / "view.css").read_text("utf-8")
+    html = compact(html)
+    sheet = used_rules((files("agenttrace.viewer") / "static" / "view.css").read_text("utf-8"), html)
     digest = base64.b64encode(hashlib.sha256(sheet.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
     # What is stored is escaped, so these two stand only where the template has them.

@@ -14,10 +14,14 @@ from agenttrace.viewer.people import agreement_on
 from agenttrace.viewer.query_line import QueryLine
 from agenttrace.viewer.reads import Asked, Reads
 from agenttrace.viewer.render import render
+from agenttrace.viewer.words import day_text
 
 _LOWEST = 15
 _HEIGHT = 100.0
 _MOST_VALUES = 12
+_RELEASE = f"{METADATA}release"
+_FEWEST = 3
+"""Scores of a release that is marked on the chart."""
 _LEAST_DAYS = 14
 """Days for which the chart has room where there are fewer."""
 
@@ -63,6 +67,7 @@ def score_page(reads: Reads, asked: Asked) -> tuple[int, str]:
         name=name,
         days=days,
         points=_points(days, line.query, name),
+        changes=_changes(days, traces, name),
         threshold=thresholds.most_common(1)[0][0] if thresholds else None,
         labels=_labels(traces, name, line),
         lowest=_lowest(traces, name),
@@ -86,6 +91,20 @@ def _points(days: Sequence[ScoreFigures], query: Query, name: str) -> list[DayPo
     return points
 
 
+def _changes(
+    days: Sequence[ScoreFigures], traces: Sequence[TraceFacts], name: str
+) -> list[tuple[float, str]]:
+    """Where on the chart a release begins, but for the first one, and its name."""
+    width = 1_000 / max(len(days), _LEAST_DAYS)
+    places = {day.key: n * width for n, day in enumerate(days)}
+    firsts = [
+        (places[day_text(figures.first_ns)], figures.key)
+        for figures in by_label(traces, name, _RELEASE)
+        if figures.first_ns is not None and figures.count >= _FEWEST
+    ]
+    return [(round(x, 1), release) for x, release in sorted(firsts)[1 : _MOST_VALUES + 1]]
+
+
 def _labels(
     traces: Sequence[TraceFacts], name: str, line: QueryLine
 ) -> list[tuple[str, list[tuple[ScoreFigures, str]]]]:
@@ -95,6 +114,8 @@ def _labels(
     for key in (*[key for key, _ in own.most_common(3)], "customer", "model", "tag"):
         values = by_label(traces, name, key)
         if len(values) > 1:
+            if key == _RELEASE:
+                values.sort(key=lambda figures: figures.first_ns or 0, reverse=True)
             rows = [
                 (figures, line.with_term(Labelled(key, (figures.key,)))) for figures in values[:_MOST_VALUES]
             ]

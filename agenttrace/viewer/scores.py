@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from agenttrace.core.score import Score
@@ -93,6 +93,11 @@ def score_view(score: Score, trace: Trace | None, span_id: str | None = None) ->
         details=view_of(rest) if rest else None,
         evidence=view_of(evidence) if evidence else None,
     )
+
+
+def in_short(view: ScoreView) -> ScoreView:
+    """The view with the diff as the text that a terminal prints, in place of its rows; half as long."""
+    return replace(view, rows=(), lines=_lines(view.score.diff)) if view.rows and view.score.diff else view
 
 
 def _lines(diff: str) -> list[tuple[str, str]]:

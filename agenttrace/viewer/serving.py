@@ -1,18 +1,13 @@
-"""Serves the pages of a store until it is told to stop, and notes beside the store where it does."""
+"""Serves the pages of a store until it is told to stop."""
 
 from __future__ import annotations
 
-import os
 import socket
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
 
 import uvicorn
 
 from agenttrace.core.errors import ConfigError
-from agenttrace.core.json_reader import InvalidJSON, strict_json
-from agenttrace.core.jsonable import to_json
 from agenttrace.core.protocols import Store
 from agenttrace.viewer.app import application
 from agenttrace.viewer.connections import LONGEST_HEAD, MOST_CONNECTIONS, SECONDS_TO_SEND, protocol_of
@@ -21,16 +16,7 @@ from agenttrace.viewer.guard import ANNOTATIONS, LOOPBACK, Guard
 PORT = 7717
 _NEXT = 20
 """Ports after the usual one that are tried where that is taken."""
-_NOTE = "-view.json"
 _KEEP_ALIVE = 5
-
-
-@dataclass(frozen=True)
-class Running:
-    """A viewer that serves a store: its address and its process."""
-
-    url: str
-    pid: int
 
 
 def listen(host: str, port: int | None) -> socket.socket:
@@ -112,62 +98,3 @@ def server_of(
 def serve(store: Store, listener: socket.socket, guard: Guard, *, root: str = "", reader: str = "") -> None:
     """Answer requests until the process is told to stop."""
     server_of(store, guard, root=root, reader=reader).run(sockets=[listener])
-
-
-def note_path(store_path: str) -> str:
-    """The file that says where a store is served."""
-    return store_path + _NOTE
-
-
-def write_note(store_path: str, running: Running) -> None:
-    """Say where a store is served; where the directory cannot be written, nobody is told."""
-    path = note_path(store_path)
-    try:
-        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
-        with os.fdopen(file, "w") as writer:
-            writer.write(to_json({"url": running.url, "pid": running.pid}))
-    except OSError:
-        pass
-
-
-def remove_note(store_path: str, pid: int) -> None:
-    """Take back what `write_note` said, unless another viewer has said so since."""
-    running = _noted(store_path)
-    if running is not None and running.pid == pid:
-        try:
-            os.unlink(note_path(store_path))
-        except OSError:
-            pass
-
-
-def running_viewer(store_path: str) -> Running | None:
-    """The viewer that serves a store, or None: one whose process is gone does not count."""
-    running = _noted(store_path)
-    if running is None or not _answers(running.url):
-        return None
-    try:
-        os.kill(running.pid, 0)
-    except (OSError, OverflowError):
-        return None
-    return running
-
-
-def _noted(store_path: str) -> Running | None:
-    try:
-        with open(note_path(store_path), encoding="utf-8") as reader:
-            noted: Any = strict_json(reader.read(4_000))
-        running = Running(str(noted["url"]), int(noted["pid"]))
-    except (OSError, InvalidJSON, ValueError, KeyError, TypeError):
-        return None
-    return running if running.url.startswith("http://127.0.0.1:") and running.pid > 0 else None
-
-
-def _answers(url: str) -> bool:
-    port = url.removeprefix("http://127.0.0.1:").strip("/")
-    if not port.isdecimal() or int(port[:6]) > 65_535:
-        return False
-    try:
-        with socket.create_connection(("127.0.0.1", int(port)), timeout=1.0):
-            return True
-    except OSError:
-        return False

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from agenttrace.core.query import METADATA, Labelled
+from agenttrace.core.query import METADATA, Labelled, Query
 from agenttrace.core.trace import Trace
 from agenttrace.core.trace_facts import TraceFacts
 from agenttrace.core.trace_search import cursor_of
+from agenttrace.viewer.example_text import short_yaml_of
+from agenttrace.viewer.loop import LEAST, loop_of
 from agenttrace.viewer.missing_page import no_trace
 from agenttrace.viewer.people import labels_of, words_on_trace
 from agenttrace.viewer.query_line import QueryLine
@@ -24,6 +26,7 @@ from agenttrace.viewer.words import column_unit
 OVERVIEW_FROM = 30
 """Spans from which on the overview is drawn."""
 _POSITIONS = 200
+_MOST_OTHERS = 8
 _MOST_FOLDS = 16
 """Rows of which an address says that they are folded or unfolded."""
 
@@ -73,6 +76,9 @@ def trace_page(reads: Reads, asked: Asked) -> tuple[int, str]:
         labels=_labels(facts),
         words=words_on_trace(reads, trace),
         may_be_about=labels_of([view.score.name for view in views]),
+        loop=loop_of(trace) if facts is not None and facts.looped >= LEAST else None,
+        others=_others(reads, facts),
+        example=short_yaml_of(trace),
         neighbours=_neighbours(reads, asked, facts),
         line=QueryLine.of(reads, asked),
         asked=asked,
@@ -166,11 +172,10 @@ def _selected(tree: TraceTree, key: str | None, views: Sequence[ScoreView]) -> N
     if failure is not None:
         return failure
     rows = [row for view in views if view.is_open for row in view.rows]
-    differing = next(
-        (row.span_id for row in rows if row.kind in ("differs", "forbidden") and row.span_id), ""
-    )
-    if differing in tree.by_key:
-        return tree.nodes[tree.by_key[differing]]
+    for kinds in (("differs", "forbidden"), ("extra",)):
+        unexpected = next((row.span_id for row in rows if row.kind in kinds and row.span_id), "")
+        if unexpected in tree.by_key:
+            return tree.nodes[tree.by_key[unexpected]]
     return next((node for node in tree.nodes if node.span is not None), None)
 
 
@@ -203,6 +208,15 @@ def _labels(facts: TraceFacts | None) -> list[Label]:
         for value in facts.labels.get(key, ())[:6]
         if value
     ][:24]
+
+
+def _others(reads: Reads, facts: TraceFacts | None) -> list[TraceFacts]:
+    """Traces to compare with: the newest others of the same example, else of the same name."""
+    key = next((key for key in ("example", "name") if facts is not None and facts.label(key)), None)
+    if facts is None or key is None:
+        return []
+    page = reads.traces.search(Query((Labelled(key, (facts.label(key) or "",)),)), limit=_MOST_OTHERS + 1)
+    return [other for other in page.traces if other.trace_id != facts.trace_id][:_MOST_OTHERS]
 
 
 def _neighbours(reads: Reads, asked: Asked, facts: TraceFacts | None) -> Neighbours | None:

@@ -14,6 +14,8 @@ from agenttrace.viewer.values import arguments_text
 
 MOST = 200
 """Calls of each trace that are aligned and drawn."""
+_SHORTEST = 4
+"""Digits of an id that begin only one trace, as a rule."""
 
 
 class PairView(NamedTuple):
@@ -30,9 +32,10 @@ def two_traces(reads: Reads, asked: Asked) -> tuple[int, str]:
     """The calls of the trace ``id`` beside those of the trace ``other``."""
     traces = []
     for key in ("id", "other"):
-        trace = reads.store.trace(asked[key])
+        wanted = asked.get(key, "").strip()
+        trace = reads.store.trace(wanted) if len(wanted) >= _SHORTEST else None
         if trace is None:
-            return no_trace(reads, asked[key])
+            return no_trace(reads, wanted)
         traces.append(trace)
     one, other = traces
     calls = [trace.tool_calls for trace in traces]  # once: the order of all calls is worked out each time

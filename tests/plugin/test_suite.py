@@ -297,3 +297,37 @@ def test_checks(agenttrace):
         for text in (project.out, *files):
             assert "sk-0123456789abcdefABC" not in text
             assert "hunter2" not in text
+
+
+class TestAnHtmlReport:
+    @BOTH_WAYS
+    def test_holds_the_tests_of_all_workers_and_the_calls_of_what_failed(self, project, workers):
+        shop = SHOP.replace('store="memory"', 'store="traces.db"')
+        project.write("test_shop.py", shop + MARKED)
+        lines = project.run("--agenttrace-report=out/report.html", *workers)
+        assert project.code == 1
+        assert any("the report is in out/report.html" in line for line in lines)
+        html = (project.path / "out" / "report.html").read_text()
+        assert "1 of 2 passed" in html
+        assert "test_refund[right]" in html
+        assert "test_refund[wrong]" in html
+        assert "expected 12, got 12.5" in html
+        assert "Calls of failed results" in html
+        assert "<script" not in html
+        assert [path.name for path in (project.path / "out").iterdir()] == ["report.html"]
+
+    def test_where_it_cannot_be_written_is_said_before_any_test_runs(self, project):
+        project.write("test_shop.py", SHOP + MARKED)
+        project.run("--agenttrace-report=.")
+        assert project.code == 4
+        assert "--agenttrace-report .: wanted the path of a file" in project.out
+
+
+def test_a_failed_test_ends_with_the_command_that_shows_its_trace(project):
+    shop = SHOP.replace('store="memory"', 'store="traces.db"')
+    raises = RAISES.replace("        raise KeyError", "        refund(1, 2)\n        raise KeyError")
+    project.write("test_shop.py", shop + MARKED + raises)
+    project.run()
+    see = [line for line in project.out.splitlines() if "see: agenttrace view " in line]
+    assert len(see) == 2
+    assert all("KeyError" in project.out and line.endswith(" --store traces.db") for line in see)

@@ -523,3 +523,21 @@ def test_the_report_is_opened_from_disk_and_asks_for_nothing(look, reads, tmp_pa
     expect(watched.page.locator(".tree tbody tr")).to_have_count(len(trace.spans))
     assert watched.requests == [f"file://{tmp_path}/x.html"]
     watched.requests.clear()
+
+
+def test_keys_compare_a_trace_and_copy_it_as_an_example(look, shop_path):
+    trace_id = shop.trace_of(SQLiteStore(shop_path)).trace_id
+    page = look(f"/t/{trace_id}", permissions=["clipboard-read", "clipboard-write"]).page
+    page.keyboard.press("Y")
+    expect(page.locator("#said")).to_have_text("Copied as example")
+    expect(page.locator("#example")).to_contain_text("expected_tools:")
+    page.keyboard.press("c")
+    expect(page.locator("#other")).to_be_focused()
+    first = page.locator("#compare-with li a").first
+    other = first.get_attribute("href").rpartition("/")[2]
+    page.keyboard.type(other[:10])
+    page.keyboard.press("Enter")
+    expect(page.locator("h1")).to_have_text("Two traces side by side")
+    page.goto(f"{page.url.split('/t/')[0]}/r/refunds")
+    page.keyboard.press("c")
+    page.wait_for_url("**/compare?**")

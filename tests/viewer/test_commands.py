@@ -22,8 +22,9 @@ from click.testing import CliRunner
 from agenttrace.cli.main import cli
 from agenttrace.scoring.annotating import annotate
 from agenttrace.store import SQLiteStore
+from agenttrace.store.viewer_note import note_path, running_viewer
 from agenttrace.tracing.redaction import Redaction
-from agenttrace.viewer.serving import listen, note_path, running_viewer
+from agenttrace.viewer.serving import listen
 
 
 @pytest.fixture(autouse=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import html
 import re
+import time
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -13,20 +14,31 @@ import shop
 
 from agenttrace.core import semconv
 from agenttrace.core.batch import Batch, ScoreRow
+from agenttrace.core.example import Example
+from agenttrace.core.query_parsing import parse
 from agenttrace.core.score import Score
 from agenttrace.core.span import Span, SpanError
+from agenttrace.datasets.dataset import EvalDataset
+from agenttrace.evaluation.evaluate import run_evaluation
+from agenttrace.scorers import ToolOrderScorer
 from agenttrace.store import SQLiteStore
+from agenttrace.tracer import Tracer
 from agenttrace.viewer.api import ROUTES, body_of
 from agenttrace.viewer.app import PAGES
+from agenttrace.viewer.example_text import example_text
+from agenttrace.viewer.loop import loop_of
 from agenttrace.viewer.reads import Reads
 from agenttrace.viewer.score_page import score_page
 from agenttrace.viewer.span_page import span_page, value_text
 from agenttrace.viewer.trace_list import trace_list
 from agenttrace.viewer.trace_page import trace_page
+from agenttrace.viewer.two_traces import two_traces
 
 MOST_BYTES = 100_000
 MOST_NODES = 2_500
 VOID = {"meta", "link", "input", "br", "hr", "img", "rect", "path"}
+MAY_STAY_OPEN = {"td", "th", "tr", "li", "dd", "dt"}
+"""Elements of files that HTML ends where the next one begins."""
 
 
 class Read(HTMLParser):
@@ -49,6 +61,8 @@ class Read(HTMLParser):
         self.elements.append((tag, dict(attrs)))
 
     def handle_endtag(self, tag):
+        while self.open and self.open[-1] in MAY_STAY_OPEN and self.open[-1] != tag:
+            self.open.pop()
         assert self.open.pop() == tag
 
     def handle_data(self, data):
@@ -504,3 +518,96 @@ def test_a_run_that_is_not_there_is_said_with_those_of_a_like_name_or_id(reads):
         assert status == 404
         assert run.run_id in text
     assert PAGES["/r/{id}"](reads, {"id": "nothing at all"})[1].count("<li>") == 0
+
+
+def test_a_trace_is_an_example_on_its_page_and_as_plain_text(reads, tmp_path):
+    trace = shop.trace_of(reads.store)
+    page = Read(trace_page(reads, {"id": trace.trace_id})[1])
+    status, text = example_text(reads, {"id": trace.trace_id})
+    assert status == 200
+    assert " ".join(text.split()) in page.text
+    assert f"agenttrace dataset from-traces {trace.trace_id[:12]} --to examples.yaml" in page.text
+    (tmp_path / "examples.yaml").write_text(text)
+    (example,) = EvalDataset.from_file(tmp_path / "examples.yaml")
+    assert ToolOrderScorer(exact_match=True).score(example, trace).passed
+    assert example_text(reads, {"id": "00ff"})[0] == 404
+
+
+def test_a_trace_names_others_to_compare_with(reads):
+    trace = shop.trace_of(reads.store)
+    page = Read(trace_page(reads, {"id": trace.trace_id})[1])
+    links = [attrs["href"] for _, attrs in page.elements if "/vs/" in (attrs.get("href") or "")]
+    assert len(links) == 8
+    assert all(link.startswith(f"/t/{trace.trace_id}/vs/") for link in links)
+    other = links[0].rpartition("/")[2]
+    assert two_traces(reads, {"id": trace.trace_id, "other": f" {other[:8]} "})[0] == 200
+    assert two_traces(reads, {"id": trace.trace_id})[0] == 404
+
+
+def test_a_loop_is_named_with_what_was_spent_meanwhile(reads):
+    facts = next(facts for facts in reads.traces.each_match(parse("looped:6")))
+    page = Read(trace_page(reads, {"id": facts.trace_id})[1])
+    assert "search_kb called the same way 6 times" in page.text
+
+
+def test_what_is_spent_in_a_loop_is_what_began_between_its_first_and_last_call():
+    tracer = Tracer("loop", store="memory")
+
+    @tracer.observe(span_type="tool")
+    def search(text):
+        return text
+
+    @tracer.observe(span_type="llm")
+    def ask():
+        tracer.update_current_span(usage={"total_tokens": 10, "cost": 0.5})
+
+    @tracer.observe(span_type="agent")
+    def agent(times):
+        ask()
+        for _ in range(times):
+            search("x")
+            ask()
+        search("y")
+
+    with tracer.capture() as captured:
+        agent(4)
+    assert loop_of(captured.trace)[:2] == ("search", 4)
+    assert loop_of(captured.trace)[3:] == (30.0, 1.5)
+    with tracer.capture() as captured:
+        agent(2)
+    assert loop_of(captured.trace) is None
+    tracer.shutdown()
+
+
+def test_a_score_over_time_has_a_line_where_a_release_begins(reads, tmp_path):
+    from agenttrace.cli.demo_history import plant
+
+    plant(str(tmp_path / "demo.db"), time.time_ns(), days=4)
+    page = Read(score_page(Reads.of(SQLiteStore(tmp_path / "demo.db")), {"name": "Faithfulness"})[1])
+    assert "upright lines: releases 2.5.0" in page.text
+    assert len([1 for name, attrs in page.elements if attrs.get("class") == "limit"]) == 2
+
+
+def test_a_trace_opens_at_the_call_that_nobody_expected(tmp_path):
+    tracer = Tracer("extra", store=str(tmp_path / "traces.db"))
+
+    @tracer.observe(span_type="tool")
+    def search(text):
+        return text
+
+    @tracer.observe(span_type="tool")
+    def find(text):
+        return text
+
+    @tracer.observe(span_type="agent")
+    def agent(text):
+        return find(text), search(text)
+
+    example = Example(input="x", expected_tools=["find"])
+    scorers = [ToolOrderScorer(exact_match=True)]
+    report = run_evaluation([example], scorers, function=agent, tracer=tracer)
+    assert tracer.flush(timeout=20)
+    page = Read(trace_page(Reads.of(tracer.store), {"id": report[0].trace_id})[1])
+    selected = [attrs for name, attrs in page.elements if "selected" in (attrs.get("class") or "").split()]
+    assert [attrs["data-key"] for attrs in selected] == [report[0].trace.tool_calls[1].span_id]
+    tracer.shutdown()

@@ -14,6 +14,8 @@ from agenttrace.core.report import EvaluationReport
 from agenttrace.evaluation.evaluate import run_evaluation
 from agenttrace.scorers import ToolOrderScorer
 from agenttrace.tracer import Tracer
+from agenttrace.viewer.compact import compact, used_rules
+from agenttrace.viewer.compare_page import compare_page
 from agenttrace.viewer.report import run_report, trace_report
 
 
@@ -86,9 +88,38 @@ def test_sixty_examples_of_three_trials_are_below_150_kilobytes(tmp_path):
     ]
     assert tracer.flush(timeout=20)
     text = run_report(runs[1], against=runs[0].to_dict())
-    check_file(text)
-    assert len(text.encode()) < 400_000
+    page = check_file(text)
+    assert len(text.encode()) < 150_000
+    assert page.text.count("amount: expected") >= 60  # each diff is there
+    assert {f"#e-{n}" for n in range(60)} <= {attrs.get("href") for _, attrs in page.elements}
+    assert {f"e-{n}" for n in range(60)} <= {attrs.get("id") for _, attrs in page.elements}
     tracer.shutdown()
+
+
+def test_a_file_is_the_same_page_in_fewer_characters():
+    html = '<table><tr><td class="a b">1</td>\n<td class="c" data-span="x">a=&#34;b&#34;</td></tr></table>'
+    assert compact(html) == '<table><tr><td class="a b">1<td class=c>a=&#34;b&#34;</tr></table>'
+    assert compact("<pre>a\n\nb</pre>") == "<pre>a\n\nb</pre>"
+
+
+def test_a_file_has_the_rules_that_its_page_needs():
+    sheet = """/* x */ :root { --a: 1; } .on, .off b { color: red; } #no { top: 0 }
+    @media (max-width: 9px) { .on { left: 0; } .off { left: 1px; } } @media print { .off { top: 1px } }
+    a:is(.on, .off) { top: 0 }"""
+    assert used_rules(sheet, '<p class="on">') == (
+        ":root{--a:1}.on{color:red}@media (max-width: 9px){.on{left:0}}"
+    )
+
+
+def test_a_report_and_the_page_show_the_same_numbers(reads):
+    runs = [run for run in reads.store.runs() if run.name == "refunds"]
+    report = EvaluationReport.from_dict(reads.store.run(runs[0].run_id))
+    asked = {"a": runs[1].run_id, "b": runs[0].run_id, "show": "all"}
+    in_page = Read(compare_page(reads, asked)[1]).text
+    in_file = Read(run_report(report, against=reads.store.run(runs[1].run_id), reads=reads)).text
+    number = re.compile(r"\d+ of \d+|Tool Order \S+ → \S+|[-+]0\.\d+|p = \S+")
+    assert set(number.findall(in_page)) <= set(number.findall(in_file))
+    assert len(set(number.findall(in_page))) > 3
 
 
 @pytest.mark.parametrize("text", HOSTILE)

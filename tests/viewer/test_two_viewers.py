@@ -15,8 +15,9 @@ from test_commands import Viewer, free_port, run
 
 from agenttrace.cli import view as view_command
 from agenttrace.store import SQLiteStore
+from agenttrace.store.viewer_note import note_path, running_viewer
 from agenttrace.tracer import Tracer
-from agenttrace.viewer.serving import PORT, note_path, running_viewer
+from agenttrace.viewer.serving import PORT
 
 
 @pytest.fixture(autouse=True)

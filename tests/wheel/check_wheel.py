@@ -34,13 +34,11 @@ def main() -> None:
         python = str(place / "clean" / "bin" / "python")
         constraints = str(ROOT / "constraints.txt")
         run(python, "-m", "pip", "install", "-q", "-c", constraints, str(wheel), cwd=place)
-        store = str(place / "traces.db")
         command = str(place / "clean" / "bin" / "agenttrace")
-        shown = run(command, "demo", cwd=place, AGENTTRACE_STORE=store)
+        shown = run(command, "demo", cwd=place)
         assert "TEST RESULTS" in shown, shown
-        listed = run(
-            str(place / "clean" / "bin" / "agenttrace"), "traces", "list", cwd=place, AGENTTRACE_STORE=store
-        )
+        demo = str(place / ".agenttrace" / "demo.db")
+        listed = run(command, "traces", "list", "--store", demo, cwd=place)
         assert listed.strip(), "the demo's traces are not in the store"
         find = "import agenttrace, pathlib; print(pathlib.Path(agenttrace.__file__).parent)"
         assert (Path(run(python, "-c", find, cwd=place).strip()) / "py.typed").exists()

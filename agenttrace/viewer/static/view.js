@@ -100,6 +100,19 @@
     const row = focused();
     if (row && row.getAttribute("aria-expanded") === String(!open)) $("a.fold", row)?.click();
   }
+  const copy = (text, words) => navigator.clipboard?.writeText(text).then(() => say(words), () => say("Could not be copied"));
+  function compare() {
+    const place = $("#compare-with");
+    if (place?.href) place.click();
+    else if (place) { place.open = true; $("#other").focus(); }
+  }
+  async function copyExample() {
+    const link = $("#example-text");
+    if (!link) return;
+    $("#as-example").open = true;
+    const text = $("#example")?.textContent ?? await (await fetch(link.href)).text();
+    copy(text, "Copied as example");
+  }
   const keys = {
     "/": () => ($("#q") || $("#find"))?.focus(),
     f: () => $("#find")?.focus(),
@@ -113,7 +126,9 @@
     ArrowRight: () => fold(true),
     ArrowLeft: () => fold(false),
     "*": () => $(".actions a[data-swap=tree]")?.click(),
-    y: () => navigator.clipboard?.writeText(location.href).then(() => say("Address copied")),
+    c: compare,
+    y: () => copy(location.href, "Address copied"),
+    Y: copyExample,
     t: () => turn(),
     "?": () => $("#keys")?.showModal(),
   };
@@ -140,6 +155,10 @@
   for (const [id, act] of [["theme", turn], ["help", keys["?"]]]) {
     const button = document.getElementById(id);
     if (button) { button.hidden = false; button.addEventListener("click", act); }
+  }
+  for (const button of $$("button[data-copy]")) {
+    button.hidden = false;
+    button.addEventListener("click", () => copy(document.getElementById(button.dataset.copy).textContent, "Copied"));
   }
   if (matchMedia("(max-width: 60rem)").matches) $("#facets")?.removeAttribute("open");
 

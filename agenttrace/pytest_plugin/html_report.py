@@ -1,0 +1,66 @@
+"""``--agenttrace-report``: the run of all tests as one HTML file, written by the process that reports."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from agenttrace.core.errors import AgentTraceError, error_text
+from agenttrace.core.report import EvaluationReport
+from agenttrace.core.trace import Trace
+from agenttrace.datasets.files import write_text
+
+_TRACES = 10
+"""Failed results whose calls are in the file."""
+
+
+def check_report_path(config: pytest.Config) -> None:
+    """Try the path before any test runs; directories that are missing are made.
+
+    Raises:
+        pytest.UsageError: no file can be written there.
+    """
+    path = config.getoption("agenttrace_report")
+    if path is None:
+        return
+    directory = os.path.dirname(os.path.realpath(path))
+    try:
+        os.makedirs(directory, exist_ok=True)
+    except OSError as error:
+        raise pytest.UsageError(f"--agenttrace-report {path}: {error.strerror or error}") from None
+    if not path or os.path.isdir(path) or not os.access(directory, os.W_OK):
+        raise pytest.UsageError(f"--agenttrace-report {path}: wanted the path of a file that can be written")
+
+
+def write_report(
+    config: pytest.Config, report: EvaluationReport, trace_of: Callable[[str], Trace | None]
+) -> tuple[bool, list[str]]:
+    """Write the file where it is asked for; whether that went well, and lines about it.
+
+    `trace_of` reads the calls of results that did not pass.
+    """
+    path = config.getoption("agenttrace_report")
+    if path is None:
+        return True, []
+    from agenttrace.viewer.report import run_report  # on use: the pages need much else
+
+    try:
+        write_text(Path(os.path.realpath(path)), run_report(_with_traces(report, trace_of)))
+    except (AgentTraceError, OSError) as error:
+        return False, [f"the report was not written: {error_text(error)}"]
+    return True, [f"the report is in {path}"]
+
+
+def _with_traces(report: EvaluationReport, trace_of: Callable[[str], Trace | None]) -> EvaluationReport:
+    results, left = [], _TRACES
+    for result in report:
+        trace_id = result.trace_id
+        if left and trace_id is not None and result.outcome not in ("passed", "not_run"):
+            result = replace(result, trace=trace_of(trace_id), stored_trace_id=trace_id)
+            left -= 1
+        results.append(result)
+    return replace(report, results=tuple(results))

@@ -1,0 +1,120 @@
+"""The note beside a store that says where it is served, and the links that follow from it."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import socket
+from dataclasses import dataclass
+from typing import Any
+
+from agenttrace.core.deep_link import DeepLink, See
+from agenttrace.core.errors import ConfigError
+from agenttrace.core.json_reader import InvalidJSON, strict_json
+from agenttrace.core.jsonable import to_json
+from agenttrace.core.protocols import HasPath, Store, optional
+from agenttrace.store.opening import open_store
+
+_NOTE = "-view.json"
+_HOME = "http://127.0.0.1:"
+_SHORT, _LONG = 8, 12
+"""Digits of an id in a command, and in an address."""
+
+
+@dataclass(frozen=True)
+class Running:
+    """A viewer that serves a store: its address and its process."""
+
+    url: str
+    pid: int
+
+
+def see_in(store: Store | None, command: str = "agenttrace") -> See | None:
+    """How to look at the traces of a store: an address where a viewer serves it, else the command.
+
+    None where no other process could read the store. `command` is how a shell calls this package.
+    """
+    has_path = None if store is None else optional(store, HasPath)
+    path = None if has_path is None else has_path.path
+    if path is None:
+        return None
+    running = running_viewer(path)
+    if running is not None:
+        home = running.url.rstrip("/")
+        return lambda trace_id: DeepLink(*[f"{home}/t/{trace_id[:_LONG]}"] * 2)
+    where = "" if _is_default(path) else f" --store {shlex.quote(_short_path(path))}"
+    return lambda trace_id: DeepLink(f"{command} view {trace_id[:_SHORT]}{where}")
+
+
+def _is_default(path: str) -> bool:
+    try:
+        default = optional(open_store(), HasPath)
+    except ConfigError:
+        return False
+    own = None if default is None else default.path
+    return own is not None and os.path.abspath(own) == os.path.abspath(path)
+
+
+def _short_path(path: str) -> str:
+    """A path relative to the working directory where it is below that."""
+    short = os.path.relpath(path)
+    return path if short.startswith(os.pardir) else short
+
+
+def note_path(store_path: str) -> str:
+    """The file that says where a store is served."""
+    return store_path + _NOTE
+
+
+def write_note(store_path: str, running: Running) -> None:
+    """Say where a store is served; where the directory cannot be written, nobody is told."""
+    path = note_path(store_path)
+    try:
+        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+        with os.fdopen(file, "w") as writer:
+            writer.write(to_json({"url": running.url, "pid": running.pid}))
+    except OSError:
+        pass
+
+
+def remove_note(store_path: str, pid: int) -> None:
+    """Take back what `write_note` said, unless another viewer has said so since."""
+    running = _noted(store_path)
+    if running is not None and running.pid == pid:
+        try:
+            os.unlink(note_path(store_path))
+        except OSError:
+            pass
+
+
+def running_viewer(store_path: str) -> Running | None:
+    """The viewer that serves a store, or None: one whose process is gone does not count."""
+    running = _noted(store_path)
+    if running is None or not _answers(running.url):
+        return None
+    try:
+        os.kill(running.pid, 0)
+    except (OSError, OverflowError):
+        return None
+    return running
+
+
+def _noted(store_path: str) -> Running | None:
+    try:
+        with open(note_path(store_path), encoding="utf-8") as reader:
+            noted: Any = strict_json(reader.read(4_000))
+        running = Running(str(noted["url"]), int(noted["pid"]))
+    except (OSError, InvalidJSON, ValueError, KeyError, TypeError):
+        return None
+    return running if running.url.startswith(_HOME) and running.pid > 0 else None
+
+
+def _answers(url: str) -> bool:
+    port = url.removeprefix(_HOME).strip("/")
+    if not port.isdecimal() or int(port[:6]) > 65_535:
+        return False
+    try:
+        with socket.create_connection(("127.0.0.1", int(port)), timeout=1.0):
+            return True
+    except OSError:
+        return False
