@@ -14,7 +14,6 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from conftest import Server
 from test_pages import MOST_BYTES, MOST_NODES, Read, asks
 
 from agenttrace.core.query import Query
@@ -267,7 +266,7 @@ def test_while_the_index_is_made_the_list_shows_the_newest_and_says_how_far_it_h
 
 def test_a_list_of_20000_traces_is_within_its_budget_and_counts_up_to_a_bound(tmp_path, start_server):
     store = many(tmp_path / "traces.db", 20_000)
-    server: Server = start_server(tmp_path / "traces.db")
+    server = start_server(tmp_path / "traces.db")
     Reads.of(store).traces.count_matches(Query())
     for query in ("", "?q=name:agent_3", "?q=question", "?sort=-duration"):
         text = server.ask(f"/traces{query}").text
