@@ -212,16 +212,16 @@ def _message_parts(parts: Sequence[Any], budget: _Budget) -> Iterator[MessagePar
             yield MessagePart("other", _view(part, (), budget, 0))
 
 
-def summary_of(span: Span, most: int = 160) -> str:
+def summary_of(span_type: str, arguments: Mapping[str, Any] | None, most: int = 160) -> str:
     """What a row says of a span beside its name: its arguments; of a model call the newest words."""
-    if span.span_type == "llm":
-        request = read_request(span.input) if span.input else None
+    if span_type == "llm":
+        request = read_request(arguments) if arguments else None
         for message in reversed(request.messages if request is not None else ()):
             for part in reversed(message.get("parts") or ()):
                 text = part.get("content") if isinstance(part, Mapping) else None
                 if isinstance(text, str) and text.strip():
                     return f"{message.get('role')}: {' '.join(text[: 4 * most].split())}"[:most]
-    return arguments_text(span.input, most) if span.input else ""
+    return arguments_text(arguments, most) if arguments else ""
 
 
 def arguments_text(arguments: Mapping[str, Any], most: int = 160) -> str:
