@@ -13,9 +13,11 @@ from agenttrace.store import SQLiteStore, connection
 from agenttrace.store.light_traces import LightTrace
 from agenttrace.viewer.app import PAGES
 from agenttrace.viewer.reads import Reads
+from agenttrace.viewer.session_page import session_page
 from agenttrace.viewer.span_page import span_page
 from agenttrace.viewer.trace_list import trace_list
 from agenttrace.viewer.trace_page import trace_page
+from agenttrace.viewer.two_traces import two_traces
 
 START = 1_750_000_000_000_000_000
 TRACE = f"{9:032x}"
@@ -164,3 +166,24 @@ def test_a_page_of_a_small_store_takes_few_statements(reads, counts, path):
     counts.clear()
     assert PAGES[path](reads, asked)[0] == 200
     assert counts["statements"] <= 400
+
+
+def test_a_session_reads_the_values_of_roots_alone(tmp_path, counts):
+    reads = long_run(tmp_path / "traces.db", spans=1_000)
+    root = {"attributes": {semconv.SESSION_ID: "s"}, "input": {"prompt": "where is it"}, "output": "there"}
+    reads.store.export([span(1, None, name="agent", span_type="agent", **root)])
+    reads.traces.refresh()
+    counts.clear()
+    status, text = session_page(reads, {"session": "s"})
+    assert status == 200
+    assert "where is it" in text
+    assert counts["characters"] <= 100_000
+
+
+def test_two_long_traces_beside_each_other_stay_a_small_page(tmp_path):
+    reads = long_run(tmp_path / "traces.db", spans=1_000)
+    status, text = two_traces(reads, {"id": TRACE, "other": TRACE})
+    assert status == 200
+    assert len(text.encode()) <= 100_000
+    assert text.count("<") - text.count("</") <= 2_500
+    assert "more" in text
