@@ -298,7 +298,7 @@ def report(found: dict[str, Any]) -> str:
         ["index, share of the store", f"{index['share']:.1%}", f"≤ {b['share']} %"],
         *(
             [
-                f"spans recorded a second, {name}{f' {OPEN_PAGES} pages' if name != 'alone' else ''} (stored)",
+                f"spans recorded a second, {name}{f' {OPEN_PAGES} pages' * (name != 'alone')} (stored)",
                 f"{figure(each['spans_per_s'])} ({each['stored']:,} of {each['made']:,})",
                 "none lost",
             ]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from array import array
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from hashlib import blake2b
-from itertools import starmap
+from itertools import repeat, starmap
 from typing import Any
 
 from agenttrace.core.jsonable import to_json
@@ -245,6 +246,9 @@ def _rarer(labelled: Iterable[tuple[int, int]]) -> list[tuple[int, int, int]]:
     return [(count, label, FEW) for count, label in _counted(labelled)]
 
 
+_CALL = re.compile(f".{FAILED}?", re.DOTALL)
+
+
 class IndexReader:
     """Makes facts of rows, and remembers the names and labels that it has looked up."""
 
@@ -304,11 +308,11 @@ class IndexReader:
         )
 
     def _calls(self, calls: str, durations: bytes) -> Iterable[CallFacts]:
-        at = 0
-        for duration in array("f", durations):
-            failed = calls[at + 1 : at + 2] == FAILED
-            yield CallFacts(self._names.get(name_number(calls[at]), "…"), failed, duration)
-            at += 2 if failed else 1
+        marked = _CALL.findall(calls)
+        names = {each: self._names.get(name_number(each[0]), "…") for each in set(marked)}
+        failed = {each: len(each) > 1 for each in names}
+        rows = zip(map(names.get, marked), map(failed.get, marked), array("f", durations), strict=True)
+        return map(tuple.__new__, repeat(CallFacts), rows)  # a run may have made a hundred thousand calls
 
     def _scores(self, packed: bytes) -> Iterable[ScoreFacts]:
         for name, outcome, value, threshold in SCORE.iter_unpack(packed):
