@@ -8,7 +8,7 @@
 # make coverage  run the tests, then show what share of the branches they reach, room by room
 # make gate   count the instructions of the main paths; fails where one takes more than accepted
 # make gate-accept WHY="..."  accept what they take now; WHY is needed where a path is dearer
-# make bench  measure, beside whichever peers are installed; rewrites benchmarks/RESULTS.md
+# make bench  measure, beside whichever peers are installed; rewrites benchmarks/RESULTS.md (ONLY=pages: one section)
 # make pictures  plant a demo store, take the pictures of docs/pictures anew (needs chromium)
 # make map    write docs/map.md anew: which module holds what
 # make faults the fork, kill, signal and many-process tests at full counts
@@ -75,7 +75,7 @@ pictures: $(READY)
 	$(BIN)/python docs/make_pictures.py
 
 bench: $(READY)
-	$(BIN)/python benchmarks/run.py
+	$(BIN)/python benchmarks/run.py $(if $(ONLY),--only $(ONLY))
 
 properties: $(READY)
 	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -q -n auto -m hypothesis

@@ -141,7 +141,7 @@ def count_stored(blocks: Blocks, group: str) -> None:
     case = case_named(name)
     with tempfile.TemporaryDirectory() as directory:
         subject, tracer = with_sqlite(Path(directory))
-        _stall_the_writer(tracer)
+        stall_the_writer(tracer)
         path = f"{name}, until stored"
         blocks.count(path + BARE_MARK, lambda: _backlogs(case, BARE, spans), spans)
         blocks.count(path, lambda: _backlogs(case, subject, spans), spans)
@@ -162,7 +162,7 @@ def _backlogs(case: Case, subject: Subject, spans: int) -> Callable[[int], objec
     return block
 
 
-def _stall_the_writer(tracer: Tracer) -> None:
+def stall_the_writer(tracer: Tracer) -> None:
     """Have no writer thread: what waits is stored by whoever flushes, in the same way."""
     tracer._pipeline.ensure_worker = lambda: None  # type: ignore[method-assign] # the only way to have no worker
 
@@ -179,7 +179,7 @@ def count_evaluated(blocks: Blocks) -> None:
     with tempfile.TemporaryDirectory() as directory:
         for name, store in {"memory": "memory", "SQLite": Path(directory) / "traces.db"}.items():
             tracer = Tracer("count", store=store)
-            _stall_the_writer(tracer)
+            stall_the_writer(tracer)
             agent = weather_agent(tracer)
 
             def evaluated(count: int, tracer: Tracer = tracer, agent: Callable[..., str] = agent) -> None:

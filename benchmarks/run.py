@@ -1,6 +1,8 @@
 """Runs every benchmark, and writes what came out to RESULTS.md.
 
-python benchmarks/run.py [--quick] [--peers-python PATH ...] [--no-peers]
+With --only, one of our scripts is run, and its section alone is written anew, with where and when that was.
+
+python benchmarks/run.py [--quick] [--only SCRIPT] [--peers-python PATH ...] [--no-peers]
 """
 
 from __future__ import annotations
@@ -33,6 +35,7 @@ OURS = {
     "scoring": "What comparing costs",
     "long_runs": "What comparing long runs costs",
     "index": "What finding traces costs",
+    "pages": "What the pages cost",
 }
 """Scripts that give their figures as JSON."""
 
@@ -41,9 +44,15 @@ TEXTS = {"store": ["--spans", "6000", "--repeat", "2"]}
 
 
 def main() -> None:
-    options = parse(__doc__)
+    options = parse(__doc__, OURS)
     began = time.perf_counter()
     before = os.getloadavg()
+    if options.only:
+        found = figures(options.only, options)
+        conditions = machine(before, time.perf_counter() - began, quick=options.quick)
+        text = with_section(RESULTS.read_text(encoding="utf-8"), options.only, found, conditions)
+        RESULTS.write_text(text, encoding="utf-8")
+        return
     found = {name: figures(name, options) for name in OURS}
     texts = {name: output(name, quickly if options.quick else []) for name, quickly in TEXTS.items()}
     conditions = machine(before, time.perf_counter() - began, quick=options.quick)
@@ -132,6 +141,20 @@ def results(conditions: list[str], found: dict[str, dict[str, Any]], texts: dict
         module = importlib.import_module(f"benchmarks.{name}")
         parts += [f"## `benchmarks/{name}.py`", introduction(module.__doc__), f"```\n{text.rstrip()}\n```"]
     return "\n\n".join(parts) + "\n"
+
+
+def with_section(text: str, name: str, found: dict[str, Any], conditions: list[str]) -> str:
+    """The whole file with one section written anew, or added where it has stood nowhere yet."""
+    heading = f"## {OURS[name]}\n"
+    module = importlib.import_module(f"benchmarks.{name}")
+    measured = "\n".join(f"- {condition}" for condition in ["measured by itself", *conditions])
+    section = "\n\n".join([heading.strip(), introduction(module.__doc__), measured, module.report(found)])
+    before, there, rest = text.partition(heading)
+    if not there:
+        before, there, rest = text.partition("## `benchmarks/")
+        return f"{before}{section}\n\n{there}{rest}"
+    _, following, rest = rest.partition("\n## ")
+    return f"{before}{section}\n{following}{rest}"
 
 
 def introduction(docstring: str | None) -> str:

@@ -63,12 +63,12 @@ def without_totals(
 
 def total_tokens(usages: Iterable[Mapping[str, Any]]) -> float | None:
     """The sum of input and output tokens, or None where there are none."""
-    return _sum(tokens_of(usage) for usage in usages)
+    return _sum([tokens_of(usage) for usage in usages])
 
 
 def total_cost(usages: Iterable[Mapping[str, Any]]) -> float | None:
     """The sum in US dollars, or None where there is none."""
-    return _sum(_first(usage, _COST) for usage in usages)
+    return _sum([_first(usage, _COST) for usage in usages])
 
 
 def tokens_of(usage: Mapping[str, Any]) -> float | None:
@@ -80,6 +80,8 @@ def tokens_of(usage: Mapping[str, Any]) -> float | None:
 def _first(usage: Mapping[str, Any], names: Iterable[str]) -> float | None:
     for name in names:
         value = usage.get(name)
+        if type(value) is float:
+            return value
         if is_number(value):
             return float(value)
     return None

@@ -5,8 +5,9 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import repeat
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple, TypeGuard
 
 from agenttrace.core import semconv
 from agenttrace.core.executions import Execution, executions_of
@@ -21,6 +22,7 @@ from agenttrace.core.trace_facts import (
     ScoreFacts,
     SearchedTrace,
     TraceFacts,
+    field_text,
     scalar_text,
     verdict_of,
 )
@@ -51,9 +53,20 @@ def facts_of(
     trace: Trace, scores: Iterable[Score], results: Iterable[ResultFacts] = ()
 ) -> SearchedTrace | None:
     """The facts of a trace; None for one without spans."""
-    outlines = [_outline(span) for span in trace.spans]
-    calls = [_call(execution) for execution in executions_of(trace.spans, trace.by_key)]
-    return facts_of_outlines(trace.trace_id, outlines, score_facts(scores), tuple(results), calls)
+    outlined = outlined_of(trace, score_facts(scores), tuple(results))
+    if outlined is None:
+        return None
+    fields = frozenset(text for field in outlined.fields() if (text := text_of_field(*field)) is not None)
+    return SearchedTrace(outlined.facts, outlined.words(), fields)
+
+
+def outlined_of(
+    trace: Trace, scores: Sequence[ScoreFacts], results: Sequence[ResultFacts]
+) -> Outlined | None:
+    """The facts of a trace, whose tool spans may be one call; None for one without spans."""
+    outlines = sorted(map(_outline, trace.spans), key=_PLACE)
+    calls = sorted(map(_call, executions_of(trace.spans, trace.by_key)), key=_PLACE)
+    return facts_of_outlines(trace.trace_id, outlines, scores, results, calls)
 
 
 def score_facts(scores: Iterable[Score]) -> tuple[ScoreFacts, ...]:
@@ -79,6 +92,8 @@ def _outline(span: Span) -> SpanOutline:
 
 
 _PLACE = itemgetter(0, 1, 2)
+_KEY_AND_PARENT = itemgetter(2, 3)
+_END = itemgetter(4)
 
 _Call = tuple[int, int, int, int, str, Any, bool]
 """Of a call: start, index, id, end, name, arguments, whether it failed."""
@@ -102,7 +117,7 @@ def may_be_one_call(tools: Sequence[SpanOutline], parents: Mapping[int, int | No
 
     Only `executions_of` tells, which needs the spans themselves.
     """
-    marked = {tool[2] for tool in tools if _is_marked(tool[8])}
+    marked = {tool[2] for tool in tools if tool[8] and _is_marked(tool[8])}
     if not marked:
         return False
     names = {key: kind[0] for _, _, key, _, _, kind, _, _, _ in tools}
@@ -116,9 +131,9 @@ def may_be_one_call(tools: Sequence[SpanOutline], parents: Mapping[int, int | No
     return False
 
 
-def _is_marked(rest: Mapping[str, Any] | None) -> bool:
+def _is_marked(rest: Mapping[str, Any]) -> bool:
     """Whether something else than `observe` alone recorded a span, or it knows the id of its call."""
-    attributes = rest.get("attributes") if rest else None
+    attributes = rest.get("attributes")
     return bool(attributes and (semconv.SCOPE_NAME in attributes or semconv.TOOL_CALL_ID in attributes))
 
 
@@ -131,60 +146,68 @@ def _plain_call(tool: SpanOutline) -> _Call:
     return start, index, key, end, kind[0], arguments, failed
 
 
+_Field = tuple[str, str, Any]
+"""The side (input or output), a name and its value."""
+
+
+class Outlined(NamedTuple):
+    """The facts of a trace, and the spans of which its words and fields are made where they are wanted."""
+
+    facts: TraceFacts
+    tools: Sequence[SpanOutline]
+    roots: Sequence[SpanOutline]
+
+    def words(self) -> list[str]:
+        """The words of the roots' texts."""
+        return _words(self.roots)
+
+    def fields(self) -> list[_Field]:
+        """What may be scalars at the top level of what tools and roots were given and gave back."""
+        return _fields(self.tools, self.roots)
+
+
 def facts_of_outlines(
     trace_id: str,
-    outlines: list[SpanOutline],
+    outlines: Sequence[SpanOutline],
     scores: Sequence[ScoreFacts],
     results: Sequence[ResultFacts],
-    calls: Iterable[_Call] | None = None,
-) -> SearchedTrace | None:
+    calls: Sequence[_Call] | None = None,
+) -> Outlined | None:
     """The facts of a trace of these spans; None without any, or where `calls` must be given.
 
-    Without `calls`, each tool span is a call. `outlines` is put into order. An index is built by this, so it
-    goes through the spans once.
+    Spans and calls stand in the order of their places. Without `calls`, each tool span is a call. An index is
+    built by this, so what most traces do not need is passed over.
     """
     if not outlines:
         return None
-    outlines.sort(key=_PLACE)
-    parents: dict[int, int | None] = {}
-    tools, true_roots, rare = [], [], []
-    start, end = outlines[0][0], outlines[0][4]
-    for outline in outlines:
-        _, _, key, parent, ended, kind, _, _, rest = outline
-        parents[key] = parent
-        if ended > end:
-            end = ended
-        if kind[1] == TOOL:
-            tools.append(outline)
-        if parent is None:
-            true_roots.append(outline)
-        if rest:
-            rare.append((key, rest))
+    parents: dict[int, int | None] = dict(map(_KEY_AND_PARENT, outlines))
+    tools = [outline for outline in outlines if outline[5][1] == TOOL]
     if calls is None:
         if len(tools) > 1 and may_be_one_call(tools, parents):
             return None
-        calls = map(_plain_call, tools)
-    ordered = sorted(calls, key=_PLACE)
-    labels = _own_labels(true_roots[0] if true_roots else None, outlines[0], ordered)
-    _label_by_roots(labels, [outline for outline in outlines if outline[3] not in parents])
-    _label_by_verdicts(labels, scores, results)
+        calls = list(map(_plain_call, tools))
+    true_roots = [outline for outline in outlines if outline[3] is None]
+    labels = _own_labels(true_roots[0] if true_roots else None, outlines[0], calls)
     usages: dict[int, Mapping[str, Any]] = {}
-    errors = _read_rare(rare, labels, usages)
+    _label_by_roots(labels, [outline[8] for outline in outlines if outline[8] and outline[3] not in parents])
+    _label_by_verdicts(labels, scores, results)
+    errors = _read_rare(outlines, labels, usages)
     spent = list(without_totals(usages, parents)) if usages else ()
+    start = outlines[0][0]
     facts = TraceFacts(
         trace_id=trace_id,
         start_ns=start,
-        duration_ns=end - start,
+        duration_ns=max(map(_END, outlines)) - start,
         spans=len(outlines),
         errors=errors,
-        looped=_looped(ordered),
+        looped=_looped(calls),
         tokens=total_tokens(spent),
         cost=total_cost(spent),
-        calls=tuple(map(CallFacts, [c[4] for c in ordered], [c[6] for c in ordered], _durations(ordered))),
+        calls=_call_facts(calls),
         scores=tuple(scores),
         labels=_each_once(labels),
     )
-    return SearchedTrace(facts, _words(true_roots), _fields(tools, true_roots))
+    return Outlined(facts, tools, true_roots)
 
 
 def _each_once(labels: Mapping[str, list[str]]) -> Mapping[str, tuple[str, ...]]:
@@ -195,9 +218,11 @@ def _each_once(labels: Mapping[str, list[str]]) -> Mapping[str, tuple[str, ...]]
     }
 
 
-def _durations(calls: Sequence[_Call]) -> array[float]:
-    """Durations as an index keeps them, in four bytes."""
-    return array("f", [call[3] - call[0] for call in calls])
+def _call_facts(calls: Sequence[_Call]) -> tuple[CallFacts, ...]:
+    """The calls, with durations as an index keeps them, in four bytes."""
+    durations = array("f", [call[3] - call[0] for call in calls])
+    rows = zip([call[4] for call in calls], [call[6] for call in calls], durations, strict=True)
+    return tuple(map(tuple.__new__, repeat(CallFacts), rows))  # without a call of Python's for each
 
 
 def _own_labels(root: SpanOutline | None, first: SpanOutline, calls: Sequence[_Call]) -> dict[str, list[str]]:
@@ -213,19 +238,22 @@ def _own_labels(root: SpanOutline | None, first: SpanOutline, calls: Sequence[_C
 
 
 def _read_rare(
-    rare: Iterable[tuple[int, Mapping[str, Any]]],
+    outlines: Iterable[SpanOutline],
     labels: dict[str, list[str]],
     usages: dict[int, Mapping[str, Any]],
 ) -> int:
     """Add the models' names to the labels, and what spans used; returns how many spans failed."""
     errors = 0
     models = labels["model"] = []
-    for key, rest in rare:
+    for outline in outlines:
+        rest = outline[8]
+        if not rest:
+            continue
         if rest.get("status") == "error":
             errors += 1
         usage = rest.get("usage")
-        if usage and isinstance(usage, Mapping):
-            usages[key] = usage
+        if usage and _is_mapping(usage):
+            usages[outline[2]] = usage
         attributes = rest.get("attributes")
         if attributes:
             model = attributes.get(semconv.REQUEST_MODEL)
@@ -234,21 +262,29 @@ def _read_rare(
     return errors
 
 
-def _label_by_roots(labels: dict[str, list[str]], roots: Iterable[SpanOutline]) -> None:
-    """Add what was set of the trace: the first customer and session, all tags, the last of each metadata."""
+def _label_by_roots(labels: dict[str, list[str]], roots: Iterable[Mapping[str, Any]]) -> None:
+    """Add what was set of the trace: the first customer and session, all tags, the last of each metadata.
+
+    `roots` is what is rare of them.
+    """
     metadata: dict[str, Any] = {}
-    for root in roots:
-        attributes = (root[8] or EMPTY).get("attributes") or EMPTY
-        for key, name in (("customer", semconv.CUSTOMER_ID), ("session", semconv.SESSION_ID)):
-            value = scalar_text(attributes.get(name))
-            if value is not None and key not in labels:
+    for rest in roots:
+        attributes = rest.get("attributes")
+        if not attributes:
+            continue
+        for key, name in _SET_OF_TRACES:
+            if key not in labels and (value := scalar_text(attributes.get(name))) is not None:
                 labels[key] = [value]
-        tags = attributes.get(semconv.TAGS)
-        labels.setdefault("tag", []).extend(_scalars(tags))
+        if semconv.TAGS in attributes:
+            labels.setdefault("tag", []).extend(_scalars(attributes[semconv.TAGS]))
         of_root = attributes.get(semconv.METADATA)
-        metadata |= of_root if isinstance(of_root, Mapping) else {}
+        if of_root and _is_mapping(of_root):
+            metadata |= of_root
     for name, value in metadata.items():
         labels[METADATA + name] = [text for text in _scalars(value) if len(text) <= LONGEST_LABEL]
+
+
+_SET_OF_TRACES = (("customer", semconv.CUSTOMER_ID), ("session", semconv.SESSION_ID))
 
 
 def _scalars(value: Any) -> list[str]:
@@ -260,50 +296,59 @@ def _label_by_verdicts(
     labels: dict[str, list[str]], scores: Sequence[ScoreFacts], results: Sequence[ResultFacts]
 ) -> None:
     labels["verdict"] = [verdict_of([*(s.outcome for s in scores), *(r.outcome for r in results)])]
-    labels["scorer"] = [score.name for score in scores]
-    labels["run"] = [text for result in results for text in (result.run_id, result.run_name) if text]
-    labels["example"] = [result.example for result in results if result.example]
+    if scores:
+        labels["scorer"] = [score.name for score in scores]
+    if results:
+        labels["run"] = [text for result in results for text in (result.run_id, result.run_name) if text]
+        labels["example"] = [result.example for result in results if result.example]
 
 
 def _looped(calls: Sequence[_Call]) -> int:
     """How often the most repeated call was made; the order of its arguments' names does not matter."""
-    counts = Counter([call[4] for call in calls if not call[6] and call[5] is not None])
-    if not counts:
-        return 0
-    same: Counter[tuple[str, str]] = Counter()
-    for _, _, _, _, name, arguments, failed in calls:
-        if counts[name] > 1 and not failed and arguments is not None:
-            same[name, repr(sorted(arguments.items()))] += 1
-    return max(same.values(), default=1)
+    done = [(call[4], call[5]) for call in calls if not call[6] and call[5] is not None]
+    names = [name for name, _ in done]
+    if len(set(names)) == len(names):
+        return min(len(names), 1)
+    counts = Counter(names)
+    same = [(name, repr(sorted(arguments.items()))) for name, arguments in done if counts[name] > 1]
+    return 1 if len(set(same)) == len(same) else max(Counter(same).values())
 
 
-def _fields(tools: Iterable[SpanOutline], roots: Iterable[SpanOutline]) -> frozenset[str]:
-    fields: set[str] = set()
+def _fields(tools: Iterable[SpanOutline], roots: Iterable[SpanOutline]) -> list[_Field]:
+    fields: list[_Field] = []
     for outlines in (tools, roots):
         for outline in outlines:
             arguments, output = outline[6], outline[7]
             if arguments:
-                _add_fields(fields, "input", arguments)
+                fields += _short("input", arguments)
             if type(output) is str and output[:1] == "{" and len(output) <= LONGEST_JSON:
                 output = loaded(output)
-            if isinstance(output, Mapping):
-                _add_fields(fields, "output", output)
-    return frozenset(fields)
+            if _is_mapping(output):
+                fields += _short("output", output)
+    return fields
 
 
-def _add_fields(fields: set[str], side: str, values: Mapping[str, Any]) -> None:
-    for name, value in values.items():
-        kind = type(value)  # asked for a million times: what `scalar_text` does, without the calls
-        if kind is str:
-            text = value
-        elif kind is int:
-            text = str(value)
-        elif kind is list or kind is dict or value is None:
-            continue
-        else:
-            text = scalar_text(value)
-        if text is not None and len(text) <= LONGEST_FIELD and len(name) <= LONGEST_FIELD:
-            fields.add(f"{side}\0{name}\0{text}")
+def _short(side: str, values: Mapping[str, Any]) -> list[_Field]:
+    return [
+        (side, name, value)
+        for name, value in values.items()
+        if (len(value) <= LONGEST_FIELD if type(value) is str else type(value) not in _NO_SCALARS)
+    ]
+
+
+_NO_SCALARS = frozenset({dict, list, type(None)})
+
+
+def _is_mapping(value: Any) -> TypeGuard[Mapping[str, Any]]:
+    return type(value) is dict or isinstance(value, Mapping)  # the latter alone is ten times slower
+
+
+def text_of_field(side: str, name: str, value: Any) -> str | None:
+    """A scalar as the text by which it is looked for; None where it is too long for that."""
+    text = scalar_text(value)
+    if text is None or len(text) > LONGEST_FIELD or len(name) > LONGEST_FIELD:
+        return None
+    return field_text(side, name, text)
 
 
 def _words(roots: Iterable[SpanOutline]) -> list[str]:
@@ -318,17 +363,19 @@ def _words(roots: Iterable[SpanOutline]) -> list[str]:
 
 def _text_of(value: Any) -> str:
     """The texts and numbers in a value, one after the other, up to `LONGEST_TEXT` characters."""
+    if type(value) is dict and len(value) == 1:
+        (value,) = value.values()
     if isinstance(value, str):
         return value[:LONGEST_TEXT]
     parts: list[str] = []
     room, waiting = LONGEST_TEXT, [value]
     while waiting and room > 0:
         item = waiting.pop()
-        if isinstance(item, Mapping):
+        if (text := scalar_text(item)) is not None:
+            parts.append(text[:room])
+            room -= len(text) + 1
+        elif _is_mapping(item):
             waiting += reversed(list(item.values()))
         elif isinstance(item, list | tuple):
             waiting += reversed(item)
-        elif (text := scalar_text(item)) is not None:
-            parts.append(text[:room])
-            room -= len(text) + 1
     return " ".join(parts)

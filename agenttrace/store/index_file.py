@@ -176,7 +176,7 @@ class SideIndex:
         else:
             with closing(open_for_reading(self.path, self._timeout)) as db:
                 db.execute("BEGIN")
-                yield db
+                yield db if _is_begun(db) else None
 
     def _discard(self) -> None:
         """Remove an index that cannot be read; the next answer makes it anew."""
@@ -348,6 +348,12 @@ def _asked(db: sqlite3.Connection, answer: Answer[T]) -> T:
         ) from error
     finally:
         db.set_progress_handler(None, 0)
+
+
+def _is_begun(db: sqlite3.Connection) -> bool:
+    """Whether there is something to read: while another thread or process begins an index, there is not."""
+    tables = "SELECT count(*) FROM sqlite_master WHERE name IN ('about', 'traces')"
+    return db.execute(tables).fetchone() == (2,) and about(db, "version") in (VERSION, None)
 
 
 def _state_of(db: sqlite3.Connection) -> IndexState:

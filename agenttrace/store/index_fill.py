@@ -11,14 +11,16 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from pydantic_core import from_json
 
 from agenttrace.core.jsonable import to_json
-from agenttrace.core.trace_facts import ResultFacts, ScoreFacts, SearchedTrace
+from agenttrace.core.trace_facts import ResultFacts, ScoreFacts
 from agenttrace.store import queries
-from agenttrace.store.facts import Kind, SpanOutline, facts_of, facts_of_outlines
+from agenttrace.store.facts import Kind, Outlined, SpanOutline, facts_of_outlines, outlined_of
 from agenttrace.store.index_rows import IndexRows, NeedsRebuilding
 from agenttrace.store.index_tables import about, note
 from agenttrace.store.rows import loaded
@@ -35,9 +37,9 @@ MOST_STALE_WORDS = 100_000
 """Rows of words beyond four for each trace that an index may hold."""
 
 _OUTLINES = """SELECT s.trace, s.start_ns, s.seq, s.span, s.parent, s.end_ns, s.function,
-        CASE WHEN s.parent IS NULL OR f.span_type = 'tool' THEN s.input END,
-        CASE WHEN s.parent IS NULL OR f.span_type = 'tool' THEN s.output END,
-        s.rest
+        CASE WHEN s.parent IS NULL OR f.span_type = 'tool' THEN CAST(s.input AS BLOB) END,
+        CASE WHEN s.parent IS NULL OR f.span_type = 'tool' THEN CAST(s.output AS BLOB) END,
+        CAST(s.rest AS BLOB)
     FROM all_span_rows s JOIN functions f ON f.id = s.function"""
 
 
@@ -171,24 +173,23 @@ class Fill:
         }
         count = 0
 
-        def searched() -> Iterator[tuple[int, SearchedTrace]]:
+        def outlined() -> Iterator[tuple[int, Outlined]]:
             nonlocal count
             for number, outlines in _traces(store, where.format("s.trace"), values, kinds):
                 count += len(outlines)
                 trace_id = ids.get(number)
                 if trace_id is None:  # spans of a trace that is gone
                     continue
-                of_results = results.get(trace_id, ())
-                facts = facts_of_outlines(trace_id, outlines, scores.get(trace_id, ()), of_results)
+                of_trace = scores.get(trace_id, ()), results.get(trace_id, ())
+                facts = facts_of_outlines(trace_id, outlines, *of_trace)
                 if facts is None:
-                    trace = queries.trace_of(trace_id, queries.span_rows(store, number), [])
-                    of_trace = [score for _, score in queries.scores(store, trace_id)]
-                    facts = facts_of(trace, of_trace, of_results)
+                    whole = queries.trace_of(trace_id, queries.span_rows(store, number), [])
+                    facts = outlined_of(whole, *of_trace)
                 if facts is not None:
                     yield number, facts
 
         expected = None if traces else about(self._index, "traces")
-        self._rows.replace(traces, searched(), expected=expected)
+        self._rows.replace(traces, outlined(), expected=expected)
         return count
 
     def _scores(self, store: sqlite3.Connection, ids: Sequence[str]) -> dict[str, list[ScoreFacts]]:
@@ -215,35 +216,23 @@ class Fill:
 def _traces(
     store: sqlite3.Connection, where: str, values: Sequence[Any], kinds: Mapping[int, Kind]
 ) -> Iterator[tuple[int, list[SpanOutline]]]:
-    """The spans of traces, trace by trace. JSON is read as the bytes that it is stored as."""
-    text_factory = store.text_factory
-    cursor = store.cursor()
-    store.text_factory = bytes
-    try:
-        number = -1
-        outlines: list[SpanOutline] = []
-        for trace, start, index, key, parent, end, function, arguments, output, rest in cursor.execute(
-            f"{_OUTLINES} WHERE {where} ORDER BY s.trace", values
-        ):
-            if trace != number:
-                if outlines:
-                    store.text_factory = text_factory
-                    yield number, outlines
-                    store.text_factory = bytes
-                number, outlines = trace, []
-            outlines.append(
-                (
-                    start, index, key, parent, end, kinds[function],
-                    None if arguments is None else _read(arguments),
-                    None if output is None else _read(output),
-                    None if rest is None else _mapping(_read(rest)),
-                )
-            )  # fmt: skip
-        store.text_factory = text_factory
-        if outlines:
-            yield number, outlines
-    finally:
-        store.text_factory = text_factory
+    """The spans of traces, trace by trace, in the order of their places."""
+    rows = store.execute(f"{_OUTLINES} WHERE {where} ORDER BY s.trace", values)
+    for number, of_trace in groupby(rows, _TRACE):
+        outlines: list[SpanOutline] = [
+            (
+                start, index, key, parent, end, kinds[function],
+                None if arguments is None else _read(arguments),
+                None if output is None else _read(output),
+                None if rest is None else _mapping(_read(rest)),
+            )
+            for _, start, index, key, parent, end, function, arguments, output, rest in of_trace
+        ]  # fmt: skip
+        outlines.sort()  # no two spans of a trace have the same id: what stands behind it is not compared
+        yield number, outlines
+
+
+_TRACE = itemgetter(0)
 
 
 def _read(text: bytes) -> Any:

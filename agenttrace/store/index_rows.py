@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from array import array
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 from hashlib import blake2b
+from itertools import repeat, starmap
 from typing import Any
 
 from agenttrace.core.jsonable import to_json
-from agenttrace.core.trace_facts import VERDICTS, CallFacts, ScoreFacts, SearchedTrace, TraceFacts
+from agenttrace.core.trace_facts import VERDICTS, CallFacts, ScoreFacts, TraceFacts
+from agenttrace.store.facts import Outlined, text_of_field
 from agenttrace.store.index_tables import (
     ALWAYS_PRESENT,
     DIGEST_BYTES,
@@ -32,33 +35,33 @@ from agenttrace.store.index_tables import (
 # ruff: noqa: S608
 
 
+_REMEMBERED = 100_000
+"""Names, labels and fields of which what stands for them is remembered."""
+
+
 class Dictionary:
-    """The numbers of names and labels; new ones are added to the index's tables at once."""
+    """The numbers of names and labels; new ones are added to the index's tables at once.
+
+    `name` gives the number of a tool's or a scorer's name, `label` that of a key and its value.
+    """
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
-        self._names: dict[str, int] = {}
-        self._labels: dict[tuple[str, str], int] = {}
+        self.name = lru_cache(_REMEMBERED)(self._name)
+        self.label = lru_cache(_REMEMBERED)(self._label)
+        self.character = lru_cache(_REMEMBERED)(lambda name: call_character(self._name(name)))
 
-    def name(self, name: str) -> int:
-        """The number of a tool's or a scorer's name."""
-        number = self._names.get(name)
-        if number is None:
-            number = self._names[name] = self._number(
-                "SELECT id FROM names WHERE name = ?", "INSERT INTO names (name) VALUES (?)", (name,)
-            )
-        return number
+    def _name(self, name: str) -> int:
+        return self._number(
+            "SELECT id FROM names WHERE name = ?", "INSERT INTO names (name) VALUES (?)", (name,)
+        )
 
-    def label(self, key: str, value: str) -> int:
-        """The number of a label."""
-        number = self._labels.get((key, value))
-        if number is None:
-            number = self._labels[key, value] = self._number(
-                "SELECT id FROM labels WHERE key = ? AND value = ?",
-                "INSERT INTO labels (key, value) VALUES (?, ?)",
-                (key, value),
-            )
-        return number
+    def _label(self, key: str, value: str) -> int:
+        return self._number(
+            "SELECT id FROM labels WHERE key = ? AND value = ?",
+            "INSERT INTO labels (key, value) VALUES (?, ?)",
+            (key, value),
+        )
 
     def _number(self, select: str, insert: str, values: tuple[str, ...]) -> int:
         row = self._db.execute(select, values).fetchone()
@@ -67,9 +70,8 @@ class Dictionary:
 
 def packed_calls(calls: Iterable[CallFacts], dictionary: Dictionary) -> str:
     """The text of calls for the column `calls`."""
-    return "".join(
-        [call_character(dictionary.name(name)) + (FAILED if failed else "") for name, failed, _ in calls]
-    )
+    character = dictionary.character
+    return "".join([character(name) + FAILED if failed else character(name) for name, failed, _ in calls])
 
 
 def packed_scores(scores: Iterable[ScoreFacts], dictionary: Dictionary) -> bytes:
@@ -86,6 +88,19 @@ def packed_scores(scores: Iterable[ScoreFacts], dictionary: Dictionary) -> bytes
     return b"".join(rows)
 
 
+class _Rows:
+    """Rows that are to be inserted; `counts` says of each label how many of the traces have it."""
+
+    def __init__(self, first_words: int) -> None:
+        self.first_words = first_words
+        self.traces: list[tuple[Any, ...]] = []
+        self.counts: Counter[int] = Counter()
+        self.labelled: list[tuple[int, int]] = []
+        self.scored: list[tuple[int, float, int]] = []
+        self.fields: list[tuple[int, bytes]] = []
+        self.words: list[tuple[int | None, str]] = []
+
+
 class NeedsRebuilding(Exception):
     """The index cannot be brought up to date: it has to be made anew."""
 
@@ -98,8 +113,12 @@ class IndexRows:
         self._dictionary = Dictionary(db)
         self._salt: bytes = about(db, "salt")
         self._frequent: set[int] = set()
-        self._digest = lru_cache(100_000)(partial(field_digest, self._salt))
-        self._label_bytes = lru_cache(100_000)(label_bytes)
+        self._digest = lru_cache(_REMEMBERED, typed=True)(self._digest_of)  # 1, 1.0 and True are equal
+        self._label_bytes = lru_cache(_REMEMBERED)(label_bytes)
+
+    def _digest_of(self, side: str, name: str, value: Any) -> bytes:
+        text = text_of_field(side, name, value)
+        return b"" if text is None else field_digest(self._salt, text)
 
     def sums(self) -> tuple[int, int]:
         """How many traces there are, and the sum of their numbers."""
@@ -116,7 +135,7 @@ class IndexRows:
     def replace(
         self,
         numbers: Iterable[int],
-        traces: Iterable[tuple[int, SearchedTrace]],
+        traces: Iterable[tuple[int, Outlined]],
         *,
         expected: int | None = None,
     ) -> None:
@@ -126,64 +145,58 @@ class IndexRows:
         `expected` is how many there will be when an index that is new is built.
         """
         earlier = self.remove(numbers)
-        first_words = (about(self._db, "words") or 0) + 1
-        rows, scored, fields = [], [], []
-        labelled: list[tuple[int, int]] = []
-        words: list[tuple[int, str]] = []
-        label = self._dictionary.label
+        rows = _Rows((about(self._db, "words") or 0) + 1)
         for number, trace in traces:
-            facts = trace.facts
-            labels = [label(key, value) for key, values in facts.labels.items() for value in values]
-            labels += [label(PRESENT, key) for key in facts.labels if key not in ALWAYS_PRESENT]
-            text = " ".join(trace.words)
-            digest = blake2b(text.encode(), digest_size=DIGEST_BYTES).digest() if text else None
-            words_row, earlier_digest = earlier.get(number, (None, None))
-            if digest != earlier_digest:
-                words_row = first_words + len(words) if text else None
-                words += [(first_words + len(words), text)] if text else ()
-            labelled += [(label, number) for label in labels]
-            scored += [
-                (self._dictionary.name(score.name), score.value, number)
-                for score in facts.scores
-                if score.value is not None
-            ]
-            if trace.fields:
-                fields.append((number, b"".join(map(self._digest, trace.fields))))
-            rows.append((
-                number, bytes.fromhex(facts.trace_id), facts.start_ns, facts.duration_ns, facts.spans,
-                facts.errors, facts.looped, facts.tokens, facts.cost, facts.lowest, facts.highest,
-                facts.goodness, len(facts.calls), words_row, digest,
-                packed_calls(facts.calls, self._dictionary),
-                array("f", [call[2] for call in facts.calls]).tobytes(),
-                packed_scores(facts.scores, self._dictionary),
-                b"".join(map(self._label_bytes, labels)),
-            ))  # fmt: skip
-        self._insert(rows, labelled, scored, fields, words, expected or 0)
-        note(self._db, words=first_words - 1 + len(words))
-        self._add_to_sums(1, [row[0] for row in rows])
+            self._pack(number, trace, rows, earlier.get(number, (None, None)))
+        self._insert(rows, expected or 0)
+        note(self._db, words=rows.first_words - 1 + len(rows.words))
+        self._add_to_sums(1, [row[0] for row in rows.traces])
 
-    def _insert(
-        self,
-        rows: Sequence[tuple[Any, ...]],
-        labelled: Sequence[tuple[int, int]],
-        scored: Iterable[tuple[int, float, int]],
-        fields: Iterable[tuple[int, bytes]],
-        words: Iterable[tuple[int, str]],
-        expected: int,
+    def _pack(
+        self, number: int, trace: Outlined, rows: _Rows, earlier_words: tuple[int | None, bytes | None]
     ) -> None:
+        facts, calls, scores = trace.facts, trace.facts.calls, trace.facts.scores
+        label, name = self._dictionary.label, self._dictionary.name
+        labels = [label(key, value) for key, values in facts.labels.items() for value in values]
+        labels += [label(PRESENT, key) for key in facts.labels if key not in ALWAYS_PRESENT]
+        rows.counts.update(labels)
+        rows.labelled += [(label, number) for label in labels if label not in self._frequent]
+        text = " ".join(trace.words())
+        digest = blake2b(text.encode(), digest_size=DIGEST_BYTES).digest() if text else None
+        words_row, earlier_digest = earlier_words
+        if digest != earlier_digest:
+            words_row = rows.first_words + len(rows.words) if text else None
+            rows.words += [(words_row, text)] if text else ()
+        digests = {*starmap(self._digest, trace.fields())}
+        if digests:
+            rows.fields.append((number, b"".join(digests)))
+        lowest = highest = goodness = None
+        if scores:
+            lowest, highest, goodness = facts.lowest, facts.highest, facts.goodness
+            rows.scored += [(name(s.name), s.value, number) for s in scores if s.value is not None]
+        rows.traces.append((
+            number, bytes.fromhex(facts.trace_id), facts.start_ns, facts.duration_ns, facts.spans,
+            facts.errors, facts.looped, facts.tokens, facts.cost, lowest, highest, goodness, len(calls),
+            words_row, digest, packed_calls(calls, self._dictionary),
+            array("f", [duration for _, _, duration in calls]).tobytes(),
+            packed_scores(scores, self._dictionary) if scores else b"",
+            b"".join(map(self._label_bytes, labels)),
+        ))  # fmt: skip
+
+    def _insert(self, rows: _Rows, expected: int) -> None:
         execute = self._db.executemany
-        execute(f"INSERT INTO traces VALUES ({', '.join('?' * 19)})", rows)
-        counts = _counted(labelled)
+        execute(f"INSERT INTO traces VALUES ({', '.join('?' * 19)})", rows.traces)
+        counts = [(count, label) for label, count in rows.counts.items()]
         execute("UPDATE labels SET traces = traces + ? WHERE id = ?", counts)
-        self._foresee_frequent(counts, len(rows), expected)
+        self._foresee_frequent(counts, len(rows.traces), expected)
         self._forget_frequent()
         execute(
             "INSERT INTO labelled VALUES (?, ?)",
-            sorted(pair for pair in labelled if pair[0] not in self._frequent),
+            sorted(pair for pair in rows.labelled if pair[0] not in self._frequent),
         )
-        execute("INSERT OR IGNORE INTO scored VALUES (?, ?, ?)", sorted(scored))
-        execute("INSERT INTO fields VALUES (?, ?)", fields)
-        execute("INSERT INTO words (rowid, text) VALUES (?, ?)", words)
+        execute("INSERT OR IGNORE INTO scored VALUES (?, ?, ?)", sorted(rows.scored))
+        execute("INSERT INTO fields VALUES (?, ?)", rows.fields)
+        execute("INSERT INTO words (rowid, text) VALUES (?, ?)", rows.words)
 
     def _foresee_frequent(self, counts: Iterable[tuple[int, int]], traces: int, expected: int) -> None:
         """Do not even begin the lists of labels that, by these traces, will be frequent among all."""
@@ -231,6 +244,9 @@ def _counted(labelled: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 
 def _rarer(labelled: Iterable[tuple[int, int]]) -> list[tuple[int, int, int]]:
     return [(count, label, FEW) for count, label in _counted(labelled)]
+
+
+_CALL = re.compile(f".{FAILED}?", re.DOTALL)
 
 
 class IndexReader:
@@ -292,11 +308,11 @@ class IndexReader:
         )
 
     def _calls(self, calls: str, durations: bytes) -> Iterable[CallFacts]:
-        at = 0
-        for duration in array("f", durations):
-            failed = calls[at + 1 : at + 2] == FAILED
-            yield CallFacts(self._names.get(name_number(calls[at]), "…"), failed, duration)
-            at += 2 if failed else 1
+        marked = _CALL.findall(calls)
+        names = {each: self._names.get(name_number(each[0]), "…") for each in set(marked)}
+        failed = {each: len(each) > 1 for each in names}
+        rows = zip(map(names.get, marked), map(failed.get, marked), array("f", durations), strict=True)
+        return map(tuple.__new__, repeat(CallFacts), rows)  # a run may have made a hundred thousand calls
 
     def _scores(self, packed: bytes) -> Iterable[ScoreFacts]:
         for name, outcome, value, threshold in SCORE.iter_unpack(packed):

@@ -18,6 +18,7 @@ from agenttrace.core.trace import Trace
 from agenttrace.runs.compare import compare_runs
 from agenttrace.runs.record import record_of_run
 from agenttrace.store.facts import facts_of
+from agenttrace.store.light_traces import LightTrace
 from agenttrace.store.memory import MemoryStore
 from agenttrace.viewer.compact import compact, used_rules
 from agenttrace.viewer.compare_page import compare_context
@@ -110,7 +111,8 @@ def _comparison(
 
 def _trace_context(trace: Trace, scores: SpanScores, *, with_details: bool) -> dict[str, Any]:
     tree = TraceTree(trace)
-    context = tree_context(trace, tree, {}, tree.deepest_failure)
+    light = LightTrace(trace)
+    context = tree_context(light, tree, {}, tree.deepest_failure)
     spans: list[Span] = []
     if with_details:
         failed = [node.span for node in tree.failures if node.span is not None]
@@ -121,7 +123,7 @@ def _trace_context(trace: Trace, scores: SpanScores, *, with_details: bool) -> d
         **context,
         "trace": trace,
         "scores": score_views(scores, trace),
-        "details": [span_context(trace, span, scores, tree) for span in spans],
+        "details": [span_context(light, span, scores, tree) for span in spans],
         "detailed": {span.span_id for span in spans},
     }
 

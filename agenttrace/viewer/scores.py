@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
+from agenttrace.store.light_traces import LightTrace
 from agenttrace.viewer.values import ValueView, arguments_text, short_value, view_of
 
 _MARKS = {"✓": "matched", "~": "differs", "-": "missing", "+": "extra", "!": "forbidden", "?": "unknown"}
@@ -64,14 +65,16 @@ class ScoreView:
         return self.score.outcome in ("failed", "errored")
 
 
-def score_views(scores: Sequence[tuple[str | None, Score]], trace: Trace | None) -> list[ScoreView]:
+def score_views(
+    scores: Sequence[tuple[str | None, Score]], trace: Trace | LightTrace | None
+) -> list[ScoreView]:
     """Scores as they are shown, those that failed first."""
     order = {"failed": 0, "errored": 1, "passed": 2, "skipped": 3}
     views = [score_view(score, trace, span_id) for span_id, score in scores]
     return sorted(views, key=lambda view: order[view.score.outcome])
 
 
-def score_view(score: Score, trace: Trace | None, span_id: str | None = None) -> ScoreView:
+def score_view(score: Score, trace: Trace | LightTrace | None, span_id: str | None = None) -> ScoreView:
     """A score as it is shown; with its trace, rows of the diff lead to spans."""
     details = dict(score.details)
     rows = _rows(details.get("rows") or _rows_of_calls(details.get("calls")), trace)
@@ -106,7 +109,7 @@ def _lines(diff: str) -> list[tuple[str, str]]:
     return [(_MARKS.get(line.strip()[:1], "same") if line[:6].strip() else "same", line) for line in lines]
 
 
-def _rows(rows: Any, trace: Trace | None) -> list[DiffRow]:
+def _rows(rows: Any, trace: Trace | LightTrace | None) -> list[DiffRow]:
     if not isinstance(rows, list) or not all(isinstance(row, Mapping) for row in rows):
         return []
     spans = {} if trace is None else {call.index: call.span_id for call in trace.tool_calls}

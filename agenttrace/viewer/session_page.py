@@ -9,6 +9,7 @@ from agenttrace.core.jsonable import clean_text
 from agenttrace.core.query import Labelled, Query
 from agenttrace.core.trace_facts import TraceFacts
 from agenttrace.core.trace_reads import Sort
+from agenttrace.store.light_traces import LightTrace
 from agenttrace.viewer.reads import Asked, Reads
 from agenttrace.viewer.render import render
 from agenttrace.viewer.trace_list import Row, row_of
@@ -50,8 +51,10 @@ def session_page(reads: Reads, asked: Asked) -> tuple[int, str]:
 
 
 def _turn(reads: Reads, facts: TraceFacts) -> Turn:
-    trace = reads.store.trace(facts.trace_id)
-    root = None if trace is None else trace.root
+    light = LightTrace.of(reads.store, facts.trace_id)
+    root = None
+    if light is not None and light.trace.root is not None:
+        (root,) = light.with_values([light.trace.root])
     arguments = None if root is None or root.input is None else dict(root.input)
     if arguments is not None and len(arguments) == 1:
         arguments = next(iter(arguments.values()))

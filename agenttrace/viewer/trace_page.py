@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from agenttrace.core.query import METADATA, Labelled, Query
-from agenttrace.core.trace import Trace
 from agenttrace.core.trace_facts import TraceFacts
 from agenttrace.core.trace_search import cursor_of
+from agenttrace.store.light_traces import LightTrace
 from agenttrace.viewer.example_text import short_yaml_of
 from agenttrace.viewer.loop import LEAST, loop_of
 from agenttrace.viewer.missing_page import no_trace
@@ -27,6 +27,11 @@ OVERVIEW_FROM = 30
 """Spans from which on the overview is drawn."""
 _POSITIONS = 200
 _MOST_OTHERS = 8
+_MOST_READ_WHOLE = 500
+"""Spans up to which a trace is read whole, for the example that it would make and what its loop has cost."""
+_LONGEST_ABOUT = 160
+_ABOUT_OF_ALL_ROWS = 9_000
+"""Characters that rows say of inputs, one and all together: a page is to stay below 100 KB."""
 _MOST_FOLDS = 16
 """Rows of which an address says that they are folded or unfolded."""
 
@@ -58,15 +63,17 @@ def trace_page(reads: Reads, asked: Asked) -> tuple[int, str]:
     ``open``, ``shut`` (ends of ids, dots between them), ``all`` (an id), ``more`` (id-start) unfold the tree,
     ``zoom`` is the span whose time fills the axis, ``find`` a text in spans.
     """
-    trace = reads.store.trace(asked["id"])
-    if trace is None:
+    light = LightTrace.of(reads.store, asked["id"])
+    if light is None:
         return no_trace(reads, asked["id"])
+    trace = light.trace
     asked = {**asked, **{name: ".".join(_ids(asked[name])) for name in ("open", "shut") if name in asked}}
     tree = TraceTree(trace)
     scores = reads.store.scores(trace.trace_id)
     facts = reads.facts(trace.trace_id)
-    views = score_views(scores, trace)
+    views = score_views(scores, light)
     selected = _selected(tree, asked.get("s"), views)
+    is_short = len(trace.spans) <= _MOST_READ_WHOLE
     return 200, render(
         "trace_page.html",
         reads,
@@ -76,21 +83,22 @@ def trace_page(reads: Reads, asked: Asked) -> tuple[int, str]:
         labels=_labels(facts),
         words=words_on_trace(reads, trace),
         may_be_about=labels_of([view.score.name for view in views]),
-        loop=loop_of(trace) if facts is not None and facts.looped >= LEAST else None,
+        loop=loop_of(light.whole) if is_short and facts is not None and facts.looped >= LEAST else None,
         others=_others(reads, facts),
-        example=short_yaml_of(trace),
+        example=short_yaml_of(light.whole) if is_short else None,
         neighbours=_neighbours(reads, asked, facts),
         line=QueryLine.of(reads, asked),
         asked=asked,
-        **tree_context(trace, tree, asked, selected),
+        **tree_context(light, tree, asked, selected),
         detail=None
         if selected is None or selected.span is None
-        else span_context(trace, selected.span, scores, tree),
+        else span_context(light, selected.span, scores, tree),
     )
 
 
-def tree_context(trace: Trace, tree: TraceTree, asked: Asked, selected: Node | None) -> dict[str, Any]:
-    """What the tree's part of a page needs."""
+def tree_context(light: LightTrace, tree: TraceTree, asked: Asked, selected: Node | None) -> dict[str, Any]:
+    """What the tree's part of a page needs. Of the values of spans, only what rows say of inputs is read."""
+    trace = light.trace
     zoom = tree.by_key.get(asked.get("zoom", ""))
     zoomed = None if zoom is None else tree.nodes[zoom].span
     axis = Axis.of(trace.spans if zoomed is None else [zoomed])
@@ -104,13 +112,17 @@ def tree_context(trace: Trace, tree: TraceTree, asked: Asked, selected: Node | N
         selected=None if selected is None else selected.key,
     )
     if text:
-        matches = tree.search(text)
+        matches = tree.search(text, light.whole.by_key)
         rows = [TreeRow("span", node.key, node.depth, (node,)) for node in matches]
     else:
         rows = tree.rows(unfolding)
     failures = tree.failures
+    about = min(_LONGEST_ABOUT, max(_ABOUT_OF_ALL_ROWS // max(len(rows), 1), 40))
+    shown = [row.nodes[0].span for row in rows if row.nodes and row.nodes[0].span is not None]
+    inputs = light.inputs(shown)
+    answers = light.outputs([span for span in shown if span.span_type == "llm"])
     return {
-        "rows": [_row_view(row, axis, path, asked) for row in rows],
+        "rows": [_row_view(row, axis, path, asked, inputs, answers, about) for row in rows],
         "axis": axis,
         "unit": column_unit(
             row.span.duration_ns for row in rows if row.kind == "span" and row.span is not None
@@ -141,13 +153,23 @@ def _windows(text: str) -> Mapping[str, int]:
     return windows
 
 
-def _row_view(row: TreeRow, axis: Axis, path: set[str], asked: Asked) -> RowView:
+def _row_view(
+    row: TreeRow,
+    axis: Axis,
+    path: set[str],
+    asked: Asked,
+    inputs: Mapping[int, Mapping[str, Any]],
+    answers: Mapping[int, Any],
+    longest: int,
+) -> RowView:
     span = row.span
     about = row.words
     kind = "other"
     if span is not None:
         kind = kind_of(span)
-        about = about or summary_of(span)
+        about = about or summary_of(
+            span.span_type, inputs.get(span.span_key), answers.get(span.span_key), longest
+        )
     opened, shut = (_ids(asked.get(name)) for name in ("open", "shut"))
     short = row.key[-SHORT_KEY:]
     (shut if row.is_open else opened).append(short)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import groupby
 from typing import Literal
 
@@ -19,7 +20,7 @@ from agenttrace.core.trace import Trace
 
 ROOM = 160
 """Rows up to which levels are unfolded."""
-MOST_ROWS = 210
+MOST_ROWS = 180
 MANY = 40
 FIRST, FAILED, LAST, WINDOW = 20, 10, 5, 80
 EQUAL = 4
@@ -107,6 +108,7 @@ class TraceTree:
         visited: set[int] = set()
         absent: dict[int, int] = {}
         stack: list[tuple[Span, int | None]] = [(root, None) for root in reversed(trace.roots)]
+        children = trace.children
         while stack:
             span, parent = stack.pop()
             if id(span) in visited:
@@ -117,7 +119,9 @@ class TraceTree:
                     absent[span.parent_key] = self._add(None, span_id_text(span.parent_key), None)
                 parent = absent[span.parent_key]
             number = self._add(span, span.span_id, parent)
-            stack.extend((child, number) for child in reversed(trace.children.get(span.span_key, ())))
+            below = children.get(span.span_key)
+            if below is not None:
+                stack += [(child, number) for child in reversed(below)]
         for span in trace.spans:
             if id(span) not in visited:
                 self.nodes[self._add(span, span.span_id, None)].in_loop = True
@@ -137,7 +141,7 @@ class TraceTree:
                 parent.below += node.below + 1
                 parent.failed_below += node.failed_below + has_failed(node)
 
-    @property
+    @cached_property
     def failures(self) -> list[Node]:
         """The spans that failed, in the order of the tree."""
         return [node for node in self.nodes if has_failed(node)]
@@ -167,12 +171,15 @@ class TraceTree:
         """The rows that are shown."""
         return list(_Rows(self, unfolding).rows())
 
-    def search(self, text: str, most: int = 50) -> list[Node]:
-        """The spans that have a text in their name, arguments, output or error, as many as are shown."""
+    def search(self, text: str, whole: Mapping[int, Span], most: int = 50) -> list[Node]:
+        """The spans that have a text in their name, arguments, output or error, as many as are shown.
+
+        `whole` has the spans with their values.
+        """
         wanted = text.casefold()
         matches: list[Node] = []
         for node in self.nodes:
-            if node.span is not None and _holds(node.span, wanted):
+            if node.span is not None and _holds(whole.get(node.span.span_key, node.span), wanted):
                 matches.append(node)
                 if len(matches) == most:
                     break

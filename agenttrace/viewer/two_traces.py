@@ -12,8 +12,9 @@ from agenttrace.viewer.render import render
 from agenttrace.viewer.scores import Change, changed_part
 from agenttrace.viewer.values import arguments_text
 
-MOST = 200
-"""Calls of each trace that are aligned and drawn."""
+MOST = 120
+"""Calls of each trace that are aligned and shown: a page is to stay below 100 KB."""
+_LONGEST = 160
 _SHORTEST = 4
 """Digits of an id that begin only one trace, as a rule."""
 
@@ -68,8 +69,8 @@ def aligned(one: tuple[ToolCall, ...], other: tuple[ToolCall, ...]) -> list[Pair
 
 
 def _pair(one: ToolCall | None, other: ToolCall | None) -> PairView:
-    one_text = "" if one is None else arguments_text(one.arguments, 300)
-    other_text = "" if other is None else arguments_text(other.arguments, 300)
+    one_text = "" if one is None else arguments_text(one.arguments, _LONGEST)
+    other_text = "" if other is None else arguments_text(other.arguments, _LONGEST)
     if one is None or other is None:
         return PairView("gone" if other is None else "new", one, other, one_text, Change(other_text, "", ""))
     kind = "same" if one.arguments == other.arguments and one.failed == other.failed else "differs"

@@ -212,17 +212,17 @@ def _message_parts(parts: Sequence[Any], budget: _Budget) -> Iterator[MessagePar
             yield MessagePart("other", _view(part, (), budget, 0))
 
 
-def summary_of(span: Span, most: int = 160) -> str:
+def summary_of(span_type: str, arguments: Mapping[str, Any] | None, output: Any, most: int = 160) -> str:
     """What a row says of a span beside its name: its arguments; of a model call what it answered, else the
     newest words that it was sent."""
-    if span.span_type == "llm":
-        request = read_request(span.input) if span.input else None
-        answers = read_answer(span.output) or ()
+    if span_type == "llm":
+        request = read_request(arguments) if arguments else None
+        answers = read_answer(output) or ()
         for message in (*answers, *reversed(request.messages if request is not None else ())):
             words = _newest_words(message, most)
             if words:
                 return f"{message.get('role')}: {words}"[:most]
-    return arguments_text(span.input, most) if span.input else ""
+    return arguments_text(arguments, most) if arguments else ""
 
 
 def _newest_words(message: Mapping[str, Any], most: int) -> str:

@@ -17,9 +17,11 @@ from agenttrace.core import semconv
 from agenttrace.core.errors import QueryError, StoreError
 from agenttrace.core.query import Query
 from agenttrace.core.query_parsing import parse
+from agenttrace.core.span import Span
 from agenttrace.core.trace_search import EveryTrace
 from agenttrace.store import MemoryStore, SQLiteStore, index_file, index_fill, index_queries, index_rows
 from agenttrace.store.index_reads import IndexReads
+from agenttrace.store.lock import FileLock
 from agenttrace.store.searched import reads_of, searched_traces
 from agenttrace.store.vacuum import vacuum
 
@@ -347,3 +349,24 @@ def test_vacuum_gives_back_what_deleted_traces_took(store, path):
     )
     store.export(a_trace(trace=6, start=6_000))  # the store goes on
     assert ids(own(store)) == [6, 2, 1]
+
+
+def test_an_index_that_another_process_is_about_to_begin_is_empty_and_left_alone(tmp_path):
+    store = SQLiteStore(tmp_path / "traces.db")
+    store.export([Span(trace_key=1, span_key=1, name="agent", project="p", start_ns=1, end_ns=2)])
+    path = tmp_path / "traces.db-index"
+    lock = FileLock(str(path))
+    assert lock.acquire(1.0)
+    with closing(sqlite3.connect(path)) as db:
+        db.execute(f"PRAGMA application_id = {index_file.APPLICATION_ID}")
+        db.execute("PRAGMA journal_mode = WAL")
+    number = path.stat().st_ino
+    reads = store.trace_reads().within(0.0)
+    try:
+        assert reads.search(Query()).traces == ()
+        assert not reads.refresh(0.0).is_ready
+    finally:
+        lock.release()
+    assert path.stat().st_ino == number
+    assert len(store.trace_reads().search(Query()).traces) == 1
+    store.close()

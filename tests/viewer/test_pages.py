@@ -117,7 +117,7 @@ def test_a_page_needs_at_most_five_requests_and_nothing_from_elsewhere(reads, pa
     assert 1 + len(loaded) <= 5
     assert all(address.startswith("/static/") for address in loaded)
     addresses = [attrs.get("href") or "" for name, attrs in page.elements if name in ("a", "form", "link")]
-    assert not [one for one in addresses if one and not one.startswith(("/", "#", "data:,"))]
+    assert not [one for one in addresses if one and not one.startswith(("/", "?", "#", "data:,"))]
 
 
 HOSTILE = [
@@ -331,7 +331,8 @@ def test_failed_scores_are_open_with_their_aligned_rows_and_lead_to_spans(reads)
     diff = text.partition('<table class="diff">')[2].partition("</table>")[0]
     assert "notify" in diff
     assert "not made" in diff
-    keys = {attrs["data-choose"] for attrs in page.of("a") if "data-choose" in attrs}
+    keys = {attrs["data-choose"] for attrs in page.of("a") if attrs.get("data-choose")}
+    assert keys
     assert keys <= {span.span_id for span in reads.store.trace(trace_id).spans}
     assert re.search(r"<mark>[^<]+</mark>", diff)
 
@@ -391,7 +392,7 @@ def test_5000_spans_are_drawn_within_the_budget_and_the_rest_can_be_reached(tmp_
         status, text = trace_page(reads, {**asked, **more})
         assert status == 200
         assert len(Read(text).elements) <= MOST_NODES
-        assert len(text.encode()) <= (1.6 * MOST_BYTES if more else MOST_BYTES)
+        assert len(text.encode()) <= (1.1 * MOST_BYTES if more else MOST_BYTES)
     _, text = trace_page(reads, asked)
     assert "boom" in text
     assert "more: page" in text

@@ -72,9 +72,10 @@
     const link = event.target.closest("a[data-choose], a[data-swap]");
     if (link) {
       const focus = link.closest("tr")?.dataset.key;
-      if (link.dataset.choose && $("article[data-trace]")) {
+      const key = "choose" in link.dataset && (link.dataset.choose || focus);
+      if (key && $("article[data-trace]")) {
         event.preventDefault();
-        await choose(link.dataset.choose, link.href);
+        await choose(key, link.href);
       } else if (link.dataset.swap) {
         event.preventDefault();
         if (await swap(link.href, link.dataset.swap.split(" "))) history.replaceState(null, "", link.href);
