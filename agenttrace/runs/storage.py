@@ -65,8 +65,8 @@ def keep_run(
     if store is None:
         return
     with _warning_of(store, report):
-        said = {name: value for name, value in report.metadata.items() if name not in facts}
-        stored = redacted_report(replace(report, metadata=said), redaction)
+        others = {name: value for name, value in report.metadata.items() if name not in facts}
+        stored = redacted_report(replace(report, metadata=others), redaction)
         stored = replace(stored, metadata={**_redacted_facts(facts, redaction), **stored.metadata})
         with _warning_of(store, report):  # the results are stored in any case
             _write_spans(stored, store, tracer)
