@@ -74,17 +74,25 @@ def test_each_format_is_written_as_often_as_asked_for(agenttrace, examples, tmp_
     assert sorted(path.name for path in tmp_path.iterdir() if "tmp" in path.name) == []
 
 
-def test_what_is_written_and_printed_holds_no_secret(agenttrace, examples, tmp_path):
+def test_what_is_written_holds_no_secret(agenttrace, examples, tmp_path):
     path = examples(0, 1)
     path.write_text(path.read_text().replace("look]", "look], expected_output: Bearer abcdefghijklmnop0123"))
     files = ["x.xml", "x.md", "x.json", "x.csv"]
     options = zip(("--junit", "--md", "--json", "--csv"), files, strict=True)
     run = ("eval", "run", path, *RUN, "--scorer", "ExactMatch")
-    ran = agenttrace(*run, *(word for pair in options for word in pair))
+    agenttrace(*run, *(word for pair in options for word in pair))
     text = "".join((tmp_path / file).read_text() for file in files)
-    assert "abcdefghijklmnop0123" not in text + ran.out + ran.err
-    assert "[redacted]" in ran.out
+    assert "abcdefghijklmnop0123" not in text
     assert "[redacted]" in text
+
+
+def test_what_is_printed_holds_no_secret(agenttrace, examples):
+    path = examples(0, 1)
+    path.write_text(path.read_text().replace("name: n", "name: Bearer abcdefghijklmnop0123"))
+    ran = agenttrace("eval", "run", path, *RUN)
+    assert ran.code == 1
+    assert "abcdefghijklmnop0123" not in ran.out + ran.err
+    assert "[redacted]" in ran.out
 
 
 def test_a_comparison_that_is_written_holds_no_secret(agenttrace, examples, tmp_path, monkeypatch):
