@@ -135,7 +135,7 @@ def test_a_trace_that_was_deleted_meanwhile_has_no_values(tmp_path):
 
 
 def settled(path) -> None:
-    """Let the store's files look as if they had not changed for a while: else readers look again each time."""
+    """Let the store's files look as if they were not changed lately: else readers look again each time."""
     for file in path.parent.glob(f"{path.name}*"):
         os.utime(file, (1_750_000_000, 1_750_000_000))
 
