@@ -1,0 +1,111 @@
+"""The tools that models were offered, as definitions: from their JSON schemas, wherever a dialect puts them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from agenttrace.core.jsonable import jsonable
+from agenttrace.core.tool import REQUIRED, Parameter, ToolDefinition
+from agenttrace.otlp_in.messages import numbered
+from agenttrace.otlp_in.tables import DEFINITIONS, NUMBERED_DEFINITIONS, OWN_SCHEMAS
+from agenttrace.otlp_in.values import bare_name, is_schema, value_of
+
+_SCHEMAS = (
+    "parameters",
+    "parameters_json_schema",
+    "parametersJsonSchema",
+    "inputSchema",
+    "input_schema",
+    "json_schema",
+)
+_LISTS = ("tools", "function_tools", "function_declarations", "functionDeclarations", "functions", "config")
+_HOLDERS = ("function", "data", "tool", "json_schema", "schema")
+_DEEPEST = 5
+_MOST = 1_000
+_WORTH_READING = ("tool", "function")
+
+
+def offered_in(attributes: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The tools in an attribute of a span, each with its ``name`` and, where known, its ``parameters``."""
+    for key in DEFINITIONS:
+        raw = attributes.get(key)
+        if raw is None or (isinstance(raw, str) and not any(word in raw for word in _WORTH_READING)):
+            continue
+        tools = list(_tools_in(value_of(raw), 0, key not in ("input.value", "llm.invocation_parameters")))
+        if tools:
+            return tools[:_MOST]
+    for prefix in NUMBERED_DEFINITIONS:
+        if any(key.startswith(prefix) for key in attributes):
+            return list(_tools_in(numbered(attributes, prefix), 0, True))[:_MOST]
+    return []
+
+
+def _tools_in(value: Any, depth: int, is_list_of_tools: bool) -> Iterator[dict[str, Any]]:
+    value = value_of(value)
+    if depth > _DEEPEST:
+        return
+    if isinstance(value, list) and is_list_of_tools:
+        for part in value:
+            yield from _tools_in(part, depth + 1, True)
+    elif isinstance(value, Mapping):
+        name, schema = bare_name(value.get("name")), _schema_of(value)
+        if isinstance(name, str) and name and is_list_of_tools:
+            yield {"name": name} if schema is None else {"name": name, "parameters": schema}
+            return
+        for key in _LISTS:
+            if isinstance(value.get(key), list | Mapping):
+                yield from _tools_in(value[key], depth + 1, True)
+                if key != "config":
+                    return
+        for key in _HOLDERS if is_list_of_tools else ():
+            inner = value_of(value.get(key))
+            if isinstance(inner, Mapping):
+                yield from _tools_in(inner, depth + 1, True)
+                return
+
+
+def _schema_of(tool: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    for key in _SCHEMAS:
+        schema = value_of(tool.get(key))
+        if isinstance(schema, Mapping):
+            inner = schema.get("json", schema.get("jsonSchema"))
+            return inner if isinstance(inner, Mapping) else schema
+    return None
+
+
+def own_schema(attributes: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The schema of its parameters that a tool's span has."""
+    for key in OWN_SCHEMAS:
+        schema = value_of(attributes.get(key))
+        if is_schema(schema):
+            inner = schema.get("json") if isinstance(schema.get("json"), Mapping) else schema
+            return inner if isinstance(inner, Mapping) else None
+    return None
+
+
+def definition_of(name: str, schema: Mapping[str, Any] | None) -> ToolDefinition | None:
+    """The definition of a tool; None where its parameters are not known, or where it takes others, too."""
+    if schema is None:
+        return None
+    properties = schema.get("properties")
+    if not isinstance(properties, Mapping):
+        if (
+            "type" in schema
+            and isinstance(schema["type"], str)
+            and schema.get("additionalProperties") is not False
+        ):
+            return None
+        properties = {} if "type" in schema else schema
+    if schema.get("additionalProperties") not in (None, False) and "properties" in schema:
+        return None
+    parameters = [
+        Parameter(str(each), default=_default(part))
+        for each, part in properties.items()
+        if isinstance(part, Mapping)
+    ]
+    return ToolDefinition(name, tuple(parameters), described=True)
+
+
+def _default(schema: Mapping[str, Any]) -> Any:
+    return jsonable(schema["default"]) if "default" in schema else REQUIRED

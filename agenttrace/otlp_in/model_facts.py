@@ -1,0 +1,83 @@
+"""What a model was asked and what it answered, from the attributes and events of its span."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from agenttrace.otlp_in import tables
+from agenttrace.otlp_in.arrival import Event
+from agenttrace.otlp_in.messages import Message, event_messages, messages_in, numbered_messages
+from agenttrace.otlp_in.values import value_of
+
+
+def model_input(
+    said: Mapping[str, Any], events: Sequence[Event], tools: Sequence[Mapping[str, Any]]
+) -> dict[str, Any] | None:
+    """The messages and tools of a request as ``{"messages": […], "tools": […]}``; None where none are known."""
+    messages = numbered_messages(said, tables.NUMBERED_INPUT)
+    if not messages:
+        messages = _first(said, tables.INPUT_MESSAGES, "user")
+    if not messages:
+        messages = [one for role, of in _of_events(said, events) if role != "answer" for one in of]
+    instructions = said.get("gen_ai.system_instructions")
+    if instructions is not None and not any(message.get("role") == "system" for message in messages):
+        messages = [*messages_in([{"role": "system", "parts": value_of(instructions)}], "system"), *messages]
+    request: dict[str, Any] = {"messages": messages} if messages else {}
+    if tools:
+        request["tools"] = [{"type": "function", "function": tool} for tool in tools]
+    return request or None
+
+
+def model_output(said: Mapping[str, Any], events: Sequence[Event]) -> list[Message] | None:
+    """The messages of an answer; None where none are known."""
+    candidates = [
+        numbered_messages(said, tables.NUMBERED_OUTPUT),
+        _vercel(said),
+        _first(said, tables.OUTPUT_MESSAGES, "assistant"),
+        [message for role, messages in _of_events(said, events) if role == "answer" for message in messages],
+    ]
+    answers = next((one for one in candidates if any("tool_calls" in message for message in one)), None)
+    messages = answers or next((one for one in candidates if one), None)
+    if messages is None:
+        return None
+    # An answer holds no answers to calls: those come with the next request.
+    return [message for message in messages if message.get("role") != "tool"] or None
+
+
+def _first(said: Mapping[str, Any], keys: Sequence[str], role: str) -> list[Message]:
+    empty: list[Message] = []
+    for key in keys:
+        raw = said.get(key)
+        if raw is not None:
+            messages = messages_in(raw, role)
+            if any(message.get("content") or "tool_calls" in message for message in messages):
+                return messages
+    return empty
+
+
+def _vercel(said: Mapping[str, Any]) -> list[Message]:
+    """An answer in Vercel's attributes, which has its text and its calls apart."""
+    calls, text = value_of(said.get("ai.response.toolCalls")), said.get("ai.response.text")
+    if not isinstance(calls, list) and not isinstance(text, str):
+        return []
+    parts = (
+        [{**call, "type": "tool-call"} for call in calls or () if isinstance(call, Mapping)] if calls else []
+    )
+    content = [*([{"type": "text", "text": text}] if isinstance(text, str) else []), *parts]
+    return messages_in([{"role": "assistant", "content": content}], "assistant")
+
+
+def _of_events(said: Mapping[str, Any], events: Sequence[Event]) -> list[tuple[str, list[Message]]]:
+    """The messages of events, each with its role; also of those that stand as a list in an attribute."""
+    messages = [
+        (tables.MESSAGE_EVENTS[event.name], event_messages(event.name, event.attributes, event.body))
+        for event in sorted(events, key=lambda event: event.time_ns)
+        if event.name in tables.MESSAGE_EVENTS
+    ]
+    listed = value_of(said.get(tables.LISTED_EVENTS))
+    for entry in listed if isinstance(listed, list) else ():
+        name = entry.get("event.name") if isinstance(entry, Mapping) else None
+        if isinstance(name, str) and name in tables.MESSAGE_EVENTS:
+            messages.append((tables.MESSAGE_EVENTS[name], event_messages(name, entry, entry)))
+    return messages
