@@ -1,4 +1,4 @@
-"""The tools that models were offered, as definitions: from their JSON schemas, wherever a dialect puts them."""
+"""The tools that models were offered, as definitions: made of their JSON schemas, wherever these stand."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Fills in what lists show of a span that came by OpenTelemetry: type, name, input, output, status, usage.
 
-What came stays on the span: its attributes as they are, the rest under `semconv.RECEIVED`. So the facts can be
-worked out anew, and are, whenever a stored trace is read: a mended table mends what is stored.
+What came stays on the span: its attributes as they are, the rest under `semconv.RECEIVED`. So the facts can
+be worked out anew, and are, whenever a stored trace is read: a mended table mends what is stored.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ def _events_in(received: Mapping[str, Any]) -> Iterator[Event]:
 
 
 def _with_events(attributes: Mapping[str, Any], events: Sequence[Event]) -> dict[str, Any]:
-    """The attributes with those of events, under ``event:attribute``; one of the same name is not replaced."""
+    """The attributes with those of events, under ``event:attribute``; the first of a name stays."""
     said: dict[str, Any] = {}
     for event in events:
         details = event.name == tables.DETAILS_EVENT
@@ -169,10 +169,10 @@ def _tool_name(said: Mapping[str, Any], name: str) -> str:
     for key in (*tables.TOOL_NAMES, *tables.TOOL_ENTITIES):
         named = said.get(key)
         if isinstance(named, str) and named.strip('"'):
-            return bare_name(named.strip('"'))
+            return str(bare_name(named.strip('"')))
     prefix = tables.TOOL_PREFIX.match(name)
     bare = tables.TOOL_SUFFIX.sub("", name if prefix is None else name[prefix.end() :])
-    return bare_name(bare or name)
+    return str(bare_name(bare or name))
 
 
 def _agent_name(said: Mapping[str, Any], name: str) -> str:
@@ -213,7 +213,7 @@ def _parameters_of(said: Mapping[str, Any]) -> list[str]:
 
 
 def _result(said: Mapping[str, Any], scope: str) -> tuple[Any, bool, bool, Any]:
-    """What a tool's span returned, whether that was recorded, whether it says that it failed, the call's id."""
+    """What a tool's span returned, whether that was recorded, whether it tells of a failure, the call's id."""
     wrapped = scope.startswith(tables.WRAPPED_IN_RESULT)
     for key in tables.RESULTS:
         if said.get(key) is not None:

@@ -1,4 +1,4 @@
-"""Reads requests of OTLP in JSON: as the protocol has them, as Tempo exports them, as Jaeger's API answers."""
+"""Reads requests of OTLP in JSON: the protocol's own form, Tempo's export, the answer of Jaeger's API."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from agenttrace.core.text import short_repr
 from agenttrace.otlp_in.arrival import (
     DEEPEST,
     LATEST,
+    Arrival,
     ArrivedLog,
     ArrivedSpan,
-    Arrival,
     Event,
     TelemetryError,
 )

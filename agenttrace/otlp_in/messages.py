@@ -113,40 +113,46 @@ def _messages_of(message: Mapping[str, Any], role: str) -> list[Message]:
     said = message.get("role") or message.get("type")
     who = _ROLES.get(str(said), str(said)) if isinstance(said, str) and said != "message" else role
     content = message.get("parts") or message.get("content")
-    if (
-        who == "tool"
-        and (key := message.get("tool_call_id", message.get("id"))) is not None
-        and not _has_parts(content)
-    ):
-        failed = {"error": True, "success": False}.get(str(message.get("status")))
-        return [_answer(key, message.get("name"), _plain(content), failed)]
-    texts: list[str] = []
-    calls = [_call(entry.get("id"), entry) for entry in _mappings(message.get("tool_calls"))]
-    if not calls:
-        extra = message.get("additional_kwargs")
-        calls = [
-            _call(e.get("id"), e)
-            for e in _mappings(extra.get("tool_calls") if isinstance(extra, Mapping) else None)
-        ]
-    if isinstance(message.get("function_call"), Mapping):
-        calls.append(_call(None, message["function_call"]))
+    key = message.get("tool_call_id", message.get("id"))
+    if who == "tool" and key is not None and not _has_parts(content):
+        return [_answer(key, message.get("name"), _plain(content), _failed(message))]
+    calls = _calls_of(message)
+    texts = [content] if isinstance(content, str) else []
     answers: list[Message] = []
-    if isinstance(content, str):
-        texts.append(content)
-    for part in _mappings(content):
-        _read_part(part, texts, calls, answers)
-    if isinstance(content, list):
-        texts += [part for part in content if isinstance(part, str)]
+    for part in content if isinstance(content, list | tuple) else ():
+        if isinstance(part, Mapping):
+            _read_part(part, texts, calls, answers)
+        elif isinstance(part, str):
+            texts.append(part)
     calls = _each_once(calls)
     if answers and not texts and not calls:
         return answers
     ours: Message = {"role": who, "content": "\n".join(texts)}
     if calls:
         ours["tool_calls"] = calls
-    for key in ("finish_reason", "name"):
-        if isinstance(message.get(key), str):
-            ours[key] = message[key]
+    for word in ("finish_reason", "name"):
+        if isinstance(message.get(word), str):
+            ours[word] = message[word]
     return [*answers, ours]
+
+
+def _calls_of(message: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The calls that stand beside a message's content."""
+    entries = _mappings(message.get("tool_calls"))
+    extra = message.get("additional_kwargs")
+    if not entries and isinstance(extra, Mapping):
+        entries = _mappings(extra.get("tool_calls"))
+    calls = [_call(entry.get("id"), entry) for entry in entries]
+    legacy = message.get("function_call")
+    return [*calls, _call(None, legacy)] if isinstance(legacy, Mapping) else calls
+
+
+def _failed(answer: Mapping[str, Any]) -> bool | None:
+    """Whether an answer says that its call failed; None where it does not say."""
+    for word in ("is_error", "isError", "error"):
+        if isinstance(answer.get(word), bool):
+            return bool(answer[word])
+    return {"error": True, "success": False}.get(str(answer.get("status")))
 
 
 def _has_parts(content: Any) -> bool:
@@ -179,18 +185,16 @@ def _read_part(
             origin = inner.get("origin") if isinstance(inner.get("origin"), Mapping) else inner
             key = origin.get("id", inner.get("toolUseId")) if isinstance(origin, Mapping) else None
             result = next((inner[k] for k in ("response", "result", "content") if k in inner), None)
-            failed = inner.get("error") if isinstance(inner.get("error"), bool) else None
-            failed = {"error": True, "success": False}.get(str(inner.get("status")), failed)
-            answers.append(_answer(key, inner.get("name", inner.get("tool_name")), _plain(result), failed))
+            name = inner.get("name", inner.get("tool_name"))
+            answers.append(_answer(key, name, _plain(result), _failed(inner)))
             return
     if kind in ("tool_call", "tool-call", "tool_use", "function_call", "server_tool_use", "mcp_tool_use"):
         calls.append(_call(part.get("id", part.get("toolCallId", part.get("call_id"))), part))
     elif kind in ("tool_call_response", "tool-result", "tool_result"):
         key = part.get("id", part.get("toolCallId", part.get("tool_use_id", part.get("tool_call_id"))))
         result = next((part[k] for k in ("response", "result", "output", "content") if k in part), None)
-        failed = part.get("is_error", part.get("isError"))
         name = part.get("name", part.get("toolName"))
-        answers.append(_answer(key, name, _plain(result), failed if isinstance(failed, bool) else None))
+        answers.append(_answer(key, name, _plain(result), _failed(part)))
     else:
         text = part.get("text", part.get("content"))
         if isinstance(text, str) and kind not in ("reasoning", "thinking"):

@@ -14,7 +14,7 @@ from agenttrace.otlp_in.values import value_of
 def model_input(
     said: Mapping[str, Any], events: Sequence[Event], tools: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any] | None:
-    """The messages and tools of a request as ``{"messages": […], "tools": […]}``; None where none are known."""
+    """The messages and tools of a request, ``{"messages": […], "tools": […]}``; None where none are known."""
     messages = numbered_messages(said, tables.NUMBERED_INPUT)
     if not messages:
         messages = _first(said, tables.INPUT_MESSAGES, "user")

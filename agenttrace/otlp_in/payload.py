@@ -15,8 +15,8 @@ from agenttrace.otlp_in.json_form import read_json
 from agenttrace.otlp_in.protobuf import read_protobuf
 
 Payload = Mapping[str, Any] | bytes | str | PathLike[str] | Sequence[Any]
-"""Requests of OTLP: one as JSON data, as bytes of JSON, of JSON lines or of protobuf, packed with gzip or not;
-the path of a file of such bytes; a list of any of these."""
+"""Requests of OTLP: one as JSON data, as bytes of JSON, of JSON lines or of protobuf, packed with gzip or
+not; the path of a file of such bytes; a list of any of these."""
 
 _GZIP = b"\x1f\x8b"
 _MARK = b"\xef\xbb\xbf"
@@ -47,7 +47,7 @@ def _read(payload: Any, arrival: Arrival, depth: int) -> None:
             _read(part, arrival, depth + 1)
     else:
         raise TelemetryError(
-            f"got {short_repr(payload)}, wanted a request of OTLP: a mapping, bytes, a path or a list of these"
+            f"got {short_repr(payload)}, wanted a request of OTLP: a mapping, bytes, a path, or a list of them"
         )
 
 

@@ -15,9 +15,9 @@ from agenttrace.core.marks import bytes_data
 from agenttrace.otlp_in.arrival import (
     DEEPEST,
     LATEST,
+    Arrival,
     ArrivedLog,
     ArrivedSpan,
-    Arrival,
     Event,
     TelemetryError,
 )
@@ -62,7 +62,7 @@ def _fields(data: bytes, pos: int, end: int) -> Iterator[_Field]:
         elif wire == _VARINT:
             value, pos = _varint(data, pos, end)
             yield tag >> 3, wire, value, value
-        elif wire == _FIXED64 or wire == _FIXED32:
+        elif wire in (_FIXED64, _FIXED32):
             size = 8 if wire == _FIXED64 else 4
             if pos + size > end:
                 raise _cut("a number ends too early", pos)

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from agenttrace.core import semconv
-from agenttrace.core.model_requests import LLM, requests_in
 from agenttrace.core.message_parts import Request, arguments_of
+from agenttrace.core.model_requests import LLM, requests_in
 from agenttrace.core.span import Span
 from agenttrace.core.tool import TOOL, ToolDefinition
 from agenttrace.otlp_in.definitions import definition_of, offered_in, own_schema
@@ -108,7 +108,7 @@ def _with_events(span: Span, events: list[Any] | None) -> Span:
 
 
 def _tools_in(spans: Iterable[Span]) -> Tools:
-    """The tools whose parameters are known, by name: from what models were offered, then from tools' spans."""
+    """The tools whose parameters are known, by name: of what models were offered, then of tools' spans."""
     tools: Tools = {}
     seen: set[Any] = set()
     for span in spans:

@@ -1,4 +1,4 @@
-"""`traces_from_otlp`: OpenTelemetry's spans, of any instrumentation, as traces that scorers read like our own."""
+"""`traces_from_otlp`: OpenTelemetry's spans, of any instrumentation, as traces that scorers read."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from agenttrace.core.digests import digest_of
 from agenttrace.core.span import Span
 from agenttrace.core.trace import Trace
 from agenttrace.otlp_in import tables
-from agenttrace.otlp_in.arrival import ArrivedLog, Arrival, TelemetryError
+from agenttrace.otlp_in.arrival import Arrival, ArrivedLog, TelemetryError
 from agenttrace.otlp_in.facts import span_of
 from agenttrace.otlp_in.payload import Payload, read_payload
 from agenttrace.otlp_in.reading import read_together
@@ -24,12 +24,12 @@ def traces_from_otlp(payload: Payload) -> list[Trace]:
       exports them, or as Jaeger's API answers;
     - bytes: such JSON, JSON on each line, or protobuf, packed with gzip or not;
     - the path of a file of such bytes;
-    - a list of any of these, read together: spans of one trace may stand in several, in any order. A span that
-      stands in several counts once, the last one.
+    - a list of any of these, read together: spans of one trace may stand in several, in any order. A span
+      that stands in several counts once, the last one.
 
     Spans keep their attributes as they came. Their type, name, input, output, status and usage are filled in
-    from whichever dialect they are written in. Arguments or outputs that were not recorded are *not recorded*:
-    a score that needs them cannot be told, and its reason says what would have them recorded.
+    from whichever dialect they are written in. Arguments or outputs that were left out are *not recorded*: a
+    score that needs them cannot be told, and its reason says what would have them recorded.
 
     Raises:
         TelemetryError: it cannot be read, or a record in it cannot; a ValueError.
@@ -43,7 +43,7 @@ def traces_from_otlp(payload: Payload) -> list[Trace]:
 
 
 def spans_of(arrival: Arrival) -> list[Span]:
-    """The spans that arrived, each with its own facts; log records of a trace as spans that wait for theirs."""
+    """The spans that arrived, each with its own facts; log records as spans that wait for theirs."""
     spans: dict[tuple[int, int], Span] = {}
     for index, arrived in enumerate(arrival.spans):
         spans[arrived.trace_key, arrived.span_key] = span_of(arrived, index)

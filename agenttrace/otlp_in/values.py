@@ -8,7 +8,7 @@ from typing import Any
 
 from agenttrace.core.file_form import MAX_DEPTH
 from agenttrace.core.json_reader import InvalidJSON, json_or_literal, lenient_json
-from agenttrace.core.jsonable import jsonable
+from agenttrace.core.jsonable import clean, jsonable
 
 BARE = "input"
 """The name of the one argument of which only the value is known."""
@@ -19,6 +19,9 @@ _RUN_PARTS = frozenset({"input_str", "inputs", "tags", "metadata", "kwargs", "na
 _ANSWER = re.compile(r"content=(?P<quote>['\"])(?P<text>.*?)(?P=quote) (?:name|tool_call_id|id)=", re.DOTALL)
 _SERVER = re.compile(r"\Amcp__(?:(?!__).)+__(?=.)")
 _SCHEMA_WORDS = frozenset({"properties", "$schema", "$defs", "anyOf", "additionalProperties"})
+_UNUSUAL = re.compile(r"\\u|\d{17}|[eE]\+?\d{3}|NaN|Infinity")
+"""What may spell a value that is no strict JSON, or not the same for every reader."""
+_CONTAINERS = (dict, list)
 _STARTS = frozenset('{["-0123456789tfnTFN')
 
 
@@ -29,34 +32,26 @@ def value_of(raw: Any) -> Any:
     text = raw.strip()
     if not text or text[0] not in _STARTS or len(text) > _LONGEST:
         return raw
-    return _checked(json_or_literal(text) if text[0] in "{[" else _json_or_text(text, raw))
-
-
-def _json_or_text(text: str, raw: str) -> Any:
     try:
-        return lenient_json(text)
+        value = lenient_json(text)
     except InvalidJSON:
-        return raw
+        if text[0] not in "{[":
+            return raw
+        value = json_or_literal(text)
+        return raw if value is text else jsonable(value)
+    if type(value) in _CONTAINERS and not _is_shallow(value, MAX_DEPTH):
+        return jsonable(value)
+    return value if text.isascii() and not _UNUSUAL.search(text) else clean(value)
 
 
-def _checked(value: Any) -> Any:
-    """Plain data as it is; what JSON has no word for, as tagged mappings."""
-    return value if _is_plain(value, MAX_DEPTH) else jsonable(value)
-
-
-def _is_plain(value: Any, levels: int) -> bool:
-    kind = type(value)
-    if kind is str:
-        return value.isascii()
-    if kind is dict:
-        return levels > 0 and all(
-            type(key) is str and key.isascii() and _is_plain(item, levels - 1) for key, item in value.items()
-        )
-    if kind is list:
-        return levels > 0 and all(_is_plain(item, levels - 1) for item in value)
-    if kind is int:
-        return -(1 << 63) < value < 1 << 63
-    return kind is bool or value is None or (kind is float and -1e308 <= value <= 1e308)
+def _is_shallow(value: Any, levels: int) -> bool:
+    """Whether containers are nested no deeper than this."""
+    if levels <= 0:
+        return False
+    for part in value.values() if type(value) is dict else value:
+        if type(part) in _CONTAINERS and not _is_shallow(part, levels - 1):
+            return False
+    return True
 
 
 def bare_name(name: Any) -> Any:
