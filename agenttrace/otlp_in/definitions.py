@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 from agenttrace.core.jsonable import jsonable
@@ -22,6 +23,7 @@ _SCHEMAS = (
 _LISTS = ("tools", "function_tools", "function_declarations", "functionDeclarations", "functions", "config")
 _HOLDERS = ("function", "data", "tool", "json_schema", "schema")
 _DEEPEST = 5
+_LONGEST_CACHED = 100_000
 _MOST = 1_000
 _WORTH_READING = ("tool", "function")
 
@@ -32,13 +34,22 @@ def offered_in(attributes: Mapping[str, Any]) -> list[dict[str, Any]]:
         raw = attributes.get(key)
         if raw is None or (isinstance(raw, str) and not any(word in raw for word in _WORTH_READING)):
             continue
-        tools = list(_tools_in(value_of(raw), 0, key not in ("input.value", "llm.invocation_parameters")))
+        is_list = key not in ("input.value", "llm.invocation_parameters")
+        short = isinstance(raw, str) and len(raw) <= _LONGEST_CACHED
+        tools = _tools_of_text(raw, is_list) if short else list(_tools_in(raw, 0, is_list))
         if tools:
             return tools[:_MOST]
     for prefix in NUMBERED_DEFINITIONS:
-        if any(key.startswith(prefix) for key in attributes):
-            return list(_tools_in(numbered(attributes, prefix), 0, True))[:_MOST]
+        entries = numbered(attributes, prefix)
+        if entries:
+            return list(_tools_in(entries, 0, True))[:_MOST]
     return []
+
+
+@lru_cache(maxsize=64)
+def _tools_of_text(raw: str, is_list_of_tools: bool) -> list[dict[str, Any]]:
+    """The tools in a text: every request of an agent offers the same ones."""
+    return list(_tools_in(raw, 0, is_list_of_tools))
 
 
 def _tools_in(value: Any, depth: int, is_list_of_tools: bool) -> Iterator[dict[str, Any]]:
@@ -48,19 +59,19 @@ def _tools_in(value: Any, depth: int, is_list_of_tools: bool) -> Iterator[dict[s
     if isinstance(value, list) and is_list_of_tools:
         for part in value:
             yield from _tools_in(part, depth + 1, True)
-    elif isinstance(value, Mapping):
+    elif isinstance(value, dict):
         name, schema = bare_name(value.get("name")), _schema_of(value)
         if isinstance(name, str) and name and is_list_of_tools:
             yield {"name": name} if schema is None else {"name": name, "parameters": schema}
             return
         for key in _LISTS:
-            if isinstance(value.get(key), list | Mapping):
+            if isinstance(value.get(key), list | dict):
                 yield from _tools_in(value[key], depth + 1, True)
                 if key != "config":
                     return
         for key in _HOLDERS if is_list_of_tools else ():
             inner = value_of(value.get(key))
-            if isinstance(inner, Mapping):
+            if isinstance(inner, dict):
                 yield from _tools_in(inner, depth + 1, True)
                 return
 
@@ -68,9 +79,9 @@ def _tools_in(value: Any, depth: int, is_list_of_tools: bool) -> Iterator[dict[s
 def _schema_of(tool: Mapping[str, Any]) -> Mapping[str, Any] | None:
     for key in _SCHEMAS:
         schema = value_of(tool.get(key))
-        if isinstance(schema, Mapping):
+        if isinstance(schema, dict):
             inner = schema.get("json", schema.get("jsonSchema"))
-            return inner if isinstance(inner, Mapping) else schema
+            return inner if isinstance(inner, dict) else schema
     return None
 
 
@@ -79,8 +90,8 @@ def own_schema(attributes: Mapping[str, Any]) -> Mapping[str, Any] | None:
     for key in OWN_SCHEMAS:
         schema = value_of(attributes.get(key))
         if is_schema(schema):
-            inner = schema.get("json") if isinstance(schema.get("json"), Mapping) else schema
-            return inner if isinstance(inner, Mapping) else None
+            inner = schema.get("json") if isinstance(schema.get("json"), dict) else schema
+            return inner if isinstance(inner, dict) else None
     return None
 
 
@@ -89,7 +100,7 @@ def definition_of(name: str, schema: Mapping[str, Any] | None) -> ToolDefinition
     if schema is None:
         return None
     properties = schema.get("properties")
-    if not isinstance(properties, Mapping):
+    if not isinstance(properties, dict):
         if (
             "type" in schema
             and isinstance(schema["type"], str)
@@ -102,7 +113,7 @@ def definition_of(name: str, schema: Mapping[str, Any] | None) -> ToolDefinition
     parameters = [
         Parameter(str(each), default=_default(part))
         for each, part in properties.items()
-        if isinstance(part, Mapping)
+        if isinstance(part, dict)
     ]
     return ToolDefinition(name, tuple(parameters), described=True)
 

@@ -29,6 +29,7 @@ from agenttrace.otlp_in.values import (
     value_of,
 )
 
+_FAILURES = tables.FAILURES.keys()
 _LONGEST_ERROR = 10_000
 
 
@@ -116,7 +117,7 @@ def with_facts(span: Span) -> Span:
 
 def _events_in(received: Mapping[str, Any]) -> Iterator[Event]:
     for entry in received.get("events") or ():
-        if isinstance(entry, list | tuple) and len(entry) == 4 and isinstance(entry[2], Mapping):
+        if isinstance(entry, list | tuple) and len(entry) == 4 and isinstance(entry[2], dict):
             name = entry[0] or entry[2].get("event.name") or entry[3]
             yield Event(str(name), entry[1] if isinstance(entry[1], int) else 0, entry[2], entry[3])
 
@@ -197,7 +198,7 @@ def _arguments(said: Mapping[str, Any]) -> dict[str, Any] | None:
         if order is None:
             order = _parameters_of(said)
         value = unwrapped_arguments(value, order)
-        if isinstance(value, Mapping):
+        if isinstance(value, dict):
             return dict(value)
         if bare is None and value not in (None, ""):
             bare = value
@@ -209,11 +210,11 @@ def _parameters_of(said: Mapping[str, Any]) -> list[str]:
     if schema is None:
         return []
     properties = schema.get("properties", schema if "type" not in schema else {})
-    return [str(name) for name in properties] if isinstance(properties, Mapping) else []
+    return [str(name) for name in properties] if isinstance(properties, dict) else []
 
 
 def _result(said: Mapping[str, Any], scope: str) -> tuple[Any, bool, bool, Any]:
-    """What a tool's span returned, whether that was recorded, whether it tells of a failure, the call's id."""
+    """What a tool's span returned, whether that was recorded, whether it tells of a failure, its id."""
     wrapped = scope.startswith(tables.WRAPPED_IN_RESULT)
     for key in tables.RESULTS:
         if said.get(key) is not None:
@@ -225,7 +226,7 @@ def _result(said: Mapping[str, Any], scope: str) -> tuple[Any, bool, bool, Any]:
 def _plain_input(said: Mapping[str, Any]) -> dict[str, Any] | None:
     raw = next((said[key] for key in tables.INPUTS if said.get(key) is not None), None)
     value = value_of(raw)
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         return dict(value)
     return None if value is None else {"input": value}
 
@@ -250,9 +251,10 @@ def _ending(
 ) -> tuple[Status, SpanError | None]:
     own = attributes.get(semconv.STATUS)
     code = received.get("status")
-    for key, words in tables.FAILURES.items() if code != 2 else ():
-        if key in said and str(said[key]).lower() in words:
-            failed = True
+    if code != 2:
+        failed = failed or any(
+            str(said[key]).lower() in tables.FAILURES[key] for key in _FAILURES & said.keys()
+        )
     exceptional = said.get("error.type") is not None and code != 1
     if code != 2 and not failed and not exceptional and own is None:
         return "ok", None
@@ -267,7 +269,7 @@ def _ending(
 
 def _told_by(output: Any) -> str:
     """The text of a failure of which only what the model was told of it is known."""
-    text = output.get("error") if isinstance(output, Mapping) else output
+    text = output.get("error") if isinstance(output, dict) else output
     return text if isinstance(text, str) else ""
 
 
@@ -281,7 +283,7 @@ def _usage(said: Mapping[str, Any], scope: str) -> dict[str, Any] | None:
                 break
     for key, words in tables.USAGE_IN_JSON.items():
         counts = value_of(said.get(key))
-        if isinstance(counts, Mapping):
+        if isinstance(counts, dict):
             for word, name in words.items():
                 if is_number(counts.get(name)):
                     usage.setdefault(word, counts[name])

@@ -57,7 +57,7 @@ def _collect(value: Any, role: str, into: list[Message], depth: int) -> None:
             return
         for part in value:
             _collect(value_of(part) if depth < 2 else part, role, into, depth + 1)
-    elif isinstance(value, Mapping):
+    elif isinstance(value, dict):
         _collect_mapping(value, role, into, depth)
 
 
@@ -71,14 +71,14 @@ def _collect_mapping(value: Mapping[str, Any], role: str, into: list[Message], d
         return
     for key in _WRAPPED:
         inner = value.get(key)
-        if isinstance(inner, Mapping) and (
+        if isinstance(inner, dict) and (
             "role" in inner or "content" in inner or "parts" in inner or "kwargs" in inner
         ):
             _collect(inner, str(value.get("type") or role), into, depth + 1)
             return
     for key in _LISTS:
         inner = value.get(key)
-        if isinstance(inner, list | tuple | Mapping):
+        if isinstance(inner, list | tuple | dict):
             _collect(inner, role, into, depth + 1)
             return
         if isinstance(inner, str) and key in ("prompt", "input") and inner:
@@ -88,7 +88,7 @@ def _collect_mapping(value: Mapping[str, Any], role: str, into: list[Message], d
 
 def _is_message(value: Mapping[str, Any]) -> bool:
     if "function_call" in value and "content" not in value and "parts" not in value and "role" not in value:
-        return isinstance(value["function_call"], Mapping)
+        return isinstance(value["function_call"], dict)
     if value.get("type") in ("function_call", "function_call_output"):
         return True
     if "role" in value and ("content" in value or "parts" in value or "tool_calls" in value):
@@ -97,7 +97,7 @@ def _is_message(value: Mapping[str, Any]) -> bool:
         return True
     return (
         "content" in value
-        and not isinstance(value["content"], Mapping)
+        and not isinstance(value["content"], dict)
         and (
             "type" in value or "tool_calls" in value or "role" in value or isinstance(value["content"], list)
         )
@@ -120,7 +120,7 @@ def _messages_of(message: Mapping[str, Any], role: str) -> list[Message]:
     texts = [content] if isinstance(content, str) else []
     answers: list[Message] = []
     for part in content if isinstance(content, list | tuple) else ():
-        if isinstance(part, Mapping):
+        if isinstance(part, dict):
             _read_part(part, texts, calls, answers)
         elif isinstance(part, str):
             texts.append(part)
@@ -140,11 +140,11 @@ def _calls_of(message: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The calls that stand beside a message's content."""
     entries = _mappings(message.get("tool_calls"))
     extra = message.get("additional_kwargs")
-    if not entries and isinstance(extra, Mapping):
+    if not entries and isinstance(extra, dict):
         entries = _mappings(extra.get("tool_calls"))
     calls = [_call(entry.get("id"), entry) for entry in entries]
     legacy = message.get("function_call")
-    return [*calls, _call(None, legacy)] if isinstance(legacy, Mapping) else calls
+    return [*calls, _call(None, legacy)] if isinstance(legacy, dict) else calls
 
 
 def _failed(answer: Mapping[str, Any]) -> bool | None:
@@ -176,17 +176,17 @@ def _read_part(
     kind = part.get("type")
     for name in ("function_call", "functionCall", "toolUse", "tool_call"):
         inner = part.get(name)
-        if isinstance(inner, Mapping):
+        if isinstance(inner, dict):
             calls.append(_call(inner.get("id", inner.get("toolUseId")), inner))
             return
     for name in ("function_response", "functionResponse", "toolResult", "tool_call_result"):
         inner = part.get(name)
-        if isinstance(inner, Mapping):
-            origin = inner.get("origin") if isinstance(inner.get("origin"), Mapping) else inner
-            key = origin.get("id", inner.get("toolUseId")) if isinstance(origin, Mapping) else None
+        if isinstance(inner, dict):
+            origin = inner.get("origin") if isinstance(inner.get("origin"), dict) else inner
+            key = origin.get("id", inner.get("toolUseId")) if isinstance(origin, dict) else None
             result = next((inner[k] for k in ("response", "result", "content") if k in inner), None)
-            name = inner.get("name", inner.get("tool_name"))
-            answers.append(_answer(key, name, _plain(result), _failed(inner)))
+            named = inner.get("name", inner.get("tool_name"))
+            answers.append(_answer(key, named, _plain(result), _failed(inner)))
             return
     if kind in ("tool_call", "tool-call", "tool_use", "function_call", "server_tool_use", "mcp_tool_use"):
         calls.append(_call(part.get("id", part.get("toolCallId", part.get("call_id"))), part))
@@ -205,12 +205,12 @@ def _plain(result: Any) -> Any:
     """What an answer holds, out of its wrapping."""
     result = value_of(result)
     if (
-        isinstance(result, Mapping)
+        isinstance(result, dict)
         and result.get("type") in ("text", "json", "error-text")
         and "value" in result
     ):
         return result["value"]
-    if isinstance(result, list) and len(result) == 1 and isinstance(result[0], Mapping):
+    if isinstance(result, list) and len(result) == 1 and isinstance(result[0], dict):
         text = result[0].get("text")
         if isinstance(text, str):
             return text
@@ -218,8 +218,8 @@ def _plain(result: Any) -> Any:
 
 
 def _call(key: Any, entry: Mapping[str, Any]) -> dict[str, Any]:
-    inner = entry.get("function") if isinstance(entry.get("function"), Mapping) else entry
-    assert isinstance(inner, Mapping)
+    inner = entry.get("function") if isinstance(entry.get("function"), dict) else entry
+    assert isinstance(inner, dict)
     name = bare_name(inner.get("name", inner.get("toolName", inner.get("tool_name"))))
     raw = next(
         (inner[k] for k in ("arguments", "args", "input", "parameters") if inner.get(k) is not None), None
@@ -258,10 +258,10 @@ def _answer(key: Any, name: Any, content: Any, failed: bool | None) -> Message:
 
 def event_messages(event: str, attributes: Mapping[str, Any], body: Any) -> list[Message]:
     """The messages of an event that is one: what it says stands in its body, or in its attributes."""
-    said = dict(body) if isinstance(body, Mapping) else {"content": body} if isinstance(body, str) else {}
+    said = dict(body) if isinstance(body, dict) else {"content": body} if isinstance(body, str) else {}
     role = MESSAGE_EVENTS[event]
     inner = value_of(said.get("message", attributes.get("message")))
-    if isinstance(inner, Mapping):
+    if isinstance(inner, dict):
         said = {**said, **inner}
     elif inner is not None:
         said["content"] = inner
@@ -269,7 +269,7 @@ def event_messages(event: str, attributes: Mapping[str, Any], body: Any) -> list
         if key in attributes:
             said.setdefault(key, value_of(attributes[key]))
     said["role"] = {"answer": "assistant"}.get(role, role)
-    if isinstance(said.get("content"), Mapping):
+    if isinstance(said.get("content"), dict):
         said["content"] = [said["content"]]
     reason = attributes.get("finish_reason", said.get("finish_reason"))
     return _messages_of(
@@ -288,17 +288,20 @@ def numbered_messages(attributes: Mapping[str, Any], prefixes: Iterable[str]) ->
 
 def numbered(attributes: Mapping[str, Any], prefix: str) -> list[Any]:
     """The list that attributes spell by numbers in their names, with mappings and lists inside."""
+    size = len(prefix)
+    names = [key for key in attributes if key[:size] == prefix]
+    if not names:
+        return []
     tree: dict[str, Any] = {}
-    for key, value in attributes.items():
-        if key.startswith(prefix):
-            node = tree
-            *path, last = key[len(prefix) :].split(".")
-            for step in path[:_DEEPEST]:
-                inner = node.get(step)
-                if not isinstance(inner, dict):
-                    inner = node[step] = {}
-                node = inner
-            node.setdefault(last, value)
+    for key in names:
+        node = tree
+        *path, last = key[size:].split(".")
+        for step in path[:_DEEPEST]:
+            inner = node.get(step)
+            if type(inner) is not dict:
+                inner = node[step] = {}
+            node = inner
+        node.setdefault(last, attributes[key])
     entries = _as_list(tree)
     return entries if isinstance(entries, list) else []
 
@@ -312,12 +315,12 @@ def _as_list(node: Any) -> Any:
 
 
 def _numbered_message(entry: Any) -> list[Message]:
-    if not isinstance(entry, Mapping):
+    if not isinstance(entry, dict):
         return []
-    message = dict(entry["message"]) if isinstance(entry.get("message"), Mapping) else dict(entry)
+    message = dict(entry["message"]) if isinstance(entry.get("message"), dict) else dict(entry)
     calls = message.get("tool_calls")
     message["tool_calls"] = [
-        {**one.get("tool_call", one)} if isinstance(one.get("tool_call", one), Mapping) else {}
+        {**one.get("tool_call", one)} if isinstance(one.get("tool_call", one), dict) else {}
         for one in _mappings(calls)
     ]
     contents = [c.get("message_content", c) for c in _mappings(message.pop("contents", None))]
@@ -329,4 +332,4 @@ def _numbered_message(entry: Any) -> list[Message]:
 
 
 def _mappings(value: Any) -> list[Mapping[str, Any]]:
-    return [part for part in value if isinstance(part, Mapping)] if isinstance(value, list | tuple) else []
+    return [part for part in value if isinstance(part, dict)] if isinstance(value, list | tuple) else []

@@ -31,16 +31,10 @@ def model_input(
 
 def model_output(said: Mapping[str, Any], events: Sequence[Event]) -> list[Message] | None:
     """The messages of an answer; None where none are known."""
-    candidates = [
-        numbered_messages(said, tables.NUMBERED_OUTPUT),
-        _vercel(said),
-        _first(said, tables.OUTPUT_MESSAGES, "assistant"),
-        [message for role, messages in _of_events(said, events) if role == "answer" for message in messages],
-    ]
-    answers = next((one for one in candidates if any("tool_calls" in message for message in one)), None)
-    messages = answers or next((one for one in candidates if one), None)
-    if messages is None:
-        return None
+    messages = numbered_messages(said, tables.NUMBERED_OUTPUT) or _vercel(said)
+    messages = messages or _first(said, tables.OUTPUT_MESSAGES, "assistant")
+    if not messages:
+        messages = [one for role, of in _of_events(said, events) if role == "answer" for one in of]
     # An answer holds no answers to calls: those come with the next request.
     return [message for message in messages if message.get("role") != "tool"] or None
 
@@ -61,9 +55,7 @@ def _vercel(said: Mapping[str, Any]) -> list[Message]:
     calls, text = value_of(said.get("ai.response.toolCalls")), said.get("ai.response.text")
     if not isinstance(calls, list) and not isinstance(text, str):
         return []
-    parts = (
-        [{**call, "type": "tool-call"} for call in calls or () if isinstance(call, Mapping)] if calls else []
-    )
+    parts = [{**call, "type": "tool-call"} for call in calls or () if isinstance(call, dict)] if calls else []
     content = [*([{"type": "text", "text": text}] if isinstance(text, str) else []), *parts]
     return messages_in([{"role": "assistant", "content": content}], "assistant")
 
@@ -77,7 +69,7 @@ def _of_events(said: Mapping[str, Any], events: Sequence[Event]) -> list[tuple[s
     ]
     listed = value_of(said.get(tables.LISTED_EVENTS))
     for entry in listed if isinstance(listed, list) else ():
-        name = entry.get("event.name") if isinstance(entry, Mapping) else None
+        name = entry.get("event.name") if isinstance(entry, dict) else None
         if isinstance(name, str) and name in tables.MESSAGE_EVENTS:
             messages.append((tables.MESSAGE_EVENTS[name], event_messages(name, entry, entry)))
     return messages

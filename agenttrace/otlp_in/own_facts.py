@@ -33,7 +33,7 @@ def own_facts(
     else:
         arguments = value_of(attributes.get(semconv.INPUT_VALUE))
         output = _answer(attributes) if span_type == LLM else _plain_output(attributes)
-    return name, dict(arguments) if isinstance(arguments, Mapping) else None, output
+    return name, dict(arguments) if isinstance(arguments, dict) else None, output
 
 
 def _request(attributes: Mapping[str, Any]) -> dict[str, Any]:
@@ -47,7 +47,7 @@ def _request(attributes: Mapping[str, Any]) -> dict[str, Any]:
 
 def _other_input(attributes: Mapping[str, Any]) -> dict[str, Any]:
     rest = value_of(attributes.get(semconv.OTHER_INPUT))
-    return dict(rest) if isinstance(rest, Mapping) else {}
+    return dict(rest) if isinstance(rest, dict) else {}
 
 
 def _answer(attributes: Mapping[str, Any]) -> Any:

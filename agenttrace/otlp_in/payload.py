@@ -47,7 +47,7 @@ def _read(payload: Any, arrival: Arrival, depth: int) -> None:
             _read(part, arrival, depth + 1)
     else:
         raise TelemetryError(
-            f"got {short_repr(payload)}, wanted a request of OTLP: a mapping, bytes, a path, or a list of them"
+            f"got {short_repr(payload)}, wanted a request of OTLP: a mapping, bytes, a path, a list of them"
         )
 
 

@@ -80,9 +80,7 @@ def _with_log_records(spans: Sequence[Span]) -> list[Span]:
     events: dict[int, list[Any]] = {}
     for record in sorted(records, key=lambda record: record.start_ns):
         event = record.attributes[semconv.RECEIVED].get("event")
-        said = (
-            event[2] if isinstance(event, list) and len(event) == 4 and isinstance(event[2], Mapping) else {}
-        )
+        said = event[2] if isinstance(event, list) and len(event) == 4 and isinstance(event[2], dict) else {}
         call_id = next((said[key] for key in ("tool_use_id", "gen_ai.tool.call.id") if key in said), None)
         target = by_call.get(call_id) if isinstance(call_id, str) else None
         if target is None:
@@ -121,13 +119,13 @@ def _tools_in(spans: Iterable[Span]) -> Tools:
             continue
         offered = span.input.get("tools") if span.span_type == LLM and span.input else None
         for entry in offered if isinstance(offered, list) else offered_in(span.attributes):
-            tool = entry.get("function", entry) if isinstance(entry, Mapping) else None
-            name = tool.get("name") if isinstance(tool, Mapping) else None
-            if not isinstance(name, str) or not isinstance(tool, Mapping) or name in seen:
+            tool = entry.get("function", entry) if isinstance(entry, dict) else None
+            name = tool.get("name") if isinstance(tool, dict) else None
+            if not isinstance(name, str) or not isinstance(tool, dict) or name in seen:
                 continue
             seen.add(name)
             schema = tool.get("parameters")
-            definition = definition_of(name, schema if isinstance(schema, Mapping) else None)
+            definition = definition_of(name, schema if isinstance(schema, dict) else None)
             if definition is not None:
                 tools[name] = definition
     return tools
@@ -150,7 +148,7 @@ def _name_arguments(span: Span, tools: Tools) -> None:
         value = unwrapped_arguments({"args": span.input["args"], "kwargs": rest}, order)
     else:
         return
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         span.input = dict(value)
 
 

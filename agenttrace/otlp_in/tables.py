@@ -373,7 +373,7 @@ REMEDIES: Mapping[str, str] = {
     "gcp.vertex.agent": f"{_CAPTURE}=SPAN_ONLY where Google ADK runs",
     "agent_framework": "enable_instrumentation(enable_sensitive_data=True)",
     "com.anthropic.sdk": 'Anthropic(open_telemetry={"traces": {"content_mode": "content"}})',
-    "com.anthropic.claude_code": "set OTEL_LOG_TOOL_DETAILS=1 and OTEL_LOG_TOOL_CONTENT=1; import the logs, too",
+    "com.anthropic.claude_code": "set OTEL_LOG_TOOL_DETAILS=1 and OTEL_LOG_TOOL_CONTENT=1, import the logs",
     "pydantic-ai": "InstrumentationSettings(include_content=True)",
     "autogen": "AutoGen never records them: observe the tools with span_type='tool'",
     "fastmcp": "MCP's own spans never have them: observe the tools with span_type='tool'",

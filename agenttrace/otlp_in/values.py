@@ -19,8 +19,7 @@ _RUN_PARTS = frozenset({"input_str", "inputs", "tags", "metadata", "kwargs", "na
 _ANSWER = re.compile(r"content=(?P<quote>['\"])(?P<text>.*?)(?P=quote) (?:name|tool_call_id|id)=", re.DOTALL)
 _SERVER = re.compile(r"\Amcp__(?:(?!__).)+__(?=.)")
 _SCHEMA_WORDS = frozenset({"properties", "$schema", "$defs", "anyOf", "additionalProperties"})
-_UNUSUAL = re.compile(r"\\u|\d{17}|[eE]\+?\d{3}|NaN|Infinity")
-"""What may spell a value that is no strict JSON, or not the same for every reader."""
+_LARGE = 1 << 63
 _CONTAINERS = (dict, list)
 _STARTS = frozenset('{["-0123456789tfnTFN')
 
@@ -39,17 +38,23 @@ def value_of(raw: Any) -> Any:
             return raw
         value = json_or_literal(text)
         return raw if value is text else jsonable(value)
-    if type(value) in _CONTAINERS and not _is_shallow(value, MAX_DEPTH):
+    if type(value) in _CONTAINERS and not _is_plain(value, MAX_DEPTH):
         return jsonable(value)
-    return value if text.isascii() and not _UNUSUAL.search(text) else clean(value)
+    return value if text.isascii() and "\\u" not in text else clean(value)
 
 
-def _is_shallow(value: Any, levels: int) -> bool:
-    """Whether containers are nested no deeper than this."""
+def _is_plain(value: Any, levels: int) -> bool:
+    """Whether containers are nested no deeper than this, and hold no number that is no strict JSON."""
     if levels <= 0:
         return False
     for part in value.values() if type(value) is dict else value:
-        if type(part) in _CONTAINERS and not _is_shallow(part, levels - 1):
+        kind = type(part)
+        if kind is str:
+            continue
+        if kind in _CONTAINERS:
+            if not _is_plain(part, levels - 1):
+                return False
+        elif (kind is int and not -_LARGE < part < _LARGE) or (kind is float and not -1e308 <= part <= 1e308):
             return False
     return True
 
@@ -61,12 +66,12 @@ def bare_name(name: Any) -> Any:
 
 def is_schema(value: Any) -> bool:
     """Whether this describes arguments instead of being some: a JSON schema, or one for each parameter."""
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict):
         return False
     if _SCHEMA_WORDS & value.keys() and isinstance(value.get("type", "object"), str):
         return True
     return bool(value) and all(
-        isinstance(part, Mapping) and isinstance(part.get("type"), str | list) and "description" in part
+        isinstance(part, dict) and isinstance(part.get("type"), str | list) and "description" in part
         for part in value.values()
     )
 
@@ -81,12 +86,12 @@ def unwrapped_arguments(value: Any, order: Sequence[str]) -> Any:
         return {order[0]: value} if len(order) == 1 else value
     if isinstance(value, list | tuple):
         return dict(zip(order, value, strict=False)) if order and len(value) <= len(order) else value
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict):
         return value
     if "input_str" in value and _RUN_PARTS.issuperset(value):
         inner = value.get("inputs") or value_of(value["input_str"])
         return unwrapped_arguments(inner, order)
-    if "kwargs" in value and _CALL_PARTS.issuperset(value) and isinstance(value["kwargs"], Mapping):
+    if "kwargs" in value and _CALL_PARTS.issuperset(value) and isinstance(value["kwargs"], dict):
         args = value.get("args") or ()
         if not args:
             return dict(value["kwargs"])
@@ -109,7 +114,7 @@ def unwrapped_result(value: Any, *, result_wrapped: bool = False) -> tuple[Any, 
     if message is not None:
         failed, call_id = message.get("status") == "error", message.get("tool_call_id")
         return value_of(_text_of_blocks(message["content"])), failed, call_id
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         if result_wrapped and value.keys() == {"result"}:
             return value["result"], False, None
         if (
@@ -125,7 +130,7 @@ def unwrapped_result(value: Any, *, result_wrapped: bool = False) -> tuple[Any, 
 def _answer_in(value: Any) -> Mapping[str, Any] | None:
     """The message that answers a call, as LangChain writes it: bare, serialised, or under ``output``."""
     for _ in range(3):
-        if not isinstance(value, Mapping):
+        if not isinstance(value, dict):
             return None
         inner = value.get("data", value.get("kwargs", value.get("output")))
         is_tools = value.get("type") == "tool" or "tool_call_id" in value
@@ -137,7 +142,7 @@ def _answer_in(value: Any) -> Mapping[str, Any] | None:
 
 def _text_of_blocks(value: Any) -> Any:
     """The text of a list of one block of text; anything else as it is."""
-    if isinstance(value, list) and len(value) == 1 and isinstance(value[0], Mapping):
+    if isinstance(value, list) and len(value) == 1 and isinstance(value[0], dict):
         block = value[0]
         kind, text = block.get("type", block.get("block_type", "text")), block.get("text")
         if kind == "text" and isinstance(text, str) and len(block) <= 3:
