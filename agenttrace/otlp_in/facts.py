@@ -100,7 +100,7 @@ def with_facts(span: Span) -> Span:
         trace_key=span.trace_key,
         span_key=span.span_key,
         parent_key=span.parent_key,
-        index=span.index,
+        index=attributes.get(semconv.INDEX, span.index),
         name=span_name if span_name.isascii() else clean_text(span_name),
         span_type=span_type,
         start_ns=span.start_ns,

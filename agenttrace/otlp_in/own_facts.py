@@ -91,6 +91,7 @@ _TYPED: Mapping[str, Callable[[Any], bool]] = {
     semconv.METADATA: _is_mapping,
     semconv.CALL_METADATA: _is_mapping,
     semconv.LOGS: _are_mappings,
+    semconv.INDEX: lambda value: type(value) is int and 0 <= value < 1 << 63,
     semconv.TURN: _is_whole,
     semconv.TURNS: _is_whole,
     semconv.ATTEMPT: _is_whole,

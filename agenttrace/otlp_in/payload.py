@@ -57,10 +57,12 @@ def _read_file(path: Path, arrival: Arrival) -> None:
             data = file.read(MOST_BYTES + 1)
     except ValueError as error:  # a path that no system has: a zero byte in it
         raise TelemetryError(f"got {short_repr(str(path))}, wanted a path: {error}") from None
+    known = len(arrival.problems)
     try:
         _read_bytes(data, arrival)
     except TelemetryError as error:
         raise TelemetryError(str(error), path=path) from error
+    arrival.problems[known:] = [f"{path}: {problem}" for problem in arrival.problems[known:]]
 
 
 def _read_bytes(data: bytes, arrival: Arrival) -> None:

@@ -40,7 +40,23 @@ def _anew(span: Span) -> Span:
 
 def read_together(spans: Sequence[Span]) -> tuple[list[Span], Tools]:
     """The spans of one trace, each with what the others say of it; the tools that models were offered."""
-    whole = _with_log_records(spans)
+    whole, _ = _with_log_records(spans)
+    return _joined(whole)
+
+
+def to_store(spans: Sequence[Span]) -> list[Span]:
+    """The spans of one trace as they are stored: what lists show of each is what all that came so far say.
+
+    Log records whose span has not come yet are among them, and wait for it.
+    """
+    whole, waiting = _with_log_records(spans)
+    joined, _ = _joined(whole)
+    for span in joined:
+        span.tool = None  # it is found anew whenever the trace is read
+    return [*joined, *waiting]
+
+
+def _joined(whole: Sequence[Span]) -> tuple[list[Span], Tools]:
     tools = _tools_in(whole)
     joined = [_copied(span) if _is_received(span) else span for span in whole]
     by_key = {span.span_key: span for span in joined}
@@ -66,14 +82,15 @@ def _copied(span: Span) -> Span:
     return copy.copy(span)
 
 
-def _with_log_records(spans: Sequence[Span]) -> list[Span]:
-    """The spans with the log records that belong to them, which are no spans of their own any more.
+def _with_log_records(spans: Sequence[Span]) -> tuple[list[Span], list[Span]]:
+    """The spans with the log records that belong to them; the records whose span is not there.
 
     A record belongs to the tool's span with its call id, else to the span that it names.
     """
     records = [span for span in spans if span.span_type == EVENT and _is_received(span)]
     if not records:
-        return list(spans)
+        return list(spans), []
+    waiting: list[Span] = []
     others = [span for span in spans if not (span.span_type == EVENT and _is_received(span))]
     by_key = {span.span_key: span for span in others}
     by_call = {span.attributes[semconv.TOOL_CALL_ID]: span for span in others if _has_call_id(span)}
@@ -85,9 +102,11 @@ def _with_log_records(spans: Sequence[Span]) -> list[Span]:
         target = by_call.get(call_id) if isinstance(call_id, str) else None
         if target is None:
             target = by_key.get(record.parent_key or 0)
-        if target is not None and _is_received(target):
+        if target is None or not _is_received(target):
+            waiting.append(record)
+        else:
             events.setdefault(target.span_key, []).append(event)
-    return [_with_events(span, events.get(span.span_key)) for span in others]
+    return [_with_events(span, events.get(span.span_key)) for span in others], waiting
 
 
 def _has_call_id(span: Span) -> bool:
@@ -210,7 +229,7 @@ def _tell_failures(spans: Iterable[Span], by_key: Mapping[int, Span]) -> None:
             and parent is not None
             and parent.span_type == TOOL
             and _is_received(parent)
-            and parent.status == "ok"
+            and (parent.error is None or not parent.error.message)
             and (parent.attributes.get(semconv.TOOL_CALL_ID) or "") in span.attributes.values()
         ):
             parent.status, parent.error = "error", span.error
