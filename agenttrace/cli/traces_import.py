@@ -18,6 +18,7 @@ from agenttrace.otlp_in.tables import EVENT
 from agenttrace.otlp_in.traces import spans_of
 from agenttrace.reports.text import safe_line
 from agenttrace.store import open_store
+from agenttrace.tracing.redact_received import redact_received
 from agenttrace.tracing.redaction import Redaction
 
 UNREAD = 2
@@ -65,7 +66,7 @@ def _named(file: str, error: Exception) -> str:
 
 
 def _ready(span: Span, project: str | None, redaction: Redaction) -> Span:
-    ready = redaction.span(span)
+    ready = redaction.span(span) if span.span_type == EVENT else redact_received(span, redaction)
     ready.project = project or span.project or "default"
     return ready
 

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agenttrace.core.errors import ConfigError
 from agenttrace.core.identity import monotonic_ns
 from agenttrace.core.interruptions import raised_by_signal
-from agenttrace.core.jsonable import jsonable, to_json
+from agenttrace.core.jsonable import jsonable
 from agenttrace.core.span import Span
 from agenttrace.otlp_in.arrival import ArrivedSpan, Event
-from agenttrace.otlp_in.facts import span_of, with_facts
-from agenttrace.otlp_in.values import value_of
+from agenttrace.otlp_in.facts import span_of
 from agenttrace.tracing.context import current
 from agenttrace.tracing.default_recorder import default_recorder
 from agenttrace.tracing.record import OBSERVED, SCOPE, ReceivedSpan, Recorder, Scope, key_of
+from agenttrace.tracing.redact_received import redact_received
 from agenttrace.tracing.redaction import Redaction
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class AgentTraceSpanProcessor(SpanProcessor):
             parent = place.above if parent is None or (joins and place.above is not None) else parent
 
             def make(redaction: Redaction) -> Span:
-                return _redacted(_span(span, scope, parent), redaction)
+                return redact_received(_span(span, scope, parent), redaction)
 
             record = ReceivedSpan(scope, monotonic_ns(), make)
             if len(scope.queue) < scope.limit:
@@ -164,21 +164,3 @@ def _span(span: ReadableSpan, scope: Scope, parent: int | None) -> Span:
 
 def _plain(attributes: Mapping[str, Any] | None) -> dict[str, Any]:
     return {str(key): jsonable(value) for key, value in (attributes or {}).items()}
-
-
-def _redacted(span: Span, redaction: Redaction) -> Span:
-    """The span without secrets, also in the texts in which a dialect holds arguments as JSON."""
-    if redaction.call is None:
-        return redaction.span(span)
-    attributes = {key: _redacted_text(value, redaction) for key, value in span.attributes.items()}
-    inside = redaction.span(span)
-    inside.attributes = redaction.fields(attributes)
-    return with_facts(inside)
-
-
-def _redacted_text(value: Any, redaction: Redaction) -> Any:
-    """A text that spells a mapping, with each of its values as the user's own rule has it."""
-    data = value_of(value) if isinstance(value, str) else None
-    if isinstance(data, Sequence) and not isinstance(data, str):
-        return to_json([redaction.fields(one) if isinstance(one, dict) else one for one in data])
-    return to_json(redaction.fields(data)) if isinstance(data, dict) else value

@@ -197,7 +197,12 @@ CHATS = {
     "GenAI": {
         "gen_ai.operation.name": "chat",
         "gen_ai.output.messages": json.dumps(
-            [{"role": "assistant", "parts": [{"type": "tool_call", "id": "c1", "name": "get_weather", "arguments": ARGS}]}]
+            [
+                {
+                    "role": "assistant",
+                    "parts": [{"type": "tool_call", "id": "c1", "name": "get_weather", "arguments": ARGS}],
+                }
+            ]
         ),
     },
     "OpenInference": {
@@ -217,14 +222,28 @@ CHATS = {
     "Langfuse": {
         "langfuse.observation.type": "generation",
         "langfuse.observation.output": json.dumps(
-            {"role": "assistant", "tool_calls": [{"id": "c1", "function": {"name": "get_weather", "arguments": TEXT}}]}
+            {
+                "role": "assistant",
+                "tool_calls": [{"id": "c1", "function": {"name": "get_weather", "arguments": TEXT}}],
+            }
         ),
     },
     "MLflow": {
         "mlflow.spanType": '"CHAT_MODEL"',
         "mlflow.spanOutputs": json.dumps(
-            {"choices": [{"message": {"role": "assistant", "content": None, "tool_calls": [
-                {"id": "c1", "function": {"name": "get_weather", "arguments": TEXT}}]}}]}
+            {
+                "choices": [
+                    {
+                        "message": {
+                            "role": "assistant",
+                            "content": None,
+                            "tool_calls": [
+                                {"id": "c1", "function": {"name": "get_weather", "arguments": TEXT}}
+                            ],
+                        }
+                    }
+                ]
+            }
         ),
     },
     "Vercel AI": {
@@ -233,30 +252,61 @@ CHATS = {
     },
     "Haystack": {
         "haystack.agent.step.llm.output": json.dumps(
-            {"replies": [{"role": "assistant", "content": [
-                {"tool_call": {"tool_name": "get_weather", "arguments": ARGS, "id": "c1"}}]}]}
+            {
+                "replies": [
+                    {
+                        "role": "assistant",
+                        "content": [
+                            {"tool_call": {"tool_name": "get_weather", "arguments": ARGS, "id": "c1"}}
+                        ],
+                    }
+                ]
+            }
         ),
     },
     "Google ADK": {
         "gen_ai.operation.name": "generate_content",
         "gcp.vertex.agent.llm_response": json.dumps(
-            {"content": {"role": "model", "parts": [{"function_call": {"id": "c1", "name": "get_weather", "args": ARGS}}]}}
+            {
+                "content": {
+                    "role": "model",
+                    "parts": [{"function_call": {"id": "c1", "name": "get_weather", "args": ARGS}}],
+                }
+            }
         ),
     },
     "LangSmith": {
         "langsmith.span.kind": "llm",
         "gen_ai.completion": json.dumps(
-            {"generations": [[{"message": {"kwargs": {"type": "ai", "content": "", "tool_calls": [
-                {"id": "c1", "name": "get_weather", "args": ARGS}]}}}]]}
+            {
+                "generations": [
+                    [
+                        {
+                            "message": {
+                                "kwargs": {
+                                    "type": "ai",
+                                    "content": "",
+                                    "tool_calls": [{"id": "c1", "name": "get_weather", "args": ARGS}],
+                                }
+                            }
+                        }
+                    ]
+                ]
+            }
         ),
     },
     "Bedrock": {
         "gen_ai.operation.name": "chat",
         "gen_ai.output.messages": json.dumps(
-            [{"role": "assistant", "content": [{"toolUse": {"toolUseId": "c1", "name": "get_weather", "input": ARGS}}]}]
+            [
+                {
+                    "role": "assistant",
+                    "content": [{"toolUse": {"toolUseId": "c1", "name": "get_weather", "input": ARGS}}],
+                }
+            ]
         ),
     },
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("dialect", CHATS)
@@ -276,12 +326,21 @@ def test_a_call_that_only_a_model_s_span_tells_of_is_a_call(dialect):
     assert (call.name, call.arguments, call.status) == ("get_weather", ARGS, "requested")
 
 
-ASKED = {"role": "assistant", "content": "", "tool_calls": json.dumps([{"id": "c1", "type": "function", "function": {"name": "get_weather", "arguments": TEXT}}])}  # fmt: skip
+ASKED = {
+    "role": "assistant",
+    "content": "",
+    "tool_calls": json.dumps(
+        [{"id": "c1", "type": "function", "function": {"name": "get_weather", "arguments": TEXT}}]
+    ),
+}
 
 
 def test_events_are_messages_on_spans_and_in_log_records():
-    choice = {"index": 0, "finish_reason": "tool_calls", "message": json.dumps(
-        {"role": "assistant", "tool_calls": json.loads(ASKED["tool_calls"])})}  # fmt: skip
+    choice = {
+        "index": 0,
+        "finish_reason": "tool_calls",
+        "message": json.dumps({"role": "assistant", "tool_calls": json.loads(ASKED["tool_calls"])}),
+    }
     values = {"gen_ai.operation.name": "chat", "gen_ai.request.model": "m"}
     on_span = request(span(1, "chat m", values, events=[("gen_ai.choice", choice)]))
     body = {
@@ -300,18 +359,41 @@ def test_events_are_messages_on_spans_and_in_log_records():
 
 def test_claude_code_has_arguments_in_log_records_outputs_in_events_and_failures_in_children():
     tools = [
-        span(2, "claude_code.tool", {"span.type": "tool", "gen_ai.tool.name": "get_weather", "tool_use_id": "t1"},
-             parent=1, events=[("tool.output", {"output": RESULT})]),
-        span(3, "claude_code.tool", {"span.type": "tool", "gen_ai.tool.name": "get_weather", "tool_use_id": "t2"}, parent=1),
-        span(4, "claude_code.tool.execution", {"span.type": "tool.execution", "tool_use_id": "t2", "success": False,
-             "error": "unknown city"}, parent=3, error="unknown city"),
-    ]  # fmt: skip
+        span(
+            2,
+            "claude_code.tool",
+            {"span.type": "tool", "gen_ai.tool.name": "get_weather", "tool_use_id": "t1"},
+            parent=1,
+            events=[("tool.output", {"output": RESULT})],
+        ),
+        span(
+            3,
+            "claude_code.tool",
+            {"span.type": "tool", "gen_ai.tool.name": "get_weather", "tool_use_id": "t2"},
+            parent=1,
+        ),
+        span(
+            4,
+            "claude_code.tool.execution",
+            {"span.type": "tool.execution", "tool_use_id": "t2", "success": False, "error": "unknown city"},
+            parent=3,
+            error="unknown city",
+        ),
+    ]
     agent = span(1, "claude_code.interaction", {"span.type": "interaction", "session.id": "s-1"})
     logs = [
         log(1, "", {"event.name": "tool_result", "tool_use_id": "t1", "tool_input": TEXT, "success": "true"}),
-        log(1, "", {"event.name": "tool_result", "tool_use_id": "t2", "tool_input": '{"city":"Atlantis"}',
-                    "success": "false"}),
-    ]  # fmt: skip
+        log(
+            1,
+            "",
+            {
+                "event.name": "tool_result",
+                "tool_use_id": "t2",
+                "tool_input": '{"city":"Atlantis"}',
+                "success": "false",
+            },
+        ),
+    ]
     (trace,) = traces_from_otlp(request(agent, *tools, logs=logs, scope="com.anthropic.claude_code.tracing"))
     first, second = trace.tool_calls
     assert (first.arguments, first.output, first.failed) == (ARGS, RESULT, False)
@@ -362,10 +444,16 @@ def test_parallel_calls_stand_as_they_were_asked_for():
         "gen_ai.output.messages": json.dumps([{"role": "assistant", "parts": parts}]),
     }
     tools = [
-        span(10 - n, "execute_tool get_weather", {"gen_ai.tool.name": "get_weather", "gen_ai.tool.call.id": f"c{n}"},
-             parent=99, start=20_000 - n, end=30_000)
+        span(
+            10 - n,
+            "execute_tool get_weather",
+            {"gen_ai.tool.name": "get_weather", "gen_ai.tool.call.id": f"c{n}"},
+            parent=99,
+            start=20_000 - n,
+            end=30_000,
+        )
         for n in (1, 2)
-    ]  # fmt: skip
+    ]
     agent = span(99, "invoke_agent travel", {"gen_ai.operation.name": "invoke_agent"}, start=0, end=90_000)
     assert [
         call.arguments["city"] for call in calls(request(*tools, span(1, "chat", chat, parent=99), agent))
