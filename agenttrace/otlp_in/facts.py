@@ -67,35 +67,35 @@ def with_facts(span: Span) -> Span:
     attributes = typed_attributes(span.attributes)
     received = attributes[semconv.RECEIVED]
     events = list(_events_in(received))
-    said = _with_events(attributes, events) if events else attributes
+    fields = _with_events(attributes, events) if events else attributes
     original = received.get("name")
     name = original if isinstance(original, str) else span.name
     scope = str(attributes.get(semconv.SCOPE_NAME, ""))
-    span_type = _type_of(said, name)
+    span_type = _type_of(fields, name)
     span_name, arguments, output, failed, remedy = name, None, None, False, None
     if semconv.SPAN_TYPE in attributes:
         span_name, arguments, output = own_facts(span_type, name, attributes)
         remedy = tables.remedy_for(scope) if span_type == TOOL and arguments is None else None
     elif span_type == TOOL:
-        span_name = _tool_name(said, name)
-        arguments = _arguments(said)
-        output, recorded, failed, call_id = _result(said, scope)
-        call_id = next((said[key] for key in tables.CALL_IDS if said.get(key) is not None), call_id)
+        span_name = _tool_name(fields, name)
+        arguments = _arguments(fields)
+        output, recorded, failed, call_id = _result(fields, scope)
+        call_id = next((fields[key] for key in tables.CALL_IDS if fields.get(key) is not None), call_id)
         if call_id is not None:
             attributes[semconv.TOOL_CALL_ID] = call_id if isinstance(call_id, str) else str(call_id)
         remedy = None if arguments is not None and recorded else tables.remedy_for(scope)
     elif span_type == LLM:
-        arguments, output = model_input(said, events, offered_in(said)), model_output(said, events)
+        arguments, output = model_input(fields, events, offered_in(fields)), model_output(fields, events)
     else:
         if span_type == tables.AGENT:
-            span_name = _agent_name(said, name)
-        arguments, output = _plain_input(said), _plain_output(said)
-    status, error = _ending(said, received, attributes, failed, output)
+            span_name = _agent_name(fields, name)
+        arguments, output = _plain_input(fields), _plain_output(fields)
+    status, error = _ending(fields, received, attributes, failed, output)
     if remedy is None or (error is not None and arguments is not None):
         attributes.pop(semconv.NOT_RECORDED, None)
     else:
         attributes[semconv.NOT_RECORDED] = remedy
-    _name_people(said, attributes)
+    _name_people(fields, attributes)
     return Span(
         trace_key=span.trace_key,
         span_key=span.span_key,
@@ -110,7 +110,7 @@ def with_facts(span: Span) -> Span:
         status=status,
         error=error,
         attributes=attributes,
-        usage=_usage(said, scope) if span_type == LLM or semconv.SPAN_TYPE in attributes else None,
+        usage=_usage(fields, scope) if span_type == LLM or semconv.SPAN_TYPE in attributes else None,
         project=span.project,
     )
 
@@ -124,51 +124,51 @@ def _events_in(received: Mapping[str, Any]) -> Iterator[Event]:
 
 def _with_events(attributes: Mapping[str, Any], events: Sequence[Event]) -> dict[str, Any]:
     """The attributes with those of events, under ``event:attribute``; the first of a name stays."""
-    said: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     for event in events:
         details = event.name == tables.DETAILS_EVENT
         name = event.name if event.name.startswith(("gen_ai.", "claude_code.", "tool.", "exception")) else ""
         name = name or f"claude_code.{event.name}" if event.name == "tool_result" else name
         for key, value in event.attributes.items():
-            said.setdefault(key if details else f"{name}:{key}", value)
-    said.update(attributes)
-    return said
+            fields.setdefault(key if details else f"{name}:{key}", value)
+    fields.update(attributes)
+    return fields
 
 
-def _type_of(said: Mapping[str, Any], name: str) -> str:
-    own = said.get(semconv.SPAN_TYPE)
+def _type_of(fields: Mapping[str, Any], name: str) -> str:
+    own = fields.get(semconv.SPAN_TYPE)
     if isinstance(own, str) and own:
         return own
     for key, words in tables.TYPES.items():
-        word = said.get(key)
+        word = fields.get(key)
         if isinstance(word, str):
             span_type = words.get(word.strip('"').lower())
             if span_type is not None:
-                return _if_executed(span_type, said, name)
+                return _if_executed(span_type, fields, name)
     if name in tables.NAMED_TYPES:
         return tables.NAMED_TYPES[name]
     if name.startswith(tables.NO_TOOL_NAMES):
         return tables.FUNCTION
-    if said.get(semconv.MCP_METHOD) == "tools/call" or any(said.get(key) for key in tables.TOOL_NAMES):
-        return _if_executed(TOOL, said, name)
-    if any(said.get(key) for key in tables.MODELS[:3]) and _usage(said, ""):
+    if fields.get(semconv.MCP_METHOD) == "tools/call" or any(fields.get(key) for key in tables.TOOL_NAMES):
+        return _if_executed(TOOL, fields, name)
+    if any(fields.get(key) for key in tables.MODELS[:3]) and _usage(fields, ""):
         return LLM
     return tables.FUNCTION
 
 
-def _if_executed(span_type: str, said: Mapping[str, Any], name: str) -> str:
+def _if_executed(span_type: str, fields: Mapping[str, Any], name: str) -> str:
     """The type, or none in particular where a tool's span stands for no call of its own."""
     if span_type == TOOL and (
-        _tool_name(said, name) in tables.NO_TOOLS
-        or any(str(said.get(key)).lower() == "true" for key in tables.NOT_EXECUTED)
+        _tool_name(fields, name) in tables.NO_TOOLS
+        or any(str(fields.get(key)).lower() == "true" for key in tables.NOT_EXECUTED)
     ):
         return tables.FUNCTION
     return span_type
 
 
-def _tool_name(said: Mapping[str, Any], name: str) -> str:
+def _tool_name(fields: Mapping[str, Any], name: str) -> str:
     for key in (*tables.TOOL_NAMES, *tables.TOOL_ENTITIES):
-        named = said.get(key)
+        named = fields.get(key)
         if isinstance(named, str) and named.strip('"'):
             return str(bare_name(named.strip('"')))
     prefix = tables.TOOL_PREFIX.match(name)
@@ -176,27 +176,27 @@ def _tool_name(said: Mapping[str, Any], name: str) -> str:
     return str(bare_name(bare or name))
 
 
-def _agent_name(said: Mapping[str, Any], name: str) -> str:
+def _agent_name(fields: Mapping[str, Any], name: str) -> str:
     for key in tables.AGENT_NAMES:
-        named = said.get(key)
+        named = fields.get(key)
         if isinstance(named, str) and named:
             return named
     return tables.AGENT_PREFIX.sub("", name) or name
 
 
-def _arguments(said: Mapping[str, Any]) -> dict[str, Any] | None:
+def _arguments(fields: Mapping[str, Any]) -> dict[str, Any] | None:
     """The arguments of a tool's span; None where there are none."""
     bare: Any = None
     order: list[str] | None = None
     for key in tables.ARGUMENTS:
-        raw = said.get(key)
+        raw = fields.get(key)
         if raw is None:
             continue
         value = value_of(raw)
         if is_schema(value) and key != "gen_ai.tool.call.arguments":
             continue
         if order is None:
-            order = _parameters_of(said)
+            order = _parameters_of(fields)
         value = unwrapped_arguments(value, order)
         if isinstance(value, dict):
             return dict(value)
@@ -205,45 +205,45 @@ def _arguments(said: Mapping[str, Any]) -> dict[str, Any] | None:
     return None if bare is None else {BARE: bare}
 
 
-def _parameters_of(said: Mapping[str, Any]) -> list[str]:
-    schema = own_schema(said)
+def _parameters_of(fields: Mapping[str, Any]) -> list[str]:
+    schema = own_schema(fields)
     if schema is None:
         return []
     properties = schema.get("properties", schema if "type" not in schema else {})
     return [str(name) for name in properties] if isinstance(properties, dict) else []
 
 
-def _result(said: Mapping[str, Any], scope: str) -> tuple[Any, bool, bool, Any]:
+def _result(fields: Mapping[str, Any], scope: str) -> tuple[Any, bool, bool, Any]:
     """What a tool's span returned, whether that was recorded, whether it tells of a failure, its id."""
     wrapped = scope.startswith(tables.WRAPPED_IN_RESULT)
     for key in tables.RESULTS:
-        if said.get(key) is not None:
-            value, failed, call_id = unwrapped_result(value_of(said[key]), result_wrapped=wrapped)
+        if fields.get(key) is not None:
+            value, failed, call_id = unwrapped_result(value_of(fields[key]), result_wrapped=wrapped)
             return value, True, failed, call_id
     return None, False, False, None
 
 
-def _plain_input(said: Mapping[str, Any]) -> dict[str, Any] | None:
-    raw = next((said[key] for key in tables.INPUTS if said.get(key) is not None), None)
+def _plain_input(fields: Mapping[str, Any]) -> dict[str, Any] | None:
+    raw = next((fields[key] for key in tables.INPUTS if fields.get(key) is not None), None)
     value = value_of(raw)
     if isinstance(value, dict):
         return dict(value)
     return None if value is None else {"input": value}
 
 
-def _plain_output(said: Mapping[str, Any]) -> Any:
+def _plain_output(fields: Mapping[str, Any]) -> Any:
     for key in tables.OUTPUTS:
-        if said.get(key) is not None:
+        if fields.get(key) is not None:
             if key in tables.OUTPUT_MESSAGES and key.startswith("gen_ai."):
-                answers = [m for m in model_output({key: said[key]}, ()) or () if not m.get("tool_calls")]
+                answers = [m for m in model_output({key: fields[key]}, ()) or () if not m.get("tool_calls")]
                 if answers and answers[-1].get("content"):
                     return answers[-1]["content"]
-            return value_of(said[key])
+            return value_of(fields[key])
     return None
 
 
 def _ending(
-    said: Mapping[str, Any],
+    fields: Mapping[str, Any],
     received: Mapping[str, Any],
     attributes: Mapping[str, Any],
     failed: bool,
@@ -253,13 +253,13 @@ def _ending(
     code = received.get("status")
     if code != 2:
         failed = failed or any(
-            str(said[key]).lower() in tables.FAILURES[key] for key in _FAILURES & said.keys()
+            str(fields[key]).lower() in tables.FAILURES[key] for key in _FAILURES & fields.keys()
         )
-    exceptional = said.get("error.type") is not None and code != 1
+    exceptional = fields.get("error.type") is not None and code != 1
     if code != 2 and not failed and not exceptional and own is None:
         return "ok", None
-    kind = next((said[key] for key in tables.TYPES_OF_FAILURE if isinstance(said.get(key), str)), "")
-    texts = (said.get(key) for key in tables.MESSAGES_OF_FAILURE)
+    kind = next((fields[key] for key in tables.TYPES_OF_FAILURE if isinstance(fields.get(key), str)), "")
+    texts = (fields.get(key) for key in tables.MESSAGES_OF_FAILURE)
     message = next((text for text in texts if isinstance(text, str) and text), received.get("message"))
     message = message if isinstance(message, str) and message != kind else _told_by(output)
     if own in ("cancelled", "abandoned"):
@@ -273,21 +273,21 @@ def _told_by(output: Any) -> str:
     return text if isinstance(text, str) else ""
 
 
-def _usage(said: Mapping[str, Any], scope: str) -> dict[str, Any] | None:
+def _usage(fields: Mapping[str, Any], scope: str) -> dict[str, Any] | None:
     usage: dict[str, Any] = {}
     for word, keys in tables.USAGE.items():
         for key in keys:
-            amount = said.get(key)
+            amount = fields.get(key)
             if amount is not None and is_number(amount) and amount >= 0:
                 usage[word] = amount
                 break
     for key, words in tables.USAGE_IN_JSON.items():
-        counts = value_of(said.get(key))
+        counts = value_of(fields.get(key))
         if isinstance(counts, dict):
             for word, name in words.items():
                 if is_number(counts.get(name)):
                     usage.setdefault(word, counts[name])
-    for key, amount in said.items() if semconv.SPAN_TYPE in said else ():
+    for key, amount in fields.items() if semconv.SPAN_TYPE in fields else ():
         if key.startswith(semconv.OTHER_USAGE) and is_number(amount):
             usage[key[len(semconv.OTHER_USAGE) :]] = amount
     if scope.startswith(tables.CACHE_APART) and "input_tokens" in usage:
@@ -295,16 +295,18 @@ def _usage(said: Mapping[str, Any], scope: str) -> dict[str, Any] | None:
     return usage or None
 
 
-def _name_people(said: Mapping[str, Any], attributes: dict[str, Any]) -> None:
+def _name_people(fields: Mapping[str, Any], attributes: dict[str, Any]) -> None:
     """Session, customer and tags under our own names, where another dialect has them."""
     for name, keys in ((semconv.SESSION_ID, tables.SESSIONS), (semconv.CUSTOMER_ID, tables.CUSTOMERS)):
         if name not in attributes:
-            named = next((said[key] for key in keys if isinstance(said.get(key), str) and said[key]), None)
+            named = next(
+                (fields[key] for key in keys if isinstance(fields.get(key), str) and fields[key]), None
+            )
             if named is not None:
                 attributes[name] = named
     if semconv.TAGS not in attributes:
         for key in tables.TAGS:
-            tags = value_of(said.get(key))
+            tags = value_of(fields.get(key))
             if isinstance(tags, list) and all(isinstance(tag, str) for tag in tags):
                 attributes[semconv.TAGS] = tags
                 return

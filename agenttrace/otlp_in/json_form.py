@@ -192,7 +192,7 @@ def _code(value: Any) -> int:
 def _id(value: Any, size: int) -> bytes:
     """An id's bytes: from hex digits, as OTLP has them, or from base64, as protobuf's own JSON does.
 
-    Anything else stays as long as it is, so that its length can be said.
+    Anything else stays as long as it is, so that its length can be fields.
     """
     if isinstance(value, bytes):
         return value

@@ -110,8 +110,8 @@ def _messages_of(message: Mapping[str, Any], role: str) -> list[Message]:
         return [_asking([_call(message.get("call_id", message.get("id")), message)])]
     if message.get("type") == "function_call_output":
         return [_answer(message.get("call_id"), None, value_of(message.get("output")), None)]
-    said = message.get("role") or message.get("type")
-    who = _ROLES.get(str(said), str(said)) if isinstance(said, str) and said != "message" else role
+    fields = message.get("role") or message.get("type")
+    who = _ROLES.get(str(fields), str(fields)) if isinstance(fields, str) and fields != "message" else role
     content = message.get("parts") or message.get("content")
     key = message.get("tool_call_id", message.get("id"))
     if who == "tool" and key is not None and not _has_parts(content):
@@ -258,22 +258,22 @@ def _answer(key: Any, name: Any, content: Any, failed: bool | None) -> Message:
 
 def event_messages(event: str, attributes: Mapping[str, Any], body: Any) -> list[Message]:
     """The messages of an event that is one: what it says stands in its body, or in its attributes."""
-    said = dict(body) if isinstance(body, dict) else {"content": body} if isinstance(body, str) else {}
+    fields = dict(body) if isinstance(body, dict) else {"content": body} if isinstance(body, str) else {}
     role = MESSAGE_EVENTS[event]
-    inner = value_of(said.get("message", attributes.get("message")))
+    inner = value_of(fields.get("message", attributes.get("message")))
     if isinstance(inner, dict):
-        said = {**said, **inner}
+        fields = {**fields, **inner}
     elif inner is not None:
-        said["content"] = inner
+        fields["content"] = inner
     for key in ("content", "tool_calls", "id", "role", "name"):
         if key in attributes:
-            said.setdefault(key, value_of(attributes[key]))
-    said["role"] = {"answer": "assistant"}.get(role, role)
-    if isinstance(said.get("content"), dict):
-        said["content"] = [said["content"]]
-    reason = attributes.get("finish_reason", said.get("finish_reason"))
+            fields.setdefault(key, value_of(attributes[key]))
+    fields["role"] = {"answer": "assistant"}.get(role, role)
+    if isinstance(fields.get("content"), dict):
+        fields["content"] = [fields["content"]]
+    reason = attributes.get("finish_reason", fields.get("finish_reason"))
     return _messages_of(
-        {"content": "", **said, **({"finish_reason": reason} if reason else {})}, said["role"]
+        {"content": "", **fields, **({"finish_reason": reason} if reason else {})}, fields["role"]
     )
 
 

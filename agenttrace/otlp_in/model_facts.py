@@ -12,15 +12,15 @@ from agenttrace.otlp_in.values import value_of
 
 
 def model_input(
-    said: Mapping[str, Any], events: Sequence[Event], tools: Sequence[Mapping[str, Any]]
+    fields: Mapping[str, Any], events: Sequence[Event], tools: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any] | None:
     """The messages and tools of a request, ``{"messages": […], "tools": […]}``; None where none are known."""
-    messages = numbered_messages(said, tables.NUMBERED_INPUT)
+    messages = numbered_messages(fields, tables.NUMBERED_INPUT)
     if not messages:
-        messages = _first(said, tables.INPUT_MESSAGES, "user")
+        messages = _first(fields, tables.INPUT_MESSAGES, "user")
     if not messages:
-        messages = [one for role, of in _of_events(said, events) if role != "answer" for one in of]
-    instructions = said.get("gen_ai.system_instructions")
+        messages = [one for role, of in _of_events(fields, events) if role != "answer" for one in of]
+    instructions = fields.get("gen_ai.system_instructions")
     if instructions is not None and not any(message.get("role") == "system" for message in messages):
         messages = [*messages_in([{"role": "system", "parts": value_of(instructions)}], "system"), *messages]
     request: dict[str, Any] = {"messages": messages} if messages else {}
@@ -29,20 +29,20 @@ def model_input(
     return request or None
 
 
-def model_output(said: Mapping[str, Any], events: Sequence[Event]) -> list[Message] | None:
+def model_output(fields: Mapping[str, Any], events: Sequence[Event]) -> list[Message] | None:
     """The messages of an answer; None where none are known."""
-    messages = numbered_messages(said, tables.NUMBERED_OUTPUT) or _vercel(said)
-    messages = messages or _first(said, tables.OUTPUT_MESSAGES, "assistant")
+    messages = numbered_messages(fields, tables.NUMBERED_OUTPUT) or _vercel(fields)
+    messages = messages or _first(fields, tables.OUTPUT_MESSAGES, "assistant")
     if not messages:
-        messages = [one for role, of in _of_events(said, events) if role == "answer" for one in of]
+        messages = [one for role, of in _of_events(fields, events) if role == "answer" for one in of]
     # An answer holds no answers to calls: those come with the next request.
     return [message for message in messages if message.get("role") != "tool"] or None
 
 
-def _first(said: Mapping[str, Any], keys: Sequence[str], role: str) -> list[Message]:
+def _first(fields: Mapping[str, Any], keys: Sequence[str], role: str) -> list[Message]:
     empty: list[Message] = []
     for key in keys:
-        raw = said.get(key)
+        raw = fields.get(key)
         if raw is not None:
             messages = messages_in(raw, role)
             if any(message.get("content") or "tool_calls" in message for message in messages):
@@ -50,9 +50,9 @@ def _first(said: Mapping[str, Any], keys: Sequence[str], role: str) -> list[Mess
     return empty
 
 
-def _vercel(said: Mapping[str, Any]) -> list[Message]:
+def _vercel(fields: Mapping[str, Any]) -> list[Message]:
     """An answer in Vercel's attributes, which has its text and its calls apart."""
-    calls, text = value_of(said.get("ai.response.toolCalls")), said.get("ai.response.text")
+    calls, text = value_of(fields.get("ai.response.toolCalls")), fields.get("ai.response.text")
     if not isinstance(calls, list) and not isinstance(text, str):
         return []
     parts = [{**call, "type": "tool-call"} for call in calls or () if isinstance(call, dict)] if calls else []
@@ -60,14 +60,14 @@ def _vercel(said: Mapping[str, Any]) -> list[Message]:
     return messages_in([{"role": "assistant", "content": content}], "assistant")
 
 
-def _of_events(said: Mapping[str, Any], events: Sequence[Event]) -> list[tuple[str, list[Message]]]:
+def _of_events(fields: Mapping[str, Any], events: Sequence[Event]) -> list[tuple[str, list[Message]]]:
     """The messages of events, each with its role; also of those that stand as a list in an attribute."""
     messages = [
         (tables.MESSAGE_EVENTS[event.name], event_messages(event.name, event.attributes, event.body))
         for event in sorted(events, key=lambda event: event.time_ns)
         if event.name in tables.MESSAGE_EVENTS
     ]
-    listed = value_of(said.get(tables.LISTED_EVENTS))
+    listed = value_of(fields.get(tables.LISTED_EVENTS))
     for entry in listed if isinstance(listed, list) else ():
         name = entry.get("event.name") if isinstance(entry, dict) else None
         if isinstance(name, str) and name in tables.MESSAGE_EVENTS:

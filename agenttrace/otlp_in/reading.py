@@ -97,8 +97,10 @@ def _with_log_records(spans: Sequence[Span]) -> tuple[list[Span], list[Span]]:
     events: dict[int, list[Any]] = {}
     for record in sorted(records, key=lambda record: record.start_ns):
         event = record.attributes[semconv.RECEIVED].get("event")
-        said = event[2] if isinstance(event, list) and len(event) == 4 and isinstance(event[2], dict) else {}
-        call_id = next((said[key] for key in ("tool_use_id", "gen_ai.tool.call.id") if key in said), None)
+        fields = (
+            event[2] if isinstance(event, list) and len(event) == 4 and isinstance(event[2], dict) else {}
+        )
+        call_id = next((fields[key] for key in ("tool_use_id", "gen_ai.tool.call.id") if key in fields), None)
         target = by_call.get(call_id) if isinstance(call_id, str) else None
         if target is None:
             target = by_key.get(record.parent_key or 0)
