@@ -9,7 +9,7 @@ from typing import Any
 from agenttrace.core.jsonable import jsonable
 from agenttrace.core.tool import REQUIRED, Parameter, ToolDefinition
 from agenttrace.otlp_in.messages import numbered
-from agenttrace.otlp_in.tables import DEFINITIONS, NUMBERED_DEFINITIONS, OWN_SCHEMAS
+from agenttrace.otlp_in.tables import DEFINITIONS, MIXED_DEFINITIONS, NUMBERED_DEFINITIONS, OWN_SCHEMAS
 from agenttrace.otlp_in.values import bare_name, is_schema, value_of
 
 _SCHEMAS = (
@@ -34,9 +34,8 @@ def offered_in(attributes: Mapping[str, Any]) -> list[dict[str, Any]]:
         raw = attributes.get(key)
         if raw is None or (isinstance(raw, str) and not any(word in raw for word in _WORTH_READING)):
             continue
-        is_list = key not in ("input.value", "llm.invocation_parameters")
-        short = isinstance(raw, str) and len(raw) <= _LONGEST_CACHED
-        tools = _tools_of_text(raw, is_list) if short else list(_tools_in(raw, 0, is_list))
+        is_list = key not in MIXED_DEFINITIONS
+        tools = list(_tools_in(raw, 0, is_list))
         if tools:
             return tools[:_MOST]
     for prefix in NUMBERED_DEFINITIONS:
@@ -49,13 +48,18 @@ def offered_in(attributes: Mapping[str, Any]) -> list[dict[str, Any]]:
 @lru_cache(maxsize=64)
 def _tools_of_text(raw: str, is_list_of_tools: bool) -> list[dict[str, Any]]:
     """The tools in a text: every request of an agent offers the same ones."""
-    return list(_tools_in(raw, 0, is_list_of_tools))
+    value = value_of(raw)
+    return [] if isinstance(value, str) else list(_tools_in(value, 0, is_list_of_tools))
 
 
 def _tools_in(value: Any, depth: int, is_list_of_tools: bool) -> Iterator[dict[str, Any]]:
-    value = value_of(value)
     if depth > _DEEPEST:
         return
+    if isinstance(value, str):
+        if len(value) <= _LONGEST_CACHED:
+            yield from _tools_of_text(value, is_list_of_tools)
+            return
+        value = value_of(value)
     if isinstance(value, list) and is_list_of_tools:
         for part in value:
             yield from _tools_in(part, depth + 1, True)

@@ -127,7 +127,7 @@ def _with_events(attributes: Mapping[str, Any], events: Sequence[Event]) -> dict
     fields: dict[str, Any] = {}
     for event in events:
         details = event.name == tables.DETAILS_EVENT
-        name = event.name if event.name.startswith(("gen_ai.", "claude_code.", "tool.", "exception")) else ""
+        name = event.name if event.name.startswith(tables.EVENT_PREFIXES) else ""
         name = name or f"claude_code.{event.name}" if event.name == "tool_result" else name
         for key, value in event.attributes.items():
             fields.setdefault(key if details else f"{name}:{key}", value)
@@ -193,7 +193,7 @@ def _arguments(fields: Mapping[str, Any]) -> dict[str, Any] | None:
         if raw is None:
             continue
         value = value_of(raw)
-        if is_schema(value) and key != "gen_ai.tool.call.arguments":
+        if is_schema(value) and key != semconv.TOOL_ARGUMENTS:
             continue
         if order is None:
             order = _parameters_of(fields)
@@ -234,7 +234,7 @@ def _plain_input(fields: Mapping[str, Any]) -> dict[str, Any] | None:
 def _plain_output(fields: Mapping[str, Any]) -> Any:
     for key in tables.OUTPUTS:
         if fields.get(key) is not None:
-            if key in tables.OUTPUT_MESSAGES and key.startswith("gen_ai."):
+            if key in tables.ANSWERS:
                 answers = [m for m in model_output({key: fields[key]}, ()) or () if not m.get("tool_calls")]
                 if answers and answers[-1].get("content"):
                     return answers[-1]["content"]
@@ -255,7 +255,7 @@ def _ending(
         failed = failed or any(
             str(fields[key]).lower() in tables.FAILURES[key] for key in _FAILURES & fields.keys()
         )
-    exceptional = fields.get("error.type") is not None and code != 1
+    exceptional = fields.get(semconv.ERROR_TYPE) is not None and code != 1
     if code != 2 and not failed and not exceptional and own is None:
         return "ok", None
     kind = next((fields[key] for key in tables.TYPES_OF_FAILURE if isinstance(fields.get(key), str)), "")

@@ -7,6 +7,7 @@ import binascii
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from agenttrace.core import semconv
 from agenttrace.core.jsonable import clean, clean_text, jsonable
 from agenttrace.core.numbers import is_number
 from agenttrace.core.text import short_repr
@@ -238,7 +239,7 @@ def _read_jaeger(trace: Mapping[str, Any], arrival: Arrival) -> None:
         arrival.check_room()
         tags = _tags(span.get("tags"))
         process = _mapping(processes.get(str(span.get("processID"))), "processes")
-        resource = {"service.name": _text(process.get("serviceName")), **_tags(process.get("tags"))}
+        resource = {semconv.SERVICE_NAME: _text(process.get("serviceName")), **_tags(process.get("tags"))}
         name, start = _text(span.get("operationName")), _time(span.get("startTime")) * 1_000
         references = [_mapping(one, "references") for one in _list(span.get("references"), "references")]
         parents = [one.get("spanID") for one in references if one.get("refType", "CHILD_OF") == "CHILD_OF"]
@@ -261,7 +262,7 @@ def _read_jaeger(trace: Mapping[str, Any], arrival: Arrival) -> None:
                 [_jaeger_event(_mapping(log, "logs")) for log in _list(span.get("logs"), "logs")],
                 status,
                 _text(tags.get("otel.status_description")),
-                _text(tags.get("otel.scope.name") or tags.get("otel.library.name")),
+                _text(tags.get(semconv.SCOPE_NAME) or tags.get("otel.library.name")),
                 resource,
             )
         )

@@ -110,8 +110,8 @@ def _messages_of(message: Mapping[str, Any], role: str) -> list[Message]:
         return [_asking([_call(message.get("call_id", message.get("id")), message)])]
     if message.get("type") == "function_call_output":
         return [_answer(message.get("call_id"), None, value_of(message.get("output")), None)]
-    fields = message.get("role") or message.get("type")
-    who = _ROLES.get(str(fields), str(fields)) if isinstance(fields, str) and fields != "message" else role
+    word = message.get("role") or message.get("type")
+    who = _ROLES.get(str(word), str(word)) if isinstance(word, str) and word != "message" else role
     content = message.get("parts") or message.get("content")
     key = message.get("tool_call_id", message.get("id"))
     if who == "tool" and key is not None and not _has_parts(content):
@@ -309,7 +309,8 @@ def numbered(attributes: Mapping[str, Any], prefix: str) -> list[Any]:
 def _as_list(node: Any) -> Any:
     if not isinstance(node, dict):
         return node
-    if node and all(key.isdecimal() and len(key) < 7 for key in node):
+    first = next(iter(node), "")
+    if first[:1].isdecimal() and all(key.isdecimal() and len(key) < 7 for key in node):
         return [_as_list(node[key]) for key in sorted(node, key=int)]
     return {key: _as_list(value) for key, value in node.items()}
 

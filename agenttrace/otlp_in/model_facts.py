@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from agenttrace.core import semconv
 from agenttrace.otlp_in import tables
 from agenttrace.otlp_in.arrival import Event
 from agenttrace.otlp_in.messages import Message, event_messages, messages_in, numbered_messages
@@ -20,7 +21,7 @@ def model_input(
         messages = _first(fields, tables.INPUT_MESSAGES, "user")
     if not messages:
         messages = [one for role, of in _of_events(fields, events) if role != "answer" for one in of]
-    instructions = fields.get("gen_ai.system_instructions")
+    instructions = fields.get(semconv.SYSTEM_INSTRUCTIONS)
     if instructions is not None and not any(message.get("role") == "system" for message in messages):
         messages = [*messages_in([{"role": "system", "parts": value_of(instructions)}], "system"), *messages]
     request: dict[str, Any] = {"messages": messages} if messages else {}

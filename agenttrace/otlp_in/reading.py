@@ -100,7 +100,7 @@ def _with_log_records(spans: Sequence[Span]) -> tuple[list[Span], list[Span]]:
         fields = (
             event[2] if isinstance(event, list) and len(event) == 4 and isinstance(event[2], dict) else {}
         )
-        call_id = next((fields[key] for key in ("tool_use_id", "gen_ai.tool.call.id") if key in fields), None)
+        call_id = next((fields[key] for key in ("tool_use_id", semconv.TOOL_CALL_ID) if key in fields), None)
         target = by_call.get(call_id) if isinstance(call_id, str) else None
         if target is None:
             target = by_key.get(record.parent_key or 0)

@@ -315,6 +315,8 @@ MESSAGE_EVENTS: Mapping[str, str] = {
     "gen_ai.choice": "answer",
 }
 """Events that are one message each, with its role."""
+EVENT_PREFIXES = ("gen_ai.", "claude_code.", "tool.", "exception")
+"""Beginnings of the names of events that stand in these tables."""
 DETAILS_EVENT = "gen_ai.client.inference.operation.details"
 """The event whose attributes are those that other instrumentations put on the span."""
 LOG_EVENTS = frozenset({DETAILS_EVENT, "claude_code.tool_result"})
@@ -349,6 +351,8 @@ OUTPUTS = (
     "output",
 )
 """What a span of another type was given, and what it gave back."""
+ANSWERS = frozenset({"gen_ai.output.messages", "gen_ai.completion"})
+"""Those of them that hold messages, of which the last text is what it gave back."""
 
 DEFINITIONS = (
     "gen_ai.tool.definitions",
@@ -361,6 +365,8 @@ DEFINITIONS = (
     "input.value",
 )
 """Attributes that hold, somewhere near their top, a list of the tools that a model was offered."""
+MIXED_DEFINITIONS = frozenset({"input.value", "llm.invocation_parameters"})
+"""Those of them that hold other things as well: the tools are what stands under a name for tools."""
 NUMBERED_DEFINITIONS = ("llm.tools.", "llm.request.functions.")
 OWN_SCHEMAS = ("gen_ai.tool.json_schema", "tool.json_schema", "tool.parameters", "gen_ai.tool.parameters")
 """Attributes of a tool's span that hold the schema of its parameters."""
