@@ -60,24 +60,29 @@ def _tools_in(value: Any, depth: int, is_list_of_tools: bool) -> Iterator[dict[s
             yield from _tools_of_text(value, is_list_of_tools)
             return
         value = value_of(value)
-    if isinstance(value, list) and is_list_of_tools:
-        for part in value:
+    if isinstance(value, list):
+        for part in value if is_list_of_tools else ():
             yield from _tools_in(part, depth + 1, True)
     elif isinstance(value, dict):
-        name, schema = bare_name(value.get("name")), _schema_of(value)
-        if isinstance(name, str) and name and is_list_of_tools:
-            yield {"name": name} if schema is None else {"name": name, "parameters": schema}
-            return
-        for key in _LISTS:
-            if isinstance(value.get(key), list | dict):
-                yield from _tools_in(value[key], depth + 1, True)
-                if key != "config":
-                    return
-        for key in _HOLDERS if is_list_of_tools else ():
-            inner = value_of(value.get(key))
-            if isinstance(inner, dict):
-                yield from _tools_in(inner, depth + 1, True)
+        yield from _tools_of(value, depth, is_list_of_tools)
+
+
+def _tools_of(value: Mapping[str, Any], depth: int, is_list_of_tools: bool) -> Iterator[dict[str, Any]]:
+    """The tools of a mapping: itself, a list in it, or the one that it wraps."""
+    name, schema = bare_name(value.get("name")), _schema_of(value)
+    if isinstance(name, str) and name and is_list_of_tools:
+        yield {"name": name} if schema is None else {"name": name, "parameters": schema}
+        return
+    for key in _LISTS:
+        if isinstance(value.get(key), list | dict):
+            yield from _tools_in(value[key], depth + 1, True)
+            if key != "config":
                 return
+    for key in _HOLDERS if is_list_of_tools else ():
+        inner = value_of(value.get(key))
+        if isinstance(inner, dict):
+            yield from _tools_in(inner, depth + 1, True)
+            return
 
 
 def _schema_of(tool: Mapping[str, Any]) -> Mapping[str, Any] | None:

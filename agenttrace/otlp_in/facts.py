@@ -20,6 +20,7 @@ from agenttrace.otlp_in.arrival import ArrivedSpan, Event
 from agenttrace.otlp_in.definitions import offered_in, own_schema
 from agenttrace.otlp_in.model_facts import model_input, model_output
 from agenttrace.otlp_in.own_facts import own_facts, typed_attributes
+from agenttrace.otlp_in.remedies import remedy_for
 from agenttrace.otlp_in.values import (
     BARE,
     bare_name,
@@ -75,7 +76,7 @@ def with_facts(span: Span) -> Span:
     span_name, arguments, output, failed, remedy = name, None, None, False, None
     if semconv.SPAN_TYPE in attributes:
         span_name, arguments, output = own_facts(span_type, name, attributes)
-        remedy = tables.remedy_for(scope) if span_type == TOOL and arguments is None else None
+        remedy = remedy_for(scope) if span_type == TOOL and arguments is None else None
     elif span_type == TOOL:
         span_name = _tool_name(fields, name)
         arguments = _arguments(fields)
@@ -83,7 +84,7 @@ def with_facts(span: Span) -> Span:
         call_id = next((fields[key] for key in tables.CALL_IDS if fields.get(key) is not None), call_id)
         if call_id is not None:
             attributes[semconv.TOOL_CALL_ID] = call_id if isinstance(call_id, str) else str(call_id)
-        remedy = None if arguments is not None and recorded else tables.remedy_for(scope)
+        remedy = None if arguments is not None and recorded else remedy_for(scope)
     elif span_type == LLM:
         arguments, output = model_input(fields, events, offered_in(fields)), model_output(fields, events)
     else:

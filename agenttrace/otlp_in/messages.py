@@ -258,7 +258,9 @@ def _answer(key: Any, name: Any, content: Any, failed: bool | None) -> Message:
 
 def event_messages(event: str, attributes: Mapping[str, Any], body: Any) -> list[Message]:
     """The messages of an event that is one: what it says stands in its body, or in its attributes."""
-    fields = dict(body) if isinstance(body, dict) else {"content": body} if isinstance(body, str) else {}
+    fields: dict[str, Any] = (
+        dict(body) if isinstance(body, dict) else {"content": body} if isinstance(body, str) else {}
+    )
     role = MESSAGE_EVENTS[event]
     inner = value_of(fields.get("message", attributes.get("message")))
     if isinstance(inner, dict):

@@ -8,7 +8,7 @@ from payloads import request, span
 from agenttrace import ANY, Example, ToolCallOutputScorer, ToolOrderScorer, call, traces_from_otlp
 from agenttrace.core.errors import ExpectationError
 from agenttrace.core.marks import cause_of
-from agenttrace.otlp_in.tables import REMEDIES
+from agenttrace.otlp_in.remedies import REMEDIES
 
 SWITCHES = {
     "gcp.vertex.agent": "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=SPAN_ONLY",
