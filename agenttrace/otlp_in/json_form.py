@@ -20,6 +20,7 @@ from agenttrace.otlp_in.arrival import (
     Event,
     TelemetryError,
 )
+from agenttrace.otlp_in.langfuse_form import is_langfuse, read_langfuse
 from agenttrace.otlp_in.protobuf import bad_ids
 
 _REQUESTS = ("resourceSpans", "resource_spans", "batches", "resourceLogs", "resource_logs")
@@ -48,6 +49,8 @@ def read_json(payload: Any, arrival: Arrival) -> None:
     elif isinstance(payload.get("data"), list) and all(_is_jaeger(trace) for trace in payload["data"]):
         for trace in payload["data"]:
             _read_jaeger(trace, arrival)
+    elif is_langfuse(payload):
+        read_langfuse(payload, arrival)
     elif payload:
         keys = ", ".join(sorted(map(str, payload))[:5])
         raise TelemetryError(f"got a mapping of {keys}, wanted resourceSpans or resourceLogs")

@@ -20,7 +20,7 @@ EVENT = "event"
 
 _PLAIN = {"tool": TOOL, "agent": AGENT, "llm": LLM, "chain": CHAIN, "retriever": RETRIEVER}
 _OTHERS = dict.fromkeys(
-    ("embedding", "reranker", "guardrail", "evaluator", "prompt", "parser", "unknown", "event", "span"),
+    ("embedding", "reranker", "guardrail", "evaluator", "prompt", "parser", "unknown"),
     FUNCTION,
 )
 

@@ -21,7 +21,7 @@ def traces_from_otlp(payload: Payload) -> list[Trace]:
     `payload` is one of:
 
     - a request as OTLP has it in JSON, a mapping: of traces, of logs, or with both in it; also as Tempo
-      exports them, or as Jaeger's API answers;
+      exports them, or as the APIs of Jaeger and of Langfuse answer;
     - bytes: such JSON, JSON on each line, or protobuf, packed with gzip or not;
     - the path of a file of such bytes;
     - a list of any of these, read together: spans of one trace may stand in several, in any order. A span

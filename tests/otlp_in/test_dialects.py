@@ -503,3 +503,44 @@ def test_attributes_stay_as_they_came():
     kept = trace.spans[0].attributes
     assert {key: kept[key] for key in values} == values
     assert (kept["otel.scope.name"], trace.spans[0].project) == ("a.scope", "shop")
+
+
+def test_a_trace_of_langfuse_s_api_is_read():
+    model = {
+        "id": "g-1",
+        "traceId": "7f0c3a52-0b57-4d3e-9a0a-1c2f0e6d5a11",
+        "type": "GENERATION",
+        "name": "chat",
+        "startTime": "2026-01-02T03:04:05.000Z",
+        "endTime": "2026-01-02T03:04:06Z",
+        "model": "m",
+        "output": {
+            "role": "assistant",
+            "tool_calls": [{"id": "c1", "function": {"name": "get_weather", "arguments": TEXT}}],
+        },
+        "usageDetails": {"input": 5, "output": 2},
+    }
+    tool = {
+        "id": "0000000000000002",
+        "parentObservationId": "g-1",
+        "traceId": model["traceId"],
+        "type": "TOOL",
+        "name": "get_weather",
+        "startTime": "2026-01-02T03:04:07Z",
+        "input": ARGS,
+        "output": RESULT,
+        "level": "ERROR",
+        "statusMessage": "unknown city",
+        "metadata": {"scope": {"name": "x"}, "attributes": {"gen_ai.tool.call.id": "c1"}},
+    }
+    (trace,) = traces_from_otlp(
+        {"trace": {"id": model["traceId"], "sessionId": "s-1"}, "observations": [tool, model]}
+    )
+    (call,) = trace.tool_calls
+    assert (call.name, call.arguments, call.output, call.error.message) == (
+        "get_weather",
+        ARGS,
+        RESULT,
+        "unknown city",
+    )
+    assert (trace.session_id, trace.root.usage) == ("s-1", {"input_tokens": 5, "output_tokens": 2})
