@@ -30,10 +30,11 @@ MOST_OPEN = 100_000
 
 
 class _Place(NamedTuple):
-    """Where a span belongs: a trace, and a parent's id in it where that is no span of OpenTelemetry."""
+    """Where a span belongs: its trace, its parent's id there, the id of the call that ran when it began."""
 
     scope: Scope | None
-    above: int | None = None
+    parent: int | None = None
+    running: int | None = None
 
 
 class AgentTraceSpanProcessor(SpanProcessor):
@@ -78,12 +79,9 @@ class AgentTraceSpanProcessor(SpanProcessor):
             if context is None:
                 return
             place = self._open.pop(context.span_id, None) or self._place_of(span)
-            scope = place.scope
+            scope, parent = place.scope, place.parent
             if scope is None:
                 return
-            parent = None if span.parent is None else span.parent.span_id
-            joins = scope.trace_key != context.trace_id and parent not in self._open
-            parent = place.above if parent is None or (joins and place.above is not None) else parent
 
             def make(redaction: Redaction) -> Span:
                 return redact_received(_span(span, scope, parent), redaction)
@@ -114,23 +112,29 @@ class AgentTraceSpanProcessor(SpanProcessor):
 
     def _place_of(self, span: ReadableSpan) -> _Place:
         record = current.get()
+        above = None if span.parent is None else span.parent.span_id
+        outer = None if above is None else self._open.get(above)
         if record is not None:
             scope = record[SCOPE]
             if scope is None:
                 return _Place(None)  # sampled out, or our own work
-            return _Place(scope, scope.remote_parent if record[OBSERVED] is None else key_of(record))
-        context = span.get_span_context()
-        outer = None if span.parent is None else self._open.get(span.parent.span_id)
+            running = scope.remote_parent if record[OBSERVED] is None else key_of(record)
+            # Of the span above and the running call, the one that began later is the nearer.
+            nested = outer is not None and outer.scope is scope and outer.running == running
+            return _Place(scope, above if nested else running, running)
         if outer is not None:
-            return outer
-        pipeline = self._recorder.resolve()
+            return _Place(outer.scope, above, outer.running)
+        return self._new_trace(span, above)
+
+    def _new_trace(self, span: ReadableSpan, above: int | None) -> _Place:
+        pipeline, context = self._recorder.resolve(), span.get_span_context()
         if pipeline is None or context is None:
             return _Place(None)
-        if span.parent is None and self._recorder.admits is not None and not self._recorder.admits():
+        if above is None and self._recorder.admits is not None and not self._recorder.admits():
             pipeline.sampled_out.add()
             return _Place(None)
         pipeline.ensure_worker()
-        return _Place(Scope(pipeline, self._recorder.project, trace_key=context.trace_id))
+        return _Place(Scope(pipeline, self._recorder.project, trace_key=context.trace_id), above)
 
     def _count(self, error: Exception) -> None:
         if raised_by_signal(error):

@@ -202,3 +202,12 @@ def test_without_a_tracer_it_is_the_first_one_s(tracer):
     assert provider.force_flush()
     with pytest.raises(ConfigError, match="tracer is a Tracer"):
         AgentTraceSpanProcessor("travel")
+
+
+def test_a_span_stands_below_the_nearest_of_both_kinds(tracer, library):
+    theirs = library.start_as_current_span("theirs")
+    with library.start_as_current_span("before"), tracer.capture() as captured, tracer.span("ours"), theirs:
+        with tracer.span("inner"):
+            tool(library, city="Paris")
+        tool(library, city="Rome")
+    assert [call.path for call in captured.trace.tool_calls] == [("ours", "inner"), ("ours", "theirs")]
