@@ -66,6 +66,7 @@ if TYPE_CHECKING:
         type_,
     )
     from agenttrace.exporters.otlp import OTLPExporter
+    from agenttrace.integrations.opentelemetry import AgentTraceSpanProcessor
     from agenttrace.judges import (
         AnswerCorrectnessScorer,
         AnswerRelevancyScorer,
@@ -86,6 +87,7 @@ if TYPE_CHECKING:
         TrajectoryJudge,
     )
     from agenttrace.online.alerts import every, log_alert, webhook
+    from agenttrace.otlp_in import TelemetryError, traces_from_otlp
     from agenttrace.scorers import (
         BudgetScorer,
         ContainsScorer,
@@ -142,6 +144,8 @@ _HOMES = {
         " TrajectoryJudge"
     ),
     "agenttrace.online.alerts": "every log_alert webhook",
+    "agenttrace.integrations.opentelemetry": "AgentTraceSpanProcessor",
+    "agenttrace.otlp_in": "TelemetryError traces_from_otlp",
     "agenttrace.scorers": (
         "BudgetScorer ContainsScorer ExactMatchScorer ExecutionOrderScorer FunctionCallCoverageScorer"
         " JSONCorrectnessScorer JSONSimilarityScorer LoopScorer NumericDifferenceScorer RegexScorer"
@@ -157,6 +161,7 @@ __all__ = [
     "ABSENT",
     "ANY",
     "AgentTraceError",
+    "AgentTraceSpanProcessor",
     "AnswerCorrectnessScorer",
     "AnswerRelevancyScorer",
     "BudgetScorer",
@@ -206,6 +211,7 @@ __all__ = [
     "Span",
     "StoreError",
     "SummarizationScorer",
+    "TelemetryError",
     "ToolCall",
     "ToolCallArgsScorer",
     "ToolCallCountScorer",
@@ -250,6 +256,7 @@ __all__ = [
     "scorer",
     "semantic",
     "seq",
+    "traces_from_otlp",
     "type_",
     "webhook",
     "wrap",

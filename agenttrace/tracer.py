@@ -552,6 +552,11 @@ class Tracer:
         }
 
     @property
+    def recorder(self) -> Recorder:
+        """Where what integrations record goes."""
+        return self._recorder
+
+    @property
     def redaction(self) -> Redaction:
         """The rules for removing secrets from spans, scores and evaluations' reports."""
         return self._redaction

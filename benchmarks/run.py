@@ -39,7 +39,7 @@ OURS = {
 }
 """Scripts that give their figures as JSON."""
 
-TEXTS = {"store": ["--spans", "6000", "--repeat", "2"]}
+TEXTS = {"store": ["--spans", "6000", "--repeat", "2"], "received": ["--quick"]}
 """Scripts that print a table of their own, with their options for a quick run."""
 
 

@@ -85,6 +85,7 @@ def cli() -> None:
         "show": "agenttrace.cli.traces_show:traces_show",
         "delete": "agenttrace.cli.traces_delete:traces_delete",
         "export": "agenttrace.cli.traces_export:traces_export",
+        "import": "agenttrace.cli.traces_import:traces_import",
         "vacuum": "agenttrace.cli.traces_vacuum:traces_vacuum",
     },
 )

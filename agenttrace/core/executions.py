@@ -2,7 +2,8 @@
 
 A tool span is the same call as the tool span that it stands in where both have the same name, and the same
 call id, or the same arguments from another instrumentation scope (a framework's handler round a function that
-`observe` decorates). A tool that calls itself is recorded by one instrumentation both times, and stays two
+`observe` decorates), or they are the two sides of one request of the Model Context Protocol. A tool that
+calls itself is recorded by one instrumentation both times, and stays two
 calls; so does one that a sub-agent inside it calls.
 """
 
@@ -14,7 +15,7 @@ from typing import Any
 
 from agenttrace.core import semconv
 from agenttrace.core.errors import ExpectationError
-from agenttrace.core.marks import not_read
+from agenttrace.core.marks import not_read, not_recorded
 from agenttrace.core.span import Span, SpanError, Status
 from agenttrace.core.tool import TOOL, ToolDefinition
 
@@ -53,7 +54,15 @@ class Execution:
             same = outer is None or outer == span.input or _with_defaults(span, outer)
             if span.input is not None and same:
                 return span.input, span.tool
-        return not_read() if outer is None else outer, self.span.tool
+        if outer is not None:
+            return outer, self.span.tool
+        return (not_recorded(self.remedy) if self.remedy else not_read()), self.span.tool
+
+    @property
+    def remedy(self) -> str | None:
+        """What would have had arguments and output recorded, where another library left them out."""
+        remedy = self.span.attributes.get(semconv.NOT_RECORDED)
+        return remedy if isinstance(remedy, str) else None
 
     @property
     def output(self) -> Any:
@@ -147,6 +156,8 @@ class _Executions:
         call_id, outer_id = span.attributes.get(semconv.TOOL_CALL_ID), outer.call_id
         if call_id is not None and outer_id is not None:
             return bool(call_id == outer_id)
+        if semconv.MCP_METHOD in span.attributes and semconv.MCP_METHOD in above.attributes:
+            return True  # the client's and the server's side of one request
         scope = span.attributes.get(semconv.SCOPE_NAME, "")
         return (
             scope not in self._scopes[id(above)]

@@ -10,7 +10,8 @@ A mark is no value: nothing can be said of what it stands for but what `known_pa
   bytes, ``"base64 #9f86…"`` with a digest; ``{"$int": "0xab…[+7 digits]"}``;
 - ``[redacted]``, alone or inside a text; in the process that recorded it, a `Redacted`;
 - ``{"$truncated": "memory"}`` and ``"span"``, ``{"$type": "unreadable"}``, ``{"$unreadable": text}``: there
-  was no room, reading failed, the store's file is damaged.
+  was no room, reading failed, the store's file is damaged; ``{"$not_recorded": text}``: another library made
+  the record without it, and the text says what would have had it recorded.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ TYPE = "$type"
 CYCLE = "$cycle"
 TRUNCATED = "$truncated"
 UNREADABLE = "$unreadable"
+NOT_RECORDED = "$not_recorded"
 
 _CUT = re.compile(r"…\[\+(\d+) (?:chars|digits)(?: #([^\]]*))?\]\Z")
 _DIGEST = re.compile(r"[0-9a-f]{32}")
@@ -47,6 +49,17 @@ def not_opened(type_name: str) -> dict[str, Any]:
 def not_read() -> dict[str, Any]:
     """The mark of a value that recording failed to read."""
     return {TYPE: _NOT_READ}
+
+
+def not_recorded(remedy: str) -> dict[str, Any]:
+    """The mark of a value that another library did not record; `remedy` would have it recorded."""
+    return {NOT_RECORDED: remedy}
+
+
+def remedy_in(value: Any) -> str:
+    """What would have a value recorded, as its mark says; empty where it says nothing of that."""
+    text = value.get(NOT_RECORDED) if type(value) is dict and len(value) == 1 else None
+    return text if type(text) is str else ""
 
 
 def inside_itself(type_name: str) -> dict[str, Any]:
@@ -262,7 +275,7 @@ def _cause_of_mapping(value: dict[str, Any]) -> Cause | None:
             return "not recorded" if content == _NOT_READ else "not opened"
         if key == CYCLE:
             return "not opened"
-        if key == UNREADABLE:
+        if key in (UNREADABLE, NOT_RECORDED):
             return "not recorded"
         return _cause_of_text(content) if key in ("$int", "$decimal") else None
     if "$bytes" in value and len(value) == 2:

@@ -120,6 +120,12 @@ ITEMS = "agenttrace.items"
 RETURNED = "agenttrace.returned"
 """What a generator returned, besides its items."""
 LOGS = "agenttrace.logs"
+RECEIVED = "agenttrace.received"
+"""On a span that came by OpenTelemetry: what it had beside its attributes, so that it can be read anew."""
+NOT_RECORDED = "agenttrace.not_recorded"
+"""On a tool's span that came without arguments or output: what would have had them recorded."""
+MCP_METHOD = "mcp.method.name"
+"""On each side of a request of the Model Context Protocol: client, transport and server."""
 UNREADABLE = "agenttrace.unreadable"
 """What the store holds of a span in another form than this version reads."""
 
@@ -148,6 +154,7 @@ CONTENT = frozenset(
         CALL_METADATA,
         LOGS,
         RETURNED,
+        RECEIVED,
         UNREADABLE,
     }
 )

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from agenttrace.core.marks import CYCLE, TRUNCATED, TYPE, UNREADABLE, bytes_of, cut_digits
+from agenttrace.core.marks import CYCLE, NOT_RECORDED, TRUNCATED, TYPE, UNREADABLE, bytes_of, cut_digits
 
 LONG_INT = 1 << 2_000
 """Integers from here on are tagged: Python may be set to refuse numbers of more than 640 digits."""
@@ -21,7 +21,7 @@ _FLOATS = frozenset(_WORDS.values())
 _HEX = re.compile(r"-?0x[0-9a-f]+")
 _MOST_DIGITS = 64 * 1024
 TAGS = frozenset({"$float", "$int", "$decimal", "$bytes"})
-RESERVED = TAGS | {TYPE, CYCLE, TRUNCATED, UNREADABLE}
+RESERVED = TAGS | {TYPE, CYCLE, TRUNCATED, UNREADABLE, NOT_RECORDED}
 
 
 def float_data(value: float) -> Any:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Final, Literal, final, get_args
 
 from agenttrace.core.errors import ExpectationError, did_you_mean
-from agenttrace.core.marks import not_read
+from agenttrace.core.marks import not_read, not_recorded
 from agenttrace.core.span import SpanError, Status
 from agenttrace.core.tool import ToolDefinition
 
@@ -88,7 +88,8 @@ class ToolCall:
     joined by ``/`` (empty where there are none). Times are nanoseconds since the epoch. `from_answer`: the
     output is the answer that the model was given, text as a rule, not what the tool returned. For a call
     without a span of its own, `span_id` is that of the model's answer that asked for it. `window` is None
-    where the call overlapped no other: then its place among the others is sure.
+    where the call overlapped no other: then its place among the others is sure. `remedy` is None where the
+    output is known; else it says what would have had another library record it.
     """
 
     name: str
@@ -109,6 +110,7 @@ class ToolCall:
     from_answer: bool = False
     metadata: Mapping[str, Any] = field(default_factory=dict)
     window: Window | None = None
+    remedy: str | None = None
 
     @property
     def failed(self) -> bool | None:
@@ -120,6 +122,8 @@ class ToolCall:
     @property
     def known_output(self) -> Any:
         """The output; the mark of a value that was not recorded where nothing tells it."""
+        if self.remedy is not None and self.output is None and self.error is None:
+            return not_recorded(self.remedy)
         return not_read() if self.status == "requested" else self.output
 
     @property

@@ -274,6 +274,7 @@ class Trace:
             from_answer=semconv.FROM_ANSWER in attributes,
             metadata=attributes.get(semconv.CALL_METADATA, {}),
             window=window,
+            remedy=execution.remedy if execution.output is None else None,
         )
 
     def _requested_call(self, request: ModelRequest) -> ToolCall:
@@ -301,8 +302,10 @@ class Trace:
         """The agent's path, the path and the turn of a call that this span stands for."""
         above = self._ancestors(span)
         attributes = span.attributes
-        agents = [attributes[semconv.AGENT_NAME]] if semconv.AGENT_NAME in attributes else []
-        agents += [s.name for s in above if s.span_type == AGENT]
+        agents = [s.name for s in above if s.span_type == AGENT]
+        # Other libraries put the agent's name on the call, too, beside the agent's own span.
+        if semconv.AGENT_NAME in attributes and not (agents and semconv.RECEIVED in attributes):
+            agents.insert(0, attributes[semconv.AGENT_NAME])
         turn = attributes.get(semconv.TURN)
         if turn is None and self.turns:
             turn = next((s.attributes[semconv.TURN] for s in above if semconv.TURN in s.attributes), None)

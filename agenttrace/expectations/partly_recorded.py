@@ -22,6 +22,7 @@ from agenttrace.core.marks import (
     cause_within,
     hidden_keys,
     known_part,
+    remedy_in,
 )
 from agenttrace.core.tagged import opened
 from agenttrace.core.tool_call import ANY
@@ -53,7 +54,10 @@ def agree_in_part(expected: Any, actual: Any, cause: Cause, context: Context, pa
 
 
 def _note_on(actual: Any) -> str:
-    """Of an object that was not opened, its type, with what was wrong with its handler."""
+    """Of an object that was not opened, its type, with what was wrong with its handler; of a value that
+    another library did not record, what would have had it recorded."""
+    if remedy := remedy_in(actual):
+        return remedy
     name = actual.get(TYPE) if type(actual) is dict else None
     if type(name) is not str:
         return ""

@@ -58,12 +58,15 @@ class Doubt:
     @property
     def remedy(self) -> str:
         """What would have it told."""
+        if self.cause == "not recorded" and self.note:
+            return self.note
         in_tool = self.cause == "not recorded" and self.path in _OUTPUTS
         return _RECORD_TOOL if in_tool else _REMEDIES[self.cause]
 
     def __str__(self) -> str:
         where = f"{self.path} of {self.subject}" if self.path else self.subject
-        return f"{where} was {self.cause}{f' ({self.note})' if self.note else ''}"
+        note = "" if self.cause == "not recorded" else self.note  # then it is the remedy
+        return f"{where} was {self.cause}{f' ({note})' if note else ''}"
 
 
 CallKey = tuple[int, str]

@@ -8,7 +8,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from agenttrace.core.errors import ScorerError
+from agenttrace.core.errors import ExpectationError, ScorerError
+from agenttrace.core.marks import cause_of
 from agenttrace.core.tool import ToolDefinition
 from agenttrace.core.tool_call import ArgumentMode, ToolCall
 from agenttrace.core.trace import Trace
@@ -56,7 +57,7 @@ def compare(
             `actual` is something else, perhaps the expectation.
     """
     check_options(mode, match)
-    all_calls = _calls_of(actual)
+    all_calls = _with_defaults(_calls_of(actual))
     parsed = parse_expectation(expectation)
     trace = actual if isinstance(actual, Trace) else None
     check_turns(parsed, all_calls, trace)
@@ -102,6 +103,23 @@ def _checks(
     if expectation.is_path_only:
         return ()
     return check_constraints(expectation, Subject(attempts, calls, trace, names))
+
+
+def _with_defaults(calls: Sequence[ToolCall]) -> Sequence[ToolCall]:
+    """The calls with their tools' defaults, where these are known by what a model was offered alone."""
+    if not any(call.tool is not None and call.tool.described for call in calls):
+        return calls
+    return [_with_default(call) for call in calls]
+
+
+def _with_default(call: ToolCall) -> ToolCall:
+    unread = call.arguments_error is not None or cause_of(call.arguments) is not None
+    if call.tool is None or not call.tool.described or unread:
+        return call
+    try:
+        return replace(call, arguments=call.tool.bind(call.arguments))
+    except ExpectationError:
+        return call  # the model asked for what the tool does not have
 
 
 def _calls_of(actual: Trace | Sequence[ToolCall]) -> Sequence[ToolCall]:

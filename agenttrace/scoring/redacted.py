@@ -6,17 +6,14 @@ example: the user's own rule sees it under the same name.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from agenttrace.core import semconv
 from agenttrace.core.changed import changed
 from agenttrace.core.jsonable import clean, clean_text, jsonable, to_json
 from agenttrace.core.marks import without_digests
 from agenttrace.core.report import EvaluationReport, ScoringResult
-from agenttrace.core.span import Span, SpanError
 from agenttrace.core.trace import Trace
 from agenttrace.tracing.redaction import Redaction
 
@@ -133,20 +130,5 @@ def _trace(trace: Trace | None, redaction: Redaction) -> Trace | None:
     """Redact a run that was read from an example; one that was recorded live is redacted already."""
     if trace is None or not trace.is_recorded_run:
         return trace
-    spans = [_span(span, redaction) for span in trace.spans]
+    spans = [redaction.span(span) for span in trace.spans]
     return Trace(spans, trace_key=trace.trace_key, tools=trace.tools)
-
-
-def _span(span: Span, redaction: Redaction) -> Span:
-    redacted = copy.copy(span)
-    redacted.name = redaction.inside(clean_text(span.name))
-    redacted.input = None if span.input is None else redaction.fields(span.input)
-    redacted.output = None if span.output is None else redaction.value("output", span.output)
-    redacted.attributes = redaction.fields(span.attributes)
-    metadata = span.attributes.get(semconv.METADATA)
-    if type(metadata) is dict:  # each item by its own name, as live
-        redacted.attributes[semconv.METADATA] = redaction.fields(metadata)
-    if span.error is not None:
-        message = redaction.text("error", clean_text(span.error.message))
-        redacted.error = SpanError(span.error.type, message, span.error.frames)
-    return redacted

@@ -21,6 +21,7 @@ from agenttrace.core.span import Span
 from agenttrace.core.summary import RunSummary, TraceSummary
 from agenttrace.core.tool import ToolDefinition
 from agenttrace.core.trace import Trace
+from agenttrace.core.trace_reading import ReadSpans, read_with
 from agenttrace.core.watch import ScoreCounts, TraceCounts, WriterState
 from agenttrace.store import counts, failures
 from agenttrace.store.annotations import read_annotations
@@ -54,6 +55,8 @@ class MemoryStore(Store, KeepsUnsent, KeepsWatch):
         self.max_bytes = max_bytes
         self.send_to: Sequence[Destination] = ()
         """Where what comes through `export` and `write_scores` is to be sent."""
+        self.reading: ReadSpans | None = None
+        """How spans of other libraries are read; `open_store` and `Tracer` set it."""
         self._lock = threading.Lock()
         self._traces: dict[int, dict[int, Span]] = {}
         self._trace_bytes: dict[int, int] = {}
@@ -279,7 +282,7 @@ class MemoryStore(Store, KeepsUnsent, KeepsWatch):
             tools: dict[str, ToolDefinition] = {}
             for project in sorted({span.project for span in spans}):
                 tools.update(self._tools.get(project, {}))
-        return Trace(spans, trace_key=key, tools=tools)
+        return read_with(Trace(spans, trace_key=key, tools=tools), self.reading)
 
     def _key_of(self, prefix: str) -> int | None:
         if len(prefix) == _ID_DIGITS:  # online evaluation reads every trace back: no search for those

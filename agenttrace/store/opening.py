@@ -6,14 +6,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
+from agenttrace.core import semconv
 from agenttrace.core.batch import Destination
 from agenttrace.core.errors import ConfigError
 from agenttrace.core.protocols import Exporter, KeepsUnsent, Sender, Store, optional
+from agenttrace.core.span import Span
+from agenttrace.core.tool import ToolDefinition
 from agenttrace.store.memory import MemoryStore
 from agenttrace.store.retention import Keep
 from agenttrace.store.sqlite import SQLiteStore
@@ -40,16 +43,31 @@ def open_store(where: str | Path | None = None, *, keep: str | None = None) -> S
     if where is None:
         where = _default_setting()
     if where == MEMORY:
-        return MemoryStore()
+        return _reading(MemoryStore())
     text = _path_of(os.fspath(where))
     if text == SQLITE_MEMORY:
-        return MemoryStore()
+        return _reading(MemoryStore())
     if not text.strip() or "\0" in text:
         raise ConfigError(f"a store is {_FORMS}, got {text!r}")
     path = Path(text).expanduser()
     if path.is_dir():
         raise ConfigError(f"{text} is a directory; give the path of a file in it, as {path / 'traces.db'}")
-    return SQLiteStore(path, keep=keep)
+    return _reading(SQLiteStore(path, keep=keep))
+
+
+def _reading(store: Store) -> Store:
+    """The store, which from now on reads what came by OpenTelemetry as its dialects' tables have it today."""
+    if isinstance(store, MemoryStore | SQLiteStore) and store.reading is None:
+        store.reading = _read_spans
+    return store
+
+
+def _read_spans(spans: Sequence[Span]) -> tuple[Sequence[Span], Mapping[str, ToolDefinition]]:
+    if not any(semconv.RECEIVED in span.attributes for span in spans):
+        return spans, {}
+    from agenttrace.otlp_in.reading import read_anew  # on use: a store of one's own spans needs none of it
+
+    return read_anew(spans)
 
 
 def store_of(store: str | Path | Store | None, keep: str | None) -> Store:
@@ -64,7 +82,7 @@ def store_of(store: str | Path | Store | None, keep: str | None) -> Store:
         raise ConfigError(f"store is a path, 'memory' or a Store, got {store!r}")
     if keep is not None:
         raise ConfigError("keep is for a store by name; give it to your own: SQLiteStore(path, keep=…)")
-    return store
+    return _reading(store)
 
 
 _default_stores: dict[str, Store] = {}

@@ -22,6 +22,7 @@ from agenttrace.core.score import Score
 from agenttrace.core.span import Span
 from agenttrace.core.summary import RunSummary, TraceSummary
 from agenttrace.core.trace import Trace
+from agenttrace.core.trace_reading import ReadSpans, read_with
 from agenttrace.core.watch import ScoreCounts, TraceCounts, WriterState
 from agenttrace.process.fork_and_exit import at_fork
 from agenttrace.store import counts, failures, queries, to_send
@@ -82,6 +83,8 @@ class SQLiteStore(Store, KeepsUnsent, KeepsWatch):
         self.max_bytes = max_bytes if limits.max_bytes is None else limits.max_bytes
         self._age_limit = AgeLimit(limits.seconds)
         self.busy_timeout = busy_timeout
+        self.reading: ReadSpans | None = None
+        """How spans of other libraries are read; `open_store` and `Tracer` set it."""
         self._begin()
         at_fork(
             "stores", before=self.before_fork, in_parent=self.after_fork_in_parent, in_child=self.after_fork
@@ -348,6 +351,10 @@ class SQLiteStore(Store, KeepsUnsent, KeepsWatch):
             pass
 
     def trace(self, trace_id: str) -> Trace | None:
+        trace = self._stored_trace(trace_id)
+        return None if trace is None else read_with(trace, self.reading)
+
+    def _stored_trace(self, trace_id: str) -> Trace | None:
         prefix = queries.id_prefix(trace_id)
         if prefix is None:
             return None

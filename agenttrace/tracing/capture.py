@@ -20,6 +20,7 @@ from agenttrace.tracing.observed_function import known_tools
 from agenttrace.tracing.pipeline import Pipeline
 from agenttrace.tracing.record import (
     END,
+    ReceivedSpan,
     Record,
     Recorder,
     Scope,
@@ -127,8 +128,15 @@ class Capture:
         if self._scope is None or self._records is None:
             return Trace()
         redaction = self._scope.pipeline.redaction
-        spans = [_span_of(record, redaction) for record in list(self._records) if record[END]]
-        return Trace(filter(None, spans), trace_key=self._scope.trace_key, tools=known_tools())
+        records = [record for record in list(self._records) if record[END]]
+        spans = list(filter(None, [_span_of(record, redaction) for record in records]))
+        tools = known_tools()
+        if any(type(record) is ReceivedSpan for record in records):
+            from agenttrace.otlp_in.reading import read_together  # on use: most captures need none of it
+
+            spans, received_tools = read_together(spans)
+            tools = {**received_tools, **tools}
+        return Trace(spans, trace_key=self._scope.trace_key, tools=tools)
 
 
 def _admitted(value: Frozen) -> Frozen:

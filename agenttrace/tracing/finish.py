@@ -21,6 +21,7 @@ from agenttrace.tracing.record import (
     OBSERVED,
     PARENT,
     SCOPE,
+    ReceivedSpan,
     Record,
     Scope,
     parent_key_of,
@@ -31,6 +32,8 @@ from agenttrace.tracing.secrets import SHORTEST_SECRET
 
 def finish(record: Record, redaction: Redaction) -> Span:
     """Make the finished span of a record whose call has ended: thawed, strict JSON, redacted."""
+    if type(record) is ReceivedSpan:
+        return record.make(redaction)
     observed: ObservedFunction
     scope: Scope
     parent, scope, observed, index, start, arguments, end, output, failure, extra = record

@@ -176,6 +176,30 @@ class _FirstAfterFork:
         self._scope.pipeline.ensure_worker()
 
 
+class ReceivedSpan(list[Any]):
+    """A span that another library recorded, in the place of a record: `make` gives the span, redacted.
+
+    The fields of a record say only where it belongs and when it came; what it holds is read where records
+    become spans, not on the thread on which it ended.
+    """
+
+    __slots__ = ("make",)
+
+    def __init__(self, scope: Scope, moment: int, make: Callable[[Redaction], Span]) -> None:
+        super().__init__([scope.head(), scope, _NOBODY, 0, moment, None, moment, None, None, None])
+        self.make = make
+
+
+class _Nobody:
+    """The function that a received span was observed by."""
+
+    on_end: OnEnd | None = None
+    name = ""
+
+
+_NOBODY = _Nobody()
+
+
 def key_of(record: Record) -> int:
     """The id of a record's span."""
     scope: Scope = record[SCOPE]

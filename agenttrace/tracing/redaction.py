@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from agenttrace.core import semconv
 from agenttrace.core.changed import changed
 from agenttrace.core.digests import digest_of, secret_digest
 from agenttrace.core.errors import ConfigError
@@ -15,6 +17,7 @@ from agenttrace.core.jsonable import clean_text, jsonable, to_json
 from agenttrace.core.limits import CAPTURED, RECORDED, WHOLE
 from agenttrace.core.marks import REDACTED, Redacted, bytes_of, text_without_digests, without_digests
 from agenttrace.core.score import Score
+from agenttrace.core.span import Span, SpanError
 from agenttrace.core.tool import REQUIRED, ToolDefinition
 from agenttrace.tracing.freeze import LONGEST_WHOLE
 from agenttrace.tracing.secrets import (
@@ -165,6 +168,21 @@ class Redaction:
                 raise TypeError
             if len(key) >= SHORTEST_SECRET or not key.isascii():
                 texts.append(key)
+
+    def span(self, span: Span) -> Span:
+        """The redacted form of a span that was not recorded here: it was read, or came from elsewhere."""
+        redacted = copy.copy(span)
+        redacted.name = self.inside(clean_text(span.name))
+        redacted.input = None if span.input is None else self.fields(span.input)
+        redacted.output = None if span.output is None else self.value("output", span.output)
+        redacted.attributes = self.fields(span.attributes)
+        metadata = span.attributes.get(semconv.METADATA)
+        if type(metadata) is dict:  # each item by its own name, as live
+            redacted.attributes[semconv.METADATA] = self.fields(metadata)
+        if span.error is not None:
+            message = self.text("error", clean_text(span.error.message))
+            redacted.error = SpanError(span.error.type, message, span.error.frames)
+        return redacted
 
     def score(self, score: Score) -> Score:
         """A score without secrets, and without digests, in its texts and details."""

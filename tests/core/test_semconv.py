@@ -12,13 +12,15 @@ CONSTANTS = {
 }
 NAMES = {value for value in CONSTANTS.values() if "." in value}
 FOREIGN = ("gen_ai.", "enduser.", "openinference.")
+TABLES = {"core/semconv.py", "otlp_in/tables.py"}
+"""What we write, and what others do."""
 
 
 def test_no_other_module_writes_an_attributes_name_out():
     written_out = [
         f"{path.relative_to(PACKAGE)}:{node.lineno} {node.value}"
         for path in sorted(PACKAGE.rglob("*.py"))
-        if path != PACKAGE / "core" / "semconv.py"
+        if str(path.relative_to(PACKAGE)) not in TABLES
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
         if node.value in NAMES or node.value.startswith(FOREIGN)

@@ -1,0 +1,94 @@
+"""``agenttrace traces import``: OpenTelemetry's traces, from files, into the store."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import click
+
+from agenttrace.cli.store_option import store_option
+from agenttrace.core.batch import Batch
+from agenttrace.core.errors import AgentTraceError
+from agenttrace.core.identity import trace_id_text
+from agenttrace.core.protocols import Store
+from agenttrace.core.span import Span
+from agenttrace.otlp_in.payload import read_payload
+from agenttrace.otlp_in.reading import to_store
+from agenttrace.otlp_in.tables import EVENT
+from agenttrace.otlp_in.traces import spans_of
+from agenttrace.reports.text import safe_line
+from agenttrace.store import open_store
+from agenttrace.tracing.redact_received import redact_received
+from agenttrace.tracing.redaction import Redaction
+
+UNREAD = 2
+"""The exit code where a file, or a record in one, could not be read; all others are in the store."""
+_BATCH = 4_000
+_SHOWN = 3
+
+
+@click.command("import")
+@click.argument("files", nargs=-1, required=True, type=click.Path(), metavar="FILE...")
+@click.option("--project", help="Put them into this project, instead of those that they name.")
+@store_option
+def traces_import(files: Sequence[str], project: str | None, store: str | None) -> int:
+    """Put the OpenTelemetry traces of each FILE into the store.
+
+    A file holds requests of OTLP, of traces or of logs: as JSON, JSON lines or protobuf, packed with gzip or
+    not. What is in the store already is replaced by the same, so a file may be imported again; spans of one
+    trace may come in several files, in any order. Secrets are redacted.
+    """
+    target = open_store(store)
+    redaction = Redaction()
+    unread = False
+    try:
+        for file in files:
+            try:
+                arrival = read_payload(file)
+            except (AgentTraceError, OSError) as error:
+                unread = True
+                click.echo(f"Error: {safe_line(_named(file, error))}", err=True)
+                continue
+            spans = [_ready(span, project, redaction) for span in spans_of(arrival)]
+            click.echo(f"{safe_line(file)}: {_stored(spans, target)}")
+            for problem in arrival.problems[:_SHOWN]:
+                click.echo(f"Error: {safe_line(problem)}", err=True)
+            if arrival.unread > _SHOWN:
+                click.echo(f"Error: {safe_line(file)}: {arrival.unread - _SHOWN} more not read", err=True)
+            unread = unread or arrival.unread > 0
+    finally:
+        target.close()
+    return UNREAD if unread else 0
+
+
+def _named(file: str, error: Exception) -> str:
+    return str(error) if file in str(error) else f"{file}: {error}"
+
+
+def _ready(span: Span, project: str | None, redaction: Redaction) -> Span:
+    ready = redaction.span(span) if span.span_type == EVENT else redact_received(span, redaction)
+    ready.project = project or span.project or "default"
+    return ready
+
+
+def _stored(spans: Sequence[Span], store: Store) -> str:
+    """Store the spans; returns how many these are, and how many of them were not there yet."""
+    by_trace: dict[int, list[Span]] = {}
+    for span in spans:
+        by_trace.setdefault(span.trace_key, []).append(span)
+    rows: list[Span] = []
+    new_spans = new_traces = 0
+    for key, together in by_trace.items():
+        stored = store.trace(trace_id_text(key))
+        keys = set() if stored is None else {span.span_key for span in stored.spans}
+        new_traces += stored is None
+        new_spans += sum(span.span_key not in keys for span in together if span.span_type != EVENT)
+        rows += to_store(together)
+    for at in range(0, len(rows), _BATCH):
+        store.write(Batch(rows[at : at + _BATCH]))
+    records = sum(span.span_type == EVENT for span in spans)
+    logs = f", {records} log records of calls" if records else ""
+    return (
+        f"{len(spans) - records} spans of {len(by_trace)} traces{logs}; new: {new_spans} spans, "
+        f"{new_traces} traces"
+    )

@@ -1,0 +1,86 @@
+"""What arrives by OpenTelemetry, in one form, however it was written: spans, log records, what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from agenttrace.core.errors import DatasetError
+
+MOST_BYTES = 512 * 1024 * 1024
+"""Of one payload, unpacked."""
+MOST_RECORDS = 1_000_000
+"""Spans and log records of one payload."""
+DEEPEST = 32
+"""Levels of lists and mappings in one attribute."""
+MOST_PROBLEMS = 100
+
+LATEST = (1 << 63) - 1
+
+
+class TelemetryError(DatasetError):
+    """A payload of OpenTelemetry cannot be read. The message says what was got, and where."""
+
+
+class Event(NamedTuple):
+    """A named event: one of a span's own, or a log record."""
+
+    name: str
+    time_ns: int
+    attributes: Mapping[str, Any]
+    body: Any = None
+
+
+@dataclass(slots=True)
+class ArrivedSpan:
+    """A span as it came. `status` is OpenTelemetry's code: 0 unset, 1 ok, 2 error."""
+
+    trace_key: int
+    span_key: int
+    parent_key: int | None
+    name: str
+    start_ns: int
+    end_ns: int
+    attributes: dict[str, Any]
+    events: list[Event] = field(default_factory=list)
+    status: int = 0
+    status_message: str = ""
+    scope: str = ""
+    resource: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class ArrivedLog:
+    """A log record as it came; without a trace it says nothing of one."""
+
+    trace_key: int | None
+    span_key: int | None
+    event: Event
+    scope: str = ""
+    resource: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Arrival:
+    """What one payload holds. `problems` are records that could not be read, each with its reason."""
+
+    spans: list[ArrivedSpan] = field(default_factory=list)
+    logs: list[ArrivedLog] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    unread: int = 0
+
+    def note(self, problem: str) -> None:
+        """Count a record that could not be read, and keep the reasons of the first."""
+        self.unread += 1
+        if len(self.problems) < MOST_PROBLEMS:
+            self.problems.append(problem)
+
+    def check_room(self) -> None:
+        """Refuse a payload of too many records.
+
+        Raises:
+            TelemetryError: it has more than `MOST_RECORDS`.
+        """
+        if len(self.spans) + len(self.logs) + self.unread >= MOST_RECORDS:
+            raise TelemetryError(f"got more than {MOST_RECORDS:,} records, send them in several payloads")

@@ -1,0 +1,131 @@
+"""The tools that models were offered, as definitions: made of their JSON schemas, wherever these stand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Any
+
+from agenttrace.core.jsonable import jsonable
+from agenttrace.core.tool import REQUIRED, Parameter, ToolDefinition
+from agenttrace.otlp_in.messages import numbered
+from agenttrace.otlp_in.tables import DEFINITIONS, MIXED_DEFINITIONS, NUMBERED_DEFINITIONS, OWN_SCHEMAS
+from agenttrace.otlp_in.values import bare_name, is_schema, value_of
+
+_SCHEMAS = (
+    "parameters",
+    "parameters_json_schema",
+    "parametersJsonSchema",
+    "inputSchema",
+    "input_schema",
+    "json_schema",
+)
+_LISTS = ("tools", "function_tools", "function_declarations", "functionDeclarations", "functions", "config")
+_HOLDERS = ("function", "data", "tool", "json_schema", "schema")
+_DEEPEST = 5
+_LONGEST_CACHED = 100_000
+_MOST = 1_000
+_WORTH_READING = ("tool", "function")
+
+
+def offered_in(attributes: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The tools in an attribute of a span, each with its ``name`` and, where known, its ``parameters``."""
+    for key in DEFINITIONS:
+        raw = attributes.get(key)
+        if raw is None or (isinstance(raw, str) and not any(word in raw for word in _WORTH_READING)):
+            continue
+        is_list = key not in MIXED_DEFINITIONS
+        tools = list(_tools_in(raw, 0, is_list))
+        if tools:
+            return tools[:_MOST]
+    for prefix in NUMBERED_DEFINITIONS:
+        entries = numbered(attributes, prefix)
+        if entries:
+            return list(_tools_in(entries, 0, True))[:_MOST]
+    return []
+
+
+@lru_cache(maxsize=64)
+def _tools_of_text(raw: str, is_list_of_tools: bool) -> list[dict[str, Any]]:
+    """The tools in a text: every request of an agent offers the same ones."""
+    value = value_of(raw)
+    return [] if isinstance(value, str) else list(_tools_in(value, 0, is_list_of_tools))
+
+
+def _tools_in(value: Any, depth: int, is_list_of_tools: bool) -> Iterator[dict[str, Any]]:
+    if depth > _DEEPEST:
+        return
+    if isinstance(value, str):
+        if len(value) <= _LONGEST_CACHED:
+            yield from _tools_of_text(value, is_list_of_tools)
+            return
+        value = value_of(value)
+    if isinstance(value, list):
+        for part in value if is_list_of_tools else ():
+            yield from _tools_in(part, depth + 1, True)
+    elif isinstance(value, dict):
+        yield from _tools_of(value, depth, is_list_of_tools)
+
+
+def _tools_of(value: Mapping[str, Any], depth: int, is_list_of_tools: bool) -> Iterator[dict[str, Any]]:
+    """The tools of a mapping: itself, a list in it, or the one that it wraps."""
+    name, schema = bare_name(value.get("name")), _schema_of(value)
+    if isinstance(name, str) and name and is_list_of_tools:
+        yield {"name": name} if schema is None else {"name": name, "parameters": schema}
+        return
+    for key in _LISTS:
+        if isinstance(value.get(key), list | dict):
+            yield from _tools_in(value[key], depth + 1, True)
+            if key != "config":
+                return
+    for key in _HOLDERS if is_list_of_tools else ():
+        inner = value_of(value.get(key))
+        if isinstance(inner, dict):
+            yield from _tools_in(inner, depth + 1, True)
+            return
+
+
+def _schema_of(tool: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    for key in _SCHEMAS:
+        schema = value_of(tool.get(key))
+        if isinstance(schema, dict):
+            inner = schema.get("json", schema.get("jsonSchema"))
+            return inner if isinstance(inner, dict) else schema
+    return None
+
+
+def own_schema(attributes: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The schema of its parameters that a tool's span has."""
+    for key in OWN_SCHEMAS:
+        schema = value_of(attributes.get(key))
+        if is_schema(schema):
+            inner = schema.get("json") if isinstance(schema.get("json"), dict) else schema
+            return inner if isinstance(inner, dict) else None
+    return None
+
+
+def definition_of(name: str, schema: Mapping[str, Any] | None) -> ToolDefinition | None:
+    """The definition of a tool; None where its parameters are not known, or where it takes others, too."""
+    if schema is None:
+        return None
+    properties = schema.get("properties")
+    if not isinstance(properties, dict):
+        if (
+            "type" in schema
+            and isinstance(schema["type"], str)
+            and schema.get("additionalProperties") is not False
+        ):
+            return None
+        properties = {} if "type" in schema else schema
+    if schema.get("additionalProperties") not in (None, False) and "properties" in schema:
+        return None
+    parameters = [
+        Parameter(str(each), default=_default(part))
+        for each, part in properties.items()
+        if isinstance(part, dict)
+    ]
+    return ToolDefinition(name, tuple(parameters), described=True)
+
+
+def _default(schema: Mapping[str, Any]) -> Any:
+    return jsonable(schema["default"]) if "default" in schema else REQUIRED

@@ -1,0 +1,313 @@
+"""Fills in what lists show of a span that came by OpenTelemetry: type, name, input, output, status, usage.
+
+What came stays on the span: its attributes as they are, the rest under `semconv.RECEIVED`. So the facts can
+be worked out anew, and are, whenever a stored trace is read: a mended table mends what is stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from agenttrace.core import semconv
+from agenttrace.core.jsonable import clean_text
+from agenttrace.core.model_requests import LLM
+from agenttrace.core.numbers import is_number
+from agenttrace.core.span import Span, SpanError, Status
+from agenttrace.core.tool import TOOL
+from agenttrace.otlp_in import tables
+from agenttrace.otlp_in.arrival import ArrivedSpan, Event
+from agenttrace.otlp_in.definitions import offered_in, own_schema
+from agenttrace.otlp_in.model_facts import model_input, model_output
+from agenttrace.otlp_in.own_facts import own_facts, typed_attributes
+from agenttrace.otlp_in.remedies import remedy_for
+from agenttrace.otlp_in.values import (
+    BARE,
+    bare_name,
+    is_schema,
+    unwrapped_arguments,
+    unwrapped_result,
+    value_of,
+)
+
+_FAILURES = tables.FAILURES.keys()
+_LONGEST_ERROR = 10_000
+
+
+def span_of(arrived: ArrivedSpan, index: int) -> Span:
+    """The span of one that arrived, with its facts."""
+    received: dict[str, Any] = {"name": arrived.name}
+    if arrived.status:
+        received["status"] = arrived.status
+    if arrived.status_message:
+        received["message"] = arrived.status_message
+    if arrived.events:
+        received["events"] = [[e.name, e.time_ns, e.attributes, e.body] for e in arrived.events]
+    resource = arrived.resource
+    project = next((resource[key] for key in tables.PROJECTS if resource.get(key)), "")
+    attributes = {**arrived.attributes, semconv.RECEIVED: received}
+    if arrived.scope:
+        attributes[semconv.SCOPE_NAME] = arrived.scope
+    return with_facts(
+        Span(
+            trace_key=arrived.trace_key,
+            span_key=arrived.span_key,
+            parent_key=arrived.parent_key,
+            index=index,
+            name=arrived.name,
+            start_ns=arrived.start_ns,
+            end_ns=max(arrived.start_ns, arrived.end_ns),  # clocks that were set back
+            attributes=attributes,
+            project=project if isinstance(project, str) else str(project),
+        )
+    )
+
+
+def with_facts(span: Span) -> Span:
+    """A copy of a received span with its facts worked out anew from what was received."""
+    attributes = typed_attributes(span.attributes)
+    received = attributes[semconv.RECEIVED]
+    events = list(_events_in(received))
+    fields = _with_events(attributes, events) if events else attributes
+    original = received.get("name")
+    name = original if isinstance(original, str) else span.name
+    scope = str(attributes.get(semconv.SCOPE_NAME, ""))
+    span_type = _type_of(fields, name)
+    span_name, arguments, output, failed, remedy = name, None, None, False, None
+    if semconv.SPAN_TYPE in attributes:
+        span_name, arguments, output = own_facts(span_type, name, attributes)
+        remedy = remedy_for(scope) if span_type == TOOL and arguments is None else None
+    elif span_type == TOOL:
+        span_name = _tool_name(fields, name)
+        arguments = _arguments(fields)
+        output, recorded, failed, call_id = _result(fields, scope)
+        call_id = next((fields[key] for key in tables.CALL_IDS if fields.get(key) is not None), call_id)
+        if call_id is not None:
+            attributes[semconv.TOOL_CALL_ID] = call_id if isinstance(call_id, str) else str(call_id)
+        remedy = None if arguments is not None and recorded else remedy_for(scope)
+    elif span_type == LLM:
+        arguments, output = model_input(fields, events, offered_in(fields)), model_output(fields, events)
+    else:
+        if span_type == tables.AGENT:
+            span_name = _agent_name(fields, name)
+        arguments, output = _plain_input(fields), _plain_output(fields)
+    status, error = _ending(fields, received, attributes, failed, output)
+    if remedy is None or (error is not None and arguments is not None):
+        attributes.pop(semconv.NOT_RECORDED, None)
+    else:
+        attributes[semconv.NOT_RECORDED] = remedy
+    _name_people(fields, attributes)
+    return Span(
+        trace_key=span.trace_key,
+        span_key=span.span_key,
+        parent_key=span.parent_key,
+        index=attributes.get(semconv.INDEX, span.index),
+        name=span_name if span_name.isascii() else clean_text(span_name),
+        span_type=span_type,
+        start_ns=span.start_ns,
+        end_ns=span.end_ns,
+        input=arguments,
+        output=output,
+        status=status,
+        error=error,
+        attributes=attributes,
+        usage=_usage(fields, scope) if span_type == LLM or semconv.SPAN_TYPE in attributes else None,
+        project=span.project,
+    )
+
+
+def _events_in(received: Mapping[str, Any]) -> Iterator[Event]:
+    for entry in received.get("events") or ():
+        if isinstance(entry, list | tuple) and len(entry) == 4 and isinstance(entry[2], dict):
+            name = entry[0] or entry[2].get("event.name") or entry[3]
+            yield Event(str(name), entry[1] if isinstance(entry[1], int) else 0, entry[2], entry[3])
+
+
+def _with_events(attributes: Mapping[str, Any], events: Sequence[Event]) -> dict[str, Any]:
+    """The attributes with those of events, under ``event:attribute``; the first of a name stays."""
+    fields: dict[str, Any] = {}
+    for event in events:
+        details = event.name == tables.DETAILS_EVENT
+        name = event.name if event.name.startswith(tables.EVENT_PREFIXES) else ""
+        name = name or f"claude_code.{event.name}" if event.name == "tool_result" else name
+        for key, value in event.attributes.items():
+            fields.setdefault(key if details else f"{name}:{key}", value)
+    fields.update(attributes)
+    return fields
+
+
+def _type_of(fields: Mapping[str, Any], name: str) -> str:
+    own = fields.get(semconv.SPAN_TYPE)
+    if isinstance(own, str) and own:
+        return own
+    for key, words in tables.TYPES.items():
+        word = fields.get(key)
+        if isinstance(word, str):
+            span_type = words.get(word.strip('"').lower())
+            if span_type is not None:
+                return _if_executed(span_type, fields, name)
+    if name in tables.NAMED_TYPES:
+        return tables.NAMED_TYPES[name]
+    if name.startswith(tables.NO_TOOL_NAMES):
+        return tables.FUNCTION
+    if fields.get(semconv.MCP_METHOD) == "tools/call" or any(fields.get(key) for key in tables.TOOL_NAMES):
+        return _if_executed(TOOL, fields, name)
+    if any(fields.get(key) for key in tables.MODELS[:3]) and _usage(fields, ""):
+        return LLM
+    return tables.FUNCTION
+
+
+def _if_executed(span_type: str, fields: Mapping[str, Any], name: str) -> str:
+    """The type, or none in particular where a tool's span stands for no call of its own."""
+    if span_type == TOOL and (
+        _tool_name(fields, name) in tables.NO_TOOLS
+        or any(str(fields.get(key)).lower() == "true" for key in tables.NOT_EXECUTED)
+    ):
+        return tables.FUNCTION
+    return span_type
+
+
+def _tool_name(fields: Mapping[str, Any], name: str) -> str:
+    for key in (*tables.TOOL_NAMES, *tables.TOOL_ENTITIES):
+        named = fields.get(key)
+        if isinstance(named, str) and named.strip('"'):
+            return str(bare_name(named.strip('"')))
+    prefix = tables.TOOL_PREFIX.match(name)
+    bare = tables.TOOL_SUFFIX.sub("", name if prefix is None else name[prefix.end() :])
+    return str(bare_name(bare or name))
+
+
+def _agent_name(fields: Mapping[str, Any], name: str) -> str:
+    for key in tables.AGENT_NAMES:
+        named = fields.get(key)
+        if isinstance(named, str) and named:
+            return named
+    return tables.AGENT_PREFIX.sub("", name) or name
+
+
+def _arguments(fields: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The arguments of a tool's span; None where there are none."""
+    bare: Any = None
+    order: list[str] | None = None
+    for key in tables.ARGUMENTS:
+        raw = fields.get(key)
+        if raw is None:
+            continue
+        value = value_of(raw)
+        if is_schema(value) and key != semconv.TOOL_ARGUMENTS:
+            continue
+        if order is None:
+            order = _parameters_of(fields)
+        value = unwrapped_arguments(value, order)
+        if isinstance(value, dict):
+            return dict(value)
+        if bare is None and value not in (None, ""):
+            bare = value
+    return None if bare is None else {BARE: bare}
+
+
+def _parameters_of(fields: Mapping[str, Any]) -> list[str]:
+    schema = own_schema(fields)
+    if schema is None:
+        return []
+    properties = schema.get("properties", schema if "type" not in schema else {})
+    return [str(name) for name in properties] if isinstance(properties, dict) else []
+
+
+def _result(fields: Mapping[str, Any], scope: str) -> tuple[Any, bool, bool, Any]:
+    """What a tool's span returned, whether that was recorded, whether it tells of a failure, its id."""
+    wrapped = scope.startswith(tables.WRAPPED_IN_RESULT)
+    for key in tables.RESULTS:
+        if fields.get(key) is not None:
+            value, failed, call_id = unwrapped_result(value_of(fields[key]), result_wrapped=wrapped)
+            return value, True, failed, call_id
+    return None, False, False, None
+
+
+def _plain_input(fields: Mapping[str, Any]) -> dict[str, Any] | None:
+    raw = next((fields[key] for key in tables.INPUTS if fields.get(key) is not None), None)
+    value = value_of(raw)
+    if isinstance(value, dict):
+        return dict(value)
+    return None if value is None else {"input": value}
+
+
+def _plain_output(fields: Mapping[str, Any]) -> Any:
+    for key in tables.OUTPUTS:
+        if fields.get(key) is not None:
+            if key in tables.ANSWERS:
+                answers = [m for m in model_output({key: fields[key]}, ()) or () if not m.get("tool_calls")]
+                if answers and answers[-1].get("content"):
+                    return answers[-1]["content"]
+            return value_of(fields[key])
+    return None
+
+
+def _ending(
+    fields: Mapping[str, Any],
+    received: Mapping[str, Any],
+    attributes: Mapping[str, Any],
+    failed: bool,
+    output: Any,
+) -> tuple[Status, SpanError | None]:
+    own = attributes.get(semconv.STATUS)
+    code = received.get("status")
+    if code != 2:
+        failed = failed or any(
+            str(fields[key]).lower() in tables.FAILURES[key] for key in _FAILURES & fields.keys()
+        )
+    exceptional = fields.get(semconv.ERROR_TYPE) is not None and code != 1
+    if code != 2 and not failed and not exceptional and own is None:
+        return "ok", None
+    kind = next((fields[key] for key in tables.TYPES_OF_FAILURE if isinstance(fields.get(key), str)), "")
+    texts = (fields.get(key) for key in tables.MESSAGES_OF_FAILURE)
+    message = next((text for text in texts if isinstance(text, str) and text), received.get("message"))
+    message = message if isinstance(message, str) and message != kind else _told_by(output)
+    if own in ("cancelled", "abandoned"):
+        return own, SpanError(kind, message) if kind else None
+    return "error", SpanError(kind or "Error", message[:_LONGEST_ERROR])
+
+
+def _told_by(output: Any) -> str:
+    """The text of a failure of which only what the model was told of it is known."""
+    text = output.get("error") if isinstance(output, dict) else output
+    return text if isinstance(text, str) else ""
+
+
+def _usage(fields: Mapping[str, Any], scope: str) -> dict[str, Any] | None:
+    usage: dict[str, Any] = {}
+    for word, keys in tables.USAGE.items():
+        for key in keys:
+            amount = fields.get(key)
+            if amount is not None and is_number(amount) and amount >= 0:
+                usage[word] = amount
+                break
+    for key, words in tables.USAGE_IN_JSON.items():
+        counts = value_of(fields.get(key))
+        if isinstance(counts, dict):
+            for word, name in words.items():
+                if is_number(counts.get(name)):
+                    usage.setdefault(word, counts[name])
+    for key, amount in fields.items() if semconv.SPAN_TYPE in fields else ():
+        if key.startswith(semconv.OTHER_USAGE) and is_number(amount):
+            usage[key[len(semconv.OTHER_USAGE) :]] = amount
+    if scope.startswith(tables.CACHE_APART) and "input_tokens" in usage:
+        usage["input_tokens"] += usage.get("cache_read_tokens", 0) + usage.get("cache_write_tokens", 0)
+    return usage or None
+
+
+def _name_people(fields: Mapping[str, Any], attributes: dict[str, Any]) -> None:
+    """Session, customer and tags under our own names, where another dialect has them."""
+    for name, keys in ((semconv.SESSION_ID, tables.SESSIONS), (semconv.CUSTOMER_ID, tables.CUSTOMERS)):
+        if name not in attributes:
+            named = next(
+                (fields[key] for key in keys if isinstance(fields.get(key), str) and fields[key]), None
+            )
+            if named is not None:
+                attributes[name] = named
+    if semconv.TAGS not in attributes:
+        for key in tables.TAGS:
+            tags = value_of(fields.get(key))
+            if isinstance(tags, list) and all(isinstance(tag, str) for tag in tags):
+                attributes[semconv.TAGS] = tags
+                return

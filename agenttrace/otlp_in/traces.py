@@ -1,0 +1,94 @@
+"""`traces_from_otlp`: OpenTelemetry's spans, of any instrumentation, as traces that scorers read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from agenttrace.core import semconv
+from agenttrace.core.digests import digest_of
+from agenttrace.core.span import Span
+from agenttrace.core.trace import Trace
+from agenttrace.otlp_in import tables
+from agenttrace.otlp_in.arrival import Arrival, ArrivedLog, TelemetryError
+from agenttrace.otlp_in.facts import span_of
+from agenttrace.otlp_in.payload import Payload, read_payload
+from agenttrace.otlp_in.reading import read_together
+
+
+def traces_from_otlp(payload: Payload) -> list[Trace]:
+    """The traces in a payload of OpenTelemetry, in the order in which they began.
+
+    `payload` is one of:
+
+    - a request as OTLP has it in JSON, a mapping: of traces, of logs, or with both in it; also as Tempo
+      exports them, or as the APIs of Jaeger and of Langfuse answer;
+    - bytes: such JSON, JSON on each line, or protobuf, packed with gzip or not;
+    - the path of a file of such bytes;
+    - a list of any of these, read together: spans of one trace may stand in several, in any order. A span
+      that stands in several counts once, the last one.
+
+    Spans keep their attributes as they came. Their type, name, input, output, status and usage are filled in
+    from whichever dialect they are written in. Arguments or outputs that were left out are *not recorded*: a
+    score that needs them cannot be told, and its reason says what would have them recorded.
+
+    Raises:
+        TelemetryError: it cannot be read, or a record in it cannot; a ValueError.
+        OSError: there is no such file.
+    """
+    arrival = read_payload(payload)
+    if arrival.problems:
+        more = f" (and {arrival.unread - 1} more that cannot be read)" if arrival.unread > 1 else ""
+        raise TelemetryError(arrival.problems[0] + more)
+    return traces_of(spans_of(arrival))
+
+
+def spans_of(arrival: Arrival) -> list[Span]:
+    """The spans that arrived, each with its own facts; log records as spans that wait for theirs."""
+    spans: dict[tuple[int, int], Span] = {}
+    for index, arrived in enumerate(arrival.spans):
+        spans[arrived.trace_key, arrived.span_key] = span_of(arrived, index)
+    for log in arrival.logs:
+        waiting = _waiting(log)
+        if waiting is not None:
+            spans[waiting.trace_key, waiting.span_key] = waiting
+    return list(spans.values())
+
+
+def traces_of(spans: Iterable[Span]) -> list[Trace]:
+    """The traces of spans that have just arrived, in the order in which they began."""
+    by_trace: dict[int, list[Span]] = {}
+    for span in spans:
+        by_trace.setdefault(span.trace_key, []).append(span)
+    traces = []
+    for key, together in by_trace.items():
+        read, tools = read_together(together)
+        if read:
+            traces.append(Trace(read, trace_key=key, tools=tools))
+    return sorted(traces, key=lambda trace: trace.spans[0].start_ns)
+
+
+def _waiting(log: ArrivedLog) -> Span | None:
+    """A log record as a span that waits for the one it belongs to; None where it says nothing of a call."""
+    event = log.event
+    name = event.name or event.attributes.get("event.name") or event.body
+    if log.trace_key is None or log.span_key is None or not isinstance(name, str):
+        return None
+    name = f"claude_code.{name}" if name == "tool_result" else name
+    if name not in tables.MESSAGE_EVENTS and name not in tables.LOG_EVENTS:
+        return None
+    entry = [name, event.time_ns, dict(event.attributes), event.body]
+    digest = digest_of(f"{log.trace_key:x} {log.span_key:x} {entry!r}".encode())
+    attributes = {semconv.RECEIVED: {"event": entry}}
+    if log.scope:
+        attributes[semconv.SCOPE_NAME] = log.scope  # type: ignore[assignment] # the values differ in type
+    return Span(
+        trace_key=log.trace_key,
+        span_key=int(digest[:15], 16) + 1,
+        parent_key=log.span_key,
+        name=name,
+        span_type=tables.EVENT,
+        start_ns=event.time_ns,
+        end_ns=event.time_ns,
+        attributes=attributes,
+        project=next((str(log.resource[key]) for key in tables.PROJECTS if log.resource.get(key)), ""),
+    )

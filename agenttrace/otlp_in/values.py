@@ -1,0 +1,150 @@
+"""Arguments and results out of what instrumentations wrap them in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from agenttrace.core.file_form import MAX_DEPTH
+from agenttrace.core.json_reader import InvalidJSON, json_or_literal, lenient_json
+from agenttrace.core.jsonable import clean, jsonable
+
+BARE = "input"
+"""The name of the one argument of which only the value is known."""
+
+_LONGEST = 16 * 1024 * 1024
+_CALL_PARTS = frozenset({"args", "kwargs", "sanitize_inputs_outputs"})
+_RUN_PARTS = frozenset({"input_str", "inputs", "tags", "metadata", "kwargs", "name", "run_id"})
+_ANSWER = re.compile(r"content=(?P<quote>['\"])(?P<text>.*?)(?P=quote) (?:name|tool_call_id|id)=", re.DOTALL)
+_SERVER = re.compile(r"\Amcp__(?:(?!__).)+__(?=.)")
+_SCHEMA_WORDS = frozenset({"properties", "$schema", "$defs", "anyOf", "additionalProperties"})
+_LARGE = 1 << 63
+_CONTAINERS = (dict, list)
+_STARTS = frozenset('{["-0123456789tfnTFN')
+
+
+def value_of(raw: Any) -> Any:
+    """The value of an attribute: of a text that spells JSON, or a Python literal, what it spells."""
+    if type(raw) is not str:
+        return raw
+    text = raw.strip()
+    if not text or text[0] not in _STARTS or len(text) > _LONGEST:
+        return raw
+    try:
+        value = lenient_json(text)
+    except InvalidJSON:
+        if text[0] not in "{[":
+            return raw
+        value = json_or_literal(text)
+        return raw if value is text else jsonable(value)
+    if type(value) in _CONTAINERS and not _is_plain(value, MAX_DEPTH):
+        return jsonable(value)
+    return value if text.isascii() and "\\u" not in text else clean(value)
+
+
+def _is_plain(value: Any, levels: int) -> bool:
+    """Whether containers are nested no deeper than this, and hold no number that is no strict JSON."""
+    if levels <= 0:
+        return False
+    for part in value.values() if type(value) is dict else value:
+        kind = type(part)
+        if kind is str:
+            continue
+        if kind in _CONTAINERS:
+            if not _is_plain(part, levels - 1):
+                return False
+        elif (kind is int and not -_LARGE < part < _LARGE) or (kind is float and not -1e308 <= part <= 1e308):
+            return False
+    return True
+
+
+def bare_name(name: Any) -> Any:
+    """The name of a tool without that of the server it is on, which agents on MCP put before it."""
+    return _SERVER.sub("", name) if isinstance(name, str) and name.startswith("mcp__") else name
+
+
+def is_schema(value: Any) -> bool:
+    """Whether this describes arguments instead of being some: a JSON schema, or one for each parameter."""
+    if not isinstance(value, dict):
+        return False
+    if _SCHEMA_WORDS & value.keys() and isinstance(value.get("type", "object"), str):
+        return True
+    return bool(value) and all(
+        isinstance(part, dict) and isinstance(part.get("type"), str | list) and "description" in part
+        for part in value.values()
+    )
+
+
+def unwrapped_arguments(value: Any, order: Sequence[str]) -> Any:
+    """The arguments by name, where they can be brought to names; else the bare value that was there.
+
+    `order` are the tool's parameters: they name what was passed by position, and a bare value where there is
+    only one of them.
+    """
+    if isinstance(value, str):
+        return {order[0]: value} if len(order) == 1 else value
+    if isinstance(value, list | tuple):
+        return dict(zip(order, value, strict=False)) if order and len(value) <= len(order) else value
+    if not isinstance(value, dict):
+        return value
+    if "input_str" in value and _RUN_PARTS.issuperset(value):
+        inner = value.get("inputs") or value_of(value["input_str"])
+        return unwrapped_arguments(inner, order)
+    if "kwargs" in value and _CALL_PARTS.issuperset(value) and isinstance(value["kwargs"], dict):
+        args = value.get("args") or ()
+        if not args:
+            return dict(value["kwargs"])
+        if isinstance(args, list | tuple) and len(args) <= len(order):
+            return {**dict(zip(order, args, strict=False)), **value["kwargs"]}
+        return {"args": list(args) if isinstance(args, list | tuple) else args, **value["kwargs"]}
+    return value
+
+
+def unwrapped_result(value: Any, *, result_wrapped: bool = False) -> tuple[Any, bool, Any]:
+    """What a tool returned, whether its wrapping says that it failed, and the call's id where that has it.
+
+    `result_wrapped`: the library puts whatever is no mapping under ``result``.
+    """
+    failed, call_id = False, None
+    if isinstance(value, str):
+        match = _ANSWER.match(value)
+        return (value if match is None else match["text"]), "status='error'" in value and bool(match), None
+    message = _answer_in(value)
+    if message is not None:
+        failed, call_id = message.get("status") == "error", message.get("tool_call_id")
+        return value_of(_text_of_blocks(message["content"])), failed, call_id
+    if isinstance(value, dict):
+        if result_wrapped and value.keys() == {"result"}:
+            return value["result"], False, None
+        if (
+            "blocks" in value
+            and isinstance(value["blocks"], list)
+            and ("tool_name" in value or len(value) == 1)
+        ):
+            return value_of(_text_of_blocks(value["blocks"])), bool(value.get("is_error")), None
+        failed = value.get("isError") is True and "content" in value
+    return value_of(_text_of_blocks(value)), failed, call_id
+
+
+def _answer_in(value: Any) -> Mapping[str, Any] | None:
+    """The message that answers a call, as LangChain writes it: bare, serialised, or under ``output``."""
+    for _ in range(3):
+        if not isinstance(value, dict):
+            return None
+        inner = value.get("data", value.get("kwargs", value.get("output")))
+        is_tools = value.get("type") == "tool" or "tool_call_id" in value
+        if is_tools and "content" in value:
+            return value
+        value = inner
+    return None
+
+
+def _text_of_blocks(value: Any) -> Any:
+    """The text of a list of one block of text; anything else as it is."""
+    if isinstance(value, list) and len(value) == 1 and isinstance(value[0], dict):
+        block = value[0]
+        kind, text = block.get("type", block.get("block_type", "text")), block.get("text")
+        if kind == "text" and isinstance(text, str) and len(block) <= 3:
+            return text
+    return value

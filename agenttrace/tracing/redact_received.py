@@ -1,0 +1,37 @@
+"""Takes secrets out of a span that came by OpenTelemetry: its attributes hold arguments as texts of JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agenttrace.core.jsonable import to_json
+from agenttrace.core.span import Span
+from agenttrace.otlp_in.facts import with_facts
+from agenttrace.otlp_in.values import value_of
+from agenttrace.tracing.redaction import Redaction
+
+
+def redact_received(span: Span, redaction: Redaction) -> Span:
+    """The span without secrets, also in texts that spell data: what is left of them still does.
+
+    The facts are worked out from what is left, as they will be whenever the span is read.
+    """
+    redacted = redaction.span(span)
+    attributes = redacted.attributes = dict(redacted.attributes)
+    changed = False
+    for key, value in span.attributes.items():
+        shown = attributes.get(key)
+        if type(value) is str and value[:1] in ("{", "[") and (redaction.call is not None or shown != value):
+            data = _redacted(value_of(value), redaction)
+            attributes[key] = shown if data is None else to_json(data)
+        changed = changed or attributes.get(key) != value
+    return with_facts(redacted) if changed else redacted
+
+
+def _redacted(data: Any, redaction: Redaction) -> Any:
+    """Data with each of its values as the rules have it; None for what is no data."""
+    if type(data) is dict:
+        return redaction.fields(data)
+    if type(data) is list:
+        return [redaction.fields(one) if type(one) is dict else redaction.inside(one) for one in data]
+    return None

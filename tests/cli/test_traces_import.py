@@ -1,0 +1,97 @@
+import gzip
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "otlp_in"))
+from payloads import log, request, span
+
+from agenttrace.store import open_store
+
+TOOL = {
+    "gen_ai.tool.name": "get_weather",
+    "gen_ai.tool.call.arguments": '{"city": "Paris", "token": "hunter2-x"}',
+}
+
+
+@pytest.fixture
+def write(tmp_path, monkeypatch):
+    monkeypatch.setenv("AGENTTRACE_STORE", str(tmp_path / "traces.db"))
+
+    def write(name, payload):
+        path = tmp_path / name
+        data = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
+        path.write_bytes(data)
+        return path
+
+    return write
+
+
+def stored():
+    store = open_store()
+    traces = [store.trace(summary.trace_id) for summary in store.traces()]
+    store.close()
+    return traces
+
+
+def test_a_file_comes_into_the_store_once(agenttrace, write):
+    path = write("a.json", request(span(1, "agent"), span(2, "execute_tool get_weather", TOOL, parent=1)))
+    first, second = agenttrace("traces", "import", path), agenttrace("traces", "import", path)
+    assert (first.code, second.code) == (0, 0)
+    assert first.out == f"{path}: 2 spans of 1 traces; new: 2 spans, 1 traces\n"
+    assert second.out == f"{path}: 2 spans of 1 traces; new: 0 spans, 0 traces\n"
+    (trace,) = stored()
+    assert [call.name for call in trace.tool_calls] == ["get_weather"]
+
+
+def test_parents_and_log_records_may_come_later_and_in_other_files(agenttrace, write):
+    values = {"gen_ai.tool.name": "get_weather", "tool_use_id": "t1"}
+    said = {"tool_use_id": "t1", "tool_input": '{"city": "Paris"}', "success": "true"}
+    logs = request(logs=[log(1, "claude_code.tool_result", said)])
+    child, parent = request(span(2, "x", values, parent=1)), request(span(1, "agent"))
+    files = [
+        write("l.json", logs),
+        write("c.json.gz", gzip.compress(json.dumps(child).encode())),
+        write("p.json", parent),
+    ]
+    for file in files:
+        assert agenttrace("traces", "import", file).code == 0
+    (trace,) = stored()
+    assert (trace.name, len(trace.spans)) == ("agent", 2)
+    assert [call.arguments for call in trace.tool_calls] == [{"city": "Paris"}]
+    agenttrace("traces", "import", *files)
+    assert len(stored()[0].spans) == 2
+
+
+def test_what_cannot_be_read_is_said_and_the_rest_is_stored(agenttrace, write, tmp_path):
+    good = write("good.json", request(span(1, "good")))
+    half = write("half.json", request(span(2, "fine"), {**span(3, "bad"), "traceId": "ab"}))
+    cut = write("cut.json", b'{"resourceSpans": [')
+    ran = agenttrace("traces", "import", cut, half, tmp_path / "none.json", good)
+    assert ran.code == 2
+    assert f"{cut}: got text that is no JSON" in ran.err
+    assert "none.json" in ran.err
+    assert f"{half}: span 'bad': got a trace id of 1 bytes, wanted 16" in ran.err
+    assert {one.name for trace in stored() for one in trace.spans} == {"good", "fine"}
+
+
+def test_secrets_are_redacted_and_the_project_is_named(agenttrace, write):
+    path = write(
+        "a.json", request(span(1, "execute_tool get_weather", TOOL), resource={"service.name": "shop"})
+    )
+    agenttrace("traces", "import", path)
+    (trace,) = stored()
+    assert trace.tool_calls[0].arguments == {"city": "Paris", "token": "[redacted]"}
+    assert "hunter2" not in repr(trace.to_dict())
+    assert trace.spans[0].project == "shop"
+    agenttrace("traces", "import", path, "--project", "other")
+    assert stored()[0].spans[0].project == "other"
+
+
+def test_a_list_shows_the_calls_with_their_failures(agenttrace, write):
+    failed = span(2, "execute_tool get_weather", TOOL, parent=1, error="oh")
+    agenttrace("traces", "import", write("a.json", request(span(1, "agent"), failed)))
+    assert "get_weather✗" in agenttrace("traces", "list").out
+    assert "get_weather" in agenttrace("traces", "show", stored()[0].trace_id[:8]).out

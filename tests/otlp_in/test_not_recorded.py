@@ -1,0 +1,111 @@
+"""What an instrumentation left out is not recorded: never taken for nothing, and its switch is named."""
+
+import json
+
+import pytest
+from payloads import request, span
+
+from agenttrace import ANY, Example, ToolCallOutputScorer, ToolOrderScorer, call, traces_from_otlp
+from agenttrace.core.errors import ExpectationError
+from agenttrace.core.marks import cause_of
+from agenttrace.otlp_in.remedies import REMEDIES
+
+SWITCHES = {
+    "gcp.vertex.agent": "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=SPAN_ONLY",
+    "agent_framework": "enable_sensitive_data=True",
+    "com.anthropic.claude_code.tracing": "OTEL_LOG_TOOL_DETAILS=1",
+    "autogen-core": "observe the tools",
+    "my.own.scope": "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT",
+}
+NAMED = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "get_weather"}
+
+
+def trace_of(values, scope="", **more):
+    (trace,) = traces_from_otlp(
+        request(span(1, "execute_tool get_weather", NAMED | values, **more), scope=scope)
+    )
+    return trace
+
+
+def score_of(trace, **arguments):
+    return ToolOrderScorer().score(Example(expected_tools=[call("get_weather", **arguments)]), trace)
+
+
+@pytest.mark.parametrize("scope", SWITCHES)
+def test_a_score_that_needs_the_arguments_cannot_be_told_and_names_the_switch(scope):
+    trace = trace_of({}, scope)
+    assert cause_of(trace.tool_calls[0].arguments) == "not recorded"
+    score = score_of(trace, city="Paris")
+    assert score.outcome == "errored"
+    assert SWITCHES[scope] in score.reason
+
+
+def test_a_score_that_needs_only_names_is_told():
+    assert ToolOrderScorer().score(Example(expected_tools=["get_weather"]), trace_of({})).outcome == "passed"
+    assert ToolOrderScorer().score(Example(expected_tools=["book_hotel"]), trace_of({})).outcome == "failed"
+
+
+def test_an_output_that_is_not_there_is_not_none():
+    trace = trace_of({"gen_ai.tool.call.arguments": '{"city": "Paris"}'}, "agent_framework")
+    assert trace.tool_calls[0].arguments == {"city": "Paris"}
+    example = Example(
+        expected_tools=[{"tool_name": "get_weather", "parameters": {"city": "Paris"}, "output": "sunny"}]
+    )
+    score = ToolCallOutputScorer().score(example, trace)
+    assert score.outcome == "errored"
+    assert "enable_sensitive_data=True" in score.reason
+
+
+def test_an_empty_result_that_was_recorded_is_none():
+    values = {"gen_ai.tool.call.arguments": "{}", "gen_ai.tool.call.result": "null"}
+    example = Example(expected_tools=[{"tool_name": "get_weather", "parameters": {}, "output": "sunny"}])
+    assert ToolCallOutputScorer().score(example, trace_of(values)).outcome == "failed"
+
+
+def test_no_arguments_that_were_recorded_are_no_arguments():
+    trace = trace_of({"gen_ai.tool.call.arguments": "{}"})
+    assert trace.tool_calls[0].arguments == {}
+    assert score_of(trace, city=ANY).outcome == "failed"
+
+
+def test_the_last_remedy_fits_every_scope():
+    assert list(REMEDIES)[-1] == ""
+
+
+SCHEMA = {
+    "type": "object",
+    "properties": {"city": {"type": "string"}, "unit": {"type": "string", "default": "celsius"}},
+    "required": ["city"],
+}
+
+
+def with_definitions(**arguments):
+    tools = [{"type": "function", "name": "get_weather", "parameters": SCHEMA}]
+    agent = span(
+        1,
+        "invoke_agent",
+        {"gen_ai.operation.name": "invoke_agent", "gen_ai.tool.definitions": json.dumps(tools)},
+    )
+    tool = span(
+        2, "execute_tool get_weather", NAMED | {"gen_ai.tool.call.arguments": json.dumps(arguments)}, parent=1
+    )
+    (trace,) = traces_from_otlp(request(agent, tool))
+    return trace
+
+
+def test_definitions_give_defaults_on_both_sides():
+    asked = with_definitions(city="Paris")
+    assert asked.tool_calls[0].arguments == {"city": "Paris"}  # as it was asked for
+    assert score_of(asked, city="Paris").outcome == "passed"
+    assert score_of(asked, city="Paris", unit="celsius").outcome == "passed"
+    assert score_of(asked, city="Paris", unit="kelvin").outcome == "failed"
+    assert score_of(with_definitions(city="Paris", unit="celsius"), city="Paris").outcome == "passed"
+
+
+def test_definitions_give_did_you_mean():
+    trace = with_definitions(city="Paris")
+    assert list(trace.tools) == ["get_weather"]
+    with pytest.raises(ExpectationError, match="did you mean 'city'"):
+        score_of(trace, citty="Paris")
+    with pytest.raises(ExpectationError, match="did you mean 'get_weather'"):
+        ToolOrderScorer().score(Example(expected_tools=["get_wether"]), trace)
