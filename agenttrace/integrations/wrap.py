@@ -110,7 +110,7 @@ class Recording:
             span = self.spans.span(name, span_type="llm", input=request).open()
             if not span.recorded:
                 return None
-            call = LLMCall(span, reader_type(), self.prices)
+            call = LLMCall(span, reader_type(), self.prices, self.spans)
         except Exception as error:  # choke-point: the guard of recording; the request goes on unrecorded
             if raised_by_signal(error):
                 raise
