@@ -109,6 +109,7 @@ if TYPE_CHECKING:
     )
     from agenttrace.tracer import Tracer
     from agenttrace.tracing.context import propagate
+    from agenttrace.transcripts import trace_to_atif, traces_from_transcript
 
 _HOMES = {
     "agenttrace.client": "Client",
@@ -150,6 +151,7 @@ _HOMES = {
     ),
     "agenttrace.tracer": "Tracer",
     "agenttrace.tracing.context": "propagate",
+    "agenttrace.transcripts": "trace_to_atif traces_from_transcript",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 
@@ -250,6 +252,8 @@ __all__ = [
     "scorer",
     "semantic",
     "seq",
+    "trace_to_atif",
+    "traces_from_transcript",
     "type_",
     "webhook",
     "wrap",
