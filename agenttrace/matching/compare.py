@@ -71,7 +71,7 @@ def compare(
     agreement_with = partial(
         CallAgreement,
         mode=parsed.match or match,
-        tools=known_tools if tools is not None or (trace is not None and trace.is_recorded_run) else {},
+        tools=_definitions(trace, tools, known_tools),
         comparators=comparators,
         answers=answers,
         selection=scope,
@@ -90,6 +90,18 @@ def compare(
         checks=_checks(parsed, attempts, calls, trace, known_names(known_tools, attempts, trace, scope)),
         call_agreement=call_agreement,
     )
+
+
+def _definitions(
+    trace: Trace | None, tools: Mapping[str, ToolDefinition] | None, known_tools: Mapping[str, ToolDefinition]
+) -> Mapping[str, ToolDefinition]:
+    """What expected arguments are bound through where the calls themselves have no definition.
+
+    In a live trace these are the tools that models were offered and that nobody decorated.
+    """
+    if tools is not None or trace is None or trace.is_recorded_run:
+        return known_tools if tools is not None or trace is not None else {}
+    return {name: tool for name, tool in trace.offered_definitions.items() if name not in known_tools}
 
 
 def _checks(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any
 
 from agenttrace.core.errors import ExpectationError, ScorerError, did_you_mean
@@ -14,6 +15,9 @@ from agenttrace.expectations.pattern import Call
 from agenttrace.expectations.references import Ref
 from agenttrace.matching.selection import TAG, Selection, is_tagged
 
+_MISSPELT = 0.8
+"""How alike two names are of which one is taken for the other, misspelt."""
+
 
 def check_tools(
     expected: Iterable[Call],
@@ -24,27 +28,33 @@ def check_tools(
 ) -> None:
     """Refuse an unknown expected tool, or an unknown source of a `ref`, where all tools are known.
 
-    Known are `tools`, the recorded ones, and those that a model was offered in the `trace`. An actual call of
-    a tool without definition (a user's span, a framework's tool) shows that not all tools are known: then
-    nothing is refused. A call that was not executed shows nothing.
+    Known are `tools`, the recorded ones, and those that a model was offered in the `trace`. Where only the
+    latter are known, an agent may have others: then a name is refused that is nearly one of them, hence
+    misspelt. An actual call of a tool without definition (a user's span, a framework's tool) shows that not
+    all tools are known: then nothing is refused. A call that was not executed shows nothing.
 
     Raises:
         ExpectationError: a tool is unknown; it names the nearest known one.
     """
-    if not tools:
+    offered = trace.offered_tools if trace is not None and not trace.is_recorded_run else frozenset()
+    if not tools and not offered:
         return
-    names = {*tools, *(trace.offered_tools if trace is not None else ())}
+    names = {*tools, *offered}
     names.update([selection.name_of(name) for name in names])
     if any(call.name not in names and call.status != "attempted" for call in actual_calls):
         return
     calls = tuple(expected)
     labels = {call.label for call in calls if call.label is not None}
     for call in calls:
-        if call.name not in names and selection.name_of(call.name) not in names:
+        unknown = call.name not in names and selection.name_of(call.name) not in names
+        if unknown and (tools or get_close_matches(call.name, names, n=1, cutoff=_MISSPELT)):
             raise ExpectationError(
-                f"{_place(call)}the expected tool {call.name!r} is not among the recorded tools"
+                f"{_place(call)}the expected tool {call.name!r} is not among the "
+                + ("recorded tools" if tools else "tools that the model was offered")
                 + did_you_mean(call.name, names)
             )
+        if not tools:
+            continue
         for matcher in _matchers((call.arguments, call.output)):
             if isinstance(matcher, Ref) and matcher.source not in names | labels:
                 raise ExpectationError(
