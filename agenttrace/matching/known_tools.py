@@ -28,39 +28,55 @@ def check_tools(
 ) -> None:
     """Refuse an unknown expected tool, or an unknown source of a `ref`, where all tools are known.
 
-    Known are `tools`, the recorded ones, and those that a model was offered in the `trace`. Where only the
-    latter are known, an agent may have others: then a name is refused that is nearly one of them, hence
-    misspelt. An actual call of a tool without definition (a user's span, a framework's tool) shows that not
-    all tools are known: then nothing is refused. A call that was not executed shows nothing.
+    Known are `tools`, the recorded ones, and those that a model was offered in the `trace`. An actual call of
+    a tool without definition (a user's span, a framework's tool) shows that not all tools are known: then
+    nothing is refused. A call that was not executed shows nothing.
 
     Raises:
         ExpectationError: a tool is unknown; it names the nearest known one.
     """
-    offered = trace.offered_tools if trace is not None and not trace.is_recorded_run else frozenset()
-    if not tools and not offered:
+    if not tools:
         return
-    names = {*tools, *offered}
+    names = {*tools, *(trace.offered_tools if trace is not None else ())}
     names.update([selection.name_of(name) for name in names])
     if any(call.name not in names and call.status != "attempted" for call in actual_calls):
         return
     calls = tuple(expected)
     labels = {call.label for call in calls if call.label is not None}
     for call in calls:
-        unknown = call.name not in names and selection.name_of(call.name) not in names
-        if unknown and (tools or get_close_matches(call.name, names, n=1, cutoff=_MISSPELT)):
+        if call.name not in names and selection.name_of(call.name) not in names:
             raise ExpectationError(
-                f"{_place(call)}the expected tool {call.name!r} is not among the "
-                + ("recorded tools" if tools else "tools that the model was offered")
+                f"{_place(call)}the expected tool {call.name!r} is not among the recorded tools"
                 + did_you_mean(call.name, names)
             )
-        if not tools:
-            continue
         for matcher in _matchers((call.arguments, call.output)):
             if isinstance(matcher, Ref) and matcher.source not in names | labels:
                 raise ExpectationError(
                     f"{_place(call)}{matcher!r} in {call.name!r} begins with no label and no recorded tool"
                     + did_you_mean(matcher.source, names | labels)
                 )
+
+
+def check_spelling(
+    expected: Iterable[Call], trace: Trace | None, selection: Selection, actual_calls: Iterable[ToolCall]
+) -> None:
+    """Refuse an expected tool that is nearly one of those that a model was offered, and neither recorded nor
+    asked for: it is misspelt. An agent may have other tools than those, so other names are not refused.
+
+    Raises:
+        ExpectationError: a tool is misspelt; it names the one that was offered.
+    """
+    if trace is None or trace.is_recorded_run or trace.tools or not trace.offered_tools:
+        return
+    names = {*trace.offered_tools, *(call.name for call in actual_calls)}
+    names.update([selection.name_of(name) for name in names])
+    for call in expected:
+        unknown = call.name not in names and selection.name_of(call.name) not in names
+        if unknown and get_close_matches(call.name, trace.offered_tools, n=1, cutoff=_MISSPELT):
+            raise ExpectationError(
+                f"{_place(call)}the expected tool {call.name!r} is not among the tools that the model was "
+                f"offered{did_you_mean(call.name, trace.offered_tools)}"
+            )
 
 
 def check_tags(selection: Selection, calls: Sequence[ToolCall], tools: Mapping[str, ToolDefinition]) -> None:
