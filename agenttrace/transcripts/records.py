@@ -42,7 +42,7 @@ def read_records(source: Source) -> Records:
     path = Path(fspath(source)) if isinstance(source, str | PathLike) else None
     records = Records(path=path)
     if isinstance(source, Mapping):
-        records.records.append(source)
+        records.records.append({str(key): value for key, value in source.items()})
         return records
     texts: list[str | bytes] = []
     for line in _lines(source if path is None else path):
