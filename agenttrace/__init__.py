@@ -111,6 +111,7 @@ if TYPE_CHECKING:
     )
     from agenttrace.tracer import Tracer
     from agenttrace.tracing.context import propagate
+    from agenttrace.transcripts import trace_to_atif, traces_from_transcript
 
 _HOMES = {
     "agenttrace.client": "Client",
@@ -154,6 +155,7 @@ _HOMES = {
     ),
     "agenttrace.tracer": "Tracer",
     "agenttrace.tracing.context": "propagate",
+    "agenttrace.transcripts": "trace_to_atif traces_from_transcript",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 
@@ -256,7 +258,9 @@ __all__ = [
     "scorer",
     "semantic",
     "seq",
+    "trace_to_atif",
     "traces_from_otlp",
+    "traces_from_transcript",
     "type_",
     "webhook",
     "wrap",

@@ -57,7 +57,9 @@ def parts_of(message: Mapping[str, Any], place: str = "") -> Iterator[Request | 
         DatasetError: its calls are no list of mappings; it names the `place`.
     """
     kind = str(message.get("type", ""))
-    if message.get("role") in ("tool", "function") or kind in ("tool", "function"):
+    if (
+        message.get("role") in ("tool", "function") or kind in ("tool", "function")
+    ) and "parts" not in message:
         key, failed = message.get("tool_call_id"), _marked_as_failed(message)
         yield Result(key, message.get("content"), failed, message.get("name"))
     elif kind.endswith("_call_output"):
@@ -79,9 +81,15 @@ def parts_of(message: Mapping[str, Any], place: str = "") -> Iterator[Request | 
 
 
 def _part_of(block: Mapping[str, Any]) -> Iterator[Request | Result]:
-    """The call that one block of a message's content asks for or answers: Anthropic's, OpenTelemetry's."""
+    """The call that one block of a message asks for or answers: Anthropic's, OpenTelemetry's, Gemini's."""
     kind = str(block.get("type", ""))
-    if kind == "tool_call":
+    asked, answered = as_mapping(block.get("functionCall")), as_mapping(block.get("functionResponse"))
+    if asked is not None:
+        yield Request(asked.get("name"), asked.get("args"), asked.get("id"), {})
+    elif answered is not None:
+        content, failed = _function_response(answered.get("response"))
+        yield Result(answered.get("id"), content, failed, answered.get("name"))
+    elif kind == "tool_call":
         yield Request(block.get("name"), block.get("arguments"), block.get("id"), block)
     elif kind == "tool_call_response":
         response = block.get("response", block.get("result"))
@@ -91,6 +99,14 @@ def _part_of(block: Mapping[str, Any]) -> Iterator[Request | Result]:
     elif kind.endswith("tool_result"):  # it is no failure unless it says so
         failed = block.get("is_error") is True
         yield Result(block.get("tool_use_id"), block.get("content"), failed)
+
+
+def _function_response(response: Any) -> tuple[Any, bool | None]:
+    """What a function gave, in Gemini's form: the value alone where its name says no more."""
+    if not isinstance(response, Mapping) or len(response) != 1:
+        return response, None
+    ((name, value),) = response.items()
+    return value if name in ("result", "output", "error") else response, True if name == "error" else None
 
 
 def arguments_of(request: Request) -> tuple[Mapping[str, Any], str | None]:

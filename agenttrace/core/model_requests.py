@@ -17,6 +17,7 @@ from agenttrace.core.message_parts import Request, Result, arguments_of, metadat
 from agenttrace.core.span import Span, SpanError
 from agenttrace.core.tool import ToolDefinition
 from agenttrace.core.tool_call import CallStatus
+from agenttrace.core.tool_schemas import offered_names
 from agenttrace.core.value_key import text_key
 
 LLM = "llm"
@@ -90,26 +91,8 @@ def requests_in(output: Any) -> Iterator[Request]:
 
 
 def offered_tools(span: Span) -> tuple[frozenset[str], bool]:
-    """The names of the tools in a request to a model, in any provider's form, and whether these are all.
-
-    They are not where the request has none, where one has no name of its own (it may stand for several), or
-    where the list was cut.
-    """
-    request = span.input or {}
-    lists = [request[name] for name in ("tools", "functions") if request.get(name)]
-    names: set[str] = set()
-    complete = bool(lists)
-    for tools in lists:
-        complete = complete and isinstance(tools, list | tuple) and cause_of(tools) is None
-        for tool in tools if isinstance(tools, list | tuple) else ():
-            function = tool.get("function") if isinstance(tool, Mapping) else None
-            holder = function if isinstance(function, Mapping) else tool
-            name = holder.get("name") if isinstance(holder, Mapping) else None
-            if isinstance(name, str) and cause_of(name) is None:
-                names.add(name)
-            else:
-                complete = False
-    return frozenset(names), complete
+    """The names of the tools in a request to a model, in any provider's form, and whether these are all."""
+    return offered_names(span.input or {})
 
 
 def cut_answer(spans: Iterable[Span]) -> Span | None:

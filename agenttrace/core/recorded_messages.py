@@ -12,9 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from agenttrace.core.errors import DatasetError, did_you_mean
+from agenttrace.core.hosted_calls import hosted_item, is_hosted, requested_item
 from agenttrace.core.jsonable import jsonable
 from agenttrace.core.message_parts import (
-    CALL_KEYS,
     Request,
     Result,
     arguments_of,
@@ -113,18 +113,19 @@ class _Reader:
 
     def _item(self, item: Mapping[str, Any], kind: str, place: str) -> None:
         """One item of a Responses list that is not a message."""
-        if kind.endswith("_call"):
-            name = item.get("name") or kind.removesuffix("_call")
-            arguments = item.get("arguments", item.get("input"))
-            if arguments is None:
-                arguments = {k: v for k, v in item.items() if k not in CALL_KEYS}
-            key = item.get("call_id") or item.get("id")
+        if is_hosted(item):
+            hosted = hosted_item(item)
+            call = self._call(Request(hosted.name, hosted.arguments, hosted.key, item), place)
+            call.output = jsonable(hosted.output, limit=None)
+            call.error = None if hosted.error is None else SpanError("ToolError", hosted.error)
+            call.status = call.status or "ok"
+            call.metadata = {**hosted.metadata, "id": hosted.key} if hosted.key else dict(hosted.metadata)
+        elif kind.endswith("_call"):
+            key, name, arguments = requested_item(item)
             call = self._call(Request(name, arguments, key, item), place)
             call.output = jsonable(item.get("output"), limit=None)
             if item.get("error"):
                 call.error = SpanError("ToolError", text_in(item["error"]))
-            if "call_id" not in item and kind != "function_call":
-                call.status = call.status or "ok"  # a tool that ran on the provider's side
         elif kind.endswith("_call_output"):
             self._parts(item, place)
         elif kind not in _IGNORED_ITEMS:

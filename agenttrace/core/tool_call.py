@@ -137,6 +137,8 @@ class ToolCall:
         """What is to be said of a call that was not executed, or whose execution is not known; else empty."""
         if self.status == "attempted":
             why = "no such tool" if self.arguments_error is None else "unreadable arguments"
+            if self.error is not None:  # what the model was told
+                why = self.error.message.strip().partition("\n")[0][:100] or why
             return f"attempted, not executed ({why})"
         return "requested, execution not recorded" if self.status == "requested" else ""
 

@@ -11,12 +11,14 @@ from typing import Any
 from agenttrace.core import semconv
 from agenttrace.core.asked import asked_places
 from agenttrace.core.call_order import in_order
+from agenttrace.core.conversation import Conversation, conversation_of
 from agenttrace.core.executions import AGENT, Execution, executions_of
 from agenttrace.core.identity import new_trace_key, trace_id_text
 from agenttrace.core.model_requests import LLM, ModelRequest, cut_answer, offered_tools
 from agenttrace.core.span import Span, SpanError
-from agenttrace.core.tool import ToolDefinition
+from agenttrace.core.tool import REQUIRED, ToolDefinition
 from agenttrace.core.tool_call import UNRECORDED_STATUSES, ToolCall, Window
+from agenttrace.core.tool_schemas import tool_definitions
 from agenttrace.core.unrecorded_calls import unrecorded_calls
 
 TURN = "turn"
@@ -238,6 +240,25 @@ class Trace:
         return frozenset().union(*(offered_tools(span)[0] for span in models))
 
     @cached_property
+    def offered_definitions(self) -> Mapping[str, ToolDefinition]:
+        """The tools that models were offered in this trace, as far as their parameters were recorded.
+
+        None has a default: what a model leaves out stands in no record of its call.
+        """
+        definitions: dict[str, ToolDefinition] = {}
+        for span in self.spans:
+            if span.span_type == LLM and span.input:
+                definitions.update(tool_definitions(span.input))
+        return {name: _without_defaults(tool) for name, tool in definitions.items()}
+
+    def conversation(self, span: Span, *, earlier: Iterable[Span] = ()) -> Conversation:
+        """What the model of this span saw, also where the request names an earlier answer by its id alone.
+
+        `earlier` are spans of other traces of the session.
+        """
+        return conversation_of(span, [*earlier, *self.spans])
+
+    @cached_property
     def cut_answer(self) -> Span | None:
         """The first answer of a model that was cut so that calls may be missing, or None."""
         return cut_answer(self.spans)
@@ -355,3 +376,8 @@ class Trace:
     def __repr__(self) -> str:
         counts = f"{len(self.spans)} spans, {len(self.tool_calls)} tool calls"
         return f"<Trace {self.trace_id[:8]} {self.name!r}: {counts}>"
+
+
+def _without_defaults(tool: ToolDefinition) -> ToolDefinition:
+    parameters = tuple(replace(parameter, default=REQUIRED) for parameter in tool.parameters)
+    return replace(tool, parameters=parameters)

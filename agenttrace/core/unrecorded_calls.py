@@ -58,7 +58,8 @@ def unrecorded_calls(
     waiting = [request for request in requests if request.execution is None]
     if waiting:
         _find_answers(waiting, models, {hashable(request.key) for request in requests})
-    decorated = set(tools) if executions and all(span.tool is not None for span in executions) else None
+    own = [span for span in executions if span.attributes.get(semconv.TOOL_TYPE) != semconv.HOSTED]
+    decorated = set(tools) if own and all(span.tool is not None for span in own) else None
     unrecorded = [request for request in waiting if not request.several or request.answer is not None]
     for request in unrecorded:
         request.status = _status(request, decorated)
@@ -167,7 +168,7 @@ def _find_answers(requests: Sequence[ModelRequest], models: Sequence[Span], keys
     first_end = min(request.model.end_ns for request in requests)
     for span in models:
         sent = span.input or {}
-        messages = sent.get("messages", sent.get("input"))
+        messages = sent.get("messages", sent.get("input", sent.get("contents")))
         if span.start_ns < first_end or not isinstance(messages, list | tuple):
             continue
         parts = list(parts_in(messages))

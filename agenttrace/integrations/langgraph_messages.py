@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from agenttrace.core.hosted_calls import part
 from agenttrace.core.json_reader import json_or_literal
 from agenttrace.providers.answer import Answer, Choice, Text, parts, text_of
-from agenttrace.providers.usage import part, read_usage
+from agenttrace.providers.usage import read_usage
 
 _ROLES = {"human": "user", "ai": "assistant", "AIMessageChunk": "assistant"}
 

@@ -10,6 +10,8 @@ from agenttrace.core import semconv
 from agenttrace.core.identity import monotonic_ns
 from agenttrace.core.interruptions import raised_by_signal
 from agenttrace.core.span import Status
+from agenttrace.integrations.hosted import record_hosted
+from agenttrace.integrations.spans import Spans
 from agenttrace.providers.answer import Answer, Choice, Reader
 from agenttrace.providers.prices import Price, cost_of
 from agenttrace.tracing.open_span import OpenSpan
@@ -33,8 +35,12 @@ def _guarded(step: Callable[..., None]) -> Callable[..., None]:
 class LLMCall:
     """One call to a model that is being recorded. Only the call's own exceptions are raised."""
 
-    def __init__(self, span: OpenSpan, reader: Reader, prices: Mapping[str, Price]) -> None:
+    def __init__(
+        self, span: OpenSpan, reader: Reader, prices: Mapping[str, Price], spans: Spans | None = None
+    ) -> None:
         self.span = span
+        self._spans = spans
+        self._request: Mapping[str, Any] = {}
         self._reader = reader
         self._prices = prices
         self._requested: str | None = None
@@ -47,6 +53,7 @@ class LLMCall:
     def describe(self, provider: str, address: tuple[str, int | None], request: Mapping[str, Any]) -> None:
         """Record the provider, its address and the settings of the request."""
         say = self.span.set_attribute
+        self._request = request
         self._requested = request.get("model")
         say(semconv.OPERATION, "chat")
         say(semconv.PROVIDER, provider)
@@ -165,6 +172,12 @@ class LLMCall:
         if answer.choices:
             self.span.output = _output(answer.choices)
         self._record_usage(answer)
+        self._record_hosted(answer)
+
+    @_guarded
+    def _record_hosted(self, answer: Answer) -> None:
+        if self._spans is not None:
+            record_hosted(self._spans, self.span, answer.choices, self._request)
 
     def _record_usage(self, answer: Answer) -> None:
         if not answer.usage:

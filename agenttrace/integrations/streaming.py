@@ -94,7 +94,8 @@ def _watch_parsed(result: Any, call: LLMCall) -> Any:
     return result
 
 
-def _like(subclass: type, cls: type) -> type:
+def like(subclass: type, cls: type) -> type:
+    """Give a subclass the name of its base, by which users know it."""
     subclass.__module__, subclass.__qualname__, subclass.__name__ = (
         cls.__module__,
         cls.__qualname__,
@@ -119,7 +120,7 @@ def _stream_class(cls: Any) -> type:
                     return
                 yield item
 
-    return _like(Watched, cls)
+    return like(Watched, cls)
 
 
 @lru_cache(maxsize=64)
@@ -137,7 +138,7 @@ def _async_stream_class(cls: Any) -> type:
                     return
                 yield item
 
-    return _like(Watched, cls)
+    return like(Watched, cls)
 
 
 @lru_cache(maxsize=64)
@@ -155,7 +156,7 @@ def _response_class(cls: Any) -> type:
             finally:
                 call_of(self).abandon()
 
-    return _like(Watched, cls)
+    return like(Watched, cls)
 
 
 @lru_cache(maxsize=64)
@@ -172,7 +173,7 @@ def _raw_class(cls: Any) -> type:
 
     if not hasattr(cls, "close"):
         del Watched.close
-    return _like(Watched, cls)
+    return like(Watched, cls)
 
 
 @lru_cache(maxsize=64)
@@ -187,7 +188,7 @@ def _async_raw_class(cls: Any) -> type:
             finally:
                 _finish_raw(self.http_response, call_of(self))
 
-    return _like(Watched, cls)
+    return like(Watched, cls)
 
 
 def call_of(thing: Any) -> LLMCall:

@@ -15,18 +15,23 @@ from typing import Any, TypeVar
 
 from agenttrace.core.errors import ConfigError
 from agenttrace.core.interruptions import raised_by_signal
+from agenttrace.integrations import genai
 from agenttrace.integrations.llm_call import LLMCall
 from agenttrace.integrations.spans import Spans, spans_of
 from agenttrace.integrations.streaming import watch_result
 from agenttrace.providers.answer import Reader
 from agenttrace.providers.anthropic_messages import MessagesReader
+from agenttrace.providers.gemini import GeminiReader
 from agenttrace.providers.openai import ChatReader, ResponsesReader
 from agenttrace.providers.prices import Price, Prices, checked_prices
 from agenttrace.tracing.decorator import enabled_by_environment
 
 C = TypeVar("C")
 
-KNOWN = "OpenAI, AsyncOpenAI, AzureOpenAI, AsyncAzureOpenAI (openai), Anthropic, AsyncAnthropic (anthropic)"
+KNOWN = (
+    "OpenAI, AsyncOpenAI, AzureOpenAI, AsyncAzureOpenAI (openai), Anthropic, AsyncAnthropic (anthropic), "
+    "Client (google-genai)"
+)
 
 _MARK = "_agenttrace_recording"
 
@@ -49,14 +54,16 @@ def wrap(client: C, *, tracer: Spans | None = None, prices: Prices | None = None
     """Return a client like `client` that records each call to a model as an LLM span.
 
     The client itself stays as it is; both share one connection pool. Recorded are chat completions, responses
-    (OpenAI) and messages (Anthropic), by every method that leads there: ``create``, ``parse``, ``stream``,
-    tool runners, ``with_raw_response``, ``with_streaming_response``, clients made by ``copy`` and
-    ``with_options``. Results and exceptions are the library's own. A stream's span ends
-    when the stream is exhausted, closed or dropped. A call outside every trace is a trace of its own.
+    (OpenAI), messages (Anthropic) and generated content (Gemini), by every method that leads there:
+    ``create``, ``parse``, ``stream``, tool runners, ``with_raw_response``, ``with_streaming_response``,
+    clients made by ``copy`` and ``with_options``; ``generate_content`` with its streams, chats and automatic
+    function calling. Tools that the provider runs are tool spans below. Results and exceptions are the
+    library's own. A stream's span ends when the stream is exhausted, closed or dropped. A call outside every
+    trace is a trace of its own.
     Wrapping a wrapped client returns it.
 
     Args:
-        client: A client of the ``openai`` or the ``anthropic`` package, or of a subclass.
+        client: A client of the ``openai``, ``anthropic`` or ``google-genai`` package, or of a subclass.
         tracer: Where spans go; the process's first tracer by default. Inside a trace they go where it goes.
         prices: What models cost, ``{"my-model": (0.5, 1.5)}``: US dollars for a million tokens of input and
             of output. They come before the list prices; a model without a price has no cost.
@@ -70,11 +77,18 @@ def wrap(client: C, *, tracer: Spans | None = None, prices: Prices | None = None
         raise ConfigError(f"wrap takes a client of a known kind ({KNOWN}); got {_described(client)}")
     if not enabled_by_environment() or is_wrapped(client):
         return client
-    return instrumented(client, Recording(library, spans, price_table))
+    recording = Recording(library, spans, price_table)
+    if library == genai.PACKAGE:
+        wrapped_client = genai.instrumented_client(client, recording.begin_generation)
+        vars(wrapped_client)[_MARK] = recording
+        return wrapped_client
+    return instrumented(client, recording)
 
 
 def _library(client: Any) -> str | None:
     """Return a client's package, or None; found by its base classes, so that nothing is imported."""
+    if genai.is_client(client):
+        return genai.PACKAGE
     for cls in type(client).__mro__:
         package = cls.__module__.partition(".")[0]
         if package in ("openai", "anthropic") and cls.__name__ in ("SyncAPIClient", "AsyncAPIClient"):
@@ -86,7 +100,7 @@ def _described(client: Any) -> str:
     if isinstance(client, type):
         return f"the class {client.__name__}; wrap an instance: wrap({client.__name__}())"
     kind = type(client)
-    if kind.__module__.partition(".")[0] in ("openai", "anthropic"):
+    if kind.__module__.startswith(("openai.", "anthropic.", f"{genai.PACKAGE}.")):
         return f"{kind.__module__}.{kind.__qualname__}, which is a part of a client; wrap the client itself"
     return f"{kind.__module__}.{kind.__qualname__}"
 
@@ -110,12 +124,28 @@ class Recording:
             span = self.spans.span(name, span_type="llm", input=request).open()
             if not span.recorded:
                 return None
-            call = LLMCall(span, reader_type(), self.prices)
+            call = LLMCall(span, reader_type(), self.prices, self.spans)
         except Exception as error:  # choke-point: the guard of recording; the request goes on unrecorded
             if raised_by_signal(error):
                 raise
             return None
         call.describe(_provider(client, self.library), _address(client), request)
+        return call
+
+    def begin_generation(
+        self,
+        model: str,
+        request: Mapping[str, Any],
+        settings: Mapping[str, Any],
+        provider: str,
+        address: tuple[str, int | None],
+    ) -> LLMCall | None:
+        """Open the span of a request to Gemini; None where nothing is recorded."""
+        span = self.spans.span(f"chat {model}", span_type="llm", input={"model": model, **request}).open()
+        if not span.recorded:
+            return None
+        call = LLMCall(span, GeminiReader(), self.prices, self.spans)
+        call.describe(provider, address, {"model": model, **settings})
         return call
 
 

@@ -24,7 +24,7 @@ from agenttrace.matching.align import UNORDERED_MODES, Alignment, align
 from agenttrace.matching.checks import Check, Subject, check_constraints
 from agenttrace.matching.comparison import Comparison
 from agenttrace.matching.fitting_order import fitting_orders
-from agenttrace.matching.known_tools import check_tags, check_tools, known_names
+from agenttrace.matching.known_tools import check_spelling, check_tags, check_tools, known_names
 from agenttrace.matching.parallel import has_unordered
 from agenttrace.matching.selection import EVERYTHING, Selection, check_turns
 from agenttrace.matching.weights import Credit
@@ -67,12 +67,13 @@ def compare(
     attempts = scope.calls(all_calls)
     calls, attempt_counts = scope.counted(attempts)
     check_tools(expected, known_tools, scope, all_calls, trace)
+    check_spelling(expected, trace, scope, all_calls)
     check_tags(scope, all_calls, known_tools)
     how: Mode = parsed.mode or mode
     agreement_with = partial(
         CallAgreement,
         mode=parsed.match or match,
-        tools=known_tools if tools is not None or (trace is not None and trace.is_recorded_run) else {},
+        tools=_definitions(trace, tools, known_tools),
         comparators=comparators,
         answers=answers,
         selection=scope,
@@ -91,6 +92,18 @@ def compare(
         checks=_checks(parsed, attempts, calls, trace, known_names(known_tools, attempts, trace, scope)),
         call_agreement=call_agreement,
     )
+
+
+def _definitions(
+    trace: Trace | None, tools: Mapping[str, ToolDefinition] | None, known_tools: Mapping[str, ToolDefinition]
+) -> Mapping[str, ToolDefinition]:
+    """What expected arguments are bound through where the calls themselves have no definition.
+
+    In a live trace these are the tools that models were offered and that nobody decorated.
+    """
+    if tools is not None or trace is None or trace.is_recorded_run:
+        return known_tools if tools is not None or trace is not None else {}
+    return {name: tool for name, tool in trace.offered_definitions.items() if name not in known_tools}
 
 
 def _checks(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any
 
 from agenttrace.core.errors import ExpectationError, ScorerError, did_you_mean
@@ -16,6 +17,8 @@ from agenttrace.expectations.references import Ref
 from agenttrace.matching.selection import TAG, Selection, is_tagged
 
 _WITHOUT_MATCHERS = LEAVES | {type(ANY)}
+_MISSPELT = 0.8
+"""How alike two names are of which one is taken for the other, misspelt."""
 
 
 def check_tools(
@@ -56,6 +59,28 @@ def check_tools(
                     f"{_place(call)}{matcher!r} in {call.name!r} begins with no label and no recorded tool"
                     + did_you_mean(matcher.source, names | labels)
                 )
+
+
+def check_spelling(
+    expected: Iterable[Call], trace: Trace | None, selection: Selection, actual_calls: Iterable[ToolCall]
+) -> None:
+    """Refuse an expected tool that is nearly one of those that a model was offered, and neither recorded nor
+    asked for: it is misspelt. An agent may have other tools than those, so other names are not refused.
+
+    Raises:
+        ExpectationError: a tool is misspelt; it names the one that was offered.
+    """
+    if trace is None or trace.is_recorded_run or trace.tools or not trace.offered_tools:
+        return
+    names = {*trace.offered_tools, *(call.name for call in actual_calls)}
+    names.update([selection.name_of(name) for name in names])
+    for call in expected:
+        unknown = call.name not in names and selection.name_of(call.name) not in names
+        if unknown and get_close_matches(call.name, trace.offered_tools, n=1, cutoff=_MISSPELT):
+            raise ExpectationError(
+                f"{_place(call)}the expected tool {call.name!r} is not among the tools that the model was "
+                f"offered{did_you_mean(call.name, trace.offered_tools)}"
+            )
 
 
 def check_tags(selection: Selection, calls: Sequence[ToolCall], tools: Mapping[str, ToolDefinition]) -> None:

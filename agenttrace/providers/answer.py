@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from agenttrace.core.hosted_calls import HostedCall, part
 from agenttrace.core.json_reader import json_object_in
-from agenttrace.providers.usage import part
 
 MAX_TEXT = 256 * 1024
 """Characters of one streamed text that are held; the snapshot of a span holds fewer."""
@@ -18,7 +18,8 @@ class Choice:
     """One answer of possibly several.
 
     `tool_calls` are the calls that the model asks for: ``{"id", "name", "arguments"}``, the arguments as a
-    mapping, or as the text itself where it is no JSON object.
+    mapping, or as the text itself where it is no JSON object. `hosted_calls` are those that the provider ran
+    itself; `listings` what it did beside, without a call: the tools of an MCP server that it looked up.
     """
 
     text: str = ""
@@ -26,6 +27,8 @@ class Choice:
     finish_reason: str | None = None
     reasoning: str = ""
     refusal: str = ""
+    hosted_calls: list[HostedCall] = field(default_factory=list)
+    listings: list[HostedCall] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the parts that are there; text and finish reason always."""

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from agenttrace.core.hosted_calls import (
+    hosted_item,
+    is_hosted,
+    outputs_by_call,
+    part,
+    requested_item,
+)
 from agenttrace.providers.answer import Answer, Choice, Text, parts, text_of, tool_call
-from agenttrace.providers.usage import count_of, part, read_usage
+from agenttrace.providers.usage import count_of, read_usage
 
 _REASONING = ("reasoning_content", "reasoning")
 """Fields in which compatible servers put the model's reasoning; OpenAI's own has none."""
@@ -143,7 +150,8 @@ class ResponsesReader:
     """A response: whole, or as events, of which the last one holds the whole.
 
     The finish reason is the response's status; where it is *incomplete*, the reason for that. Calls of tools
-    that the provider itself runs (web search and the like) are not calls that the model asks the caller for.
+    that the provider itself runs (web search and the like) are hosted calls, not calls that the model asks
+    the caller for; one that waits for the caller's approval is asked for.
     """
 
     def __init__(self) -> None:
@@ -167,7 +175,8 @@ class ResponsesReader:
         if response is not None:
             self.reply(response)
             choice = self._answer.choices[0]
-            if not choice.text and not choice.tool_calls:  # some servers leave the output out here
+            # Some servers leave the output out here.
+            if not choice.text and not choice.tool_calls and not choice.hosted_calls:
                 self._answer.choices = [self._streamed(choice.finish_reason)]
             if choice.finish_reason in ("queued", "in_progress"):
                 self._answer.choices[0].finish_reason = None
@@ -176,6 +185,8 @@ class ResponsesReader:
             self._texts.setdefault(place, Text()).add(part(item, "delta"))
         elif kind == "response.output_item.done":
             self._items[part(item, "output_index")] = part(item, "item")
+        elif kind == "response.output_item.added" and is_hosted(part(item, "item")):
+            self._items[part(item, "output_index")] = part(item, "item")  # it may break off before it is done
         return kind.endswith(_CONTENT_EVENTS)
 
     def answer(self) -> Answer:
@@ -193,6 +204,7 @@ class ResponsesReader:
 
 def _choice(output: list[Any], finish_reason: str | None) -> Choice:
     choice = Choice(finish_reason=finish_reason)
+    outputs = outputs_by_call(output)
     for item in output:
         kind = part(item, "type")
         if kind == "message":
@@ -210,6 +222,12 @@ def _choice(output: list[Any], finish_reason: str | None) -> Choice:
             choice.tool_calls.append(
                 {"id": part(item, "call_id"), "name": part(item, "name"), "arguments": arguments}
             )
+        elif kind == "mcp_list_tools":
+            choice.listings.append(hosted_item(item))
+        elif is_hosted(item, outputs):
+            choice.hosted_calls.append(hosted_item(item, outputs.get(part(item, "call_id"))))
+        elif isinstance(kind, str) and (kind.endswith("_call") or kind == "mcp_approval_request"):
+            choice.tool_calls.append(tool_call(*requested_item(item)))
     return choice
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
+from agenttrace.core.hosted_calls import part
 from agenttrace.core.numbers import is_whole
 
 # Where OpenAI's two APIs, Anthropic's and LangChain write each count; the first place that holds one counts.
@@ -46,11 +46,6 @@ def read_usage(usage: Any) -> dict[str, int]:
         if "output_tokens" in counts:
             counts.setdefault("total_tokens", counts["input_tokens"] + counts["output_tokens"])
     return counts
-
-
-def part(whole: Any, name: str) -> Any:
-    """Return a field of a reply, the library's object or its JSON, or None where it is absent."""
-    return whole.get(name) if isinstance(whole, Mapping) else getattr(whole, name, None)
 
 
 def count_of(whole: Any, *path: str) -> int | None:

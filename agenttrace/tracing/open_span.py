@@ -15,8 +15,10 @@ from typing import Any
 from agenttrace.core.errors import ConfigError
 from agenttrace.core.identity import monotonic_ns
 from agenttrace.core.jsonable import clean_text
-from agenttrace.core.span import Status
+from agenttrace.core.marks import not_read
+from agenttrace.core.span import SpanError, Status
 from agenttrace.tracing.context import Entered, captured_open, captured_scopes, current
+from agenttrace.tracing.freeze import Frozen
 from agenttrace.tracing.live import LiveSpan, as_text
 from agenttrace.tracing.observed_function import ObservedFunction
 from agenttrace.tracing.record import FAILURE, INDEX, OBSERVED, OFF, PARENT, SCOPE, Record, Recorder
@@ -99,8 +101,8 @@ class OpenSpan(LiveSpan):
         """The parent of spans that are opened under this one."""
         return OFF if self._record is None else self._record
 
-    def end(self, *, error: BaseException | None = None, status: Status | None = None) -> None:
-        """End the span: with the exception that ended the work, or as `status`. A second end does nothing."""
+    def end(self, *, error: BaseException | SpanError | None = None, status: Status | None = None) -> None:
+        """End the span: with the error that ended the work, or as `status`. A second end does nothing."""
         record = self._record
         try:
             self._open.pop()
@@ -110,12 +112,18 @@ class OpenSpan(LiveSpan):
             return
         if captured_open:
             captured_open.get(record[SCOPE].trace_key, {}).pop(record[INDEX], None)
-        if error is not None:
+        if isinstance(error, BaseException):
             fail_here(record, error)
             return
-        if status is not None and status != "ok":
+        if error is not None:
+            record[FAILURE] = ("error", error)
+        elif status is not None and status != "ok":
             record[FAILURE] = (status, None)
         emit(record, monotonic_ns())
+
+    def leave_output_unknown(self) -> None:
+        """Say of the output that it was not recorded: it cannot be told whether it was any."""
+        self._notes()["output"] = Frozen(not_read(), 0)
 
     def set_type(self, span_type: str) -> None:
         """Give the span another type."""

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from agenttrace.core.errors import DatasetError
+from agenttrace.core.marks import not_read
 from agenttrace.core.trace import Trace
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared" / "data"
@@ -285,7 +286,7 @@ def test_tools_on_the_providers_side_are_calls_too() -> None:
         ]
     )
     assert [(call.name, call.arguments, call.output) for call in responses.tool_calls] == [
-        ("web_search", {"action": {"query": "x"}}, None),
+        ("web_search", {"query": "x"}, not_read()),
         ("ask", {"q": 1}, "y"),
         ("run", {"input": "print(1)"}, "1"),
     ]
