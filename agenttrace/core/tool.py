@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, Literal, final
 
 from agenttrace.core.errors import ExpectationError, did_you_mean
@@ -39,11 +39,15 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class ToolDefinition:
-    """A recorded tool: its name, its parameters in order (without self), its tags."""
+    """A recorded tool: its name, its parameters in order (without self), its tags.
+
+    `description` is the first line of its docstring; two definitions that differ in nothing else are equal.
+    """
 
     name: str
     parameters: tuple[Parameter, ...] = ()
     tags: tuple[str, ...] = ()
+    description: str = field(default="", compare=False)
 
     @property
     def rest(self) -> str | None:
