@@ -59,7 +59,7 @@ def _document(document: Any) -> dict[str, Any]:
     text = _first(document, _TEXTS)
     if text is None:
         return {"content": json_text(document)}
-    fields = {"content": text if isinstance(text, str) else json_text(text)}
+    fields: dict[str, Any] = {"content": text if isinstance(text, str) else json_text(text)}
     key, score, metadata = _first(document, _IDS), _first(document, _SCORES), document.get("metadata")
     if key is not None:
         fields["id"] = key if isinstance(key, str) else json_text(key)

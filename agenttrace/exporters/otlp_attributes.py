@@ -64,6 +64,20 @@ def attributes_of(span: Span, *, content: bool, names: Semconv = "both") -> dict
         span.span_type,
         span.index,
     )
+    in_both = span.span_type in _IN_BOTH
+    _add_operation(attributes, span)
+    if names == "openinference" or (names == "both" and in_both):
+        attributes = {**openinference_identity(span), **attributes}
+    _add_context(attributes, span)
+    if content and not (in_both and names == "openinference"):
+        attributes |= _CONTENT_OF.get(span.span_type, _plain_content)(span)
+    if content and in_both and names != "genai":
+        attributes |= openinference_content(span)
+    return attributes
+
+
+def _add_operation(attributes: dict[str, Any], span: Span) -> None:
+    """Say what was done, and on what."""
     if span.span_type in _OPERATIONS:
         operation, subject = _OPERATIONS[span.span_type]
         attributes.setdefault(semconv.OPERATION, operation)
@@ -73,9 +87,10 @@ def attributes_of(span: Span, *, content: bool, names: Semconv = "both") -> dict
         attributes.setdefault(semconv.TOOL_TYPE, "function")
         if span.tool is not None and span.tool.description:
             attributes.setdefault(semconv.TOOL_DESCRIPTION, span.tool.description)
-    in_both = span.span_type in _IN_BOTH
-    if names == "openinference" or (names == "both" and in_both):
-        attributes = {**openinference_identity(span), **attributes}
+
+
+def _add_context(attributes: dict[str, Any], span: Span) -> None:
+    """Say how it ended, for whom it was done, and what it used."""
     if span.status == "error":
         attributes.setdefault(semconv.ERROR_TYPE, span.error.type if span.error else semconv.OTHER_ERROR)
     elif span.status != "ok":
@@ -84,14 +99,8 @@ def attributes_of(span: Span, *, content: bool, names: Semconv = "both") -> dict
         attributes.setdefault(semconv.CONVERSATION_ID, attributes[semconv.SESSION_ID])
     if semconv.CUSTOMER_ID in attributes:
         attributes.setdefault(semconv.USER_ID, attributes[semconv.CUSTOMER_ID])
-    if span.usage:
-        for word, amount in span.usage.items():
-            attributes[_usage_name(word)] = amount
-    if content and not (in_both and names == "openinference"):
-        attributes |= _CONTENT_OF.get(span.span_type, _plain_content)(span)
-    if content and in_both and names != "genai":
-        attributes |= openinference_content(span)
-    return attributes
+    for word, amount in (span.usage or {}).items():
+        attributes[_usage_name(word)] = amount
 
 
 def _usage_name(word: str) -> str:
@@ -114,9 +123,7 @@ def _tool_content(span: Span) -> dict[str, Any]:
 
 def _model_content(span: Span) -> dict[str, Any]:
     answer = read_answer(span.output)
-    attributes = (
-        plain_output(span.output) if answer is None else {semconv.OUTPUT_MESSAGES: json_text(answer)}
-    )
+    attributes = plain_output(span.output) if answer is None else {semconv.OUTPUT_MESSAGES: json_text(answer)}
     request = read_request(span.input or {})
     if request is None:
         return attributes | plain_input(span.input)
