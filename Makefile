@@ -9,6 +9,7 @@
 # make gate-accept WHY="..."  accept what they take now; WHY is needed where a path is dearer
 # make bench  measure, beside whichever peers are installed; rewrites benchmarks/RESULTS.md
 # make map    write docs/map.md anew: which module holds what
+# make interop  send traces with scores to real servers, each in an environment of its own; a gigabyte each
 # make faults the fork, kill, signal and many-process tests at full counts
 
 PYTHON ?= python3
@@ -19,7 +20,7 @@ READY := $(VENV)/.ready
 # The tests start many processes: without bytecode, each would compile the package anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo browser test check coverage lint types layers wheel gate gate-accept bench properties faults faults-small map clean
+.PHONY: demo browser test check coverage lint types layers wheel gate gate-accept bench properties faults faults-small map interop clean
 
 $(READY): pyproject.toml constraints.txt requirements-dev.txt
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "agenttrace needs Python 3.11 or newer, this is " + sys.version.split()[0] + "; name another with: make PYTHON=python3.12 ...")'
@@ -61,6 +62,9 @@ gate-accept: $(READY)
 	$(BIN)/python benchmarks/gate.py --accept "$$WHY"
 
 check: lint types layers wheel properties faults-small test gate
+
+interop: $(READY)
+	$(BIN)/python tests/interop/receivers.py
 
 map: $(READY)
 	$(BIN)/python docs/make_map.py

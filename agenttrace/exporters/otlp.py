@@ -285,10 +285,10 @@ class Signal:
 
     def after_fork(self) -> None:
         """In a forked child: begin anew."""
-        found = self.back_end
+        back_end = self.back_end
         self._client = self._new_client()
         if isinstance(self._client, AutoScoreClient):
-            self._client.remember(found)
+            self._client.remember(back_end)
         sender = BackgroundSender(self._client, name=self.settings.url)
         if self._store is not None:
             sender.attach(self._store, self._destination)

@@ -157,8 +157,8 @@ class MLflow:
 
     def identifiers_in(self, body: bytes) -> frozenset[str]:
         """See `BackEnd`."""
-        found = _at(lenient_json(body), "trace", "trace_info", "assessments")
-        entries = found if isinstance(found, list) else []
+        assessments = _at(lenient_json(body), "trace", "trace_info", "assessments")
+        entries = assessments if isinstance(assessments, list) else []
         texts = (_at(entry, "metadata", "agenttrace.identifier") for entry in entries)
         return frozenset(text for text in texts if isinstance(text, str))
 
@@ -183,7 +183,7 @@ class Langfuse(_Once):
     def body(self, scores: Sequence[ScoreFacts]) -> bytes:
         """See `BackEnd`."""
         (score,) = scores
-        told = {
+        score_body = {
             "id": score.identifier,
             "traceId": score.trace_id,
             "observationId": score.span_id,
@@ -193,7 +193,7 @@ class Langfuse(_Once):
             "comment": score.explanation,
             "metadata": {**score.metadata, "annotator_kind": score.kind},
         }
-        return json_text({name: value for name, value in told.items() if value is not None}).encode()
+        return json_text({name: value for name, value in score_body.items() if value is not None}).encode()
 
 
 BACK_ENDS: Mapping[BackEndName, BackEnd] = {

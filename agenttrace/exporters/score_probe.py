@@ -33,14 +33,14 @@ class _Question:
         if self.name == "phoenix":
             return answer.status == 200 and _VERSION.fullmatch(answer.body) is not None
         try:
-            told = lenient_json(answer.body)
+            reply = lenient_json(answer.body)
         except ValueError:
             return False
-        if not isinstance(told, dict):
+        if not isinstance(reply, dict):
             return False
         if self.name == "mlflow":  # an error in its own form, where the experiment was deleted
-            return "experiment" in told or "error_code" in told
-        return answer.status in (200, 503) and {"status", "version"} <= told.keys()
+            return "experiment" in reply or "error_code" in reply
+        return answer.status in (200, 503) and {"status", "version"} <= reply.keys()
 
 
 _QUESTIONS = (

@@ -10,13 +10,14 @@ import time
 
 import pytest
 
-from agenttrace import ConfigError, OTLPExporter, Score, Tracer
+from agenttrace import ConfigError, ContainsScorer, OTLPExporter, Score, Tracer
 from agenttrace.core.batch import Destination, ScoreRow, Unsent
 from agenttrace.exporters import score_client, sender
 from agenttrace.exporters.otlp_settings import signal_settings
 from agenttrace.exporters.score_backends import BACK_ENDS
 from agenttrace.exporters.score_client import ScoreClient
 from agenttrace.exporters.score_facts import facts_of
+from agenttrace.version import __version__
 
 SECRET = "sk-VERYSECRETKEY123"
 PATIENCE = 15.0
@@ -433,3 +434,19 @@ def test_the_same_stored_score_has_one_identifier_and_another_has_another():
     same, later = fact().identifier, facts_of(ScoreRow(TRACE, SPAN, Score.of("s", 0.5, 0.5)), 8, content=True)
     assert same == fact().identifier
     assert len({same, later.identifier, fact(reason="x").identifier}) == 3
+
+
+def test_an_online_score_says_the_version_of_its_scorer(endpoint, respond, exporting):
+    class Polite(ContainsScorer):
+        version = "2025-06"
+
+    phoenix = FakePhoenix(respond)
+    tracer, exporter = exporting(endpoint(phoenix).url)
+    with tracer.span("answer"):
+        scorers = [ContainsScorer("five"), Polite("please", name="Polite")]
+        tracer.async_evaluate(scorers, actual_output="five days")
+    assert tracer.wait_for_evaluations(PATIENCE)
+    tracer.flush()
+    eventually(lambda: of_scores(exporter, "sent") == 2)
+    versions = {entry["name"]: entry["metadata"]["scorer_version"] for entry in phoenix.kept.values()}
+    assert versions == {"Contains": f"agenttrace {__version__}", "Polite": "2025-06"}
