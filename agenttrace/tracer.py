@@ -76,6 +76,8 @@ class Tracer:
             ``"30d 5GB"``. For a store of your own making, give it to that: ``SQLiteStore(path, keep="30d")``.
         capture_limits: How much inside `capture`, and so in `assert_test` and `run_evaluation`: whole values,
             up to 16 MB each, by default.
+        join_opentelemetry: Whether a trace that begins where a sampled span of OpenTelemetry's is current has
+            that one's trace id, with that span as its parent. OpenTelemetry is not imported for it.
 
     Raises:
         ConfigError: an option that cannot work.
@@ -97,7 +99,10 @@ class Tracer:
         limits: Limits = RECORDED,
         capture_limits: Limits = CAPTURED,
         keep: str | None = None,
+        join_opentelemetry: bool = True,
     ) -> None:
+        if not isinstance(join_opentelemetry, bool):
+            raise ConfigError(f"join_opentelemetry is True or False, got {join_opentelemetry!r}")
         if not isinstance(project_name, str) or not project_name:
             raise ConfigError(f"project_name is a non-empty string, got {project_name!r}")
         if not is_whole(queue_limit, 1):
@@ -118,6 +123,7 @@ class Tracer:
             redaction=redaction_of(redact),
             limit=queue_limit,
             limits=checked_limits("limits", limits),
+            joins_otel=join_opentelemetry,
         )
         self._capture_limits = checked_limits("capture_limits", capture_limits)
         self._rules, self._alerts = rules_and_alerts(alerts)
