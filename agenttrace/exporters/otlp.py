@@ -74,7 +74,7 @@ class OTLPExporter:
         name: str | None = None,
     ) -> None:
         self._content = content_setting(content)
-        self._names = one_of("semconv", semconv, get_args(Semconv))
+        self._names: Semconv = one_of("semconv", semconv, get_args(Semconv))
         scores_to = scores_setting(scores)
         self._signals: dict[Kind, Signal] = {}
         kinds: tuple[Kind, ...] = ("traces",) if scores_to is None else ("traces", "logs")
@@ -193,10 +193,10 @@ class Signal:
         self, settings: SignalSettings, kind: Kind, content: bool, request_of: RequestOf, to: ScoresTo
     ) -> None:
         self.settings = settings
-        self.kind = kind
+        self.kind: Kind = kind
         self.content = content
         self._request_of = request_of
-        self._to = to
+        self._to: ScoresTo = to
         self._client = self._new_client()
         self._sender = BackgroundSender(self._client, name=settings.url)
         self._store: KeepsUnsent | None = None
