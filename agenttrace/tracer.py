@@ -101,8 +101,7 @@ class Tracer:
         keep: str | None = None,
         join_opentelemetry: bool = True,
     ) -> None:
-        if not isinstance(join_opentelemetry, bool):
-            raise ConfigError(f"join_opentelemetry is True or False, got {join_opentelemetry!r}")
+        _check_switches(enabled=enabled, join_opentelemetry=join_opentelemetry)
         if not isinstance(project_name, str) or not project_name:
             raise ConfigError(f"project_name is a non-empty string, got {project_name!r}")
         if not is_whole(queue_limit, 1):
@@ -110,8 +109,6 @@ class Tracer:
         if not is_number(drain_seconds) or drain_seconds < 0:
             raise ConfigError(f"drain_seconds is a number from 0, got {drain_seconds!r}")
         self.project_name = project_name
-        if not isinstance(enabled, bool):
-            raise ConfigError(f"enabled is True or False, got {enabled!r}")
         self.enabled = enabled and enabled_by_environment()
         self.store: Store = store_of(store, keep)
         self._exporters, senders, destinations = connected(exporters, self.store, project_name)
@@ -586,3 +583,9 @@ class Tracer:
 
     def __repr__(self) -> str:
         return f"<Tracer {self.project_name!r}>"
+
+
+def _check_switches(**switches: bool) -> None:
+    for name, value in switches.items():
+        if not isinstance(value, bool):
+            raise ConfigError(f"{name} is True or False, got {value!r}")

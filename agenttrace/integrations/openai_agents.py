@@ -104,7 +104,7 @@ class AgentTraceProcessor:
     @_guarded
     def on_trace_end(self, trace: Any) -> None:
         """A run has ended."""
-        step = self._taken(trace.trace_id)
+        step = self._pop(trace.trace_id)
         if step is not None:
             step.span.end()
 
@@ -126,7 +126,7 @@ class AgentTraceProcessor:
         if span.span_data.type in PASSED_OVER:
             self._open.pop(span.span_id, None)
             return
-        step = self._taken(span.span_id)
+        step = self._pop(span.span_id)
         if step is None:
             return
         failure = _failure_of(span.error)
@@ -142,7 +142,7 @@ class AgentTraceProcessor:
     def shutdown(self) -> None:
         """The process ends: what is still open is abandoned."""
         for key in tuple(self._open):
-            step = self._taken(key)
+            step = self._pop(key)
             if step is not None:
                 step.span.end(status="abandoned")
 
@@ -157,11 +157,11 @@ class AgentTraceProcessor:
         with self._lock:
             self._open[key] = step
             oldest = next(iter(self._open)) if len(self._open) > MAX_OPEN else None
-        if oldest is not None and (lost := self._taken(oldest)) is not None:
+        if oldest is not None and (lost := self._pop(oldest)) is not None:
             lost.span.end(status="abandoned")
         return step
 
-    def _taken(self, key: str) -> _Step | None:
+    def _pop(self, key: str) -> _Step | None:
         with self._lock:
             step = self._open.pop(key, None)
         if step is not None and step.current is not None:
