@@ -101,9 +101,7 @@ class Tracer:
         keep: str | None = None,
         join_opentelemetry: bool = True,
     ) -> None:
-        _check_switches(enabled=enabled, join_opentelemetry=join_opentelemetry)
-        if not isinstance(project_name, str) or not project_name:
-            raise ConfigError(f"project_name is a non-empty string, got {project_name!r}")
+        _check_name_and_switches(project_name, enabled=enabled, join_opentelemetry=join_opentelemetry)
         if not is_whole(queue_limit, 1):
             raise ConfigError(f"queue_limit is a positive number of spans, got {queue_limit!r}")
         if not is_number(drain_seconds) or drain_seconds < 0:
@@ -585,7 +583,9 @@ class Tracer:
         return f"<Tracer {self.project_name!r}>"
 
 
-def _check_switches(**switches: bool) -> None:
+def _check_name_and_switches(project_name: str, **switches: bool) -> None:
+    if not isinstance(project_name, str) or not project_name:
+        raise ConfigError(f"project_name is a non-empty string, got {project_name!r}")
     for name, value in switches.items():
         if not isinstance(value, bool):
             raise ConfigError(f"{name} is True or False, got {value!r}")
