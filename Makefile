@@ -11,6 +11,7 @@
 # make bench  measure, beside whichever peers are installed; rewrites benchmarks/RESULTS.md (ONLY=pages: one section)
 # make pictures  plant a demo store, take the pictures of docs/pictures anew (needs chromium)
 # make map    write docs/map.md anew: which module holds what
+# make interop  send traces with scores to real servers, each in an environment of its own; a gigabyte each
 # make faults the fork, kill, signal and many-process tests at full counts
 
 PYTHON ?= python3
@@ -21,7 +22,7 @@ READY := $(VENV)/.ready
 # The tests start many processes: without bytecode, each would compile the package anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo view browser test check coverage lint types layers wheel gate gate-accept bench properties faults faults-small map pictures clean
+.PHONY: demo view browser test check coverage lint types layers wheel gate gate-accept bench properties faults faults-small map pictures interop clean
 
 $(READY): pyproject.toml constraints.txt requirements-dev.txt
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "agenttrace needs Python 3.11 or newer, this is " + sys.version.split()[0] + "; name another with: make PYTHON=python3.12 ...")'
@@ -67,6 +68,9 @@ gate-accept: $(READY)
 	$(BIN)/python benchmarks/gate.py --accept "$$WHY"
 
 check: lint types layers wheel properties faults-small test gate
+
+interop: $(READY)
+	$(BIN)/python tests/interop/receivers.py
 
 map: $(READY)
 	$(BIN)/python docs/make_map.py

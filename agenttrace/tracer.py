@@ -76,6 +76,8 @@ class Tracer:
             ``"30d 5GB"``. For a store of your own making, give it to that: ``SQLiteStore(path, keep="30d")``.
         capture_limits: How much inside `capture`, and so in `assert_test` and `run_evaluation`: whole values,
             up to 16 MB each, by default.
+        join_opentelemetry: Whether a trace that begins where a sampled span of OpenTelemetry's is current has
+            that one's trace id, with that span as its parent. OpenTelemetry is not imported for it.
 
     Raises:
         ConfigError: an option that cannot work.
@@ -97,16 +99,14 @@ class Tracer:
         limits: Limits = RECORDED,
         capture_limits: Limits = CAPTURED,
         keep: str | None = None,
+        join_opentelemetry: bool = True,
     ) -> None:
-        if not isinstance(project_name, str) or not project_name:
-            raise ConfigError(f"project_name is a non-empty string, got {project_name!r}")
+        _check_name_and_switches(project_name, enabled=enabled, join_opentelemetry=join_opentelemetry)
         if not is_whole(queue_limit, 1):
             raise ConfigError(f"queue_limit is a positive number of spans, got {queue_limit!r}")
         if not is_number(drain_seconds) or drain_seconds < 0:
             raise ConfigError(f"drain_seconds is a number from 0, got {drain_seconds!r}")
         self.project_name = project_name
-        if not isinstance(enabled, bool):
-            raise ConfigError(f"enabled is True or False, got {enabled!r}")
         self.enabled = enabled and enabled_by_environment()
         self.store: Store = store_of(store, keep)
         self._exporters, senders, destinations = connected(exporters, self.store, project_name)
@@ -118,6 +118,7 @@ class Tracer:
             redaction=redaction_of(redact),
             limit=queue_limit,
             limits=checked_limits("limits", limits),
+            joins_otel=join_opentelemetry,
         )
         self._capture_limits = checked_limits("capture_limits", capture_limits)
         self._rules, self._alerts = rules_and_alerts(alerts)
@@ -585,3 +586,11 @@ class Tracer:
 
     def __repr__(self) -> str:
         return f"<Tracer {self.project_name!r}>"
+
+
+def _check_name_and_switches(project_name: str, **switches: bool) -> None:
+    if not isinstance(project_name, str) or not project_name:
+        raise ConfigError(f"project_name is a non-empty string, got {project_name!r}")
+    for name, value in switches.items():
+        if not isinstance(value, bool):
+            raise ConfigError(f"{name} is True or False, got {value!r}")

@@ -1,10 +1,13 @@
 """The names of span attributes in OpenTelemetry's GenAI semantic conventions.
 
-As of version 1.40; our own names begin with ``agenttrace.``. Where the conventions have no name for an input
-or an output, OpenInference's is used.
+As of `SCHEMA_URL`; our own names begin with ``agenttrace.``. Where the conventions have no name for an input
+or an output, OpenInference's is used; tools and retrievers have theirs beside the conventions' by default.
 """
 
 from __future__ import annotations
+
+SCHEMA_URL = "https://opentelemetry.io/schemas/gen-ai-dev/1.42.0-dev"
+"""By which readers know the version of the names; the conventions' own, which has no release yet."""
 
 OPERATION = "gen_ai.operation.name"
 PROVIDER = "gen_ai.provider.name"
@@ -34,12 +37,15 @@ INPUT_TOKENS = "gen_ai.usage.input_tokens"
 """Tokens of the prompt, those read from or written to a cache included."""
 OUTPUT_TOKENS = "gen_ai.usage.output_tokens"
 CACHE_READ_TOKENS = "gen_ai.usage.cache_read.input_tokens"
-CACHE_WRITE_TOKENS = "gen_ai.usage.cache_creation.input_tokens"
+CACHE_WRITE_TOKENS = "gen_ai.usage.cache_write.input_tokens"
+"""Until version 1.41 of the conventions ``gen_ai.usage.cache_creation.input_tokens``."""
 REASONING_TOKENS = "gen_ai.usage.reasoning.output_tokens"
 
 AGENT_NAME = "gen_ai.agent.name"
 WORKFLOW_NAME = "gen_ai.workflow.name"
 TOOL_NAME = "gen_ai.tool.name"
+TOOL_TYPE = "gen_ai.tool.type"
+TOOL_DESCRIPTION = "gen_ai.tool.description"
 TOOL_CALL_ID = "gen_ai.tool.call.id"
 TOOL_TYPE = "gen_ai.tool.type"
 HOSTED = "extension"
@@ -59,6 +65,11 @@ INPUT_VALUE = "input.value"
 INPUT_MIME_TYPE = "input.mime_type"
 OUTPUT_VALUE = "output.value"
 OUTPUT_MIME_TYPE = "output.mime_type"
+OPENINFERENCE_KIND = "openinference.span.kind"
+OPENINFERENCE_TOOL = "tool.name"
+OPENINFERENCE_TOOL_DESCRIPTION = "tool.description"
+OPENINFERENCE_DOCUMENTS = "retrieval.documents"
+"""The prefix of a retriever's documents: ``retrieval.documents.0.document.content``."""
 
 CONVERSATION_ID = "gen_ai.conversation.id"
 SESSION_ID = "session.id"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, Literal, final
 
 from agenttrace.core.errors import ExpectationError, did_you_mean
@@ -42,13 +42,14 @@ class ToolDefinition:
     """A recorded tool: its name, its parameters in order (without self), its tags.
 
     `described` is True where it is known by the description that a model was offered: then calls are recorded
-    as they were asked for, without the defaults, which comparing adds.
+    as they were asked for, without the defaults, which comparing adds. `description` is the first line of its docstring; two definitions that differ in nothing else are equal.
     """
 
     name: str
     parameters: tuple[Parameter, ...] = ()
     tags: tuple[str, ...] = ()
     described: bool = False
+    description: str = field(default="", compare=False)
 
     @property
     def rest(self) -> str | None:

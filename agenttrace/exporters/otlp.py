@@ -5,15 +5,26 @@ from __future__ import annotations
 import time
 import weakref
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, get_args
 
 from agenttrace.core.batch import Destination, Unsent, UnsentCounts
 from agenttrace.core.errors import ConfigError
 from agenttrace.core.protocols import HasPath, KeepsUnsent, optional
+from agenttrace.exporters.otlp_attributes import Semconv
 from agenttrace.exporters.otlp_encoding import Kind, Protocol, encode
 from agenttrace.exporters.otlp_http import Collector
 from agenttrace.exporters.otlp_request import log_request, resource_from_environment, trace_request
-from agenttrace.exporters.otlp_settings import Compression, SignalSettings, content_setting, signal_settings
+from agenttrace.exporters.otlp_settings import (
+    Compression,
+    ScoresTo,
+    SignalSettings,
+    content_setting,
+    one_of,
+    scores_setting,
+    signal_settings,
+)
+from agenttrace.exporters.score_backends import BACK_ENDS, BackEndName
+from agenttrace.exporters.score_client import AutoScoreClient, ScoreClient
 from agenttrace.exporters.sender import BackgroundSender
 
 
@@ -33,7 +44,11 @@ class OTLPExporter:
         timeout: Seconds for a request (10).
         content: Whether arguments, results, messages and reasons are sent; names, times, counts, tags and
             attributes always are.
-        scores: Whether scores are sent, as log events; not every backend takes logs.
+        scores: Where scores go. ``"otlp"``: as log events; ``"phoenix"``, ``"mlflow"``, ``"langfuse"``: over
+            that server's own API, at the same address; ``"auto"``, or True: as log events, and where the
+            server takes none, over its own API if it is one of the three. False: nowhere.
+        semconv: Under whose names the arguments and results of tools and retrievers go: ``"genai"``,
+            ``"openinference"``, or ``"both"``.
         name: What tells it from another exporter to the same address; the project's name by default.
 
     What is None is taken from ``OTEL_EXPORTER_OTLP_ENDPOINT``, ``_HEADERS``, ``_PROTOCOL``, ``_COMPRESSION``,
@@ -54,14 +69,15 @@ class OTLPExporter:
         compression: Compression | None = None,
         timeout: float | None = None,
         content: bool | None = None,
-        scores: bool = True,
+        scores: ScoresTo | bool = "auto",
+        semconv: Semconv = "both",
         name: str | None = None,
     ) -> None:
         self._content = content_setting(content)
-        if not isinstance(scores, bool):
-            raise ConfigError(f"scores is True or False, got {scores!r}")
+        self._names: Semconv = one_of("semconv", semconv, get_args(Semconv))
+        scores_to = scores_setting(scores)
         self._signals: dict[Kind, Signal] = {}
-        kinds: tuple[Kind, ...] = ("traces", "logs") if scores else ("traces",)
+        kinds: tuple[Kind, ...] = ("traces",) if scores_to is None else ("traces", "logs")
         for kind in kinds:
             settings = signal_settings(
                 kind,
@@ -71,9 +87,13 @@ class OTLPExporter:
                 compression=compression,
                 timeout=timeout,
             )
+            traces = self._signals.get("traces")
+            if settings is None and traces is not None and scores_to in BACK_ENDS:
+                settings = traces.settings  # its own API is asked for, at the address that is known
             if settings is not None:
                 encode(kind, {}, settings.protocol)  # a missing library is an error here, not on a thread
-                self._signals[kind] = Signal(settings, self._content, self._request_of(kind))
+                to = "otlp" if kind == "traces" else scores_to or "otlp"
+                self._signals[kind] = Signal(settings, kind, self._content, self._request_of(kind), to)
         self._resource = resource_from_environment()
         self._name = name
         self._project: str | None = None
@@ -87,7 +107,7 @@ class OTLPExporter:
     def _request_of(self, kind: Kind) -> RequestOf:
         def spans(unsent: Unsent, start: int, stop: int) -> dict[str, Any]:
             items: Sequence[Any] = unsent.items[start:stop]
-            return trace_request(items, resource=self._resource, content=self._content)
+            return trace_request(items, resource=self._resource, content=self._content, names=self._names)
 
         def scores(unsent: Unsent, start: int, stop: int) -> dict[str, Any]:
             items: Sequence[Any] = unsent.items[start:stop]
@@ -136,7 +156,8 @@ class OTLPExporter:
 
     def stats(self) -> dict[str, Any]:
         """For ``traces`` and ``logs``: how many items this process has sent and dropped; how many wait and
-        were refused, those of other processes that share the store included; what the trouble is."""
+        were refused, those of other processes that share the store included; what the trouble is; and which
+        ``back_end`` takes the scores over its own API, if one does."""
         return {
             "endpoint": self.endpoint,
             **{kind: signal.stats() for kind, signal in self._signals.items()},
@@ -168,18 +189,37 @@ RequestOf = Callable[[Unsent, int, int], dict[str, Any]]
 class Signal:
     """Sends one kind of data to its collector: ``traces`` or ``logs``."""
 
-    def __init__(self, settings: SignalSettings, content: bool, request_of: RequestOf) -> None:
+    def __init__(
+        self, settings: SignalSettings, kind: Kind, content: bool, request_of: RequestOf, to: ScoresTo
+    ) -> None:
         self.settings = settings
+        self.kind: Kind = kind
         self.content = content
         self._request_of = request_of
-        self._sender = BackgroundSender(Collector(settings), self._encode, name=settings.url)
+        self._to: ScoresTo = to
+        self._client = self._new_client()
+        self._sender = BackgroundSender(self._client, name=settings.url)
         self._store: KeepsUnsent | None = None
         self._destination = Destination(settings.url, "spans")
         self._trouble: str | None = None
 
+    def _new_client(self) -> Collector | ScoreClient | AutoScoreClient:
+        if self._to != "otlp" and self._to != "auto":
+            return ScoreClient(self.settings, BACK_ENDS[self._to], content=self.content)
+        collector = Collector(self.settings, self._encode)
+        if self._to == "otlp":
+            return collector
+        return AutoScoreClient(self.settings, collector, content=self.content)
+
+    @property
+    def back_end(self) -> BackEndName | None:
+        """The back end that scores are sent to over its own API; None where they go as OTLP."""
+        if isinstance(self._client, ScoreClient):
+            return self._client.back_end.name
+        return self._client.back_end if isinstance(self._client, AutoScoreClient) else None
+
     def _encode(self, unsent: Unsent, start: int, stop: int) -> bytes:
-        kind, protocol = self.settings.kind, self.settings.protocol
-        return encode(kind, self._request_of(unsent, start, stop), protocol)
+        return encode(self.kind, self._request_of(unsent, start, stop), self.settings.protocol)
 
     def attach(self, store: KeepsUnsent, name: str) -> Destination:
         """Send what this store keeps, apart from what goes to the same address under another name.
@@ -188,7 +228,7 @@ class Signal:
             ConfigError: another exporter of this process sends there with other headers, or other content.
         """
         destination = Destination(
-            f"{self.settings.url} {name}", "spans" if self.settings.kind == "traces" else "scores"
+            f"{self.settings.url} {name}", "spans" if self.kind == "traces" else "scores"
         )
         with_file = optional(store, HasPath)
         place = (str(id(store) if with_file is None else with_file.path), destination.name)
@@ -236,6 +276,7 @@ class Signal:
             "sent": self._sender.sent,
             **counts._asdict(),
             "trouble": self._trouble if trouble is None else trouble.text,
+            **({} if self.back_end is None else {"back_end": self.back_end}),
         }
 
     def close(self, timeout: float = 1.0) -> None:
@@ -244,7 +285,11 @@ class Signal:
 
     def after_fork(self) -> None:
         """In a forked child: begin anew."""
-        sender = BackgroundSender(Collector(self.settings), self._encode, name=self.settings.url)
+        back_end = self.back_end
+        self._client = self._new_client()
+        if isinstance(self._client, AutoScoreClient):
+            self._client.remember(back_end)
+        sender = BackgroundSender(self._client, name=self.settings.url)
         if self._store is not None:
             sender.attach(self._store, self._destination)
         self._sender = sender

@@ -6,9 +6,11 @@ import gzip
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from http import HTTPStatus
+from typing import Protocol
 
-from agenttrace.core.batch import Refusal
+from agenttrace.core.batch import Refusal, Unsent
 from agenttrace.core.text import short_line
 from agenttrace.exporters.otlp_encoding import CONTENT_TYPES, rejected_of
 from agenttrace.exporters.otlp_settings import SignalSettings
@@ -39,7 +41,7 @@ class SendFailure:
 
     `retry_after` is the pause in seconds that the collector asks for. `final` means that this process sends
     no more, `rare` that the longest pause comes before the next attempt. `slow` means that no answer came in
-    time.
+    time. `status` is that of the answer, if there was one.
     """
 
     text: str
@@ -47,6 +49,7 @@ class SendFailure:
     final: bool = False
     rare: bool = False
     slow: bool = False
+    status: int | None = None
 
 
 @dataclass(slots=True)
@@ -63,26 +66,33 @@ class SendResult:
     bad: int = 0
 
 
+class SendsUnsent(Protocol):
+    """Sends what waited in a store; each way that data goes out has one."""
+
+    async def send(self, unsent: Unsent, max_bytes: int) -> SendResult:
+        """Send items, in parts where they take more than `max_bytes` or one of them is bad."""
+        ...
+
+
 class Collector:
     """Posts items to one address, with one attempt each: the caller decides when to try again.
 
     `encode` makes the body of a request from the items between two places.
     """
 
-    def __init__(self, settings: SignalSettings, transport: Transport | None = None) -> None:
+    def __init__(self, settings: SignalSettings, encode: Callable[[Unsent, int, int], bytes]) -> None:
         self._settings = settings
-        self._transport = transport or Transport(timeout=settings.timeout, attempts=1)
+        self._encode = encode
+        self._transport = Transport(timeout=settings.timeout, attempts=1)
 
-    async def send(self, encode: Callable[[int, int], bytes], items: int, max_bytes: int) -> SendResult:
-        """Send items, in parts where they take more than `max_bytes` or one of them is bad."""
+    async def send(self, unsent: Unsent, max_bytes: int) -> SendResult:
+        """See `SendsUnsent`."""
         result = SendResult()
-        await self._send(encode, 0, items, max_bytes, result)
-        return result
-
-    async def send_encoded(self, body: bytes, content_type: str) -> SendResult:
-        """Send a request that was encoded before, as one item that cannot be parted."""
-        result = SendResult()
-        await self._post_part(body, content_type, 0, 1, result)
+        if unsent.body is not None:  # encoded by an earlier version: one item that cannot be parted
+            await self._post_part(unsent.body, unsent.content_type, 0, 1, result)
+        elif unsent.items:
+            encode = partial(self._encode, unsent)
+            await self._send(encode, 0, len(unsent.items), max_bytes, result)
         return result
 
     async def _send(
@@ -120,15 +130,11 @@ class Collector:
                 result.trouble = SendFailure(answer.problem, slow=True)
                 return False
             answer = Answer(answer.status, b"")  # the status counts; only the body could not be read
-        answer_text = self._describe(answer)
+        answer_text = described(answer, self._settings)
         if 200 <= answer.status < 300:
             self._accept(answer, content_type, start, stop, result)
-        elif answer.status in RETRY_STATUSES:
-            result.trouble = SendFailure(answer_text, retry_after_seconds(answer.retry_after))
-        elif answer.status in KEY_STATUSES:
-            result.trouble = SendFailure(answer_text, final=True)
-        elif answer.status in ADDRESS_STATUSES:
-            result.trouble = SendFailure(answer_text, rare=True)
+        elif (trouble := trouble_of(answer, answer_text)) is not None:
+            result.trouble = trouble
         elif answer.status in CONTENT_STATUSES and stop - start > 1:
             return True
         else:
@@ -143,7 +149,7 @@ class Collector:
         result.bad = 0
         if rejections:
             # OTLP cannot say which ones: all are set aside, counted as the rejected items alone.
-            reason = f"rejected by the collector: {self._excerpt(message)}"
+            reason = f"rejected by the collector: {_excerpt(message, self._settings)}"
             result.refused.append(Refusal(start, stop, rejections, reason))
 
     async def _post(self, body: bytes, content_type: str) -> Answer | Failure:
@@ -156,12 +162,26 @@ class Collector:
             body, headers["content-encoding"] = zlib.compress(body, 1), "deflate"
         return await self._transport.post(settings.url, headers, body)
 
-    def _describe(self, answer: Answer) -> str:
-        phrase = _PHRASES.get(answer.status, "")
-        text = self._excerpt(answer.body.decode("utf-8", "replace"))
-        return f"answered {answer.status} {phrase}".strip() + (f": {text}" if text else "")
 
-    def _excerpt(self, text: str) -> str:
-        """The start of a collector's text on one line, without keys; ``""`` where it is not printable."""
-        text = short_line(self._settings.mask(text[: 10 * _EXCERPT_LENGTH]), _EXCERPT_LENGTH)
-        return text if text.isprintable() else ""
+def trouble_of(answer: Answer, text: str) -> SendFailure | None:
+    """Why an answer ends sending for now; None for one that is about the items themselves."""
+    if answer.status in RETRY_STATUSES:
+        return SendFailure(text, retry_after_seconds(answer.retry_after), status=answer.status)
+    if answer.status in KEY_STATUSES:
+        return SendFailure(text, final=True, status=answer.status)
+    if answer.status in ADDRESS_STATUSES:
+        return SendFailure(text, rare=True, status=answer.status)
+    return None
+
+
+def described(answer: Answer, settings: SignalSettings) -> str:
+    """An answer in a line: its status, and the start of what it says."""
+    phrase = _PHRASES.get(answer.status, "")
+    text = _excerpt(answer.body.decode("utf-8", "replace"), settings)
+    return f"answered {answer.status} {phrase}".strip() + (f": {text}" if text else "")
+
+
+def _excerpt(text: str, settings: SignalSettings) -> str:
+    """The start of a collector's text on one line, without keys; ``""`` where it is not printable."""
+    text = short_line(settings.mask(text[: 10 * _EXCERPT_LENGTH]), _EXCERPT_LENGTH)
+    return text if text.isprintable() else ""

@@ -57,11 +57,16 @@ def read_answer(output: Any) -> list[Message] | None:
     return [_message(answer) for answer in answers] if all("role" in answer for answer in answers) else None
 
 
+def text_message(role: str, text: str) -> Message:
+    """A message of one text."""
+    return {"role": role, "parts": [_text(text)]}
+
+
 def _messages(key: str, value: Any, parameters: Mapping[str, Any]) -> list[Message] | None:
     if key == "prompts":
         value = value[0] if type(value) is list and len(value) == 1 else None
     if isinstance(value, str) and (key == "prompts" or (key == "input" and "model" in parameters)):
-        return [{"role": "user", "parts": [_text(value)]}]
+        return [text_message("user", value)]
     if type(value) is not list or not value or not isinstance(value[0], Mapping):
         return None
     return [_message(entry) for entry in value] if "role" in value[0] or "type" in value[0] else None

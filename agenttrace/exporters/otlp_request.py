@@ -16,7 +16,7 @@ from urllib.parse import unquote
 from agenttrace.core import semconv
 from agenttrace.core.score import Score
 from agenttrace.core.span import Span, SpanError
-from agenttrace.exporters.otlp_attributes import attributes_of, wire_name
+from agenttrace.exporters.otlp_attributes import Semconv, attributes_of, wire_name
 from agenttrace.exporters.otlp_encoding import key_values, wire_text
 from agenttrace.version import __version__
 
@@ -30,14 +30,22 @@ _LAST_TIME = (1 << 64) - 1
 _TYPE_NAME = re.compile(r"[\w.]+(?=:|$)")
 
 
-def trace_request(spans: Sequence[Span], *, resource: Mapping[str, Any], content: bool) -> dict[str, Any]:
-    """An ``ExportTraceServiceRequest``: the spans of each project under a resource of their own."""
+def trace_request(
+    spans: Sequence[Span], *, resource: Mapping[str, Any], content: bool, names: Semconv = "both"
+) -> dict[str, Any]:
+    """An ``ExportTraceServiceRequest``: the spans of each project under a resource of their own.
+
+    `names` is that of `attributes_of`.
+    """
     by_project: dict[str, list[dict[str, Any]]] = {}
     for span in spans:
-        by_project.setdefault(span.project, []).append(_span(span, content))
+        by_project.setdefault(span.project, []).append(_span(span, content, names))
     return {
         "resource_spans": [
-            {"resource": _resource(project, resource), "scope_spans": [{"scope": _SCOPE, "spans": records}]}
+            {
+                "resource": _resource(project, resource),
+                "scope_spans": [{"scope": _SCOPE, "spans": records, "schema_url": semconv.SCHEMA_URL}],
+            }
             for project, records in by_project.items()
         ]
     }
@@ -60,7 +68,7 @@ def log_request(
         _event(score, trace_id, span_id, _time(time), content)
         for (trace_id, span_id, score), time in zip(scores, times, strict=True)
     ]
-    scope_logs = [{"scope": _SCOPE, "log_records": records}]
+    scope_logs = [{"scope": _SCOPE, "log_records": records, "schema_url": semconv.SCHEMA_URL}]
     return {"resource_logs": [{"resource": _resource(project, resource), "scope_logs": scope_logs}]}
 
 
@@ -98,7 +106,7 @@ def _resource(project: str, resource: Mapping[str, Any]) -> dict[str, Any]:
     return {"attributes": key_values(attributes)}
 
 
-def _span(span: Span, content: bool) -> dict[str, Any]:
+def _span(span: Span, content: bool, names: Semconv) -> dict[str, Any]:
     record: dict[str, Any] = {
         "trace_id": span.trace_key.to_bytes(16, "big"),
         "span_id": span.span_key.to_bytes(8, "big"),
@@ -106,7 +114,7 @@ def _span(span: Span, content: bool) -> dict[str, Any]:
         "kind": _CLIENT if span.span_type == "llm" else _INTERNAL,
         "start_time_unix_nano": _time(span.start_ns),
         "end_time_unix_nano": _time(span.end_ns),
-        "attributes": key_values(attributes_of(span, content=content)),
+        "attributes": key_values(attributes_of(span, content=content, names=names)),
     }
     if span.parent_key is not None:
         record["parent_span_id"] = span.parent_key.to_bytes(8, "big")

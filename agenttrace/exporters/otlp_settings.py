@@ -19,6 +19,8 @@ T = TypeVar("T", bound=str)
 
 Compression = Literal["gzip", "deflate", "none"]
 
+ScoresTo = Literal["auto", "otlp", "phoenix", "mlflow", "langfuse"]
+
 DEFAULT_ENDPOINT = "http://localhost:4318"
 DEFAULT_TIMEOUT = 10.0
 CONTENT_VARIABLE = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
@@ -106,6 +108,29 @@ def content_setting(content: bool | None) -> bool:
         words = ", ".join(word for word in _CONTENT if word)
         raise ConfigError(f"{CONTENT_VARIABLE} is one of {words}; got {value!r}")
     return _CONTENT[value]
+
+
+def scores_setting(scores: ScoresTo | bool) -> ScoresTo | None:
+    """Where scores go; None for nowhere.
+
+    Raises:
+        ConfigError: a word that is none of them.
+    """
+    if isinstance(scores, bool):
+        return "auto" if scores else None
+    checked: ScoresTo = one_of("scores", scores, get_args(ScoresTo))
+    return checked
+
+
+def one_of(name: str, word: T, words: tuple[T, ...]) -> T:
+    """The word, if it is one of those that an argument may be.
+
+    Raises:
+        ConfigError: it is not.
+    """
+    if not isinstance(word, str) or word not in words:
+        raise ConfigError(f"{name} is one of {', '.join(words)}; got {word!r}")
+    return word
 
 
 def _variable(kind: Kind, name: str) -> tuple[str, str]:

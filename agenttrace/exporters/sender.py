@@ -10,12 +10,11 @@ import threading
 import time
 from _thread import allocate_lock
 from collections.abc import Callable
-from functools import partial
 from queue import Empty, SimpleQueue
 
 from agenttrace.core.batch import Destination, Unsent
 from agenttrace.core.protocols import KeepsUnsent
-from agenttrace.exporters.otlp_http import Collector, SendFailure, SendResult
+from agenttrace.exporters.otlp_http import SendFailure, SendResult, SendsUnsent
 from agenttrace.http.transport import pause_before
 from agenttrace.process.threads import DaemonExecutor, start_thread
 
@@ -54,11 +53,8 @@ class BackgroundSender:
     share a queue of wake-ups and counters. Of several processes that share a store, one sends at a time.
     """
 
-    def __init__(
-        self, collector: Collector, encode: Callable[[Unsent, int, int], bytes], *, name: str
-    ) -> None:
-        self._collector = collector
-        self._encode = encode
+    def __init__(self, client: SendsUnsent, *, name: str) -> None:
+        self._client = client
         self._name = name
         self._store: KeepsUnsent | None = None
         self._destination = Destination(name, "spans")
@@ -212,7 +208,7 @@ class BackgroundSender:
     async def _send(self, unsent: Unsent, store: KeepsUnsent) -> SendResult:
         """Send items, renewing the lease for as long as that lasts."""
         loop = asyncio.get_running_loop()
-        sending = asyncio.ensure_future(self._send_once(unsent))
+        sending = asyncio.ensure_future(self._client.send(unsent, self._max_bytes))
         try:
             while not (await asyncio.wait({sending}, timeout=LEASE_SECONDS / 3))[0]:
                 try:
@@ -222,13 +218,6 @@ class BackgroundSender:
             return sending.result()
         finally:
             sending.cancel()
-
-    async def _send_once(self, unsent: Unsent) -> SendResult:
-        if unsent.body is not None:
-            return await self._collector.send_encoded(unsent.body, unsent.content_type)
-        if not unsent.items:  # all of it was deleted in the meantime
-            return SendResult()
-        return await self._collector.send(partial(self._encode, unsent), len(unsent.items), self._max_bytes)
 
     def _count_sent(self, result: SendResult) -> None:
         self.sent += result.sent

@@ -1,4 +1,4 @@
-"""`Transport`: HTTP POST with one deadline over all retries, the reply bounded in size.
+"""`Transport`: HTTP requests with one deadline over all retries, the reply bounded in size.
 
 httpx's timeouts are per read, so an endpoint that sends a byte a second keeps a request alive for ever; the
 deadline here is one timer over all attempts. httpx's exceptions carry the request with its key, so none of
@@ -53,7 +53,7 @@ class Failure:
 
 
 class Transport:
-    """Posts to one endpoint, over connections that are kept open while an event loop lives.
+    """Sends requests to one endpoint, over connections that are kept open while an event loop lives.
 
     `timeout` (seconds) bounds a request with all its attempts and pauses. Only what the endpoint has
     certainly not answered is tried again: 429, 5xx, a connection refused or lost before the reply began.
@@ -86,6 +86,15 @@ class Transport:
 
         A `Failure` is a reply that is not complete in time, too long or a redirect, or no reply at all.
         """
+        return await self._send("POST", url, headers, body)
+
+    async def get(self, url: str, headers: Mapping[str, str]) -> Answer | Failure:
+        """Ask for what is there. Returns as `post` does."""
+        return await self._send("GET", url, headers, None)
+
+    async def _send(
+        self, method: str, url: str, headers: Mapping[str, str], body: bytes | None
+    ) -> Answer | Failure:
         last = ""
 
         def note(problem: str) -> None:
@@ -94,21 +103,26 @@ class Transport:
 
         try:
             async with asyncio.timeout(self.timeout):
-                outcome = await self._post_with_retries(url, headers, body, note)
+                outcome = await self._send_with_retries(method, url, headers, body, note)
         except TimeoutError:
             outcome = Failure(f"no complete reply within {self.timeout:g} s{last}", retryable=True)
         if isinstance(outcome, Failure):
             return replace(outcome, problem=f"{_origin(url)}: {outcome.problem}")
         return outcome
 
-    async def _post_with_retries(
-        self, url: str, headers: Mapping[str, str], body: bytes, note: Callable[[str], None]
+    async def _send_with_retries(
+        self,
+        method: str,
+        url: str,
+        headers: Mapping[str, str],
+        body: bytes | None,
+        note: Callable[[str], None],
     ) -> Answer | Failure:
         deadline = time.monotonic() + self.timeout
         attempt = 0
         while True:
             attempt += 1
-            outcome = await self._attempt(url, headers, body)
+            outcome = await self._attempt(method, url, headers, body)
             problem = _retryable_problem(outcome)
             if problem is None or attempt >= self.attempts:
                 return outcome
@@ -121,14 +135,16 @@ class Transport:
             note(problem)
             await self._sleep(pause)
 
-    async def _attempt(self, url: str, headers: Mapping[str, str], body: bytes) -> Answer | Failure:
+    async def _attempt(
+        self, method: str, url: str, headers: Mapping[str, str], body: bytes | None
+    ) -> Answer | Failure:
         client = await self._client()
         headers = {"accept-encoding": "identity", **headers}
         connecting = _Connecting()
         status: int | None = None
         try:
             async with client.stream(
-                "POST", url, headers=headers, content=body, extensions={"trace": connecting.watch}
+                method, url, headers=headers, content=body, extensions={"trace": connecting.watch}
             ) as response:
                 status = response.status_code
                 if 300 <= status < 400:

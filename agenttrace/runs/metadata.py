@@ -12,7 +12,7 @@ from agenttrace.core.jsonable import jsonable
 from agenttrace.core.protocols import Scorer
 from agenttrace.runs.fingerprints import dataset_fingerprint, fingerprint_of
 from agenttrace.runs.git_revision import git_revision
-from agenttrace.scoring.score_options import options_of, qualified_name
+from agenttrace.scoring.score_options import options_of, qualified_name, version_of
 from agenttrace.version import __version__
 
 _LARGEST_FILE = 64 * 1024 * 1024
@@ -31,7 +31,8 @@ def run_metadata(
 
     ``git`` (commit, branch, dirty), ``dataset`` (fingerprint, number of examples; file and its sha256 where
     all came from one), ``examples`` (for each its fingerprint, and its id where the user gave one),
-    ``function``, ``scorers`` (name, class, the options that are not its defaults), ``trials``, ``versions``.
+    ``function``, ``scorers`` (name, class, version, the options that are not its defaults), ``trials``,
+    ``versions``.
     What is not known is left out. With `trial_of` (of which one each example is a trial, by number from 0)
     ``examples`` has the first trial of each, so that it has one entry for each position of the results.
     """
@@ -83,6 +84,9 @@ def _hash_of(file: str) -> dict[str, str]:
 def _description(scorer: Scorer) -> dict[str, Any]:
     kind = type(scorer)
     described: dict[str, Any] = {"name": scorer.name, "class": f"{kind.__module__}.{kind.__qualname__}"}
+    version = version_of(scorer)
+    if version is not None:
+        described["version"] = version
     options = options_of(scorer)
     # A scorer that is no class of options still has the threshold that its verdicts are made with.
     options.setdefault("threshold", jsonable(getattr(scorer, "threshold", None)))

@@ -9,6 +9,7 @@ from agenttrace.core.jsonable import jsonable
 from agenttrace.core.protocols import Scorer, name_of_model
 from agenttrace.scoring.scorer_options import ABSENT, option_value
 from agenttrace.scoring.scorer_options import options_of as class_options
+from agenttrace.version import __version__
 
 _LENGTH = 500
 
@@ -20,6 +21,17 @@ def options_of(scorer: Scorer) -> dict[str, Any]:
         for name, default in class_options(type(scorer))
         if (value := option_value(scorer, name)) is not default and not _equal(value, default)
     }
+
+
+def version_of(scorer: Scorer) -> str | None:
+    """Which version of a scorer it is: its own ``version``, a text or a number; for one of ours ours.
+
+    None where it does not say.
+    """
+    own = getattr(scorer, "version", None)
+    if isinstance(own, str | int | float) and not isinstance(own, bool):
+        return str(own)
+    return f"agenttrace {__version__}" if type(scorer).__module__.startswith("agenttrace.") else None
 
 
 def qualified_name(function: Any) -> str:

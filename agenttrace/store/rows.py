@@ -189,14 +189,15 @@ def loaded(text: str) -> Any:
 
 
 def definition_text(tool: ToolDefinition) -> str:
-    """A tool's parameters and tags as JSON; equal texts are the same definition."""
+    """A tool's parameters, tags and description as JSON; equal texts are the same definition."""
     parameters = []
     for parameter in tool.parameters:
         entry = {"name": parameter.name, "kind": parameter.kind}
         if parameter.default is not REQUIRED:
             entry["default"] = jsonable(parameter.default)
         parameters.append(entry)
-    return to_json(jsonable({"parameters": parameters, "tags": list(tool.tags)}))
+    described = {"description": tool.description} if tool.description else {}
+    return to_json(jsonable({"parameters": parameters, "tags": list(tool.tags), **described}))
 
 
 def tool_of(name: str, definition: str, definitions: dict[tuple[str, str], ToolDefinition]) -> ToolDefinition:
@@ -213,6 +214,7 @@ def tool_of(name: str, definition: str, definitions: dict[tuple[str, str], ToolD
                 for item in entry["parameters"]
             ),
             tags=tuple(entry["tags"]),
+            description=entry.get("description", ""),
         )
     return tool
 

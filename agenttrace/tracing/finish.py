@@ -66,12 +66,19 @@ def finish(record: Record, redaction: Redaction) -> Span:
         if error is not None:
             message = redaction.text("error", clean_text(error.message))
             span.error = SpanError(clean_text(error.type), message, error.frames)
-    if extra is not None or (not has_parent and scope.attributes is not None):
-        _add_extra(span, extra or {}, None if has_parent else scope.attributes, redaction, limits)
+    if extra is not None or scope.attributes is not None:
+        of_trace = scope.attributes
+        if has_parent and of_trace is not None:  # back ends that look for a session's spans look at each
+            of_trace = {key: of_trace[key] for key in _OF_EVERY_SPAN if key in of_trace}
+        if extra is not None or of_trace:
+            _add_extra(span, extra or {}, of_trace, redaction, limits)
     return span
 
 
 _new = object.__new__
+
+_OF_EVERY_SPAN = (semconv.SESSION_ID, semconv.CUSTOMER_ID)
+"""What is said of a trace and recorded with each of its spans, as far as it is known when they end."""
 
 
 def _rules_for(observed: ObservedFunction, redaction: Redaction) -> RedactedNames:

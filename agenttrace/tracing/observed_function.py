@@ -83,6 +83,7 @@ class ObserveOptions:
 
 
 MAX_TOOLS = 10_000
+_LONGEST_DESCRIPTION = 500
 
 _tools: dict[str, ToolDefinition] = {}
 _names = Redaction()
@@ -120,10 +121,21 @@ def describe_function(
         rebinding=rebinding,
     )
     if options.span_type == TOOL:
-        observed.definition = ToolDefinition(span_name, tuple(map(_parameter, tool_parameters)), options.tags)
+        parameters = tuple(map(_parameter, tool_parameters))
+        observed.definition = ToolDefinition(
+            span_name, parameters, options.tags, description=_description(function)
+        )
         if len(_tools) < MAX_TOOLS or span_name in _tools:
             _tools[span_name] = observed.definition
     return observed
+
+
+def _description(function: Callable[..., Any]) -> str:
+    """The first line of a function's own docstring, as tools are described to models."""
+    text = function.__doc__ if inspect.isroutine(function) else None
+    line = text.strip().partition("\n")[0].rstrip() if type(text) is str else ""
+    described: str = _names.inside(clean_text(line[:_LONGEST_DESCRIPTION]))
+    return described
 
 
 def _name_of(function: Any) -> str:

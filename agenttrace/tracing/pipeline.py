@@ -56,7 +56,9 @@ class Pipeline:
         redaction: Redaction | None = None,
         limit: int = MAX_QUEUED,
         limits: Limits = RECORDED,
+        joins_otel: bool = True,
     ) -> None:
+        self.joins_otel = joins_otel
         self.store = store
         self.exporters = exporters
         self.senders = senders

@@ -48,6 +48,7 @@ class RecordSink(Protocol):
     foreign_contexts: Counter
     unreadable_headers: Counter
     sampled_out: Counter
+    joins_otel: bool
 
     def ensure_worker(self) -> None:
         """Start the worker that empties `entrance`, if none runs."""

@@ -20,6 +20,7 @@ from agenttrace.process.said_once import SaidOnce
 from agenttrace.tracing.failure import describe, status_of
 from agenttrace.tracing.freeze import Frozen, freeze
 from agenttrace.tracing.observed_function import ObservedFunction
+from agenttrace.tracing.otel_parent import MODULE, modules, otel_parent
 from agenttrace.tracing.record import END, EXTRA, FAILURE, OBSERVED, OFF, OUTPUT, SCOPE, Record, Scope
 
 _warnings = SaidOnce()
@@ -45,6 +46,12 @@ def root(observed: ObservedFunction) -> Record:
             pipeline.sampled_out.add()
             return OFF
         pipeline.ensure_worker()
+        if MODULE in modules and pipeline.joins_otel:
+            parent = otel_parent()
+            if parent is not None:
+                return Scope(
+                    pipeline, observed.recorder.project, trace_key=parent[0], remote_parent=parent[1]
+                ).head()
         return Scope(pipeline, observed.recorder.project).head()
     except Exception as error:  # choke-point: the guard of recording; the agent's call goes on unrecorded
         if thrown_in(error):

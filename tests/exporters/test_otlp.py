@@ -165,14 +165,14 @@ def test_a_pause_is_what_the_collector_asks_up_to_the_cap(monkeypatch, header, l
     """Scenario 88."""
     monkeypatch.setattr(sender, "FIRST_PAUSE", 1.0)
     monkeypatch.setattr(sender, "LONGEST_PAUSE", 60.0)
-    made = sender.BackgroundSender(None, None, name="collector")
+    made = sender.BackgroundSender(None, name="collector")
     assert least <= made._pause(SendFailure("answered 429", retry_after_seconds(header))) <= most
 
 
 def test_pauses_double_up_to_the_longest_and_begin_anew(monkeypatch):
     monkeypatch.setattr(sender, "FIRST_PAUSE", 1.0)
     monkeypatch.setattr(sender, "LONGEST_PAUSE", 60.0)
-    made = sender.BackgroundSender(None, None, name="collector")
+    made = sender.BackgroundSender(None, name="collector")
     pauses = [made._pause(SendFailure("down")) for _ in range(9)]
     for number, pause in enumerate(pauses):
         assert min(2.0**number, 60.0) / 2 <= pause <= min(2.0**number, 60.0)
@@ -749,7 +749,7 @@ def test_a_wrong_place_is_asked_again_seldom_for_it_may_be_a_deployment(
     record(tracer, "kept")
     eventually(lambda: stat(exporter, "sent") == 1)
     assert len([one for one in caplog.records if f"answered {status}" in one.message]) == 1
-    made = sender.BackgroundSender(None, None, name="collector")
+    made = sender.BackgroundSender(None, name="collector")
     assert made._pause(SendFailure(f"answered {status}", rare=True)) == sender.LONGEST_PAUSE
 
 

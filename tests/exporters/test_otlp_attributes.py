@@ -13,6 +13,7 @@ from agenttrace.exporters.otlp_attributes import attributes_of, wire_name
 from agenttrace.integrations.wrap import wrap
 
 QUESTION = [{"role": "user", "parts": [{"type": "text", "content": "Is it warm in Oslo?"}]}]
+KINDS = ("tool", "retriever", "llm", "agent", "chain", "function")
 CALL = {"type": "tool_call", "id": "c1", "name": "weather", "arguments": {"city": "Oslo"}}
 
 
@@ -20,8 +21,8 @@ def span_of(**fields):
     return Span(**{"trace_key": 1, "span_key": 2, "name": "search", **fields})
 
 
-def carried(**fields):
-    return attributes_of(span_of(**fields), content=True)
+def carried(names="genai", **fields):
+    return attributes_of(span_of(**fields), content=True, names=names)
 
 
 def own_attributes(**fields):
@@ -59,24 +60,29 @@ def test_a_tools_call_says_what_was_given_and_what_came_back():
     assert own_attributes(span_type="tool", input={"city": "Köln"}, output=[1, 2]) == {
         "gen_ai.operation.name": "execute_tool",
         "gen_ai.tool.name": "search",
+        "gen_ai.tool.type": "function",
         "gen_ai.tool.call.arguments": '{"city":"Köln"}',
         "gen_ai.tool.call.result": "[1,2]",
     }
 
 
-def test_a_result_that_is_text_is_json_text_so_that_21_stays_a_text():
-    assert own_attributes(span_type="tool", output="21")["gen_ai.tool.call.result"] == '"21"'
+@pytest.mark.parametrize("names", ["genai", "both"])
+def test_a_result_that_is_text_is_sent_as_it_is_and_says_so_so_that_21_stays_a_text(names):
+    text = own_attributes(names=names, span_type="tool", output="21")
+    number = own_attributes(names=names, span_type="tool", output=21)
+    assert text["gen_ai.tool.call.result"] == number["gen_ai.tool.call.result"] == "21"
+    assert text["output.mime_type"] == "text/plain"
+    assert number.get("output.mime_type") != "text/plain"
 
 
 def test_what_was_not_captured_is_not_said():
     told = own_attributes(span_type="tool")
-    assert told.keys() == {"gen_ai.operation.name", "gen_ai.tool.name"}
+    assert told.keys() == {"gen_ai.operation.name", "gen_ai.tool.name", "gen_ai.tool.type"}
 
 
 @pytest.mark.parametrize(
     ("span_type", "named"),
     [
-        ("agent", {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "search"}),
         ("chain", {"gen_ai.operation.name": "invoke_workflow", "gen_ai.workflow.name": "search"}),
         ("function", {}),
         ("node", {}),
@@ -90,6 +96,117 @@ def test_of_any_other_call_input_and_output_go_by_openinferences_names(span_type
         "output.value": "done",
         "output.mime_type": "text/plain",
     }
+
+
+def test_an_agents_question_and_answer_are_messages_too():
+    told = own_attributes(span_type="agent", input={"question": "Is it warm?"}, output="Yes.")
+    assert told["input.value"] == '{"question":"Is it warm?"}'
+    assert json.loads(told["gen_ai.input.messages"]) == [
+        {"role": "user", "parts": [{"type": "text", "content": "Is it warm?"}]}
+    ]
+    assert json.loads(told["gen_ai.output.messages"]) == [
+        {"role": "assistant", "parts": [{"type": "text", "content": "Yes."}]}
+    ]
+
+
+def test_the_messages_that_an_agent_was_given_are_its_messages():
+    told = own_attributes(span_type="agent", input={"messages": [{"role": "user", "content": "Hi"}], "k": 1})
+    assert json.loads(told["gen_ai.input.messages"])[0]["role"] == "user"
+
+
+def test_an_agent_with_other_input_has_no_messages():
+    told = own_attributes(span_type="agent", input={"a": "x", "b": "y"}, output={"city": "Oslo"})
+    assert not {"gen_ai.input.messages", "gen_ai.output.messages"} & told.keys()
+
+
+def test_a_tool_goes_by_openinferences_names_too():
+    told = own_attributes(names="both", span_type="tool", input={"city": "Oslo"}, output="warm")
+    assert told == {
+        **own_attributes(span_type="tool", input={"city": "Oslo"}, output="warm"),
+        "openinference.span.kind": "TOOL",
+        "tool.name": "search",
+        "input.value": '{"city":"Oslo"}',
+        "input.mime_type": "application/json",
+        "output.value": "warm",
+        "output.mime_type": "text/plain",
+    }
+
+
+def test_a_retrievers_documents_go_by_openinferences_names_too():
+    documents = [
+        {"page_content": "Oslo is warm.", "metadata": {"page": 3}, "id": "d1", "score": 0.5},
+        "plain",
+        {"title": "no text"},
+    ]
+    told = own_attributes(names="both", span_type="retriever", input={"query": "Oslo"}, output=documents)
+    listed = {
+        name.removeprefix("retrieval.documents."): value
+        for name, value in told.items()
+        if name.startswith("retrieval.documents.")
+    }
+    assert listed == {
+        "0.document.content": "Oslo is warm.",
+        "0.document.id": "d1",
+        "0.document.score": 0.5,
+        "0.document.metadata": '{"page":3}',
+        "1.document.content": "plain",
+        "2.document.content": '{"title":"no text"}',
+    }
+    assert (told["input.value"], told["openinference.span.kind"]) == ("Oslo", "RETRIEVER")
+    assert json.loads(told["output.value"]) == documents
+
+
+def test_only_so_many_documents_have_attributes_of_their_own():
+    told = own_attributes(names="both", span_type="retriever", output=["text"] * 150)
+    assert sum(name.startswith("retrieval.documents.") for name in told) == 100
+    assert len(json.loads(told["output.value"])) == 150
+
+
+def test_with_openinferences_names_alone_no_argument_goes_by_the_conventions():
+    told = own_attributes(names="openinference", span_type="tool", input={"city": "Oslo"}, output="warm")
+    assert (told["input.value"], told["tool.name"]) == ('{"city":"Oslo"}', "search")
+    assert not {"gen_ai.tool.call.arguments", "gen_ai.tool.call.result"} & told.keys()
+    kinds = [own_attributes(names="openinference", span_type=kind) for kind in ("agent", "chain", "llm")]
+    assert [told["openinference.span.kind"] for told in kinds] == ["AGENT", "CHAIN", "LLM"]
+    assert "openinference.span.kind" not in own_attributes(names="both", span_type="agent")
+
+
+@pytest.mark.parametrize("names", ["genai", "openinference", "both"])
+def test_no_names_carry_content_that_is_not_to_be_sent(names):
+    spans = [span_of(span_type=kind, input={"query": "S3CRET"}, output=["S3CRET"]) for kind in KINDS]
+    assert "S3CRET" not in str([attributes_of(span, content=False, names=names) for span in spans])
+
+
+def test_a_tool_is_described_by_the_first_line_of_its_docstring(run, tracer):
+    @tracer.observe(span_type="tool")
+    def weather(city):
+        """Say how warm it is.
+
+        More than that nobody knows.
+        """
+
+    [_, span] = run(lambda: weather("Oslo"), span_type="agent", name="agent")
+    told = attributes_of(span, content=False)
+    assert told["gen_ai.tool.description"] == told["tool.description"] == "Say how warm it is."
+
+
+def test_the_session_and_the_customer_are_said_of_each_span(run, tracer):
+    @tracer.observe(span_type="tool")
+    def weather(city):
+        return "warm"
+
+    def agent():
+        tracer.set_session_id("s-1")
+        tracer.set_customer_id("ada")
+        tracer.set_tags(["blue"])
+        weather("Oslo")
+
+    root, child = (attributes_of(span, content=True) for span in run(agent))
+    for told in (root, child):
+        assert told["session.id"] == told["gen_ai.conversation.id"] == "s-1"
+        assert told["enduser.id"] == told["user.id"] == "ada"
+    assert "agenttrace.tags" in root
+    assert "agenttrace.tags" not in child
 
 
 def test_an_output_that_is_no_text_is_json():
@@ -161,7 +278,7 @@ def test_usage_goes_by_the_names_of_the_conventions_and_cost_by_ours():
         "gen_ai.usage.input_tokens": 10,
         "gen_ai.usage.output_tokens": 5,
         "gen_ai.usage.cache_read.input_tokens": 4,
-        "gen_ai.usage.cache_creation.input_tokens": 3,
+        "gen_ai.usage.cache_write.input_tokens": 3,
         "gen_ai.usage.reasoning.output_tokens": 2,
         "agenttrace.usage.total_tokens": 15,
         "agenttrace.cost.total": 0.25,

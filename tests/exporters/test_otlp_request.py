@@ -88,7 +88,9 @@ def test_the_spans_of_each_project_have_a_resource_of_their_own():
         "telemetry.sdk.language": "python",
         "telemetry.sdk.version": __version__,
     }
-    assert found["a"]["scope_spans"][0]["scope"] == {"name": "agenttrace", "version": __version__}
+    (written,) = found["a"]["scope_spans"]
+    assert written["scope"] == {"name": "agenttrace", "version": __version__}
+    assert written["schema_url"] == "https://opentelemetry.io/schemas/gen-ai-dev/1.42.0-dev"
 
 
 def test_the_service_is_called_what_the_resource_says():
