@@ -42,7 +42,8 @@ class ToolDefinition:
     """A recorded tool: its name, its parameters in order (without self), its tags.
 
     `described` is True where it is known by the description that a model was offered: then calls are recorded
-    as they were asked for, without the defaults, which comparing adds. `description` is the first line of its docstring; two definitions that differ in nothing else are equal.
+    as they were asked for, without the defaults, which comparing adds. `description` is the first line of
+    its docstring; two definitions that differ in nothing else are equal.
     """
 
     name: str
