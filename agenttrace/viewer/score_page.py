@@ -66,6 +66,7 @@ def score_page(reads: Reads, asked: Asked) -> tuple[int, str]:
         line=line,
         name=name,
         days=days,
+        whole=_whole(days, name),
         points=_points(days, line.query, name),
         changes=_changes(days, traces, name),
         threshold=thresholds.most_common(1)[0][0] if thresholds else None,
@@ -75,6 +76,16 @@ def score_page(reads: Reads, asked: Asked) -> tuple[int, str]:
         is_capped=matches.is_capped,
         most=MOST,
     )
+
+
+def _whole(days: Sequence[ScoreFigures], name: str) -> ScoreFigures:
+    """The figures of all days together."""
+    whole = ScoreFigures(name)
+    for day in days:
+        whole.values += day.values
+        for outcome, number in day.outcomes.items():
+            whole.outcomes[outcome] = whole.outcomes.get(outcome, 0) + number
+    return whole
 
 
 def _points(days: Sequence[ScoreFigures], query: Query, name: str) -> list[DayPoint]:

@@ -205,7 +205,7 @@ def check_traces(reads: Reads, sql: Sql) -> None:
         head = words(text.partition('class="facts">')[2].partition("</p>")[0])
         assert f" {spans:,} span" in head
         assert f" {calls} tool call" in head
-        assert (f"{errors} failed" in head) == bool(errors)
+        assert (f"{errors} {'span' if errors == 1 else 'spans'} failed" in head) == bool(errors)
         assert (f"{tokens:,} tokens" if tokens is not None else " · ") in head
         assert ("tokens" in head) == (tokens is not None)
         assert head.endswith(money_text(cost)) if cost is not None else "$" not in head

@@ -102,6 +102,10 @@ def test_a_file_is_the_same_page_in_fewer_characters():
     assert compact("<pre>a\n\nb</pre>") == "<pre>a\n\nb</pre>"
 
 
+def test_the_last_value_before_a_slash_keeps_its_quotes_so_that_the_slash_is_none_of_it():
+    assert compact('<rect class="tool" height="8"/>') == '<rect class=tool height="8"/>'
+
+
 def test_a_file_has_the_rules_that_its_page_needs():
     sheet = """/* x */ :root { --a: 1; } .on, .off b { color: red; } #no { top: 0 }
     @media (max-width: 9px) { .on { left: 0; } .off { left: 1px; } } @media print { .off { top: 1px } }
