@@ -2,6 +2,7 @@
 
 import re
 import socket
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import shop
@@ -241,6 +242,14 @@ def test_the_users_token_is_made_once_and_for_the_user_alone(tmp_path, monkeypat
     path.chmod(0o644)
     with pytest.raises(ConfigError, match="chmod 600"):
         own_token()
+
+
+def test_processes_that_make_the_token_at_once_have_the_same_one(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    with ThreadPoolExecutor(16) as pool:
+        tokens = {each.result() for each in [pool.submit(own_token) for _ in range(64)]}
+    assert len(tokens) == 1
+    assert [each.name for each in (tmp_path / "agenttrace").iterdir()] == ["token"]
 
 
 def test_a_token_file_with_too_short_a_word_is_refused(tmp_path):
