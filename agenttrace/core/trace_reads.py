@@ -24,6 +24,11 @@ COUNTED = 5_000
 """Matches up to which traces are counted: the newest of them stand for all in facets and histograms."""
 
 
+_DIGITS = 32
+"""Of a trace's id."""
+_BEYOND = 1 << 63
+
+
 class Sort(NamedTuple):
     """What a list is sorted by; traces that do not tell it stand last. *score*: the worst one, from 0."""
 
@@ -71,9 +76,9 @@ class Cursor(NamedTuple):
             number = None if value == "" else float(value) if set(value) - set("-0123456789") else int(value)
         except ValueError:
             number, trace_id = None, ""
-        if number is not None and not math.isfinite(number):
+        if number is not None and not (math.isfinite(number) and abs(number) < _BEYOND):
             trace_id = ""
-        if not trace_id or set(trace_id) - set("0123456789abcdef"):
+        if len(trace_id) != _DIGITS or set(trace_id) - set("0123456789abcdef"):
             raise QueryError(f"got {text[:80]!r}, wanted the place of a page, as the page before gave it")
         return cls(number, trace_id)
 

@@ -17,6 +17,7 @@ from agenttrace.core.trace_reads import IndexState
 from agenttrace.store import files
 from agenttrace.store.connection import open_for_reading, read, trouble_of
 from agenttrace.store.index_fill import Fill
+from agenttrace.store.index_owner import APPLICATION_ID, NotOurs, content_of, refuse_others
 from agenttrace.store.index_rows import NeedsRebuilding
 from agenttrace.store.index_tables import TABLES, about, note
 from agenttrace.store.lock import FileLock
@@ -26,9 +27,6 @@ T = TypeVar("T")
 SUFFIX = "-index"
 VERSION = 1
 """Another version's index is made anew."""
-
-APPLICATION_ID = 0x61677469
-"""What marks a file as an index of ours (the letters agti)."""
 
 SECONDS_TO_ANSWER = 2.0
 SECONDS_TO_WAIT = 30.0
@@ -100,7 +98,7 @@ class SideIndex:
                 return filling.fill(self._memory_database())
             try:
                 return self._refresh_file(filling)
-            except (OSError, _NotOurs):
+            except (OSError, NotOurs):
                 return filling.fill(self._memory_database())
             except _IndexTrouble as trouble:
                 if trouble.kind == "busy":
@@ -131,16 +129,22 @@ class SideIndex:
 
     def _open_file(self) -> sqlite3.Connection:
         """Open the file for writing, made anew where it is not this store's or not of this version."""
-        if any(os.path.islink(self.path + suffix) for suffix in files.SUFFIXES):
-            raise _NotOurs
+        refuse_others(self.path, self.store_path)
+        if content_of(self.path) == "text":
+            self._remove_files()
         if not os.path.lexists(self.path):
             files.create_private(self.path)
+        is_ours = content_of(self.path) == "ours"
         db = _connect(self.path)
         try:
-            (mark,) = db.execute("PRAGMA application_id").fetchone()
-            (tables,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
-            if tables and mark != APPLICATION_ID:
-                raise _NotOurs
+            try:
+                (tables,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+            except _IndexTrouble as trouble:
+                if trouble.kind == "damaged" and not is_ours:
+                    raise NotOurs from None
+                raise
+            if tables and not is_ours:
+                raise NotOurs
             if not tables:
                 db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             db.execute("PRAGMA journal_mode = WAL").fetchone()
@@ -171,7 +175,7 @@ class SideIndex:
         if self._in_memory():
             with self._lock:
                 yield self._memory
-        elif not os.path.lexists(self.path):
+        elif not files.is_plain(self.path):
             yield None
         else:
             with closing(open_for_reading(self.path, self._timeout)) as db:
@@ -192,6 +196,11 @@ class SideIndex:
                     lock.release()
 
     def _remove_files(self) -> None:
+        content = content_of(self.path)
+        if content == "text":  # perhaps ours, damaged; perhaps somebody's notes
+            files.move_aside(self.path, "replaced")
+        if content in ("text", "another's"):
+            return
         for suffix in files.SUFFIXES:
             try:
                 os.unlink(self.path + suffix)
@@ -270,10 +279,6 @@ class _Filling:
         if not is_same:
             fill.begin(store)
         return fill
-
-
-class _NotOurs(Exception):
-    """A file of somebody else's stands where the index goes."""
 
 
 class _IndexTrouble(Exception):

@@ -19,7 +19,15 @@ from agenttrace.core.query import Query
 from agenttrace.core.query_parsing import parse
 from agenttrace.core.span import Span
 from agenttrace.core.trace_search import EveryTrace
-from agenttrace.store import MemoryStore, SQLiteStore, index_file, index_fill, index_queries, index_rows
+from agenttrace.store import (
+    MemoryStore,
+    SQLiteStore,
+    index_file,
+    index_fill,
+    index_owner,
+    index_queries,
+    index_rows,
+)
 from agenttrace.store.index_reads import IndexReads
 from agenttrace.store.lock import FileLock
 from agenttrace.store.searched import reads_of, searched_traces
@@ -358,7 +366,7 @@ def test_an_index_that_another_process_is_about_to_begin_is_empty_and_left_alone
     lock = FileLock(str(path))
     assert lock.acquire(1.0)
     with closing(sqlite3.connect(path)) as db:
-        db.execute(f"PRAGMA application_id = {index_file.APPLICATION_ID}")
+        db.execute(f"PRAGMA application_id = {index_owner.APPLICATION_ID}")
         db.execute("PRAGMA journal_mode = WAL")
     number = path.stat().st_ino
     reads = store.trace_reads().within(0.0)
@@ -370,3 +378,35 @@ def test_an_index_that_another_process_is_about_to_begin_is_empty_and_left_alone
     assert path.stat().st_ino == number
     assert len(store.trace_reads().search(Query()).traces) == 1
     store.close()
+
+
+@pytest.mark.parametrize("end", ["-index", "-index-wal"])
+def test_a_pipe_where_the_index_goes_is_not_waited_for(store, path, end):
+    os.mkfifo(path + end)
+    assert ids(own(store), "name:other") == [2]
+    assert stat.S_ISFIFO(os.stat(path + end).st_mode)
+
+
+def test_a_file_of_somebodys_words_where_the_index_goes_is_moved_aside_and_not_deleted(store, path):
+    Path(path + "-index").write_text("precious\n" * 100)
+    assert ids(own(store), "name:other") == [2]
+    (aside,) = Path(path).parent.glob("*-index.replaced-*")
+    assert aside.read_text() == "precious\n" * 100
+
+
+def test_a_damaged_database_of_another_application_is_left_alone(store, path):
+    with closing(sqlite3.connect(path + "-index")) as db, db:
+        db.execute("CREATE TABLE theirs (x)")
+    content = Path(path + "-index").read_bytes()
+    Path(path + "-index").write_bytes(content[:100] + b"\xff" * (len(content) - 100))
+    before = Path(path + "-index").read_bytes()
+    assert ids(own(store), "name:other") == [2]
+    assert Path(path + "-index").read_bytes() == before
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+def test_an_index_that_another_user_planted_learns_nothing(store, path):
+    Path(path + "-index").touch(mode=0o666)
+    os.chown(path + "-index", 65_534, 65_534)
+    assert ids(own(store), "name:other") == [2]
+    assert os.stat(path + "-index").st_size == 0

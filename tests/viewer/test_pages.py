@@ -614,3 +614,10 @@ def test_a_trace_opens_at_the_call_that_nobody_expected(tmp_path):
     selected = [attrs for name, attrs in page.elements if "selected" in (attrs.get("class") or "").split()]
     assert [attrs["data-key"] for attrs in selected] == [report[0].trace.tool_calls[1].span_id]
     tracer.shutdown()
+
+
+@pytest.mark.parametrize("name", ["path", "self", "asked", "trace_id", "root", "links", "name_", "from_"])
+def test_a_page_that_is_asked_by_a_name_that_we_use_ourselves_is_the_same_page(server, reads, name):
+    trace = shop.trace_of(reads.store)
+    for page in (f"/t/{trace.trace_id}", "/traces", "/failures", "/review", "/runs", "/scores", "/tools"):
+        assert server.ask(f"{page}?{name}=x").status == 200, page
