@@ -16,6 +16,7 @@ from agenttrace.core.jsonable import to_json
 from agenttrace.core.trace_reads import IndexState
 from agenttrace.store import files
 from agenttrace.store.connection import open_for_reading, read, trouble_of
+from agenttrace.store.index_fields import FieldsFill, are_known, state_of_fields
 from agenttrace.store.index_fill import Fill
 from agenttrace.store.index_rows import NeedsRebuilding
 from agenttrace.store.index_tables import TABLES, about, note
@@ -24,7 +25,7 @@ from agenttrace.store.lock import FileLock
 T = TypeVar("T")
 
 SUFFIX = "-index"
-VERSION = 1
+VERSION = 2
 """Another version's index is made anew."""
 
 APPLICATION_ID = 0x61677469
@@ -58,10 +59,13 @@ class SideIndex:
         self._memory: sqlite3.Connection | None = None
         self._process = os.getpid()
 
-    def answer(self, answer: Answer[T], nothing: T, *, fill_seconds: float | None = None) -> T:
+    def answer(
+        self, answer: Answer[T], nothing: T, *, fill_seconds: float | None = None, fields: bool = False
+    ) -> T:
         """Bring the index up to date and ask it; `nothing` where there is no store.
 
-        With `fill_seconds`, the answer is of what the index knows after so long.
+        With `fill_seconds`, the answer is of what the index knows after so long. `fields` says that it needs
+        the values of fields.
 
         Raises:
             QueryError: the answer itself takes longer than two seconds.
@@ -70,7 +74,7 @@ class SideIndex:
         for last in (False, True):
             if not os.path.lexists(self.store_path):
                 return nothing
-            self.refresh(fill_seconds)
+            self.refresh(fill_seconds, fields=fields)
             try:
                 with self._reading() as db:
                     return nothing if db is None else _asked(db, answer)
@@ -80,20 +84,24 @@ class SideIndex:
                 self._discard()
         raise AssertionError("the last attempt returns or raises")
 
-    def refresh(self, seconds: float | None = None, progress: Progress = lambda _: None) -> IndexState:
+    def refresh(
+        self, seconds: float | None = None, progress: Progress = lambda _: None, *, fields: bool = False
+    ) -> IndexState:
         """Bring the index up to date, for about so many seconds at most; says how far it has come.
+
+        What finds values of fields is left as it is, but where `fields` are asked for.
 
         Raises:
             StoreError: as `answer`.
         """
         self._after_fork()
         stamp, is_settled = _stamp(self.store_path)
-        if not os.path.lexists(self.store_path) or self._is_current(stamp):
+        if not os.path.lexists(self.store_path) or self._is_current(stamp, fields):
             return _COMPLETE
         if not self._lock.acquire(timeout=-1 if seconds is None else seconds):
-            return self._state()
+            return self._state(fields)
         try:
-            filling = _Filling(self.store_path, self._timeout, stamp if is_settled else None)
+            filling = _Filling(self.store_path, self._timeout, stamp if is_settled else None, fields)
             filling.deadline = None if seconds is None else time.monotonic() + seconds
             filling.progress = progress
             if self._in_memory():
@@ -114,7 +122,7 @@ class SideIndex:
         patience = SECONDS_TO_WAIT if filling.deadline is None else filling.deadline - time.monotonic()
         if not lock.acquire(max(patience, 0)):
             if filling.deadline is not None:
-                return self._state()
+                return self._state(filling.fields)
             raise StoreError(f"another process brings {self.path} up to date; try again in a moment")
         try:
             for last in (False, True):
@@ -151,17 +159,19 @@ class SideIndex:
             raise
         return db
 
-    def _is_current(self, stamp: str) -> bool:
+    def _is_current(self, stamp: str, fields: bool) -> bool:
         try:
             with self._reading() as db:
-                return db is not None and about(db, "version") == VERSION and about(db, "stamp") == stamp
+                if db is None or about(db, "version") != VERSION or about(db, "stamp") != stamp:
+                    return False
+                return not fields or are_known(db)
         except (sqlite3.DatabaseError, _IndexTrouble):
             return False
 
-    def _state(self) -> IndexState:
+    def _state(self, fields: bool) -> IndexState:
         try:
             with self._reading() as db:
-                return IndexState(0, 1) if db is None else _state_of(db)
+                return IndexState(0, 1) if db is None else _state_of(db, fields)
         except (sqlite3.DatabaseError, _IndexTrouble):
             return IndexState(0, 1)
 
@@ -217,42 +227,55 @@ class SideIndex:
 class _Filling:
     """Takes over all that is new in the store, for as long as there is time."""
 
-    def __init__(self, store_path: str, timeout: float, stamp: str | None) -> None:
+    def __init__(self, store_path: str, timeout: float, stamp: str | None, fields: bool) -> None:
         self._store_path = store_path
         self._timeout = timeout
         self._stamp = stamp
+        self.fields = fields
         self.deadline: float | None = None
         self.progress: Progress = lambda _: None
 
     def fill(self, db: sqlite3.Connection) -> IndexState:
         """Fill an index that is open for writing, each slice in a transaction of its own."""
         fill: Fill | None = None
-        more = True
 
         def take_over(store: sqlite3.Connection) -> bool:
             nonlocal fill
             fill = fill or self._prepared(db, store)
-            return fill.fill_slice(store)
+            more = fill.fill_slice(store)
+            note(db, stamp=None if more else self._stamp)
+            return more
 
-        while more:
+        is_filled = False
+        while not is_filled:
+            try:
+                is_filled = self._take_slices(db, take_over)
+            except NeedsRebuilding:
+                note(db, version=None)
+                fill = None
+                continue
+            if not is_filled:
+                return _state_of(db, fields=False)
+        if self.fields and not are_known(db) and not self._take_slices(db, FieldsFill(db).fill_slice):
+            return _state_of(db, fields=True)
+        return _COMPLETE
+
+    def _take_slices(self, db: sqlite3.Connection, take_over: Callable[[sqlite3.Connection], bool]) -> bool:
+        """Take over slices until there are no more; returns False where the time is over before."""
+        while True:
             db.execute("BEGIN IMMEDIATE")
             try:
                 more = read(self._store_path, self._timeout, take_over, False)
-                note(db, stamp=None if more else self._stamp)
                 db.execute("COMMIT")
-            except NeedsRebuilding:
-                db.execute("ROLLBACK")
-                note(db, version=None)
-                fill = None
             except BaseException:
                 if db.in_transaction:
                     db.execute("ROLLBACK")
                 raise
-            if more:
-                self.progress(_state_of(db))
-                if self.deadline is not None and time.monotonic() >= self.deadline:
-                    return _state_of(db)
-        return _COMPLETE
+            if not more:
+                return True
+            self.progress(_state_of(db, self.fields))
+            if self.deadline is not None and time.monotonic() >= self.deadline:
+                return False
 
     def _prepared(self, db: sqlite3.Connection, store: sqlite3.Connection) -> Fill:
         """What fills the index, which is made anew where it is not this store's or this version's."""
@@ -356,7 +379,9 @@ def _is_begun(db: sqlite3.Connection) -> bool:
     return db.execute(tables).fetchone() == (2,) and about(db, "version") in (VERSION, None)
 
 
-def _state_of(db: sqlite3.Connection) -> IndexState:
+def _state_of(db: sqlite3.Connection, fields: bool) -> IndexState:
+    if fields and (about(db, "built_from") or 2) <= 1:
+        return state_of_fields(db)
     (done,) = db.execute("SELECT count(*) FROM traces").fetchone()
     total = about(db, "traces") or 0
     return IndexState(done, max(total, done + ((about(db, "built_from") or 2) > 1)))

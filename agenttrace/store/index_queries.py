@@ -31,6 +31,7 @@ from agenttrace.core.trace_facts import TraceFacts
 from agenttrace.core.trace_reads import NEWEST_FIRST, Count, Cursor, Facet, Histogram, Page, Sort, SortKey
 from agenttrace.core.trace_search import histogram_of, most_frequent, page_of
 from agenttrace.core.words import words_of
+from agenttrace.store.index_fields import known_from
 from agenttrace.store.index_rows import IndexReader
 from agenttrace.store.index_tables import (
     ALWAYS_PRESENT,
@@ -76,6 +77,11 @@ class _Condition(NamedTuple):
 
     where: _Sql
     numbers: _Sql | None = None
+
+
+def needs_fields(query: Query) -> bool:
+    """Whether a query asks for values of fields."""
+    return any(isinstance(term, Holds) for term in query)
 
 
 class IndexQueries:
@@ -147,6 +153,8 @@ class _Selection:
         self._db = db
         conditions = [_Conditions(db).of(term) for term in query]
         self._where = [where for where, _ in conditions]
+        if needs_fields(query):  # of other traces cannot be told what they hold, nor what they do not
+            self._where.append(("t.trace >= ?", (known_from(db),)))
         self._source: _Sql = ("traces t", ())
         few = self._fewest([numbers for _, numbers in conditions if numbers is not None])
         self._is_few = few is not None

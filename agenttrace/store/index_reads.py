@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from typing import TypeVar
 
-from agenttrace.core.query import Query
+from agenttrace.core.query import EVERYTHING, Query
 from agenttrace.core.trace_facts import TraceFacts
 from agenttrace.core.trace_reads import (
     COUNTED,
@@ -20,7 +21,9 @@ from agenttrace.core.trace_reads import (
 )
 from agenttrace.core.trace_search import cursor_of
 from agenttrace.store.index_file import Progress, SideIndex
-from agenttrace.store.index_queries import IndexQueries
+from agenttrace.store.index_queries import IndexQueries, needs_fields
+
+T = TypeVar("T")
 
 
 class IndexReads:
@@ -43,9 +46,23 @@ class IndexReads:
         """The same, waiting so long for an index that is behind."""
         return IndexReads(self._index, fill_seconds)
 
-    def refresh(self, seconds: float | None = None, progress: Progress = lambda _: None) -> IndexState:
-        """Bring the index up to date, for so many seconds at most; says how far it has come."""
-        return self._index.refresh(seconds, progress)
+    def refresh(
+        self,
+        seconds: float | None = None,
+        progress: Progress = lambda _: None,
+        *,
+        query: Query = EVERYTHING,
+    ) -> IndexState:
+        """Bring what a query needs up to date, for so many seconds at most; says how far it has come."""
+        return self._index.refresh(seconds, progress, fields=needs_fields(query))
+
+    def _answer(self, query: Query, answer: Callable[[IndexQueries], T], nothing: T) -> T:
+        return self._index.answer(
+            lambda db: answer(IndexQueries(db)),
+            nothing,
+            fill_seconds=self._fill_seconds,
+            fields=needs_fields(query),
+        )
 
     def search(
         self,
@@ -57,33 +74,22 @@ class IndexReads:
         before: Cursor | None = None,
     ) -> Page:
         """A page of the matches."""
-        return self._index.answer(
-            lambda db: IndexQueries(db).search(query, sort, limit, after, before),
-            Page((), None, None),
-            fill_seconds=self._fill_seconds,
+        return self._answer(
+            query, lambda index: index.search(query, sort, limit, after, before), Page((), None, None)
         )
 
     def count_matches(self, query: Query, *, most: int = COUNTED) -> Count:
         """The number of matches."""
-        return self._index.answer(
-            lambda db: IndexQueries(db).count(query, most), Count(0, False), fill_seconds=self._fill_seconds
-        )
+        return self._answer(query, lambda index: index.count(query, most), Count(0, False))
 
     def facets(self, query: Query, keys: Sequence[str], *, most: int = COUNTED) -> Mapping[str, Facet]:
         """The values of labels."""
-        return self._index.answer(
-            lambda db: IndexQueries(db).facets(query, keys, most),
-            {key: Facet((), 0, False) for key in keys},
-            fill_seconds=self._fill_seconds,
-        )
+        nothing = {key: Facet((), 0, False) for key in keys}
+        return self._answer(query, lambda index: index.facets(query, keys, most), nothing)
 
     def histogram(self, query: Query, *, bars: int = 60, most: int = COUNTED) -> Histogram:
         """Matches by time."""
-        return self._index.answer(
-            lambda db: IndexQueries(db).histogram(query, bars, most),
-            Histogram((), False),
-            fill_seconds=self._fill_seconds,
-        )
+        return self._answer(query, lambda index: index.histogram(query, bars, most), Histogram((), False))
 
     def each_match(self, query: Query) -> Iterator[TraceFacts]:
         """The matches, the newest first, read in parts: no connection stays open between them."""
@@ -91,10 +97,10 @@ class IndexReads:
         cursor: Cursor | None = None
         while True:
             place = cursor
-            traces = self._index.answer(
-                lambda db, place=place: IndexQueries(db).after(query, place),  # type: ignore[misc]
+            traces = self._answer(
+                query,
+                lambda index, place=place: index.after(query, place),  # type: ignore[misc]
                 nothing,
-                fill_seconds=self._fill_seconds,
             )
             if not traces:
                 return

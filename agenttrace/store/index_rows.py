@@ -6,15 +6,15 @@ import re
 import sqlite3
 from array import array
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from hashlib import blake2b
-from itertools import repeat, starmap
+from itertools import repeat
 from typing import Any
 
 from agenttrace.core.jsonable import to_json
 from agenttrace.core.trace_facts import VERDICTS, CallFacts, ScoreFacts, TraceFacts
-from agenttrace.store.facts import Outlined, text_of_field
+from agenttrace.store.facts import Outlined
 from agenttrace.store.index_tables import (
     ALWAYS_PRESENT,
     DIGEST_BYTES,
@@ -24,7 +24,6 @@ from agenttrace.store.index_tables import (
     SCORE,
     about,
     call_character,
-    field_digest,
     label_bytes,
     label_numbers,
     name_number,
@@ -97,7 +96,6 @@ class _Rows:
         self.counts: Counter[int] = Counter()
         self.labelled: list[tuple[int, int]] = []
         self.scored: list[tuple[int, float, int]] = []
-        self.fields: list[tuple[int, bytes]] = []
         self.words: list[tuple[int | None, str]] = []
 
 
@@ -111,22 +109,12 @@ class IndexRows:
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
         self._dictionary = Dictionary(db)
-        self._salt: bytes = about(db, "salt")
         self._frequent: set[int] = set()
-        self._digest = lru_cache(_REMEMBERED, typed=True)(self._digest_of)  # 1, 1.0 and True are equal
         self._label_bytes = lru_cache(_REMEMBERED)(label_bytes)
 
-    def _digest_of(self, side: str, name: str, value: Any) -> bytes:
-        text = text_of_field(side, name, value)
-        return b"" if text is None else field_digest(self._salt, text)
-
-    def sums(self) -> tuple[int, int]:
-        """How many traces there are, and the sum of their numbers."""
-        return about(self._db, "count") or 0, about(self._db, "sum") or 0
-
-    def _add_to_sums(self, sign: int, numbers: Collection[int]) -> None:
-        count, total = self.sums()
-        note(self._db, count=count + sign * len(numbers), sum=total + sign * sum(numbers))
+    def count(self) -> int:
+        """How many traces there are."""
+        return about(self._db, "count") or 0
 
     def numbers(self) -> set[int]:
         """The numbers of all traces."""
@@ -150,7 +138,7 @@ class IndexRows:
             self._pack(number, trace, rows, earlier.get(number, (None, None)))
         self._insert(rows, expected or 0)
         note(self._db, words=rows.first_words - 1 + len(rows.words))
-        self._add_to_sums(1, [row[0] for row in rows.traces])
+        note(self._db, count=self.count() + len(rows.traces))
 
     def _pack(
         self, number: int, trace: Outlined, rows: _Rows, earlier_words: tuple[int | None, bytes | None]
@@ -167,9 +155,6 @@ class IndexRows:
         if digest != earlier_digest:
             words_row = rows.first_words + len(rows.words) if text else None
             rows.words += [(words_row, text)] if text else ()
-        digests = {*starmap(self._digest, trace.fields())}
-        if digests:
-            rows.fields.append((number, b"".join(digests)))
         lowest = highest = goodness = None
         if scores:
             lowest, highest, goodness = facts.lowest, facts.highest, facts.goodness
@@ -195,7 +180,6 @@ class IndexRows:
             sorted(pair for pair in rows.labelled if pair[0] not in self._frequent),
         )
         execute("INSERT OR IGNORE INTO scored VALUES (?, ?, ?)", sorted(rows.scored))
-        execute("INSERT INTO fields VALUES (?, ?)", rows.fields)
         execute("INSERT INTO words (rowid, text) VALUES (?, ?)", rows.words)
 
     def _foresee_frequent(self, counts: Iterable[tuple[int, int]], traces: int, expected: int) -> None:
@@ -232,9 +216,8 @@ class IndexRows:
         execute("UPDATE labels SET traces = traces - ? WHERE id = ? AND traces <= ?", _rarer(labelled))
         execute("DELETE FROM labelled WHERE label = ? AND trace = ?", labelled)
         execute("DELETE FROM scored WHERE name = ? AND value = ? AND trace = ?", scored)
-        execute("DELETE FROM fields WHERE trace = ?", gone)
         execute("DELETE FROM traces WHERE trace = ?", gone)
-        self._add_to_sums(-1, words_rows)
+        note(self._db, count=self.count() - len(words_rows))
         return words_rows
 
 

@@ -191,7 +191,7 @@ def changes(reads: Reads, asked: Asked) -> tuple[int, Any]:
         return 200, {"spans": counts[0], "scores": counts[1]}
     line = _line(reads, asked)
     since = Cursor.of(asked["since"]) if asked.get("since") else None
-    is_indexing = reads.index_state() is not None
+    is_indexing = reads.index_state(line.query) is not None
     if since is None:
         page = reads.traces.search(line.query, sort=line.sort, limit=1)
         newest = str(cursor_of(page.traces[0], line.sort)) if page.traces else None

@@ -103,7 +103,7 @@ def trace_list(reads: Reads, asked: Asked) -> tuple[int, str]:
         histogram=histogram,
         bars=_bars(line.query, histogram),
         newest=None if first is None else str(cursor_of(first, line.sort)),
-        state=reads.index_state(),
+        state=reads.index_state(line.query),
         fewer=_without_last(reads, line) if not rows else None,
         is_empty_store=not rows and not len(line.query),
         path=reads.path,
