@@ -95,7 +95,7 @@ class IndexQueries:
         self, query: Query, sort: Sort, limit: int, after: Cursor | None, before: Cursor | None
     ) -> Page:
         """A page of the matches; see `TraceReads`."""
-        selection = _Selection(self._db, query)
+        selection = Selection(self._db, query)
         backwards = after is None and before is not None
         place = before if backwards else after
         rows = selection.page(sort, limit + 1, place, backwards=backwards)
@@ -108,7 +108,7 @@ class IndexQueries:
 
     def count(self, query: Query, most: int) -> Count:
         """The number of matches up to `most`."""
-        number = _Selection(self._db, query).count(most + 1)
+        number = Selection(self._db, query).count(most + 1)
         return Count(min(number, most), number > most)
 
     def facets(self, query: Query, keys: Sequence[str], most: int) -> dict[str, Facet]:
@@ -118,7 +118,7 @@ class IndexQueries:
         for key in keys:
             narrowed = query.without(key)
             if narrowed not in counted:
-                rows = _Selection(self._db, narrowed).newest("labels", most + 1)
+                rows = Selection(self._db, narrowed).newest("labels", most + 1)
                 packed = b"".join(labels for (labels,) in rows[:most])
                 counted[narrowed] = Counter(label_numbers(packed)), len(rows)
             counts, traces = counted[narrowed]
@@ -129,7 +129,7 @@ class IndexQueries:
 
     def histogram(self, query: Query, bars: int, most: int) -> Histogram:
         """The newest matches by time."""
-        rows = _Selection(self._db, query).newest("start_ns, labels", most + 1)
+        rows = Selection(self._db, query).newest("start_ns, labels", most + 1)
         failing = {
             number
             for (number,) in self._db.execute(
@@ -140,13 +140,22 @@ class IndexQueries:
         starts = [(start, not failing.isdisjoint(label_numbers(labels))) for start, labels in rows[:most]]
         return histogram_of(starts, bars, is_capped=len(rows) > most)
 
+    def scored(self, query: Query, name: str, most: int) -> tuple[list[TraceFacts], bool]:
+        """Those of the newest matches that have scores of a scorer, and whether there are more matches."""
+        selection = Selection(self._db, query)
+        is_capped = selection.count(most + 1) > most
+        label = "SELECT id FROM labels WHERE key = 'scorer' AND value = ?"
+        row = self._db.execute(label, (name,)).fetchone()
+        rows = [] if row is None else selection.newest_with(label_bytes(row[0]), most)
+        return self._reader.facts(rows), is_capped
+
     def after(self, query: Query, cursor: Cursor | None) -> list[TraceFacts]:
         """The next ones of the newest matches, as many as are read at once."""
-        rows = _Selection(self._db, query).page(NEWEST_FIRST, _ROWS_AT_ONCE, cursor, backwards=False)
+        rows = Selection(self._db, query).page(NEWEST_FIRST, _ROWS_AT_ONCE, cursor, backwards=False)
         return self._reader.facts(rows)
 
 
-class _Selection:
+class Selection:
     """The traces that match a query, as SQL."""
 
     def __init__(self, db: sqlite3.Connection, query: Query) -> None:
@@ -190,6 +199,15 @@ class _Selection:
     def newest(self, columns: str, most: int) -> list[tuple[Any, ...]]:
         """Columns of the newest ones."""
         return self._run(columns, (), f"ORDER BY t.start_ns DESC, t.trace_id DESC LIMIT {most}", "by_start")
+
+    def newest_with(self, label: bytes, most: int) -> list[tuple[Any, ...]]:
+        """Rows of facts of those of the newest ones that have a label."""
+        rows = self.newest(f"CASE WHEN instr(t.labels, x'{label.hex()}') THEN t.trace END", most)
+        numbers = to_json([number for (number,) in rows if number is not None])
+        return self._db.execute(
+            f"SELECT {FACTS} FROM json_each(?) n CROSS JOIN traces ON trace = n.value ORDER BY n.key",
+            (numbers,),
+        ).fetchall()
 
     def page(self, sort: Sort, limit: int, place: Cursor | None, *, backwards: bool) -> list[tuple[Any, ...]]:
         """Rows of facts beyond a place, in the direction of the sort or against it."""

@@ -8,8 +8,10 @@ from typing import TypeVar
 
 from agenttrace.core.query import EVERYTHING, Query
 from agenttrace.core.trace_facts import TraceFacts
+from agenttrace.core.trace_figures import GroupFigures, ScoreFigures, ToolFigures
 from agenttrace.core.trace_reads import (
     COUNTED,
+    COUNTED_IN_FIGURES,
     NEWEST_FIRST,
     Count,
     Cursor,
@@ -20,6 +22,7 @@ from agenttrace.core.trace_reads import (
     Sort,
 )
 from agenttrace.core.trace_search import cursor_of
+from agenttrace.store.index_figures import IndexFigures
 from agenttrace.store.index_file import Progress, SideIndex
 from agenttrace.store.index_queries import IndexQueries, needs_fields
 
@@ -90,6 +93,42 @@ class IndexReads:
     def histogram(self, query: Query, *, bars: int = 60, most: int = COUNTED) -> Histogram:
         """Matches by time."""
         return self._answer(query, lambda index: index.histogram(query, bars, most), Histogram((), False))
+
+    def tool_figures(
+        self, query: Query, *, most: int = COUNTED_IN_FIGURES
+    ) -> tuple[list[ToolFigures], Count]:
+        """Figures by tool."""
+        return self._figures(query, lambda index: index.tools(query, most))
+
+    def score_figures(
+        self, query: Query, *, most: int = COUNTED_IN_FIGURES
+    ) -> tuple[list[ScoreFigures], Count]:
+        """Figures by scorer."""
+        return self._figures(query, lambda index: index.scorers(query, most))
+
+    def group_figures(
+        self, query: Query, key: str, *, most: int = COUNTED_IN_FIGURES
+    ) -> tuple[list[GroupFigures], Count]:
+        """Figures by the values of a label."""
+        return self._figures(query, lambda index: index.groups(query, key, most))
+
+    def scored_matches(
+        self, query: Query, name: str, *, most: int = COUNTED_IN_FIGURES
+    ) -> tuple[list[TraceFacts], bool]:
+        """The newest matches with scores of a scorer."""
+        nothing: tuple[list[TraceFacts], bool] = ([], False)
+        return self._answer(query, lambda index: index.scored(query, name, most), nothing)
+
+    def _figures(
+        self, query: Query, figures: Callable[[IndexFigures], tuple[list[T], Count]]
+    ) -> tuple[list[T], Count]:
+        nothing: tuple[list[T], Count] = ([], Count(0, False))
+        return self._index.answer(
+            lambda db: figures(IndexFigures(db)),
+            nothing,
+            fill_seconds=self._fill_seconds,
+            fields=needs_fields(query),
+        )
 
     def each_match(self, query: Query) -> Iterator[TraceFacts]:
         """The matches, the newest first, read in parts: no connection stays open between them."""

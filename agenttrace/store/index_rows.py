@@ -34,8 +34,8 @@ from agenttrace.store.index_tables import (
 # ruff: noqa: S608
 
 
-_REMEMBERED = 100_000
-"""Names, labels and fields of which what stands for them is remembered."""
+_REMEMBERED = 20_000
+"""Names, and labels, of which what stands for them is remembered."""
 
 
 class Dictionary:
@@ -88,12 +88,12 @@ def packed_scores(scores: Iterable[ScoreFacts], dictionary: Dictionary) -> bytes
 
 
 class _Rows:
-    """Rows that are to be inserted; `counts` says of each label how many of the traces have it."""
+    """Rows that are to be inserted; `labels` are those of all the traces, as often as they have them."""
 
     def __init__(self, first_words: int) -> None:
         self.first_words = first_words
         self.traces: list[tuple[Any, ...]] = []
-        self.counts: Counter[int] = Counter()
+        self.labels: list[int] = []
         self.labelled: list[tuple[int, int]] = []
         self.scored: list[tuple[int, float, int]] = []
         self.words: list[tuple[int | None, str]] = []
@@ -110,7 +110,7 @@ class IndexRows:
         self._db = db
         self._dictionary = Dictionary(db)
         self._frequent: set[int] = set()
-        self._label_bytes = lru_cache(_REMEMBERED)(label_bytes)
+        self._labels_of = lru_cache(_REMEMBERED)(self._numbered)
 
     def count(self) -> int:
         """How many traces there are."""
@@ -144,11 +144,14 @@ class IndexRows:
         self, number: int, trace: Outlined, rows: _Rows, earlier_words: tuple[int | None, bytes | None]
     ) -> None:
         facts, calls, scores = trace.facts, trace.facts.calls, trace.facts.scores
-        label, name = self._dictionary.label, self._dictionary.name
-        labels = [label(key, value) for key, values in facts.labels.items() for value in values]
-        labels += [label(PRESENT, key) for key in facts.labels if key not in ALWAYS_PRESENT]
-        rows.counts.update(labels)
-        rows.labelled += [(label, number) for label in labels if label not in self._frequent]
+        name, labels_of = self._dictionary.name, self._labels_of
+        packed: list[bytes] = []
+        for key, values in facts.labels.items():
+            labels, rare, label_codes = labels_of(key, values)
+            rows.labels += labels
+            packed.append(label_codes)
+            if rare:
+                rows.labelled += [(label, number) for label in rare]
         text = " ".join(trace.words())
         digest = blake2b(text.encode(), digest_size=DIGEST_BYTES).digest() if text else None
         words_row, earlier_digest = earlier_words
@@ -165,13 +168,21 @@ class IndexRows:
             words_row, digest, packed_calls(calls, self._dictionary),
             array("f", [duration for _, _, duration in calls]).tobytes(),
             packed_scores(scores, self._dictionary) if scores else b"",
-            b"".join(map(self._label_bytes, labels)),
+            b"".join(packed),
         ))  # fmt: skip
+
+    def _numbered(self, key: str, values: tuple[str, ...]) -> tuple[Sequence[int], Sequence[int], bytes]:
+        """The labels that a trace has by the values of a key, those of them that are rare, all as bytes."""
+        labels = [self._dictionary.label(key, value) for value in values]
+        if key not in ALWAYS_PRESENT:
+            labels.append(self._dictionary.label(PRESENT, key))
+        rare = [label for label in labels if label not in self._frequent]
+        return labels, rare, b"".join(map(label_bytes, labels))
 
     def _insert(self, rows: _Rows, expected: int) -> None:
         execute = self._db.executemany
         execute(f"INSERT INTO traces VALUES ({', '.join('?' * 19)})", rows.traces)
-        counts = [(count, label) for label, count in rows.counts.items()]
+        counts = [(count, label) for label, count in Counter(rows.labels).items()]
         execute("UPDATE labels SET traces = traces + ? WHERE id = ?", counts)
         self._foresee_frequent(counts, len(rows.traces), expected)
         self._forget_frequent()
@@ -195,9 +206,11 @@ class IndexRows:
             number
             for (number,) in self._db.execute("SELECT id FROM labels WHERE traces > ?", (FEW,)).fetchall()
         }
-        for number in frequent - self._frequent:
-            self._db.execute("DELETE FROM labelled WHERE label = ?", (number,))
-        self._frequent = frequent
+        if frequent != self._frequent:
+            for number in frequent - self._frequent:
+                self._db.execute("DELETE FROM labelled WHERE label = ?", (number,))
+            self._frequent = frequent
+            self._labels_of.cache_clear()
 
     def remove(self, numbers: Iterable[int]) -> dict[int, tuple[int | None, bytes | None]]:
         """Remove the rows of traces; returns the rows of their words, with the digests of these."""
@@ -245,6 +258,11 @@ class IndexReader:
         self._look_up(set(numbers) - self._labels.keys(), "labels", "id, key, value")
         return self._labels
 
+    def names(self, numbers: Iterable[int]) -> Mapping[int, str]:
+        """The names of tools and scorers by their numbers."""
+        self._look_up(set(numbers) - self._names.keys(), "names", "id, name")
+        return self._names
+
     def _look_up(self, numbers: set[int], table: str, columns: str) -> None:
         if numbers:
             marks = ",".join(map(str, sorted(numbers)))
@@ -264,7 +282,7 @@ class IndexReader:
             names.update(name_number(character) for character in set(calls) - {FAILED})
             names.update(row[0] for row in SCORE.iter_unpack(scores))
         self.labels(labels)
-        self._look_up(names - self._names.keys(), "names", "id, name")
+        self.names(names)
         return [self._facts(row) for row in rows]
 
     def _facts(self, row: Sequence[Any]) -> TraceFacts:

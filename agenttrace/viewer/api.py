@@ -18,7 +18,7 @@ from agenttrace.runs.compare import compare_runs
 from agenttrace.runs.record import record_of_run
 from agenttrace.runs.reference import find_run
 from agenttrace.viewer.failure_page import named_state
-from agenttrace.viewer.figures import Matches, by_day, by_scorer, by_tool, days_data
+from agenttrace.viewer.figures import by_day, days_data
 from agenttrace.viewer.health_page import problems, state_of
 from agenttrace.viewer.people import MOST_WORDS
 from agenttrace.viewer.query_line import QueryLine
@@ -139,23 +139,24 @@ def compare(reads: Reads, asked: Asked) -> tuple[int, Any]:
 
 def scores(reads: Reads, asked: Asked) -> tuple[int, Any]:
     """Every scorer with its figures."""
-    matches = Matches.of(reads, _line(reads, asked).query)
+    figures, count = reads.traces.score_figures(_line(reads, asked).query)
     rows = [
         {"name": each.key, "count": each.count, "mean": each.mean, "outcomes": each.outcomes}
-        for each in by_scorer(matches.traces)
+        for each in figures
     ]
-    return 200, {"scores": rows, "is_capped": matches.is_capped}
+    return 200, {"scores": rows, "is_capped": count.is_capped}
 
 
 def score_days(reads: Reads, asked: Asked) -> tuple[int, Any]:
     """A scorer's figures for each day."""
-    matches = Matches.of(reads, _line(reads, asked).query)
-    return 200, {"days": days_data(by_day(matches.traces, asked["name"])), "is_capped": matches.is_capped}
+    name = asked["name"]
+    traces, is_capped = reads.traces.scored_matches(_line(reads, asked).query, name)
+    return 200, {"days": days_data(by_day(traces, name)), "is_capped": is_capped}
 
 
 def tools(reads: Reads, asked: Asked) -> tuple[int, Any]:
     """Every tool that was called; durations in nanoseconds."""
-    matches = Matches.of(reads, _line(reads, asked).query)
+    figures, count = reads.traces.tool_figures(_line(reads, asked).query)
     rows = [
         {
             "name": each.name,
@@ -166,9 +167,9 @@ def tools(reads: Reads, asked: Asked) -> tuple[int, Any]:
             "p95_ns": each.slow,
             "last_ns": each.last_ns,
         }
-        for each in by_tool(matches.traces)
+        for each in figures
     ]
-    return 200, {"tools": rows, "is_capped": matches.is_capped}
+    return 200, {"tools": rows, "is_capped": count.is_capped}
 
 
 def facets(reads: Reads, asked: Asked) -> tuple[int, Any]:
