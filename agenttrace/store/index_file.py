@@ -15,7 +15,8 @@ from agenttrace.core.errors import QueryError, StoreError
 from agenttrace.core.jsonable import to_json
 from agenttrace.core.trace_reads import IndexState
 from agenttrace.store import files
-from agenttrace.store.connection import open_for_reading, read, trouble_of
+from agenttrace.store.connection import open_for_reading, read
+from agenttrace.store.index_connection import SECONDS_TO_WAIT, IndexTrouble, connect
 from agenttrace.store.index_fields import FieldsFill, are_known, state_of_fields
 from agenttrace.store.index_fill import Fill
 from agenttrace.store.index_rows import NeedsRebuilding
@@ -32,9 +33,6 @@ APPLICATION_ID = 0x61677469
 """What marks a file as an index of ours (the letters agti)."""
 
 SECONDS_TO_ANSWER = 2.0
-SECONDS_TO_WAIT = 30.0
-"""How long a reader waits for another process that brings the index up to date."""
-
 _SETTLED_NS = 100_000_000
 _STEPS = 10_000
 
@@ -49,6 +47,8 @@ class SideIndex:
     not hold: it may be deleted at any time. It is made anew where it is damaged, of another version or of
     another store. Where it cannot be written, memory takes its place for as long as this object lives.
     Connections live as long as an answer; any number of threads and processes may read and fill it at once.
+    `is_behind` says whether there was more to take over when it was last brought up to date, and
+    `fields_asked_for` whether an answer has needed the values of fields.
     """
 
     def __init__(self, store_path: str, timeout: float) -> None:
@@ -58,6 +58,8 @@ class SideIndex:
         self._lock = threading.RLock()
         self._memory: sqlite3.Connection | None = None
         self._process = os.getpid()
+        self.is_behind = False
+        self.fields_asked_for = False
 
     def answer(
         self, answer: Answer[T], nothing: T, *, fill_seconds: float | None = None, fields: bool = False
@@ -71,6 +73,7 @@ class SideIndex:
             QueryError: the answer itself takes longer than two seconds.
             StoreError: the store cannot be read, or another process fills the index for too long.
         """
+        self.fields_asked_for |= fields
         for last in (False, True):
             if not os.path.lexists(self.store_path):
                 return nothing
@@ -78,7 +81,7 @@ class SideIndex:
             try:
                 with self._reading() as db:
                     return nothing if db is None else _asked(db, answer)
-            except (sqlite3.DatabaseError, _IndexTrouble) as error:
+            except (sqlite3.DatabaseError, IndexTrouble) as error:
                 if last:
                     raise StoreError(f"the index {self.path} cannot be read: {error}") from error
                 self._discard()
@@ -94,6 +97,11 @@ class SideIndex:
         Raises:
             StoreError: as `answer`.
         """
+        state = self._refreshed(seconds, progress, fields)
+        self.is_behind = not state.is_ready
+        return state
+
+    def _refreshed(self, seconds: float | None, progress: Progress, fields: bool) -> IndexState:
         self._after_fork()
         stamp, is_settled = _stamp(self.store_path)
         if not os.path.lexists(self.store_path) or self._is_current(stamp, fields):
@@ -110,7 +118,7 @@ class SideIndex:
                 return self._refresh_file(filling)
             except (OSError, _NotOurs):
                 return filling.fill(self._memory_database())
-            except _IndexTrouble as trouble:
+            except IndexTrouble as trouble:
                 if trouble.kind == "busy":
                     raise StoreError(f"the index {self.path} is in use; try again in a moment") from trouble
                 return filling.fill(self._memory_database())
@@ -129,7 +137,7 @@ class SideIndex:
                 try:
                     with closing(self._open_file()) as db:
                         return filling.fill(db)
-                except _IndexTrouble as trouble:
+                except IndexTrouble as trouble:
                     if last or trouble.kind != "damaged":
                         raise
                     self._remove_files()
@@ -143,7 +151,7 @@ class SideIndex:
             raise _NotOurs
         if not os.path.lexists(self.path):
             files.create_private(self.path)
-        db = _connect(self.path)
+        db = connect(self.path)
         try:
             (mark,) = db.execute("PRAGMA application_id").fetchone()
             (tables,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -165,14 +173,14 @@ class SideIndex:
                 if db is None or about(db, "version") != VERSION or about(db, "stamp") != stamp:
                     return False
                 return not fields or are_known(db)
-        except (sqlite3.DatabaseError, _IndexTrouble):
+        except (sqlite3.DatabaseError, IndexTrouble):
             return False
 
     def _state(self, fields: bool) -> IndexState:
         try:
             with self._reading() as db:
                 return IndexState(0, 1) if db is None else _state_of(db, fields)
-        except (sqlite3.DatabaseError, _IndexTrouble):
+        except (sqlite3.DatabaseError, IndexTrouble):
             return IndexState(0, 1)
 
     @contextmanager
@@ -220,7 +228,7 @@ class SideIndex:
 
     def _memory_database(self) -> sqlite3.Connection:
         if self._memory is None:
-            self._memory = _connect(":memory:")
+            self._memory = connect(":memory:")
         return self._memory
 
 
@@ -297,64 +305,6 @@ class _Filling:
 
 class _NotOurs(Exception):
     """A file of somebody else's stands where the index goes."""
-
-
-class _IndexTrouble(Exception):
-    """SQLite cannot go on with the index; what it raises for the store is another error."""
-
-    def __init__(self, error: sqlite3.Error) -> None:
-        super().__init__(str(error))
-        self.kind = trouble_of(error)
-
-
-class _Cursor(sqlite3.Cursor):
-    def execute(self, *arguments: Any) -> _Cursor:
-        self._tried(super().execute, *arguments)
-        return self
-
-    def executemany(self, *arguments: Any) -> _Cursor:
-        self._tried(super().executemany, *arguments)
-        return self
-
-    def fetchone(self) -> Any:
-        return self._tried(super().fetchone)
-
-    def fetchall(self) -> Any:
-        return self._tried(super().fetchall)
-
-    def __next__(self) -> Any:
-        return self._tried(super().__next__)
-
-    def _tried(self, step: Callable[..., Any], *arguments: Any) -> Any:
-        try:
-            return step(*arguments)
-        except sqlite3.DatabaseError as error:
-            raise _IndexTrouble(error) from error
-
-
-class _Connection(sqlite3.Connection):
-    """Raises `_IndexTrouble`: while one reads the store and writes the index, that tells errors apart."""
-
-    def execute(self, *arguments: Any) -> _Cursor:
-        return self.cursor(_Cursor).execute(*arguments)
-
-    def executemany(self, *arguments: Any) -> _Cursor:
-        return self.cursor(_Cursor).executemany(*arguments)
-
-
-def _connect(path: str) -> sqlite3.Connection:
-    try:
-        db = sqlite3.connect(
-            path,
-            timeout=SECONDS_TO_WAIT,
-            isolation_level=None,
-            check_same_thread=False,
-            factory=_Connection,
-        )
-    except sqlite3.DatabaseError as error:
-        raise _IndexTrouble(error) from error
-    db.execute("PRAGMA cache_size = -32000")
-    return db
 
 
 def _asked(db: sqlite3.Connection, answer: Answer[T]) -> T:

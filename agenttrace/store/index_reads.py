@@ -59,6 +59,15 @@ class IndexReads:
         """Bring what a query needs up to date, for so many seconds at most; says how far it has come."""
         return self._index.refresh(seconds, progress, fields=needs_fields(query))
 
+    @property
+    def is_behind(self) -> bool:
+        """Whether there was more to take over when the index was last brought up to date."""
+        return self._index.is_behind
+
+    def bring_on(self, seconds: float) -> IndexState:
+        """Bring up to date what queries have needed so far, for so many seconds at most."""
+        return self._index.refresh(seconds, fields=self._index.fields_asked_for)
+
     def _answer(self, query: Query, answer: Callable[[IndexQueries], T], nothing: T) -> T:
         return self._index.answer(
             lambda db: answer(IndexQueries(db)),

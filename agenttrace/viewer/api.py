@@ -19,6 +19,7 @@ from agenttrace.runs.record import record_of_run
 from agenttrace.runs.reference import find_run
 from agenttrace.viewer.failure_page import named_state
 from agenttrace.viewer.figures import by_day, days_data
+from agenttrace.viewer.group_page import label_key
 from agenttrace.viewer.health_page import problems, state_of
 from agenttrace.viewer.people import MOST_WORDS
 from agenttrace.viewer.query_line import QueryLine
@@ -172,6 +173,25 @@ def tools(reads: Reads, asked: Asked) -> tuple[int, Any]:
     return 200, {"tools": rows, "is_capped": count.is_capped}
 
 
+def groups(reads: Reads, asked: Asked) -> tuple[int, Any]:
+    """What the traces with each value of the label ``by`` come to; durations in nanoseconds."""
+    figures, count = reads.traces.group_figures(_line(reads, asked).query, label_key(asked.get("by", "")))
+    rows = [
+        {
+            "value": each.value,
+            "traces": each.traces,
+            "passed": each.passed,
+            "judged": each.judged,
+            "p50_ns": each.middle,
+            "p95_ns": each.slow,
+            "cost": each.cost,
+            "last_ns": each.last_ns,
+        }
+        for each in figures
+    ]
+    return 200, {"groups": rows, "traces": count.number, "is_capped": count.is_capped}
+
+
 def facets(reads: Reads, asked: Asked) -> tuple[int, Any]:
     """The values of labels among the matches; ``keys`` names the labels."""
     usual = ",".join(key for key, _ in FACETS)
@@ -271,6 +291,7 @@ ROUTES: Mapping[str, Data] = {
     "/annotations": words,
     "/review": review,
     "/facets": facets,
+    "/groups": groups,
     "/changes": changes,
     "/health": health,
 }
