@@ -62,6 +62,10 @@ class Links:
         """The page of a scorer's values over time."""
         return self.to(f"/scores/{quote(name, safe='', errors='backslashreplace')}", **asked)
 
+    def group(self, by: str, **asked: object) -> str | None:
+        """The page of traces by the values of a label."""
+        return self.to(f"/groups/{quote(by, safe='', errors='backslashreplace')}", **asked)
+
 
 def hex_id(text: str) -> str:
     """An id that may stand in an address: one that is no id would be somebody's text."""

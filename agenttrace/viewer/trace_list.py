@@ -106,7 +106,7 @@ def trace_list(reads: Reads, asked: Asked) -> tuple[int, str]:
         histogram=histogram,
         bars=_bars(line.query, histogram),
         newest=None if first is None else str(cursor_of(first, line.sort)),
-        state=reads.index_state(),
+        state=reads.index_state(line.query),
         fewer=_without_each(reads, line) if not rows else (),
         is_empty_store=not rows and not len(line.query),
         path=reads.path,

@@ -22,6 +22,7 @@ from agenttrace.core.trace_search import EveryTrace
 from agenttrace.store import (
     MemoryStore,
     SQLiteStore,
+    index_fields,
     index_file,
     index_fill,
     index_owner,
@@ -251,6 +252,33 @@ def test_an_index_is_built_in_slices_from_the_newest_and_gone_on_with(store, mon
     store.delete_trace(f"{4:032x}")
     assert ids(own(store)) == [12, 11, 10, 9, 8, 7, 6, 5, 3, 2, 1]
     assert own(store).refresh().is_ready
+
+
+def test_fields_are_taken_over_when_a_query_first_asks_for_one_and_bounded_as_all_else(store, monkeypatch):
+    monkeypatch.setattr(index_fields, "FIRST_SLICE", 2)
+    monkeypatch.setattr(index_fields, "ROWS_AT_ONCE", 4)
+    for number in range(3, 12):
+        store.export(a_trace(trace=number, start=number * 1_000))
+
+    def known():
+        with closing(sqlite3.connect(store.path + "-index")) as db:
+            return db.execute("SELECT count(*) FROM fields").fetchone()[0]
+
+    reads = own(store)
+    assert ids(reads, "tool:get_weather") == [*range(11, 0, -1)]
+    assert known() == 0
+    query = parse("-input.city:nowhere")
+    partial = own(store).within(0)
+    assert [int(facts.trace_id, 16) for facts in partial.search(query).traces] == [11, 10]
+    state = own(store).refresh(0, query=query)
+    assert (state.is_ready, state.done, state.total) == (False, 4, 11)
+    assert own(store).refresh(0).is_ready  # what other queries need is known
+    assert ids(reads, "-input.city:nowhere") == [*range(11, 0, -1)]
+    assert own(store).refresh(0, query=query).is_ready
+    store.export([a_span(1, 12, name="late", span_type="tool", input={"city": "nowhere"}, start_ns=12_000)])
+    store.delete_trace(f"{3:032x}")
+    assert ids(reads, "input.city:nowhere") == [12]
+    assert ids(reads, "-input.city:nowhere") == [11, 10, 9, 8, 7, 6, 5, 4, 2, 1]
 
 
 def test_spans_that_come_in_many_slices_are_all_taken_over(store, monkeypatch):

@@ -89,6 +89,7 @@ def asks(reads: Reads) -> dict[str, dict[str, str]]:
         "/r/{id}": {"id": run.run_id},
         "/compare": {"a": "baseline", "b": run.run_id, "show": "all"},
         "/scores/{name:path}": {"name": "Tool Order"},
+        "/groups/{by:path}": {"by": "customer"},
     }
 
 
