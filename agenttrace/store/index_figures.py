@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import chain
 
+from agenttrace.core.jsonable import to_json
 from agenttrace.core.query import Query
 from agenttrace.core.trace_facts import VERDICTS
 from agenttrace.core.trace_figures import (
@@ -93,7 +94,8 @@ class IndexFigures:
 
     def _codes(self, key: str) -> dict[int, str]:
         """The values of a label by the codes that stand for them in the column `labels`, as machine words."""
-        rows = self._db.execute("SELECT id, value FROM labels WHERE key = ?", (key,))
+        statement = "SELECT id, value FROM labels WHERE key IN (SELECT value FROM json_each(?))"
+        rows = self._db.execute(statement, (to_json([key]),))  # a key may be a text that cannot be bound
         return {int.from_bytes(label_bytes(number), sys.byteorder): value for number, value in rows}
 
 

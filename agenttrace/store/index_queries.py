@@ -144,8 +144,9 @@ class IndexQueries:
         """Those of the newest matches that have scores of a scorer, and whether there are more matches."""
         selection = Selection(self._db, query)
         is_capped = selection.count(most + 1) > most
-        label = "SELECT id FROM labels WHERE key = 'scorer' AND value = ?"
-        row = self._db.execute(label, (name,)).fetchone()
+        # as JSON: a name from an address may be a text that cannot be bound
+        label = "SELECT id FROM labels WHERE key = 'scorer' AND value IN (SELECT value FROM json_each(?))"
+        row = self._db.execute(label, (to_json([name]),)).fetchone()
         rows = [] if row is None else selection.newest_with(label_bytes(row[0]), most)
         return self._reader.facts(rows), is_capped
 
