@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from agenttrace.core.jsonable import to_json
+from agenttrace.core.jsonable import clean_text, to_json
 from agenttrace.core.query import (
     Called,
     Compared,
@@ -144,9 +144,10 @@ class IndexQueries:
         """Those of the newest matches that have scores of a scorer, and whether there are more matches."""
         selection = Selection(self._db, query)
         is_capped = selection.count(most + 1) > most
-        # as JSON: a name from an address may be a text that cannot be bound
-        label = "SELECT id FROM labels WHERE key = 'scorer' AND value IN (SELECT value FROM json_each(?))"
-        row = self._db.execute(label, (to_json([name]),)).fetchone()
+        label = "SELECT id FROM labels WHERE key = 'scorer' AND value = ?"
+        row = self._db.execute(
+            label, (clean_text(name),)
+        ).fetchone()  # some texts of addresses cannot be bound
         rows = [] if row is None else selection.newest_with(label_bytes(row[0]), most)
         return self._reader.facts(rows), is_capped
 
