@@ -145,9 +145,7 @@ class IndexQueries:
         selection = Selection(self._db, query)
         is_capped = selection.count(most + 1) > most
         label = "SELECT id FROM labels WHERE key = 'scorer' AND value = ?"
-        row = self._db.execute(
-            label, (clean_text(name),)
-        ).fetchone()  # some texts of addresses cannot be bound
+        row = self._db.execute(label, (clean_text(name),)).fetchone()
         rows = [] if row is None else selection.newest_with(label_bytes(row[0]), most)
         return self._reader.facts(rows), is_capped
 
