@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import chain
 
+from agenttrace.core.jsonable import clean_text
 from agenttrace.core.query import Query
 from agenttrace.core.trace_facts import VERDICTS
 from agenttrace.core.trace_figures import (
@@ -93,7 +94,7 @@ class IndexFigures:
 
     def _codes(self, key: str) -> dict[int, str]:
         """The values of a label by the codes that stand for them in the column `labels`, as machine words."""
-        rows = self._db.execute("SELECT id, value FROM labels WHERE key = ?", (key,))
+        rows = self._db.execute("SELECT id, value FROM labels WHERE key = ?", (clean_text(key),))
         return {int.from_bytes(label_bytes(number), sys.byteorder): value for number, value in rows}
 
 

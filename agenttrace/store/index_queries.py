@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from agenttrace.core.jsonable import to_json
+from agenttrace.core.jsonable import clean_text, to_json
 from agenttrace.core.query import (
     Called,
     Compared,
@@ -145,7 +145,7 @@ class IndexQueries:
         selection = Selection(self._db, query)
         is_capped = selection.count(most + 1) > most
         label = "SELECT id FROM labels WHERE key = 'scorer' AND value = ?"
-        row = self._db.execute(label, (name,)).fetchone()
+        row = self._db.execute(label, (clean_text(name),)).fetchone()
         rows = [] if row is None else selection.newest_with(label_bytes(row[0]), most)
         return self._reader.facts(rows), is_capped
 
