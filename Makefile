@@ -22,7 +22,7 @@ READY := $(VENV)/.ready
 # The tests start many processes: without bytecode, each would compile the package anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo view browser test check coverage lint types layers wheel gate gate-accept bench properties faults faults-small map pictures interop clean
+.PHONY: demo view browser test check coverage lint types mypy pyright layers wheel gate gate-accept bench properties faults faults-small map pictures interop clean
 
 $(READY): pyproject.toml constraints.txt requirements-dev.txt
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "agenttrace needs Python 3.11 or newer, this is " + sys.version.split()[0] + "; name another with: make PYTHON=python3.12 ...")'
@@ -37,8 +37,9 @@ view: $(READY)
 	@test -e .agenttrace/demo.db || $(BIN)/agenttrace demo > /dev/null
 	@$(BIN)/agenttrace view --store .agenttrace/demo.db
 
+# Measuring doubles the time of each value; `make properties` tries 300 of them unmeasured.
 test: $(READY)
-	$(BIN)/python -m pytest -q -n auto -m "not faults and not browser" $(if $(COVERAGE),--cov --cov-report=)
+	$(if $(COVERAGE),HYPOTHESIS_PROFILE=few )$(BIN)/python -m pytest -q -n auto -m "not faults and not browser" $(if $(COVERAGE),--cov --cov-report=)
 
 browser: $(READY)
 	$(BIN)/python -m pytest -q -rs -m browser
@@ -51,8 +52,12 @@ lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 
-types: $(READY)
+types: mypy pyright
+
+mypy: $(READY)
 	$(BIN)/mypy
+
+pyright: $(READY)
 	$(BIN)/pyright
 
 layers: $(READY)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import webbrowser
+from urllib.parse import urlsplit
 
 import click
 
@@ -16,7 +17,8 @@ from agenttrace.core.query_parsing import parse
 from agenttrace.store import SQLiteStore, open_store
 from agenttrace.store.viewer_note import Running, remove_note, running_viewer, write_note
 from agenttrace.viewer.reads import Reads
-from agenttrace.viewer.serving import guard_of, listen, serve
+from agenttrace.viewer.serving import cookie_name, guard_of, listen, serve
+from agenttrace.viewer.stand_in import entry_code
 from agenttrace.viewer.token_file import own_token
 
 _HOST = "127.0.0.1"
@@ -102,5 +104,9 @@ def _address(url: str, token: str | None) -> str:
 
 
 def _open(url: str, token: str | None, *, no_open: bool) -> None:
-    if not no_open:
-        webbrowser.open(_address(url, token))
+    """Open the browser: its command line has a code for once, since all users of the machine can read it."""
+    if no_open:
+        return
+    if token is not None:
+        url += f"?enter={entry_code(token, cookie_name(urlsplit(url).port or 0))}"
+    webbrowser.open(url)

@@ -182,6 +182,10 @@ class Query:
         return Query((*self.terms, *terms))
 
 
+EVERYTHING = Query()
+"""The query that every trace matches."""
+
+
 def quoted(text: str) -> str:
     """A text in quotes, as a query has it."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')

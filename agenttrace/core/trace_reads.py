@@ -15,6 +15,7 @@ from agenttrace.core.errors import QueryError, did_you_mean
 if TYPE_CHECKING:
     from agenttrace.core.query import Query
     from agenttrace.core.trace_facts import TraceFacts
+    from agenttrace.core.trace_figures import GroupFigures, ScoreFigures, ToolFigures
 
 SortKey = Literal["time", "duration", "cost", "spans", "score"]
 
@@ -22,6 +23,12 @@ SORT_KEYS: tuple[SortKey, ...] = ("time", "duration", "cost", "spans", "score")
 
 COUNTED = 5_000
 """Matches up to which traces are counted: the newest of them stand for all in facets and histograms."""
+COUNTED_IN_FIGURES = 20_000
+"""Matches up to which traces are counted in figures by tool, scorer and label."""
+
+_DIGITS = 32
+"""Of a trace's id."""
+_BEYOND = 1 << 63
 
 
 class Sort(NamedTuple):
@@ -71,9 +78,9 @@ class Cursor(NamedTuple):
             number = None if value == "" else float(value) if set(value) - set("-0123456789") else int(value)
         except ValueError:
             number, trace_id = None, ""
-        if number is not None and not math.isfinite(number):
+        if number is not None and not (math.isfinite(number) and abs(number) < _BEYOND):
             trace_id = ""
-        if not trace_id or set(trace_id) - set("0123456789abcdef"):
+        if len(trace_id) != _DIGITS or set(trace_id) - set("0123456789abcdef"):
             raise QueryError(f"got {text[:80]!r}, wanted the place of a page, as the page before gave it")
         return cls(number, trace_id)
 
@@ -168,6 +175,30 @@ class TraceReads(Protocol):
 
     def histogram(self, query: Query, *, bars: int = 60, most: int = COUNTED) -> Histogram:
         """The newest `most` matches by the time of their start, in bars of one width."""
+        ...
+
+    def tool_figures(
+        self, query: Query, *, most: int = COUNTED_IN_FIGURES
+    ) -> tuple[list[ToolFigures], Count]:
+        """What the calls of each tool in the newest `most` matches come to; with how many these are."""
+        ...
+
+    def score_figures(
+        self, query: Query, *, most: int = COUNTED_IN_FIGURES
+    ) -> tuple[list[ScoreFigures], Count]:
+        """What the scores of each scorer in the newest `most` matches come to; with how many these are."""
+        ...
+
+    def group_figures(
+        self, query: Query, key: str, *, most: int = COUNTED_IN_FIGURES
+    ) -> tuple[list[GroupFigures], Count]:
+        """What the newest `most` matches come to by the values of a label; with how many these are."""
+        ...
+
+    def scored_matches(
+        self, query: Query, name: str, *, most: int = COUNTED_IN_FIGURES
+    ) -> tuple[list[TraceFacts], bool]:
+        """Those of the newest `most` matches with scores of a scorer; with whether there are more matches."""
         ...
 
     def each_match(self, query: Query) -> Iterator[TraceFacts]:

@@ -9,8 +9,17 @@ from typing import Any
 from agenttrace.core.query import Query
 from agenttrace.core.query_matching import matches
 from agenttrace.core.trace_facts import SearchedTrace, TraceFacts
+from agenttrace.core.trace_figures import (
+    GroupFigures,
+    ScoreFigures,
+    ToolFigures,
+    by_scorer,
+    by_tool,
+    by_value,
+)
 from agenttrace.core.trace_reads import (
     COUNTED,
+    COUNTED_IN_FIGURES,
     NEWEST_FIRST,
     Bar,
     Count,
@@ -86,6 +95,38 @@ class EveryTrace:
         traces = list(self.each_match(query))
         starts = [(facts.start_ns, has_failed(facts.status, facts.verdict)) for facts in traces[:most]]
         return histogram_of(starts, bars, is_capped=len(traces) > most)
+
+    def tool_figures(
+        self, query: Query, *, most: int = COUNTED_IN_FIGURES
+    ) -> tuple[list[ToolFigures], Count]:
+        """Figures by tool."""
+        traces, count = self._newest(query, most)
+        return by_tool(traces), count
+
+    def score_figures(
+        self, query: Query, *, most: int = COUNTED_IN_FIGURES
+    ) -> tuple[list[ScoreFigures], Count]:
+        """Figures by scorer."""
+        traces, count = self._newest(query, most)
+        return by_scorer(traces), count
+
+    def group_figures(
+        self, query: Query, key: str, *, most: int = COUNTED_IN_FIGURES
+    ) -> tuple[list[GroupFigures], Count]:
+        """Figures by the values of a label."""
+        traces, count = self._newest(query, most)
+        return by_value(traces, key), count
+
+    def scored_matches(
+        self, query: Query, name: str, *, most: int = COUNTED_IN_FIGURES
+    ) -> tuple[list[TraceFacts], bool]:
+        """The newest matches with scores of a scorer."""
+        traces, count = self._newest(query, most)
+        return [facts for facts in traces if any(s.name == name for s in facts.scores)], count.is_capped
+
+    def _newest(self, query: Query, most: int) -> tuple[list[TraceFacts], Count]:
+        traces = list(self.each_match(query))
+        return traces[:most], Count(min(len(traces), most), len(traces) > most)
 
     def each_match(self, query: Query) -> Iterator[TraceFacts]:
         """The matches, the newest first."""

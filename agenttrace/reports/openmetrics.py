@@ -11,12 +11,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from agenttrace.core.failure import STATES, State
 from agenttrace.core.protocols import KeepsWatch
 from agenttrace.core.watch import ScoreCounts, TraceCounts, WriterState
+from agenttrace.reports.text import safe
 
 CONTENT_TYPE = "application/openmetrics-text; version=1.0.0; charset=utf-8"
 
 RUNNING_SECONDS = 300.0
 """Seconds since a process was last seen up to which it counts as running; idle ones are not seen."""
 
+_LONGEST = 1 << 30
 _DROPPED = ("queue_full", "after_shutdown", "unreadable", "rejected", "quarantined", "memory_full", "lost")
 WINDOW_SECONDS = 3_600
 
@@ -127,4 +129,6 @@ def _gauge(name: str, help_text: str, samples: Sequence[Sample]) -> Iterator[str
 
 
 def _escaped(text: str) -> str:
+    """A label as the format has it; control characters are written as codes, since people print this, too."""
+    text = safe(text, _LONGEST)
     return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

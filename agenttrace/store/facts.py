@@ -9,6 +9,8 @@ from itertools import repeat
 from operator import itemgetter
 from typing import Any, NamedTuple, TypeGuard
 
+from pydantic_core import from_json
+
 from agenttrace.core import semconv
 from agenttrace.core.executions import Execution, executions_of
 from agenttrace.core.query import LONGEST_FIELD, METADATA
@@ -42,11 +44,17 @@ LONGEST_LABEL = 200
 Kind = tuple[str, str, str]
 """Name, type and project of a span."""
 
-SpanOutline = tuple[
-    int, int, int, int | None, int, Kind, Mapping[str, Any] | None, Any, Mapping[str, Any] | None
-]
-"""Of a span: start, index, id, parent, end, kind; input and output of a tool or a root; what is rare, as the
-column ``rest`` has it."""
+SpanOutline = tuple[int, int, int, int | None, int, Kind, Any, Any, Mapping[str, Any] | None]
+"""Of a span: start, index, id, parent, end, kind; the input of a tool or a root; the output of a root; what
+is rare, as the column ``rest`` has it. Values that were not looked at yet are bytes of JSON text."""
+
+
+def value_of(text: bytes) -> Any:
+    """The value of a JSON text as a store keeps it."""
+    try:
+        return from_json(text, cache_strings="keys")
+    except ValueError:
+        return loaded(text.decode("utf-8", "replace"))
 
 
 def facts_of(
@@ -56,8 +64,12 @@ def facts_of(
     outlined = outlined_of(trace, score_facts(scores), tuple(results))
     if outlined is None:
         return None
-    fields = frozenset(text for field in outlined.fields() if (text := text_of_field(*field)) is not None)
-    return SearchedTrace(outlined.facts, outlined.words(), fields)
+    fields: list[Field] = []
+    for span in trace.spans:
+        if span.span_type == TOOL or span.parent_key is None:
+            fields += fields_of(span.input, span.output)
+    texts = frozenset(text for field in fields if (text := text_of_field(*field)) is not None)
+    return SearchedTrace(outlined.facts, outlined.words(), texts)
 
 
 def outlined_of(
@@ -146,24 +158,19 @@ def _plain_call(tool: SpanOutline) -> _Call:
     return start, index, key, end, kind[0], arguments, failed
 
 
-_Field = tuple[str, str, Any]
+Field = tuple[str, str, Any]
 """The side (input or output), a name and its value."""
 
 
 class Outlined(NamedTuple):
-    """The facts of a trace, and the spans of which its words and fields are made where they are wanted."""
+    """The facts of a trace, and the roots of which its words are made where they are wanted."""
 
     facts: TraceFacts
-    tools: Sequence[SpanOutline]
     roots: Sequence[SpanOutline]
 
     def words(self) -> list[str]:
         """The words of the roots' texts."""
         return _words(self.roots)
-
-    def fields(self) -> list[_Field]:
-        """What may be scalars at the top level of what tools and roots were given and gave back."""
-        return _fields(self.tools, self.roots)
 
 
 def facts_of_outlines(
@@ -207,7 +214,7 @@ def facts_of_outlines(
         scores=tuple(scores),
         labels=_each_once(labels),
     )
-    return Outlined(facts, tools, true_roots)
+    return Outlined(facts, true_roots)
 
 
 def _each_once(labels: Mapping[str, list[str]]) -> Mapping[str, tuple[str, ...]]:
@@ -310,25 +317,26 @@ def _looped(calls: Sequence[_Call]) -> int:
     if len(set(names)) == len(names):
         return min(len(names), 1)
     counts = Counter(names)
-    same = [(name, repr(sorted(arguments.items()))) for name, arguments in done if counts[name] > 1]
+    same = [(name, _sorted(arguments)) for name, arguments in done if counts[name] > 1]
     return 1 if len(set(same)) == len(same) else max(Counter(same).values())
 
 
-def _fields(tools: Iterable[SpanOutline], roots: Iterable[SpanOutline]) -> list[_Field]:
-    fields: list[_Field] = []
-    for outlines in (tools, roots):
-        for outline in outlines:
-            arguments, output = outline[6], outline[7]
-            if arguments:
-                fields += _short("input", arguments)
-            if type(output) is str and output[:1] == "{" and len(output) <= LONGEST_JSON:
-                output = loaded(output)
-            if _is_mapping(output):
-                fields += _short("output", output)
+def _sorted(arguments: Any) -> str:
+    values = value_of(arguments) if type(arguments) is bytes else arguments
+    return repr(sorted(values.items()))
+
+
+def fields_of(arguments: Any, output: Any) -> list[Field]:
+    """What may be scalars at the top level of what a tool or a root was given and gave back."""
+    fields = _short("input", arguments) if arguments else []
+    if type(output) is str and output[:1] == "{" and len(output) <= LONGEST_JSON:
+        output = loaded(output)
+    if _is_mapping(output):
+        fields += _short("output", output)
     return fields
 
 
-def _short(side: str, values: Mapping[str, Any]) -> list[_Field]:
+def _short(side: str, values: Mapping[str, Any]) -> list[Field]:
     return [
         (side, name, value)
         for name, value in values.items()
@@ -357,7 +365,7 @@ def _words(roots: Iterable[SpanOutline]) -> list[str]:
         error = (root[8] or EMPTY).get("error")
         for value in (root[6], root[7], [error.get("type"), error.get("message")] if error else None):
             if value is not None:
-                words += words_of(_text_of(value))
+                words += words_of(_text_of(value_of(value) if type(value) is bytes else value))
     return words
 
 

@@ -28,6 +28,14 @@ def identity(path: str) -> Identity | None:
     return status.st_dev, status.st_ino
 
 
+def is_plain(path: str) -> bool:
+    """Whether a file stands at a path: no link, no pipe, no directory."""
+    try:
+        return stat.S_ISREG(os.stat(path, follow_symlinks=False).st_mode)
+    except OSError:
+        return False
+
+
 def refuse_links(path: str) -> None:
     """Stop where somebody could make us write into a file of their choice.
 

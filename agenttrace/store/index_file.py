@@ -15,8 +15,11 @@ from agenttrace.core.errors import QueryError, StoreError
 from agenttrace.core.jsonable import to_json
 from agenttrace.core.trace_reads import IndexState
 from agenttrace.store import files
-from agenttrace.store.connection import open_for_reading, read, trouble_of
+from agenttrace.store.connection import open_for_reading, read
+from agenttrace.store.index_connection import SECONDS_TO_WAIT, IndexTrouble, connect
+from agenttrace.store.index_fields import FieldsFill, are_known, state_of_fields
 from agenttrace.store.index_fill import Fill
+from agenttrace.store.index_owner import APPLICATION_ID, NotOurs, content_of, refuse_others
 from agenttrace.store.index_rows import NeedsRebuilding
 from agenttrace.store.index_tables import TABLES, about, note
 from agenttrace.store.lock import FileLock
@@ -24,16 +27,10 @@ from agenttrace.store.lock import FileLock
 T = TypeVar("T")
 
 SUFFIX = "-index"
-VERSION = 1
+VERSION = 2
 """Another version's index is made anew."""
 
-APPLICATION_ID = 0x61677469
-"""What marks a file as an index of ours (the letters agti)."""
-
 SECONDS_TO_ANSWER = 2.0
-SECONDS_TO_WAIT = 30.0
-"""How long a reader waits for another process that brings the index up to date."""
-
 _SETTLED_NS = 100_000_000
 _STEPS = 10_000
 
@@ -48,6 +45,8 @@ class SideIndex:
     not hold: it may be deleted at any time. It is made anew where it is damaged, of another version or of
     another store. Where it cannot be written, memory takes its place for as long as this object lives.
     Connections live as long as an answer; any number of threads and processes may read and fill it at once.
+    `is_behind` says whether there was more to take over when it was last brought up to date, and
+    `fields_asked_for` whether an answer has needed the values of fields.
     """
 
     def __init__(self, store_path: str, timeout: float) -> None:
@@ -57,52 +56,67 @@ class SideIndex:
         self._lock = threading.RLock()
         self._memory: sqlite3.Connection | None = None
         self._process = os.getpid()
+        self.is_behind = False
+        self.fields_asked_for = False
 
-    def answer(self, answer: Answer[T], nothing: T, *, fill_seconds: float | None = None) -> T:
+    def answer(
+        self, answer: Answer[T], nothing: T, *, fill_seconds: float | None = None, fields: bool = False
+    ) -> T:
         """Bring the index up to date and ask it; `nothing` where there is no store.
 
-        With `fill_seconds`, the answer is of what the index knows after so long.
+        With `fill_seconds`, the answer is of what the index knows after so long. `fields` says that it needs
+        the values of fields.
 
         Raises:
             QueryError: the answer itself takes longer than two seconds.
             StoreError: the store cannot be read, or another process fills the index for too long.
         """
+        self.fields_asked_for |= fields
         for last in (False, True):
             if not os.path.lexists(self.store_path):
                 return nothing
-            self.refresh(fill_seconds)
+            self.refresh(fill_seconds, fields=fields)
             try:
                 with self._reading() as db:
                     return nothing if db is None else _asked(db, answer)
-            except (sqlite3.DatabaseError, _IndexTrouble) as error:
+            except (sqlite3.DatabaseError, IndexTrouble) as error:
                 if last:
                     raise StoreError(f"the index {self.path} cannot be read: {error}") from error
                 self._discard()
         raise AssertionError("the last attempt returns or raises")
 
-    def refresh(self, seconds: float | None = None, progress: Progress = lambda _: None) -> IndexState:
+    def refresh(
+        self, seconds: float | None = None, progress: Progress = lambda _: None, *, fields: bool = False
+    ) -> IndexState:
         """Bring the index up to date, for about so many seconds at most; says how far it has come.
+
+        What finds values of fields is left as it is, but where `fields` are asked for.
 
         Raises:
             StoreError: as `answer`.
         """
+        state = self._refreshed(seconds, progress, fields)
+        self.is_behind = not state.is_ready
+        return state
+
+    def _refreshed(self, seconds: float | None, progress: Progress, fields: bool) -> IndexState:
         self._after_fork()
         stamp, is_settled = _stamp(self.store_path)
-        if not os.path.lexists(self.store_path) or self._is_current(stamp):
+        if not os.path.lexists(self.store_path) or self._is_current(stamp, fields):
             return _COMPLETE
         if not self._lock.acquire(timeout=-1 if seconds is None else seconds):
-            return self._state()
+            return self._state(fields)
         try:
-            filling = _Filling(self.store_path, self._timeout, stamp if is_settled else None)
+            filling = _Filling(self.store_path, self._timeout, stamp if is_settled else None, fields)
             filling.deadline = None if seconds is None else time.monotonic() + seconds
             filling.progress = progress
             if self._in_memory():
                 return filling.fill(self._memory_database())
             try:
                 return self._refresh_file(filling)
-            except (OSError, _NotOurs):
+            except (OSError, NotOurs):
                 return filling.fill(self._memory_database())
-            except _IndexTrouble as trouble:
+            except IndexTrouble as trouble:
                 if trouble.kind == "busy":
                     raise StoreError(f"the index {self.path} is in use; try again in a moment") from trouble
                 return filling.fill(self._memory_database())
@@ -114,14 +128,14 @@ class SideIndex:
         patience = SECONDS_TO_WAIT if filling.deadline is None else filling.deadline - time.monotonic()
         if not lock.acquire(max(patience, 0)):
             if filling.deadline is not None:
-                return self._state()
+                return self._state(filling.fields)
             raise StoreError(f"another process brings {self.path} up to date; try again in a moment")
         try:
             for last in (False, True):
                 try:
                     with closing(self._open_file()) as db:
                         return filling.fill(db)
-                except _IndexTrouble as trouble:
+                except IndexTrouble as trouble:
                     if last or trouble.kind != "damaged":
                         raise
                     self._remove_files()
@@ -131,16 +145,22 @@ class SideIndex:
 
     def _open_file(self) -> sqlite3.Connection:
         """Open the file for writing, made anew where it is not this store's or not of this version."""
-        if any(os.path.islink(self.path + suffix) for suffix in files.SUFFIXES):
-            raise _NotOurs
+        refuse_others(self.path, self.store_path)
+        if content_of(self.path) == "text":
+            self._remove_files()
         if not os.path.lexists(self.path):
             files.create_private(self.path)
-        db = _connect(self.path)
+        is_ours = content_of(self.path) == "ours"
+        db = connect(self.path)
         try:
-            (mark,) = db.execute("PRAGMA application_id").fetchone()
-            (tables,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
-            if tables and mark != APPLICATION_ID:
-                raise _NotOurs
+            try:
+                (tables,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+            except IndexTrouble as trouble:
+                if trouble.kind == "damaged" and not is_ours:
+                    raise NotOurs from None
+                raise
+            if tables and not is_ours:
+                raise NotOurs
             if not tables:
                 db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             db.execute("PRAGMA journal_mode = WAL").fetchone()
@@ -151,18 +171,20 @@ class SideIndex:
             raise
         return db
 
-    def _is_current(self, stamp: str) -> bool:
+    def _is_current(self, stamp: str, fields: bool) -> bool:
         try:
             with self._reading() as db:
-                return db is not None and about(db, "version") == VERSION and about(db, "stamp") == stamp
-        except (sqlite3.DatabaseError, _IndexTrouble):
+                if db is None or about(db, "version") != VERSION or about(db, "stamp") != stamp:
+                    return False
+                return not fields or are_known(db)
+        except (sqlite3.DatabaseError, IndexTrouble):
             return False
 
-    def _state(self) -> IndexState:
+    def _state(self, fields: bool) -> IndexState:
         try:
             with self._reading() as db:
-                return IndexState(0, 1) if db is None else _state_of(db)
-        except (sqlite3.DatabaseError, _IndexTrouble):
+                return IndexState(0, 1) if db is None else _state_of(db, fields)
+        except (sqlite3.DatabaseError, IndexTrouble):
             return IndexState(0, 1)
 
     @contextmanager
@@ -171,7 +193,7 @@ class SideIndex:
         if self._in_memory():
             with self._lock:
                 yield self._memory
-        elif not os.path.lexists(self.path):
+        elif not files.is_plain(self.path):
             yield None
         else:
             with closing(open_for_reading(self.path, self._timeout)) as db:
@@ -192,6 +214,11 @@ class SideIndex:
                     lock.release()
 
     def _remove_files(self) -> None:
+        content = content_of(self.path)
+        if content == "text":  # perhaps ours, damaged; perhaps somebody's notes
+            files.move_aside(self.path, "replaced")
+        if content in ("text", "another's"):
+            return
         for suffix in files.SUFFIXES:
             try:
                 os.unlink(self.path + suffix)
@@ -210,49 +237,62 @@ class SideIndex:
 
     def _memory_database(self) -> sqlite3.Connection:
         if self._memory is None:
-            self._memory = _connect(":memory:")
+            self._memory = connect(":memory:")
         return self._memory
 
 
 class _Filling:
     """Takes over all that is new in the store, for as long as there is time."""
 
-    def __init__(self, store_path: str, timeout: float, stamp: str | None) -> None:
+    def __init__(self, store_path: str, timeout: float, stamp: str | None, fields: bool) -> None:
         self._store_path = store_path
         self._timeout = timeout
         self._stamp = stamp
+        self.fields = fields
         self.deadline: float | None = None
         self.progress: Progress = lambda _: None
 
     def fill(self, db: sqlite3.Connection) -> IndexState:
         """Fill an index that is open for writing, each slice in a transaction of its own."""
         fill: Fill | None = None
-        more = True
 
         def take_over(store: sqlite3.Connection) -> bool:
             nonlocal fill
             fill = fill or self._prepared(db, store)
-            return fill.fill_slice(store)
+            more = fill.fill_slice(store)
+            note(db, stamp=None if more else self._stamp)
+            return more
 
-        while more:
+        is_filled = False
+        while not is_filled:
+            try:
+                is_filled = self._take_slices(db, take_over)
+            except NeedsRebuilding:
+                note(db, version=None)
+                fill = None
+                continue
+            if not is_filled:
+                return _state_of(db, fields=False)
+        if self.fields and not are_known(db) and not self._take_slices(db, FieldsFill(db).fill_slice):
+            return _state_of(db, fields=True)
+        return _COMPLETE
+
+    def _take_slices(self, db: sqlite3.Connection, take_over: Callable[[sqlite3.Connection], bool]) -> bool:
+        """Take over slices until there are no more; returns False where the time is over before."""
+        while True:
             db.execute("BEGIN IMMEDIATE")
             try:
                 more = read(self._store_path, self._timeout, take_over, False)
-                note(db, stamp=None if more else self._stamp)
                 db.execute("COMMIT")
-            except NeedsRebuilding:
-                db.execute("ROLLBACK")
-                note(db, version=None)
-                fill = None
             except BaseException:
                 if db.in_transaction:
                     db.execute("ROLLBACK")
                 raise
-            if more:
-                self.progress(_state_of(db))
-                if self.deadline is not None and time.monotonic() >= self.deadline:
-                    return _state_of(db)
-        return _COMPLETE
+            if not more:
+                return True
+            self.progress(_state_of(db, self.fields))
+            if self.deadline is not None and time.monotonic() >= self.deadline:
+                return False
 
     def _prepared(self, db: sqlite3.Connection, store: sqlite3.Connection) -> Fill:
         """What fills the index, which is made anew where it is not this store's or this version's."""
@@ -270,68 +310,6 @@ class _Filling:
         if not is_same:
             fill.begin(store)
         return fill
-
-
-class _NotOurs(Exception):
-    """A file of somebody else's stands where the index goes."""
-
-
-class _IndexTrouble(Exception):
-    """SQLite cannot go on with the index; what it raises for the store is another error."""
-
-    def __init__(self, error: sqlite3.Error) -> None:
-        super().__init__(str(error))
-        self.kind = trouble_of(error)
-
-
-class _Cursor(sqlite3.Cursor):
-    def execute(self, *arguments: Any) -> _Cursor:
-        self._tried(super().execute, *arguments)
-        return self
-
-    def executemany(self, *arguments: Any) -> _Cursor:
-        self._tried(super().executemany, *arguments)
-        return self
-
-    def fetchone(self) -> Any:
-        return self._tried(super().fetchone)
-
-    def fetchall(self) -> Any:
-        return self._tried(super().fetchall)
-
-    def __next__(self) -> Any:
-        return self._tried(super().__next__)
-
-    def _tried(self, step: Callable[..., Any], *arguments: Any) -> Any:
-        try:
-            return step(*arguments)
-        except sqlite3.DatabaseError as error:
-            raise _IndexTrouble(error) from error
-
-
-class _Connection(sqlite3.Connection):
-    """Raises `_IndexTrouble`: while one reads the store and writes the index, that tells errors apart."""
-
-    def execute(self, *arguments: Any) -> _Cursor:
-        return self.cursor(_Cursor).execute(*arguments)
-
-    def executemany(self, *arguments: Any) -> _Cursor:
-        return self.cursor(_Cursor).executemany(*arguments)
-
-
-def _connect(path: str) -> sqlite3.Connection:
-    try:
-        db = sqlite3.connect(
-            path,
-            timeout=SECONDS_TO_WAIT,
-            isolation_level=None,
-            check_same_thread=False,
-            factory=_Connection,
-        )
-    except sqlite3.DatabaseError as error:
-        raise _IndexTrouble(error) from error
-    db.execute("PRAGMA cache_size = -32000")
-    return db
 
 
 def _asked(db: sqlite3.Connection, answer: Answer[T]) -> T:
@@ -356,7 +334,9 @@ def _is_begun(db: sqlite3.Connection) -> bool:
     return db.execute(tables).fetchone() == (2,) and about(db, "version") in (VERSION, None)
 
 
-def _state_of(db: sqlite3.Connection) -> IndexState:
+def _state_of(db: sqlite3.Connection, fields: bool) -> IndexState:
+    if fields and (about(db, "built_from") or 2) <= 1:
+        return state_of_fields(db)
     (done,) = db.execute("SELECT count(*) FROM traces").fetchone()
     total = about(db, "traces") or 0
     return IndexState(done, max(total, done + ((about(db, "built_from") or 2) > 1)))

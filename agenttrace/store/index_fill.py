@@ -2,7 +2,7 @@
 
 New rows have numbers beyond the last one that was read: spans always (AUTOINCREMENT); scores as long as the
 last one is still there; runs as well. What is new names the traces whose facts are made anew, from all their
-rows. Traces that are gone show in the count and the sum of the store's own numbers. An index that is new
+rows. Traces that are gone show in the store's count. An index that is new
 is built from the newest trace to the oldest, in slices, each of which reads the store on its own: so no log
 waits for it, it can be used meanwhile, and what a killed process leaves is gone on with.
 """
@@ -15,15 +15,12 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from pydantic_core import from_json
-
 from agenttrace.core.jsonable import to_json
 from agenttrace.core.trace_facts import ResultFacts, ScoreFacts
 from agenttrace.store import queries
-from agenttrace.store.facts import Kind, Outlined, SpanOutline, facts_of_outlines, outlined_of
+from agenttrace.store.facts import Kind, Outlined, SpanOutline, facts_of_outlines, outlined_of, value_of
 from agenttrace.store.index_rows import IndexRows, NeedsRebuilding
 from agenttrace.store.index_tables import about, note
-from agenttrace.store.rows import loaded
 
 # Every statement here is put together from constants of this package; values are always bound.
 # ruff: noqa: S608
@@ -38,7 +35,7 @@ MOST_STALE_WORDS = 100_000
 
 _OUTLINES = """SELECT s.trace, s.start_ns, s.seq, s.span, s.parent, s.end_ns, s.function,
         CASE WHEN s.parent IS NULL OR f.span_type = 'tool' THEN CAST(s.input AS BLOB) END,
-        CASE WHEN s.parent IS NULL OR f.span_type = 'tool' THEN CAST(s.output AS BLOB) END,
+        CASE WHEN s.parent IS NULL THEN CAST(s.output AS BLOB) END,
         CAST(s.rest AS BLOB)
     FROM all_span_rows s JOIN functions f ON f.id = s.function"""
 
@@ -101,7 +98,7 @@ class Fill:
             )
         if end == last:
             self._remove_gone(store)
-            if not self._is_new and about(self._index, "words") > MOST_STALE_WORDS + 4 * self._rows.sums()[0]:
+            if not self._is_new and about(self._index, "words") > MOST_STALE_WORDS + 4 * self._rows.count():
                 raise NeedsRebuilding
         return end < last
 
@@ -147,15 +144,17 @@ class Fill:
         return {trace_id for (trace_id,) in store.execute(query, (last or 0,))}
 
     def _remove_gone(self, store: sqlite3.Connection) -> None:
-        """Remove the traces that the store no longer has, where sums of numbers say that there are any."""
-        sums = [
-            *store.execute("SELECT count(*), coalesce(sum(id), 0) FROM traces").fetchone(),
-            *self._rows.sums(),
-        ]
-        if sums[:2] == sums[2:] or to_json(sums) == about(self._index, "compared"):
+        """Remove the traces that the store no longer has, where their count says that there are any.
+
+        What is new was taken over just before. So the counts differ by the traces without spans, as they did
+        when all numbers were last compared, or something is gone; a number that is used again is a new
+        trace's. SQLite counts without looking at the rows, which makes this cheap with any number of them.
+        """
+        (stored,) = store.execute("SELECT count(*) FROM traces").fetchone()
+        if stored - self._rows.count() == (about(self._index, "without_spans") or 0):
             return
         self._rows.remove(self._rows.numbers() - _numbers(store, "SELECT id FROM traces"))
-        note(self._index, compared=to_json([*sums[:2], *self._rows.sums()]))
+        note(self._index, without_spans=stored - self._rows.count())
 
     def _replace(self, store: sqlite3.Connection, where: str, values: Sequence[Any], traces: set[int]) -> int:
         """Make the facts of some traces anew; `traces` are those of which there may be facts already.
@@ -221,10 +220,8 @@ def _traces(
     for number, of_trace in groupby(rows, _TRACE):
         outlines: list[SpanOutline] = [
             (
-                start, index, key, parent, end, kinds[function],
-                None if arguments is None else _read(arguments),
-                None if output is None else _read(output),
-                None if rest is None else _mapping(_read(rest)),
+                start, index, key, parent, end, kinds[function], arguments, output,
+                None if rest is None else _mapping(value_of(rest)),
             )
             for _, start, index, key, parent, end, function, arguments, output, rest in of_trace
         ]  # fmt: skip
@@ -233,13 +230,6 @@ def _traces(
 
 
 _TRACE = itemgetter(0)
-
-
-def _read(text: bytes) -> Any:
-    try:
-        return from_json(text, cache_strings="keys")
-    except ValueError:
-        return loaded(text.decode("utf-8", "replace"))
 
 
 def _mapping(rest: Any) -> dict[str, Any] | None:

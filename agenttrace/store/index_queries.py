@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from agenttrace.core.jsonable import to_json
+from agenttrace.core.jsonable import clean_text, to_json
 from agenttrace.core.query import (
     Called,
     Compared,
@@ -31,6 +31,7 @@ from agenttrace.core.trace_facts import TraceFacts
 from agenttrace.core.trace_reads import NEWEST_FIRST, Count, Cursor, Facet, Histogram, Page, Sort, SortKey
 from agenttrace.core.trace_search import histogram_of, most_frequent, page_of
 from agenttrace.core.words import words_of
+from agenttrace.store.index_fields import known_from
 from agenttrace.store.index_rows import IndexReader
 from agenttrace.store.index_tables import (
     ALWAYS_PRESENT,
@@ -78,6 +79,11 @@ class _Condition(NamedTuple):
     numbers: _Sql | None = None
 
 
+def needs_fields(query: Query) -> bool:
+    """Whether a query asks for values of fields."""
+    return any(isinstance(term, Holds) for term in query)
+
+
 class IndexQueries:
     """Answers queries from an open index."""
 
@@ -89,7 +95,7 @@ class IndexQueries:
         self, query: Query, sort: Sort, limit: int, after: Cursor | None, before: Cursor | None
     ) -> Page:
         """A page of the matches; see `TraceReads`."""
-        selection = _Selection(self._db, query)
+        selection = Selection(self._db, query)
         backwards = after is None and before is not None
         place = before if backwards else after
         rows = selection.page(sort, limit + 1, place, backwards=backwards)
@@ -102,7 +108,7 @@ class IndexQueries:
 
     def count(self, query: Query, most: int) -> Count:
         """The number of matches up to `most`."""
-        number = _Selection(self._db, query).count(most + 1)
+        number = Selection(self._db, query).count(most + 1)
         return Count(min(number, most), number > most)
 
     def facets(self, query: Query, keys: Sequence[str], most: int) -> dict[str, Facet]:
@@ -112,7 +118,7 @@ class IndexQueries:
         for key in keys:
             narrowed = query.without(key)
             if narrowed not in counted:
-                rows = _Selection(self._db, narrowed).newest("labels", most + 1)
+                rows = Selection(self._db, narrowed).newest("labels", most + 1)
                 packed = b"".join(labels for (labels,) in rows[:most])
                 counted[narrowed] = Counter(label_numbers(packed)), len(rows)
             counts, traces = counted[narrowed]
@@ -123,7 +129,7 @@ class IndexQueries:
 
     def histogram(self, query: Query, bars: int, most: int) -> Histogram:
         """The newest matches by time."""
-        rows = _Selection(self._db, query).newest("start_ns, labels", most + 1)
+        rows = Selection(self._db, query).newest("start_ns, labels", most + 1)
         failing = {
             number
             for (number,) in self._db.execute(
@@ -134,19 +140,30 @@ class IndexQueries:
         starts = [(start, not failing.isdisjoint(label_numbers(labels))) for start, labels in rows[:most]]
         return histogram_of(starts, bars, is_capped=len(rows) > most)
 
+    def scored(self, query: Query, name: str, most: int) -> tuple[list[TraceFacts], bool]:
+        """Those of the newest matches that have scores of a scorer, and whether there are more matches."""
+        selection = Selection(self._db, query)
+        is_capped = selection.count(most + 1) > most
+        label = "SELECT id FROM labels WHERE key = 'scorer' AND value = ?"
+        row = self._db.execute(label, (clean_text(name),)).fetchone()
+        rows = [] if row is None else selection.newest_with(label_bytes(row[0]), most)
+        return self._reader.facts(rows), is_capped
+
     def after(self, query: Query, cursor: Cursor | None) -> list[TraceFacts]:
         """The next ones of the newest matches, as many as are read at once."""
-        rows = _Selection(self._db, query).page(NEWEST_FIRST, _ROWS_AT_ONCE, cursor, backwards=False)
+        rows = Selection(self._db, query).page(NEWEST_FIRST, _ROWS_AT_ONCE, cursor, backwards=False)
         return self._reader.facts(rows)
 
 
-class _Selection:
+class Selection:
     """The traces that match a query, as SQL."""
 
     def __init__(self, db: sqlite3.Connection, query: Query) -> None:
         self._db = db
         conditions = [_Conditions(db).of(term) for term in query]
         self._where = [where for where, _ in conditions]
+        if needs_fields(query):  # of other traces cannot be told what they hold, nor what they do not
+            self._where.append(("t.trace >= ?", (known_from(db),)))
         self._source: _Sql = ("traces t", ())
         few = self._fewest([numbers for _, numbers in conditions if numbers is not None])
         self._is_few = few is not None
@@ -182,6 +199,15 @@ class _Selection:
     def newest(self, columns: str, most: int) -> list[tuple[Any, ...]]:
         """Columns of the newest ones."""
         return self._run(columns, (), f"ORDER BY t.start_ns DESC, t.trace_id DESC LIMIT {most}", "by_start")
+
+    def newest_with(self, label: bytes, most: int) -> list[tuple[Any, ...]]:
+        """Rows of facts of those of the newest ones that have a label."""
+        rows = self.newest(f"CASE WHEN instr(t.labels, x'{label.hex()}') THEN t.trace END", most)
+        numbers = to_json([number for (number,) in rows if number is not None])
+        return self._db.execute(
+            f"SELECT {FACTS} FROM json_each(?) n CROSS JOIN traces ON trace = n.value ORDER BY n.key",
+            (numbers,),
+        ).fetchall()
 
     def page(self, sort: Sort, limit: int, place: Cursor | None, *, backwards: bool) -> list[tuple[Any, ...]]:
         """Rows of facts beyond a place, in the direction of the sort or against it."""

@@ -6,15 +6,15 @@ import re
 import sqlite3
 from array import array
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from hashlib import blake2b
-from itertools import repeat, starmap
+from itertools import repeat
 from typing import Any
 
 from agenttrace.core.jsonable import to_json
 from agenttrace.core.trace_facts import VERDICTS, CallFacts, ScoreFacts, TraceFacts
-from agenttrace.store.facts import Outlined, text_of_field
+from agenttrace.store.facts import Outlined
 from agenttrace.store.index_tables import (
     ALWAYS_PRESENT,
     DIGEST_BYTES,
@@ -24,7 +24,6 @@ from agenttrace.store.index_tables import (
     SCORE,
     about,
     call_character,
-    field_digest,
     label_bytes,
     label_numbers,
     name_number,
@@ -35,8 +34,8 @@ from agenttrace.store.index_tables import (
 # ruff: noqa: S608
 
 
-_REMEMBERED = 100_000
-"""Names, labels and fields of which what stands for them is remembered."""
+_REMEMBERED = 20_000
+"""Names, and labels, of which what stands for them is remembered."""
 
 
 class Dictionary:
@@ -89,15 +88,14 @@ def packed_scores(scores: Iterable[ScoreFacts], dictionary: Dictionary) -> bytes
 
 
 class _Rows:
-    """Rows that are to be inserted; `counts` says of each label how many of the traces have it."""
+    """Rows that are to be inserted; `labels` are those of all the traces, as often as they have them."""
 
     def __init__(self, first_words: int) -> None:
         self.first_words = first_words
         self.traces: list[tuple[Any, ...]] = []
-        self.counts: Counter[int] = Counter()
+        self.labels: list[int] = []
         self.labelled: list[tuple[int, int]] = []
         self.scored: list[tuple[int, float, int]] = []
-        self.fields: list[tuple[int, bytes]] = []
         self.words: list[tuple[int | None, str]] = []
 
 
@@ -111,22 +109,12 @@ class IndexRows:
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
         self._dictionary = Dictionary(db)
-        self._salt: bytes = about(db, "salt")
         self._frequent: set[int] = set()
-        self._digest = lru_cache(_REMEMBERED, typed=True)(self._digest_of)  # 1, 1.0 and True are equal
-        self._label_bytes = lru_cache(_REMEMBERED)(label_bytes)
+        self._labels_of = lru_cache(_REMEMBERED)(self._numbered)
 
-    def _digest_of(self, side: str, name: str, value: Any) -> bytes:
-        text = text_of_field(side, name, value)
-        return b"" if text is None else field_digest(self._salt, text)
-
-    def sums(self) -> tuple[int, int]:
-        """How many traces there are, and the sum of their numbers."""
-        return about(self._db, "count") or 0, about(self._db, "sum") or 0
-
-    def _add_to_sums(self, sign: int, numbers: Collection[int]) -> None:
-        count, total = self.sums()
-        note(self._db, count=count + sign * len(numbers), sum=total + sign * sum(numbers))
+    def count(self) -> int:
+        """How many traces there are."""
+        return about(self._db, "count") or 0
 
     def numbers(self) -> set[int]:
         """The numbers of all traces."""
@@ -150,26 +138,26 @@ class IndexRows:
             self._pack(number, trace, rows, earlier.get(number, (None, None)))
         self._insert(rows, expected or 0)
         note(self._db, words=rows.first_words - 1 + len(rows.words))
-        self._add_to_sums(1, [row[0] for row in rows.traces])
+        note(self._db, count=self.count() + len(rows.traces))
 
     def _pack(
         self, number: int, trace: Outlined, rows: _Rows, earlier_words: tuple[int | None, bytes | None]
     ) -> None:
         facts, calls, scores = trace.facts, trace.facts.calls, trace.facts.scores
-        label, name = self._dictionary.label, self._dictionary.name
-        labels = [label(key, value) for key, values in facts.labels.items() for value in values]
-        labels += [label(PRESENT, key) for key in facts.labels if key not in ALWAYS_PRESENT]
-        rows.counts.update(labels)
-        rows.labelled += [(label, number) for label in labels if label not in self._frequent]
+        name, labels_of = self._dictionary.name, self._labels_of
+        packed: list[bytes] = []
+        for key, values in facts.labels.items():
+            labels, rare, label_codes = labels_of(key, values)
+            rows.labels += labels
+            packed.append(label_codes)
+            if rare:
+                rows.labelled += [(label, number) for label in rare]
         text = " ".join(trace.words())
         digest = blake2b(text.encode(), digest_size=DIGEST_BYTES).digest() if text else None
         words_row, earlier_digest = earlier_words
         if digest != earlier_digest:
             words_row = rows.first_words + len(rows.words) if text else None
             rows.words += [(words_row, text)] if text else ()
-        digests = {*starmap(self._digest, trace.fields())}
-        if digests:
-            rows.fields.append((number, b"".join(digests)))
         lowest = highest = goodness = None
         if scores:
             lowest, highest, goodness = facts.lowest, facts.highest, facts.goodness
@@ -180,13 +168,21 @@ class IndexRows:
             words_row, digest, packed_calls(calls, self._dictionary),
             array("f", [duration for _, _, duration in calls]).tobytes(),
             packed_scores(scores, self._dictionary) if scores else b"",
-            b"".join(map(self._label_bytes, labels)),
+            b"".join(packed),
         ))  # fmt: skip
+
+    def _numbered(self, key: str, values: tuple[str, ...]) -> tuple[Sequence[int], Sequence[int], bytes]:
+        """The labels that a trace has by the values of a key, those of them that are rare, all as bytes."""
+        labels = [self._dictionary.label(key, value) for value in values]
+        if key not in ALWAYS_PRESENT:
+            labels.append(self._dictionary.label(PRESENT, key))
+        rare = [label for label in labels if label not in self._frequent]
+        return labels, rare, b"".join(map(label_bytes, labels))
 
     def _insert(self, rows: _Rows, expected: int) -> None:
         execute = self._db.executemany
         execute(f"INSERT INTO traces VALUES ({', '.join('?' * 19)})", rows.traces)
-        counts = [(count, label) for label, count in rows.counts.items()]
+        counts = [(count, label) for label, count in Counter(rows.labels).items()]
         execute("UPDATE labels SET traces = traces + ? WHERE id = ?", counts)
         self._foresee_frequent(counts, len(rows.traces), expected)
         self._forget_frequent()
@@ -195,7 +191,6 @@ class IndexRows:
             sorted(pair for pair in rows.labelled if pair[0] not in self._frequent),
         )
         execute("INSERT OR IGNORE INTO scored VALUES (?, ?, ?)", sorted(rows.scored))
-        execute("INSERT INTO fields VALUES (?, ?)", rows.fields)
         execute("INSERT INTO words (rowid, text) VALUES (?, ?)", rows.words)
 
     def _foresee_frequent(self, counts: Iterable[tuple[int, int]], traces: int, expected: int) -> None:
@@ -211,9 +206,11 @@ class IndexRows:
             number
             for (number,) in self._db.execute("SELECT id FROM labels WHERE traces > ?", (FEW,)).fetchall()
         }
-        for number in frequent - self._frequent:
-            self._db.execute("DELETE FROM labelled WHERE label = ?", (number,))
-        self._frequent = frequent
+        if frequent != self._frequent:
+            for number in frequent - self._frequent:
+                self._db.execute("DELETE FROM labelled WHERE label = ?", (number,))
+            self._frequent = frequent
+            self._labels_of.cache_clear()
 
     def remove(self, numbers: Iterable[int]) -> dict[int, tuple[int | None, bytes | None]]:
         """Remove the rows of traces; returns the rows of their words, with the digests of these."""
@@ -232,9 +229,8 @@ class IndexRows:
         execute("UPDATE labels SET traces = traces - ? WHERE id = ? AND traces <= ?", _rarer(labelled))
         execute("DELETE FROM labelled WHERE label = ? AND trace = ?", labelled)
         execute("DELETE FROM scored WHERE name = ? AND value = ? AND trace = ?", scored)
-        execute("DELETE FROM fields WHERE trace = ?", gone)
         execute("DELETE FROM traces WHERE trace = ?", gone)
-        self._add_to_sums(-1, words_rows)
+        note(self._db, count=self.count() - len(words_rows))
         return words_rows
 
 
@@ -262,6 +258,11 @@ class IndexReader:
         self._look_up(set(numbers) - self._labels.keys(), "labels", "id, key, value")
         return self._labels
 
+    def names(self, numbers: Iterable[int]) -> Mapping[int, str]:
+        """The names of tools and scorers by their numbers."""
+        self._look_up(set(numbers) - self._names.keys(), "names", "id, name")
+        return self._names
+
     def _look_up(self, numbers: set[int], table: str, columns: str) -> None:
         if numbers:
             marks = ",".join(map(str, sorted(numbers)))
@@ -281,7 +282,7 @@ class IndexReader:
             names.update(name_number(character) for character in set(calls) - {FAILED})
             names.update(row[0] for row in SCORE.iter_unpack(scores))
         self.labels(labels)
-        self._look_up(names - self._names.keys(), "names", "id, name")
+        self.names(names)
         return [self._facts(row) for row in rows]
 
     def _facts(self, row: Sequence[Any]) -> TraceFacts:

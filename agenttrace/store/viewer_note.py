@@ -1,10 +1,16 @@
-"""The note beside a store that says where it is served, and the links that follow from it."""
+"""The note beside a store that says where it is served, and the links that follow from it.
+
+Whoever follows the note sends a secret there, so only one that this user wrote is believed.
+"""
 
 from __future__ import annotations
 
 import os
+import re
+import secrets
 import shlex
 import socket
+import stat
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +22,11 @@ from agenttrace.core.protocols import HasPath, Store, optional
 from agenttrace.store.opening import open_store
 
 _NOTE = "-view.json"
-_HOME = "http://127.0.0.1:"
+_HOME = re.compile(r"http://127\.0\.0\.1:([1-9][0-9]{0,4})/")
+_MOST_BYTES = 4_000
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+_NO_WAIT = getattr(os, "O_NONBLOCK", 0)
+"""For a pipe, which would wait for somebody who writes into it."""
 _SHORT, _LONG = 8, 12
 """Digits of an id in a command, and in an address."""
 
@@ -69,10 +79,15 @@ def note_path(store_path: str) -> str:
 def write_note(store_path: str, running: Running) -> None:
     """Say where a store is served; where the directory cannot be written, nobody is told."""
     path = note_path(store_path)
+    new = f"{path}.{secrets.token_hex(4)}"
     try:
-        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
-        with os.fdopen(file, "w") as writer:
-            writer.write(to_json({"url": running.url, "pid": running.pid}))
+        file = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        try:
+            with os.fdopen(file, "w") as writer:
+                writer.write(to_json({"url": running.url, "pid": running.pid}))
+            os.replace(new, path)  # whatever stands there, a link or a pipe, is not opened
+        except OSError:
+            os.unlink(new)
     except OSError:
         pass
 
@@ -101,20 +116,42 @@ def running_viewer(store_path: str) -> Running | None:
 
 def _noted(store_path: str) -> Running | None:
     try:
-        with open(note_path(store_path), encoding="utf-8") as reader:
-            noted: Any = strict_json(reader.read(4_000))
+        noted: Any = strict_json(_own_text(note_path(store_path)))
         running = Running(str(noted["url"]), int(noted["pid"]))
     except (OSError, InvalidJSON, ValueError, KeyError, TypeError):
         return None
-    return running if running.url.startswith(_HOME) and running.pid > 0 else None
+    return running if _HOME.fullmatch(running.url) and running.pid > 0 else None
+
+
+def _own_text(path: str) -> str:
+    """The text of a plain file that this user owns and no one else may write.
+
+    Raises:
+        OSError: it is no such file, or cannot be read.
+    """
+    file = os.open(path, os.O_RDONLY | _NO_LINK | _NO_WAIT)
+    try:
+        status = os.fstat(file)
+        if not stat.S_ISREG(status.st_mode) or not _is_own(status):
+            raise PermissionError(f"{path} is not this user's")
+        return os.read(file, _MOST_BYTES).decode()
+    finally:
+        os.close(file)
+
+
+def _is_own(status: os.stat_result) -> bool:
+    user = getattr(os, "geteuid", None)
+    if user is None:  # Windows: the directory's own rights alone
+        return True
+    return bool(status.st_uid == user()) and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
 def _answers(url: str) -> bool:
-    port = url.removeprefix(_HOME).strip("/")
-    if not port.isdecimal() or int(port[:6]) > 65_535:
+    home = _HOME.fullmatch(url)
+    if home is None or int(home[1]) > 65_535:
         return False
     try:
-        with socket.create_connection(("127.0.0.1", int(port)), timeout=1.0):
+        with socket.create_connection(("127.0.0.1", int(home[1])), timeout=1.0):
             return True
     except OSError:
         return False

@@ -18,7 +18,8 @@ from agenttrace.runs.compare import compare_runs
 from agenttrace.runs.record import record_of_run
 from agenttrace.runs.reference import find_run
 from agenttrace.viewer.failure_page import named_state
-from agenttrace.viewer.figures import Matches, by_day, by_scorer, by_tool, days_data
+from agenttrace.viewer.figures import by_day, days_data
+from agenttrace.viewer.group_page import label_key
 from agenttrace.viewer.health_page import problems, state_of
 from agenttrace.viewer.people import MOST_WORDS
 from agenttrace.viewer.query_line import QueryLine
@@ -139,23 +140,24 @@ def compare(reads: Reads, asked: Asked) -> tuple[int, Any]:
 
 def scores(reads: Reads, asked: Asked) -> tuple[int, Any]:
     """Every scorer with its figures."""
-    matches = Matches.of(reads, _line(reads, asked).query)
+    figures, count = reads.traces.score_figures(_line(reads, asked).query)
     rows = [
         {"name": each.key, "count": each.count, "mean": each.mean, "outcomes": each.outcomes}
-        for each in by_scorer(matches.traces)
+        for each in figures
     ]
-    return 200, {"scores": rows, "is_capped": matches.is_capped}
+    return 200, {"scores": rows, "is_capped": count.is_capped}
 
 
 def score_days(reads: Reads, asked: Asked) -> tuple[int, Any]:
     """A scorer's figures for each day."""
-    matches = Matches.of(reads, _line(reads, asked).query)
-    return 200, {"days": days_data(by_day(matches.traces, asked["name"])), "is_capped": matches.is_capped}
+    name = asked["name"]
+    traces, is_capped = reads.traces.scored_matches(_line(reads, asked).query, name)
+    return 200, {"days": days_data(by_day(traces, name)), "is_capped": is_capped}
 
 
 def tools(reads: Reads, asked: Asked) -> tuple[int, Any]:
     """Every tool that was called; durations in nanoseconds."""
-    matches = Matches.of(reads, _line(reads, asked).query)
+    figures, count = reads.traces.tool_figures(_line(reads, asked).query)
     rows = [
         {
             "name": each.name,
@@ -166,9 +168,28 @@ def tools(reads: Reads, asked: Asked) -> tuple[int, Any]:
             "p95_ns": each.slow,
             "last_ns": each.last_ns,
         }
-        for each in by_tool(matches.traces)
+        for each in figures
     ]
-    return 200, {"tools": rows, "is_capped": matches.is_capped}
+    return 200, {"tools": rows, "is_capped": count.is_capped}
+
+
+def groups(reads: Reads, asked: Asked) -> tuple[int, Any]:
+    """What the traces with each value of the label ``by`` come to; durations in nanoseconds."""
+    figures, count = reads.traces.group_figures(_line(reads, asked).query, label_key(asked.get("by", "")))
+    rows = [
+        {
+            "value": each.value,
+            "traces": each.traces,
+            "passed": each.passed,
+            "judged": each.judged,
+            "p50_ns": each.middle,
+            "p95_ns": each.slow,
+            "cost": each.cost,
+            "last_ns": each.last_ns,
+        }
+        for each in figures
+    ]
+    return 200, {"groups": rows, "traces": count.number, "is_capped": count.is_capped}
 
 
 def facets(reads: Reads, asked: Asked) -> tuple[int, Any]:
@@ -191,7 +212,7 @@ def changes(reads: Reads, asked: Asked) -> tuple[int, Any]:
         return 200, {"spans": counts[0], "scores": counts[1]}
     line = _line(reads, asked)
     since = Cursor.of(asked["since"]) if asked.get("since") else None
-    is_indexing = reads.index_state() is not None
+    is_indexing = reads.index_state(line.query) is not None
     if since is None:
         page = reads.traces.search(line.query, sort=line.sort, limit=1)
         newest = str(cursor_of(page.traces[0], line.sort)) if page.traces else None
@@ -270,6 +291,7 @@ ROUTES: Mapping[str, Data] = {
     "/annotations": words,
     "/review": review,
     "/facets": facets,
+    "/groups": groups,
     "/changes": changes,
     "/health": health,
 }

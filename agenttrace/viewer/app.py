@@ -21,7 +21,9 @@ from agenttrace.viewer.annotating import NotThere, keep, own_address
 from agenttrace.viewer.compare_page import compare_page
 from agenttrace.viewer.example_text import example_text
 from agenttrace.viewer.failure_page import failure_page
+from agenttrace.viewer.filling import Filling
 from agenttrace.viewer.form_body import read_form
+from agenttrace.viewer.group_page import group_page
 from agenttrace.viewer.guard import ANNOTATIONS, Guard, Refusal
 from agenttrace.viewer.guarded import COOKIE_SECONDS, Guarded, cookie_of
 from agenttrace.viewer.health_page import health_page
@@ -53,6 +55,7 @@ PAGES: Mapping[str, Page] = {
     "/scores": score_list,
     "/scores/{name:path}": score_page,
     "/tools": tool_page,
+    "/groups/{by:path}": group_page,
     "/failures": failure_page,
     "/review": review_page,
     "/health": health_page,
@@ -104,6 +107,7 @@ class _Answers:
         self._guard = guard
         self._root = root
         self._reader = reader
+        self._filling = Filling(store)
 
     @cached_property
     def _limiter(self) -> CapacityLimiter:
@@ -118,7 +122,10 @@ class _Answers:
         return Reads.of(self._store, root=self._root, fill_seconds=FILL_SECONDS, forms=forms)
 
     async def _off_loop(self, work: Callable[[], Response]) -> Response:
-        return await to_thread.run_sync(work, limiter=self._limiter)
+        try:
+            return await to_thread.run_sync(work, limiter=self._limiter)
+        finally:
+            self._filling.go_on()
 
     def of(self, answer_to: Callable[[Reads, Asked], Response]) -> Answering:
         async def answer(request: Request) -> Response:

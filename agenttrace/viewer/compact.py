@@ -9,7 +9,8 @@ import re
 
 _BLANK_LINES = re.compile(r">\s*\n\s*\n\s*<")
 _FOR_THE_SCRIPT = re.compile(r' data-[a-z-]+="[^"]*"')
-_SIMPLE_VALUE = re.compile(r'( [a-z-]+)="([A-Za-z0-9#_-]+)"')
+_SIMPLE_VALUE = re.compile(r'( [a-z-]+)="([A-Za-z0-9#_-]+)"(?=[\s>])')
+"""Not before a slash: without quotes it would belong to the value."""
 _END_TAGS = re.compile(r"</(?:td|th|tr|li|dd|dt)>\s*(?=</?(?:td|th|tr|li|dd|dt|div|tbody|thead|ul|ol|dl)\b)")
 """End tags that HTML lets go where such a tag follows."""
 _TAG = re.compile(r"<[a-z][^>]*>")

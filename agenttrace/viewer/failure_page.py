@@ -9,6 +9,7 @@ from agenttrace.core.errors import ConfigError
 from agenttrace.core.failure import State, state_text
 from agenttrace.viewer.reads import Asked, Reads
 from agenttrace.viewer.render import render
+from agenttrace.viewer.words import column_money
 
 ROWS = 40
 SHOWN_TRACES = 8
@@ -35,6 +36,7 @@ def failure_page(reads: Reads, asked: Asked) -> tuple[int, str]:
         "failure_page.html",
         reads,
         failures=failures[:ROWS],
+        money=column_money(failure.cost for failure in failures[:ROWS]),
         tabs=[("", "All", numbers.total()), *((key, word, numbers[key]) for key, word in STATES)],
         state=state,
         project=project,

@@ -15,14 +15,17 @@ from functools import cached_property
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from agenttrace.viewer.stand_in import cookie_word, end_of_entry, is_cookie_word
+
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 READING = frozenset({"GET", "HEAD"})
 ANNOTATIONS = "/annotations"
 """The one path that takes POST: what people say."""
 TRIES = 10
-"""Wrong tokens that an address may send in a minute."""
+"""Different wrong tokens that an address may send in a minute."""
 _MINUTE = 60.0
 _MOST_ADDRESSES = 1_000
+_MOST_READERS = 1_000
 
 
 class Refusal(NamedTuple):
@@ -44,7 +47,9 @@ class Guard:
     token: str | None
     cookie: str
     writing: Collection[str] = ()
-    _wrong: dict[str, list[float]] = field(default_factory=dict)
+    _wrong: dict[str, dict[int, float]] = field(default_factory=dict)
+    _readers: set[str] = field(default_factory=set)
+    _entered: dict[str, float] = field(default_factory=dict)
     _own_secret: bytes = field(default_factory=lambda: secrets.token_bytes(32))
 
     @cached_property
@@ -88,19 +93,51 @@ class Guard:
         parts = urlsplit(origin)
         return parts.scheme in ("http", "https") and parts.netloc.lower() in self.hosts
 
-    def is_known(self, address: str, *tokens: str | None) -> bool | None:
-        """Whether one of the tokens is right; None where the address has tried too many."""
-        if self.token is None:
+    def is_known(
+        self, address: str, *tokens: str | None, cookie: str | None = None, code: str | None = None
+    ) -> bool | None:
+        """Whether one of the tokens, the cookie or the code is right; None where the address tried too many.
+
+        A word that is sent again is no other try: an old page asks with its old cookie each second. Who is in
+        stays in, whatever others try from the same address, such as a proxy's.
+        """
+        if self.token is None or cookie in self._readers:
             return True
         now = time.monotonic()
-        tries = [at for at in self._wrong.get(address, ()) if now - at < _MINUTE]
+        tries = {word: at for word, at in self._wrong.get(address, {}).items() if now - at < _MINUTE}
         if len(tries) >= TRIES:
             return None
-        offered = [token for token in tokens if token]
-        if any(hmac.compare_digest(token.encode(errors="replace"), self.token.encode()) for token in offered):
+        if cookie and is_cookie_word(self.token, self.cookie, cookie):
+            self._let_in(cookie)
             return True
-        if offered:
-            if len(self._wrong) >= _MOST_ADDRESSES:
-                self._wrong.clear()
-            self._wrong[address] = [*tries, now]
+        if any(self._is_token(token) for token in tokens if token) or (code and self._redeem(code)):
+            return True
+        if len(self._wrong) >= _MOST_ADDRESSES:
+            self._wrong.clear()
+        offered = [hash(word) for word in (*tokens, cookie, code) if word]
+        self._wrong[address] = {**dict.fromkeys(offered, now), **tries}
         return False
+
+    def reader_cookie(self) -> str:
+        """A cookie for a reader who was let in."""
+        cookie = "" if self.token is None else cookie_word(self.token, self.cookie)
+        self._let_in(cookie)
+        return cookie
+
+    def _let_in(self, cookie: str) -> None:
+        if len(self._readers) >= _MOST_READERS:
+            self._readers.clear()
+        self._readers.add(cookie)
+
+    def _is_token(self, text: str) -> bool:
+        token = self.token or ""
+        return hmac.compare_digest(text.encode(errors="replace"), token.encode())
+
+    def _redeem(self, code: str) -> bool:
+        """Whether a code is good, which it is then no more."""
+        until = end_of_entry(self.token or "", self.cookie, code)
+        if until is None or code in self._entered:
+            return False
+        self._entered = {one: end for one, end in self._entered.items() if end >= time.time()}
+        self._entered[code] = until
+        return True

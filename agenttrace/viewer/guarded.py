@@ -23,6 +23,8 @@ Send = Callable[[Message], Awaitable[None]]
 COOKIE_SECONDS = 30 * 86_400
 _LONGEST_QUERY = 8_000
 """Characters of the part of an address after its question mark."""
+_ENTRIES = ("token", "enter")
+"""Names in an address for the token, and for a code that stands for it once."""
 _ASKS_TO_RUN = "Run agenttrace view: it opens this page with your token."
 
 
@@ -62,26 +64,29 @@ class Guarded:
         if request.url.path.startswith("/static/"):
             return None  # the same for everyone, and the page that asks for a token needs it
         query = parse_qsl(request.url.query, keep_blank_values=True)
-        in_address = next((value for name, value in query if name == "token"), None)
+        asked = {name: value for name, value in query if name in _ENTRIES}
         bearer = headers.get("authorization", "").removeprefix("Bearer ").strip()
         address = request.client.host if request.client else ""
-        known = self._guard.is_known(address, in_address, bearer, cookie_of(headers, self._guard.cookie))
+        cookie = cookie_of(headers, self._guard.cookie)
+        known = self._guard.is_known(
+            address, asked.get("token"), bearer, cookie=cookie, code=asked.get("enter")
+        )
         if known is None:
             return self._refused(request, Refusal(429, "Too many wrong tokens; wait a minute."))
         if not known:
             return self._refused(request, Refusal(401, _ASKS_TO_RUN))
-        if in_address is not None:
-            return self._entered(request, [(name, value) for name, value in query if name != "token"])
+        if asked:
+            return self._entered(request, [(name, value) for name, value in query if name not in _ENTRIES])
         return None
 
     def _entered(self, request: Request, query: list[tuple[str, str]]) -> Response:
-        """The same address without the token, which is in a cookie from now on."""
+        """The same address without what let the reader in; a cookie does so from now on."""
         rest = f"?{urlencode(query)}" if query else ""
         answer = RedirectResponse(f"{self._reads(request).root}{_own_path(request)}{rest}", 303)
         if self._guard.token is not None:
             answer.set_cookie(
                 self._guard.cookie,
-                self._guard.token,
+                self._guard.reader_cookie(),
                 max_age=COOKIE_SECONDS,
                 httponly=True,
                 samesite="lax",

@@ -18,18 +18,18 @@ class Links:
     root: str = ""
     is_live: bool = True
 
-    def to(self, path: str, **asked: object) -> str | None:
-        """The address of a page of ours, asked so; without what is None or empty."""
+    def to(self, path: str, /, **asked: object) -> str | None:
+        """The address of a page of ours, asked so, by whatever names; without what is None or empty."""
         if not self.is_live:
             return None
         values = {name.rstrip("_"): str(value) for name, value in asked.items() if value not in (None, "")}
         return f"{self.root}{path}" + (f"?{urlencode(values, errors='replace')}" if values else "")
 
-    def changed(self, path: str, asked: Mapping[str, str], **changes: object) -> str | None:
+    def changed(self, path: str, asked: Mapping[str, str], /, **changes: object) -> str | None:
         """The address of the same page, asked otherwise in some points."""
         return self.to(path, **{**asked, **changes})
 
-    def here(self, asked: Mapping[str, str], **changes: object) -> str | None:
+    def here(self, asked: Mapping[str, str], /, **changes: object) -> str | None:
         """The same as `changed`, as seen from the page itself: shorter where a page has hundreds of them."""
         address = Links().to("", **{**asked, **changes}) if self.is_live else None
         return "?" if address == "" else address
@@ -61,6 +61,10 @@ class Links:
     def scorer(self, name: str, **asked: object) -> str | None:
         """The page of a scorer's values over time."""
         return self.to(f"/scores/{quote(name, safe='', errors='backslashreplace')}", **asked)
+
+    def group(self, by: str, **asked: object) -> str | None:
+        """The page of traces by the values of a label."""
+        return self.to(f"/groups/{quote(by, safe='', errors='backslashreplace')}", **asked)
 
 
 def hex_id(text: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from agenttrace.core.errors import StoreError
 from agenttrace.core.protocols import KeepsWatch, Store, optional
-from agenttrace.core.query import Identified, Query
+from agenttrace.core.query import EVERYTHING, Identified, Query
 from agenttrace.core.trace_facts import TraceFacts
 from agenttrace.core.trace_reads import IndexState, TraceReads
 from agenttrace.store.searched import reads_of
@@ -89,9 +89,9 @@ class Reads:
         """The file that is read, or None for a store in memory."""
         return self.store.path if isinstance(self.store, SQLiteStore) else None
 
-    def index_state(self) -> IndexState | None:
-        """How far the side index has come; None where there is none, or all is known."""
+    def index_state(self, query: Query = EVERYTHING) -> IndexState | None:
+        """How far what a query needs of the side index has come; None without one, or where all is known."""
         refresh: Any = getattr(self.traces, "refresh", None)
         is_there = self.path is not None and os.path.lexists(self.path)
-        state = refresh(0.0) if refresh is not None and is_there else None
+        state = refresh(0.0, query=query) if refresh is not None and is_there else None
         return None if state is None or state.is_ready else state

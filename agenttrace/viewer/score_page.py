@@ -9,7 +9,9 @@ from typing import NamedTuple
 from agenttrace.core.query import METADATA, Labelled, Query
 from agenttrace.core.query_parsing import parse
 from agenttrace.core.trace_facts import TraceFacts
-from agenttrace.viewer.figures import MOST, Matches, ScoreFigures, by_day, by_label, by_scorer, scores_in
+from agenttrace.core.trace_figures import ScoreFigures, scores_in
+from agenttrace.core.trace_reads import COUNTED_IN_FIGURES, Count
+from agenttrace.viewer.figures import by_day, by_label
 from agenttrace.viewer.people import agreement_on
 from agenttrace.viewer.query_line import QueryLine
 from agenttrace.viewer.reads import Asked, Reads
@@ -40,14 +42,14 @@ class DayPoint(NamedTuple):
 def score_list(reads: Reads, asked: Asked) -> tuple[int, str]:
     """Every scorer with its figures over the traces that match ``q``."""
     line = QueryLine.of(reads, asked)
-    matches = Matches((), False) if line.error else Matches.of(reads, line.query)
+    scorers, count = ((), Count(0, False)) if line.error else reads.traces.score_figures(line.query)
     return 400 if line.error else 200, render(
         "score_list.html",
         reads,
         line=line,
-        scorers=by_scorer(matches.traces),
-        is_capped=matches.is_capped,
-        most=MOST,
+        scorers=scorers,
+        is_capped=count.is_capped,
+        most=COUNTED_IN_FIGURES,
     )
 
 
@@ -55,8 +57,7 @@ def score_page(reads: Reads, asked: Asked) -> tuple[int, str]:
     """The scorer ``name`` over the traces that match ``q``."""
     line = QueryLine.of(reads, asked)
     name = asked["name"]
-    matches = Matches((), False) if line.error else Matches.of(reads, line.query)
-    traces = [facts for facts in matches.traces if any(score.name == name for score in facts.scores)]
+    traces, is_capped = ((), False) if line.error else reads.traces.scored_matches(line.query, name)
     days = by_day(traces, name)
     status = 400 if line.error else 200 if days else 404
     thresholds = Counter(score.threshold for _, score in scores_in(traces, name))
@@ -66,15 +67,26 @@ def score_page(reads: Reads, asked: Asked) -> tuple[int, str]:
         line=line,
         name=name,
         days=days,
+        whole=_whole(days, name),
         points=_points(days, line.query, name),
         changes=_changes(days, traces, name),
         threshold=thresholds.most_common(1)[0][0] if thresholds else None,
         labels=_labels(traces, name, line),
         lowest=_lowest(traces, name),
         agreement=agreement_on(reads, name),
-        is_capped=matches.is_capped,
-        most=MOST,
+        is_capped=is_capped,
+        most=COUNTED_IN_FIGURES,
     )
+
+
+def _whole(days: Sequence[ScoreFigures], name: str) -> ScoreFigures:
+    """The figures of all days together."""
+    whole = ScoreFigures(name)
+    for day in days:
+        whole.values += day.values
+        for outcome, number in day.outcomes.items():
+            whole.outcomes[outcome] = whole.outcomes.get(outcome, 0) + number
+    return whole
 
 
 def _points(days: Sequence[ScoreFigures], query: Query, name: str) -> list[DayPoint]:

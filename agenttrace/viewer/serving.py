@@ -63,7 +63,12 @@ def guard_of(
 ) -> Guard:
     """The guard of a server; where it is `read_only`, nothing may be said of what is shown."""
     writing = () if read_only else (ANNOTATIONS,)
-    return Guard(hosts_of(host, port, more), token, cookie=f"agenttrace-{port}", writing=writing)
+    return Guard(hosts_of(host, port, more), token, cookie=cookie_name(port), writing=writing)
+
+
+def cookie_name(port: int) -> str:
+    """The name of the cookie of a server: each port has its own, since browsers keep one jar for all."""
+    return f"agenttrace-{port}"
 
 
 def server_of(

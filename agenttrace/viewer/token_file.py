@@ -23,20 +23,32 @@ def own_token() -> str:
     state = os.environ.get("XDG_STATE_HOME") or os.path.join(os.path.expanduser("~"), ".local", "state")
     path = Path(state) / "agenttrace" / "token"
     try:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        try:
-            file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
-        except FileExistsError:
-            return read_token(path)
-        token = secrets.token_urlsafe(32)
-        with os.fdopen(file, "w") as writer:
-            writer.write(token + "\n")
+        if not os.path.lexists(path):
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            _make(path)
     except OSError as error:
         raise ConfigError(
             f"the token of the viewer cannot be kept in {path}: {error.strerror}; "
             "give --no-token to look without one"
         ) from None
-    return token
+    return read_token(path)
+
+
+def _make(path: Path) -> None:
+    """Make the file with a new token in it in one step: another process finds none, or a whole one."""
+    new = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
+    file = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with os.fdopen(file, "w") as writer:
+            writer.write(secrets.token_urlsafe(32) + "\n")
+        try:
+            os.link(new, path)
+        except FileExistsError:  # another process was quicker
+            pass
+        except OSError:  # a file system without links
+            os.replace(new, path)
+    finally:
+        new.unlink(missing_ok=True)
 
 
 def read_token(path: str | Path) -> str:

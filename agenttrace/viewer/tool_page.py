@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agenttrace.core.query import Labelled
-from agenttrace.viewer.figures import MOST, Matches, by_tool
+from agenttrace.core.trace_reads import COUNTED_IN_FIGURES, Count
 from agenttrace.viewer.query_line import QueryLine
 from agenttrace.viewer.reads import Asked, Reads
 from agenttrace.viewer.render import render
@@ -15,8 +15,7 @@ SHOWN = 150
 def tool_page(reads: Reads, asked: Asked) -> tuple[int, str]:
     """The tools that were called in the traces that match ``q``."""
     line = QueryLine.of(reads, asked)
-    matches = Matches((), False) if line.error else Matches.of(reads, line.query)
-    tools = by_tool(matches.traces)
+    tools, count = ((), Count(0, False)) if line.error else reads.traces.tool_figures(line.query)
     rows = [
         (
             tool,
@@ -31,8 +30,8 @@ def tool_page(reads: Reads, asked: Asked) -> tuple[int, str]:
         line=line,
         rows=rows,
         left_out=len(tools) - len(rows),
-        traces=len(matches.traces),
-        is_capped=matches.is_capped,
-        most=MOST,
+        traces=count.number,
+        is_capped=count.is_capped,
+        most=COUNTED_IN_FIGURES,
         unit=column_unit(tool.middle for tool in tools),
     )

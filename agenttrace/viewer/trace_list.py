@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 from agenttrace.core.errors import QueryError
 from agenttrace.core.query import METADATA, Labelled, Query, Started
 from agenttrace.core.trace_facts import TraceFacts
-from agenttrace.core.trace_reads import Cursor, Facet, Histogram
+from agenttrace.core.trace_reads import Count, Cursor, Facet, Histogram
 from agenttrace.core.trace_search import cursor_of
 from agenttrace.store.root_inputs import root_inputs
 from agenttrace.viewer.query_line import QueryLine
 from agenttrace.viewer.reads import Asked, Reads
 from agenttrace.viewer.render import render
 from agenttrace.viewer.values import about_text
-from agenttrace.viewer.words import Trajectory, column_unit, moment_text, trajectory
+from agenttrace.viewer.words import Trajectory, column_money, column_unit, moment_text, trajectory
 
 ROWS = 50
 BARS = 60
@@ -30,8 +30,10 @@ FACETS = (
     ("tag", "Tag"),
 )
 _MOST_METADATA = 3
+_MOST_TERMS = 8
+"""Terms of a query that matches nothing which are left out in turn, to see what would match."""
 _HEIGHT = 46
-_ROOM = 46
+_ROOM = 48
 """Characters of tool calls for which a row has room."""
 
 
@@ -98,13 +100,14 @@ def trace_list(reads: Reads, asked: Asked) -> tuple[int, str]:
         rows=rows,
         count=count,
         unit=column_unit(row.facts.duration_ns for row in rows),
+        money=column_money(row.facts.cost for row in rows),
         page=page,
         facets=_facet_views(line, keys, facets),
         histogram=histogram,
         bars=_bars(line.query, histogram),
         newest=None if first is None else str(cursor_of(first, line.sort)),
-        state=reads.index_state(),
-        fewer=_without_last(reads, line) if not rows else None,
+        state=reads.index_state(line.query),
+        fewer=_without_each(reads, line) if not rows else (),
         is_empty_store=not rows and not len(line.query),
         path=reads.path,
     )
@@ -114,13 +117,14 @@ _NOTHING: Mapping[str, Any] = {
     "rows": (),
     "count": None,
     "unit": column_unit(()),
+    "money": column_money(()),
     "page": None,
     "facets": (),
     "histogram": None,
     "bars": (),
     "newest": None,
     "state": None,
-    "fewer": None,
+    "fewer": (),
     "is_empty_store": False,
     "path": None,
 }
@@ -196,12 +200,12 @@ def _bars(query: Query, histogram: Histogram) -> list[BarView]:
     return views
 
 
-def _without_last(reads: Reads, line: QueryLine) -> tuple[str, int] | None:
-    """Where nothing matches: the query without its last term, and how many match that."""
-    if not len(line.query):
-        return None
-    shorter = Query(line.query.terms[:-1])
-    return str(shorter), reads.traces.count_matches(shorter).number
+def _without_each(reads: Reads, line: QueryLine) -> list[tuple[str, str, Count]]:
+    """Where nothing matches: each term, the query without it, and how many match that, the most first."""
+    terms = line.query.terms
+    shorter = [(term, Query(terms[:n] + terms[n + 1 :])) for n, term in enumerate(terms[:_MOST_TERMS])]
+    counted = [(str(term), str(rest), reads.traces.count_matches(rest)) for term, rest in shorter]
+    return sorted(counted, key=lambda each: -each[2].number)
 
 
 def newer_matches(reads: Reads, line: QueryLine, newest: Cursor | None) -> tuple[int, bool]:

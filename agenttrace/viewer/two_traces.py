@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
@@ -48,6 +49,8 @@ def two_traces(reads: Reads, asked: Asked) -> tuple[int, str]:
         one=one,
         other=other,
         pairs=pairs,
+        number=Counter(pair.kind for pair in pairs),
+        known=[reads.facts(trace.trace_id) for trace in traces],
         counts=counts,
         left_out=max(*counts, MOST) - MOST,
     )

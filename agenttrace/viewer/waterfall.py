@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from agenttrace.core.span import Span
-from agenttrace.reports.tree import duration_text
 from agenttrace.viewer.tree import Node
+from agenttrace.viewer.words import step_unit
 
 WIDTH = 1_000
 LEVELS = 6
@@ -69,10 +69,11 @@ class Axis:
 
     @property
     def ticks(self) -> list[Tick]:
-        """A handful of round times."""
+        """A handful of round times, all in one unit."""
         step = _round_step(self.length / _TICKS)
+        unit = step_unit(step)
         return [
-            Tick(round(n * step / self.length * WIDTH, 2), duration_text(round(n * step)))
+            Tick(round(n * step / self.length * WIDTH, 2), f"{unit.text(n * step)} {unit.name}")
             for n in range(int(self.length // step) + 1)
         ]
 

@@ -13,11 +13,13 @@ from agenttrace.reports.tree import duration_text
 
 __all__ = [
     "CallWords",
+    "ColumnMoney",
     "ColumnUnit",
     "Trajectory",
     "age_text",
     "bytes_text",
     "clock_text",
+    "column_money",
     "column_unit",
     "count_text",
     "day_text",
@@ -26,6 +28,7 @@ __all__ = [
     "money_text",
     "number_text",
     "percent_text",
+    "step_unit",
     "trajectory",
 ]
 
@@ -60,6 +63,37 @@ def column_unit(durations: Iterable[float]) -> ColumnUnit:
             name, nanoseconds = larger
     shown = middle / nanoseconds
     return ColumnUnit(name, nanoseconds, 2 if shown < 10 else 1 if shown < 100 else 0)
+
+
+def step_unit(step: float) -> ColumnUnit:
+    """The largest unit in which multiples of a round step of an axis have one decimal at most."""
+    name, nanoseconds = next(
+        (unit for unit in reversed(_UNITS) if math.isclose(step / unit[1], round(step / unit[1], 1))),
+        _UNITS[0],
+    )
+    return ColumnUnit(name, nanoseconds, 0 if step >= nanoseconds else 1)
+
+
+class ColumnMoney(NamedTuple):
+    """The number of decimals of a column of US dollars."""
+
+    decimals: int
+
+    def text(self, amount: float | None) -> str:
+        """An amount with these decimals; empty where it is not known."""
+        if not amount:
+            return "" if amount is None else "$0"
+        least = 10.0**-self.decimals
+        if abs(amount) < least / 2:
+            return f"<${least:.{self.decimals}f}"
+        return f"${amount:,.{self.decimals}f}"
+
+
+def column_money(amounts: Iterable[float | None]) -> ColumnMoney:
+    """As many decimals for all as show two digits of the middle amount: two at least, six at most."""
+    ordered = sorted(amount for amount in amounts if amount)
+    middle = ordered[len(ordered) // 2] if ordered else 1.0
+    return ColumnMoney(2 if middle >= 1 else min(max(1 - math.floor(math.log10(abs(middle))), 2), 6))
 
 
 def money_text(amount: float | None) -> str:
@@ -154,14 +188,24 @@ class Trajectory(NamedTuple):
 
 
 def trajectory(calls: Iterable[CallFacts], room: int = 64) -> Trajectory:
-    """Calls in their order, equal ones in a row as one; whole calls are left out where there is no room."""
+    """Calls in their order, equal ones in a row as one.
+
+    Whole calls are left out where there is no room for all; then there is room for how many they are.
+    """
     rows = []
     for (name, failed), group in groupby(calls, key=lambda call: (call.name, call.failed)):
         rows.append(CallWords(name, sum(1 for _ in group), failed))
+    if sum(map(_width, rows)) > room:
+        room -= len("+1,000 more")
     shown: list[CallWords] = []
     for row in rows:
-        room -= len(row.name) + 3 + 2 * (row.times > 1)
+        room -= _width(row)
         if room < 0 and shown:
             break
         shown.append(row)
     return Trajectory(shown, sum(row.times for row in rows[len(shown) :]))
+
+
+def _width(row: CallWords) -> int:
+    """The characters of a call with its arrow, its cross and its number."""
+    return len(row.name) + 3 + 2 * row.failed + (len(f"×{row.times}") if row.times > 1 else 0)

@@ -3,6 +3,7 @@
 import io
 import os
 import socket
+from pathlib import Path
 
 import pytest
 
@@ -12,7 +13,7 @@ from agenttrace.reports.hyperlinks import has_hyperlinks
 from agenttrace.reports.text import Line, see_line, show
 from agenttrace.scorers import ToolOrderScorer
 from agenttrace.store import MemoryStore, SQLiteStore
-from agenttrace.store.viewer_note import Running, see_in, write_note
+from agenttrace.store.viewer_note import Running, note_path, see_in, write_note
 
 TRACE = "6d09469a" * 4
 
@@ -53,6 +54,47 @@ def test_a_note_of_a_viewer_that_has_gone_does_not_count(tmp_path):
     path = str(tmp_path / "traces.db")
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
+    write_note(path, Running(f"http://127.0.0.1:{port}/", os.getpid()))
+    assert see_in(SQLiteStore(path))(TRACE).url is None
+
+
+def test_only_a_plain_file_of_this_user_says_where_a_viewer_is(viewer, tmp_path):
+    path, url = viewer
+    note = Path(note_path(path))
+    text = note.read_text()
+    note.chmod(0o666)
+    assert see_in(SQLiteStore(path))(TRACE).url is None
+    note.chmod(0o600)
+    assert see_in(SQLiteStore(path))(TRACE).url is not None
+    if os.geteuid() == 0:
+        os.chown(note, 65_534, 65_534)
+        assert see_in(SQLiteStore(path))(TRACE).url is None
+    note.unlink()
+    other = tmp_path / "other"
+    other.write_text(text)
+    note.symlink_to(other)
+    assert see_in(SQLiteStore(path))(TRACE).url is None
+    note.unlink()
+    os.mkfifo(note)
+    assert see_in(SQLiteStore(path))(TRACE).url is None
+    write_note(path, Running(url, os.getpid()))
+    assert note.is_file()
+    assert see_in(SQLiteStore(path))(TRACE).url is not None
+
+
+def test_a_note_is_written_beside_what_a_link_names_and_not_into_it(tmp_path):
+    path = str(tmp_path / "traces.db")
+    precious = tmp_path / "precious"
+    precious.write_text("precious")
+    os.link(precious, note_path(path))
+    write_note(path, Running("http://127.0.0.1:7717/", os.getpid()))
+    assert precious.read_text() == "precious"
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["precious", "traces.db-view.json"]
+
+
+@pytest.mark.parametrize("port", ["٧٧١٧", "0000006553599", "99999", "1/x", "1@evil.example"])
+def test_an_address_that_is_none_of_this_machine_does_not_count(tmp_path, port):
+    path = str(tmp_path / "traces.db")
     write_note(path, Running(f"http://127.0.0.1:{port}/", os.getpid()))
     assert see_in(SQLiteStore(path))(TRACE).url is None
 

@@ -62,3 +62,9 @@ def test_it_is_openmetrics():
 
 def test_an_empty_store_has_text_too():
     assert "agenttrace_spans_written 0" in text(writers=[], scores=[], traces=[], costs={}, failures={})
+
+
+def test_control_characters_in_a_name_are_codes_since_the_text_is_printed_in_terminals_too():
+    written = text(traces=[TraceCounts(project="\x1b]0;x\x07\r\n\u202e")])
+    assert not set(written) & set("\x1b\x07\r\u202e")
+    assert 'project="\\\\x1b]0;x\\\\x07\\\\x0d\\n\\\\u202e"' in written

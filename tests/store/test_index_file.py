@@ -19,7 +19,16 @@ from agenttrace.core.query import Query
 from agenttrace.core.query_parsing import parse
 from agenttrace.core.span import Span
 from agenttrace.core.trace_search import EveryTrace
-from agenttrace.store import MemoryStore, SQLiteStore, index_file, index_fill, index_queries, index_rows
+from agenttrace.store import (
+    MemoryStore,
+    SQLiteStore,
+    index_fields,
+    index_file,
+    index_fill,
+    index_owner,
+    index_queries,
+    index_rows,
+)
 from agenttrace.store.index_reads import IndexReads
 from agenttrace.store.lock import FileLock
 from agenttrace.store.searched import reads_of, searched_traces
@@ -245,6 +254,33 @@ def test_an_index_is_built_in_slices_from_the_newest_and_gone_on_with(store, mon
     assert own(store).refresh().is_ready
 
 
+def test_fields_are_taken_over_when_a_query_first_asks_for_one_and_bounded_as_all_else(store, monkeypatch):
+    monkeypatch.setattr(index_fields, "FIRST_SLICE", 2)
+    monkeypatch.setattr(index_fields, "ROWS_AT_ONCE", 4)
+    for number in range(3, 12):
+        store.export(a_trace(trace=number, start=number * 1_000))
+
+    def known():
+        with closing(sqlite3.connect(store.path + "-index")) as db:
+            return db.execute("SELECT count(*) FROM fields").fetchone()[0]
+
+    reads = own(store)
+    assert ids(reads, "tool:get_weather") == [*range(11, 0, -1)]
+    assert known() == 0
+    query = parse("-input.city:nowhere")
+    partial = own(store).within(0)
+    assert [int(facts.trace_id, 16) for facts in partial.search(query).traces] == [11, 10]
+    state = own(store).refresh(0, query=query)
+    assert (state.is_ready, state.done, state.total) == (False, 4, 11)
+    assert own(store).refresh(0).is_ready  # what other queries need is known
+    assert ids(reads, "-input.city:nowhere") == [*range(11, 0, -1)]
+    assert own(store).refresh(0, query=query).is_ready
+    store.export([a_span(1, 12, name="late", span_type="tool", input={"city": "nowhere"}, start_ns=12_000)])
+    store.delete_trace(f"{3:032x}")
+    assert ids(reads, "input.city:nowhere") == [12]
+    assert ids(reads, "-input.city:nowhere") == [11, 10, 9, 8, 7, 6, 5, 4, 2, 1]
+
+
 def test_spans_that_come_in_many_slices_are_all_taken_over(store, monkeypatch):
     monkeypatch.setattr(index_fill, "ROWS_AT_ONCE", 5)
     reads = own(store)
@@ -358,7 +394,7 @@ def test_an_index_that_another_process_is_about_to_begin_is_empty_and_left_alone
     lock = FileLock(str(path))
     assert lock.acquire(1.0)
     with closing(sqlite3.connect(path)) as db:
-        db.execute(f"PRAGMA application_id = {index_file.APPLICATION_ID}")
+        db.execute(f"PRAGMA application_id = {index_owner.APPLICATION_ID}")
         db.execute("PRAGMA journal_mode = WAL")
     number = path.stat().st_ino
     reads = store.trace_reads().within(0.0)
@@ -370,3 +406,35 @@ def test_an_index_that_another_process_is_about_to_begin_is_empty_and_left_alone
     assert path.stat().st_ino == number
     assert len(store.trace_reads().search(Query()).traces) == 1
     store.close()
+
+
+@pytest.mark.parametrize("end", ["-index", "-index-wal"])
+def test_a_pipe_where_the_index_goes_is_not_waited_for(store, path, end):
+    os.mkfifo(path + end)
+    assert ids(own(store), "name:other") == [2]
+    assert stat.S_ISFIFO(os.stat(path + end).st_mode)
+
+
+def test_a_file_of_somebodys_words_where_the_index_goes_is_moved_aside_and_not_deleted(store, path):
+    Path(path + "-index").write_text("precious\n" * 100)
+    assert ids(own(store), "name:other") == [2]
+    (aside,) = Path(path).parent.glob("*-index.replaced-*")
+    assert aside.read_text() == "precious\n" * 100
+
+
+def test_a_damaged_database_of_another_application_is_left_alone(store, path):
+    with closing(sqlite3.connect(path + "-index")) as db, db:
+        db.execute("CREATE TABLE theirs (x)")
+    content = Path(path + "-index").read_bytes()
+    Path(path + "-index").write_bytes(content[:100] + b"\xff" * (len(content) - 100))
+    before = Path(path + "-index").read_bytes()
+    assert ids(own(store), "name:other") == [2]
+    assert Path(path + "-index").read_bytes() == before
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+def test_an_index_that_another_user_planted_learns_nothing(store, path):
+    Path(path + "-index").touch(mode=0o666)
+    os.chown(path + "-index", 65_534, 65_534)
+    assert ids(own(store), "name:other") == [2]
+    assert os.stat(path + "-index").st_size == 0

@@ -150,6 +150,13 @@ def assert_same_answers(store, query):
         keys = ["tool", "customer", "status", "verdict", "metadata.release"]
         assert index.facets(query, keys, most=most) == all_traces.facets(query, keys, most=most)
         assert index.histogram(query, bars=3, most=most) == all_traces.histogram(query, bars=3, most=most)
+        assert index.tool_figures(query, most=most) == all_traces.tool_figures(query, most=most)
+        assert index.score_figures(query, most=most) == all_traces.score_figures(query, most=most)
+        of_judge = all_traces.scored_matches(query, "Judge", most=most)
+        assert index.scored_matches(query, "Judge", most=most) == of_judge
+        for key in ("customer", "tool", "metadata.release"):
+            groups = all_traces.group_figures(query, key, most=most)
+            assert index.group_figures(query, key, most=most) == groups
     for key in SORT_KEYS:
         for descending in (True, False):
             assert_same_pages(index, all_traces, query, Sort(key, descending))

@@ -63,6 +63,7 @@ class Server:
     port: int
     token: str | None
     form_token: str
+    cookie: str = ""
 
     @property
     def url(self) -> str:
@@ -87,7 +88,7 @@ class Server:
         """One request; underscores in header names stand for dashes."""
         sent = {"Host": f"127.0.0.1:{self.port}"}
         if signed and self.token is not None:
-            sent["Cookie"] = f"agenttrace-{self.port}={self.token}"
+            sent["Cookie"] = self.cookie
         sent |= {name.replace("_", "-"): value for name, value in headers.items()}
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
         try:
@@ -126,7 +127,7 @@ def start_server() -> Iterator[Callable[..., Server]]:
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
         thread.start()
         running.append((server, thread))
-        return Server(port, token, guard.form_token)
+        return Server(port, token, guard.form_token, f"{guard.cookie}={guard.reader_cookie()}")
 
     yield start
     for server, _ in running:

@@ -61,7 +61,7 @@ def test_a_form_keeps_a_word_on_a_trace_and_leads_back_to_its_page(writable, sto
     page = writable.ask(f"/t/{trace.trace_id}").text
     assert "It does not say from when." in page
     assert "agenttrace-" in answer.headers["set-cookie"]
-    cookies = f"agenttrace-{writable.port}={writable.token}; {answer.headers['set-cookie'].partition(';')[0]}"
+    cookies = f"{writable.cookie}; {answer.headers['set-cookie'].partition(';')[0]}"
     assert 'value="ann"' in writable.ask(f"/t/{trace.trace_id}", Cookie=cookies).text
 
 

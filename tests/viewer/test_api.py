@@ -100,3 +100,22 @@ def test_a_page_behind_a_proxy_has_its_root_in_every_address(shop_path, start_se
     assert addresses
     assert all(address.startswith("/team/") for address in addresses)
     assert server.ask("/").headers["location"] == "/team/traces"
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "9" * 20 + ":" + "a" * 32,
+        "-" + "9" * 20 + ":" + "a" * 32,
+        "1e300:" + "a" * 32,
+        "1:abc",
+        ":" + "a" * 33,
+    ],
+)
+@pytest.mark.parametrize("name", ["after", "before", "since"])
+def test_a_place_that_no_list_has_is_said_and_breaks_nothing(server, name, place):
+    path = "/api/v1/changes" if name == "since" else "/api/v1/traces"
+    answer = server.ask(f"{path}?{name}={place}")
+    assert answer.status == 400
+    assert "the place of a page" in answer.json["error"]
+    assert server.ask(f"/traces?{name}={place}").status in (200, 400)

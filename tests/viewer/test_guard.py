@@ -2,6 +2,8 @@
 
 import re
 import socket
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import shop
@@ -10,10 +12,12 @@ from click.testing import CliRunner
 from agenttrace.cli.main import cli
 from agenttrace.core.errors import ConfigError
 from agenttrace.store import SQLiteStore
+from agenttrace.viewer import stand_in
 from agenttrace.viewer.api import ROUTES
 from agenttrace.viewer.app import PAGES
 from agenttrace.viewer.guard import TRIES, Guard
-from agenttrace.viewer.serving import hosts_of
+from agenttrace.viewer.serving import cookie_name, hosts_of
+from agenttrace.viewer.stand_in import SECONDS, entry_code
 from agenttrace.viewer.token_file import own_token, read_token
 
 PATHS = [
@@ -66,9 +70,7 @@ def test_a_name_that_is_not_ours_is_misdirected_on_every_route(server, path):
 def raw(server, *lines):
     """The first line of the answer to a request that no client library would send."""
     with socket.create_connection(("127.0.0.1", server.port), timeout=20) as client:
-        client.sendall(
-            "\r\n".join([*lines, f"Cookie: agenttrace-{server.port}={server.token}", "", ""]).encode()
-        )
+        client.sendall("\r\n".join([*lines, f"Cookie: {server.cookie}", "", ""]).encode())
         return client.recv(65_536).split(b"\r\n")[0].decode()
 
 
@@ -192,7 +194,8 @@ def test_the_right_token_becomes_a_cookie_and_leaves_the_address(server):
     assert answer.status == 303
     assert answer.headers["location"] == "/traces?q=failed%3Arefund"
     cookie = answer.headers["set-cookie"]
-    assert cookie.startswith(f"agenttrace-{server.port}={server.token};")
+    assert cookie.startswith(f"agenttrace-{server.port}=")
+    assert server.token not in cookie
     assert "HttpOnly" in cookie
     assert "SameSite=lax" in cookie
     assert server.ask("/traces", signed=False, Cookie=cookie.partition(";")[0]).status == 200
@@ -210,8 +213,50 @@ def test_programs_send_the_token_as_a_bearer(server):
 
 def test_an_address_that_tries_too_many_tokens_has_to_wait(shop_path, start_server):
     server = start_server(shop_path)
-    statuses = [server.ask("/traces?token=wrong", signed=False).status for _ in range(TRIES + 2)]
+    statuses = [server.ask(f"/traces?token=wrong{n}", signed=False).status for n in range(TRIES + 2)]
     assert statuses == [401] * TRIES + [429] * 2
+    assert server.ask(f"/traces?token={server.token}", signed=False).status == 429
+    assert server.ask("/traces").status == 200  # who is in stays in
+
+
+def test_a_page_that_asks_with_an_old_cookie_keeps_nobody_out(shop_path, start_server):
+    server = start_server(shop_path)
+    old = f"agenttrace-{server.port}=of-another-token"
+    statuses = {server.ask("/traces", signed=False, Cookie=old).status for _ in range(TRIES + 2)}
+    assert statuses == {401}
+    assert server.ask(f"/traces?token={server.token}", signed=False, Cookie=old).status == 303
+
+
+def test_a_code_lets_a_browser_in_once_and_at_one_viewer_alone(shop_path, start_server):
+    server, other = start_server(shop_path), start_server(shop_path)
+    code = entry_code(server.token, cookie_name(server.port))
+    assert server.token not in code
+    assert other.ask(f"/runs?enter={code}", signed=False).status == 401
+    answer = server.ask(f"/runs?enter={code}&q=x", signed=False)
+    assert answer.status == 303
+    assert answer.headers["location"] == "/runs?q=x"
+    cookie = answer.headers["set-cookie"].partition(";")[0]
+    assert server.ask("/runs", signed=False, Cookie=cookie).status == 200
+    assert server.ask(f"/runs?enter={code}", signed=False).status == 401
+    assert server.ask(f"/runs?enter={code}", signed=False, Cookie=cookie).status == 303
+    assert (
+        other.ask("/runs", signed=False, Cookie=cookie.replace(str(server.port), str(other.port))).status
+        == 401
+    )
+
+
+def test_a_code_ends_and_neither_a_code_nor_a_cookie_is_the_other_or_a_token(monkeypatch):
+    guard = Guard(hosts_of("127.0.0.1", 1), "right-token-right", "c")
+    code, cookie = entry_code("right-token-right", "c"), guard.reader_cookie()
+    fresh = Guard(hosts_of("127.0.0.1", 1), "right-token-right", "c")
+    assert fresh.is_known("a", code, cookie, cookie=code, code=cookie) is False
+    assert fresh.is_known("b", cookie=cookie) is True  # a page outlives its server
+    assert fresh.is_known("c", cookie="right-token-right", code="right-token-right") is False
+    for damaged in ("", ".", "1.", code[:-1], "9" + code, "x" + code, code.replace(".", ".\ud800", 1)):
+        assert not fresh.is_known(damaged, code=damaged)
+    later = time.time() + SECONDS + 2
+    monkeypatch.setattr(stand_in.time, "time", lambda: later)
+    assert fresh.is_known("d", code=code) is False
 
 
 def test_a_server_without_a_token_still_refuses_foreign_names(shop_path, start_server):
@@ -241,6 +286,14 @@ def test_the_users_token_is_made_once_and_for_the_user_alone(tmp_path, monkeypat
     path.chmod(0o644)
     with pytest.raises(ConfigError, match="chmod 600"):
         own_token()
+
+
+def test_processes_that_make_the_token_at_once_have_the_same_one(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    with ThreadPoolExecutor(16) as pool:
+        tokens = {each.result() for each in [pool.submit(own_token) for _ in range(64)]}
+    assert len(tokens) == 1
+    assert [each.name for each in (tmp_path / "agenttrace").iterdir()] == ["token"]
 
 
 def test_a_token_file_with_too_short_a_word_is_refused(tmp_path):

@@ -53,6 +53,7 @@ def test_hostile_names_of_runs_examples_scorers_models_branches_and_files_are_te
         "/t/{id}/s/{span}": [{"id": text, "span": text}, {"id": f"{7:032x}", "span": text}],
         "/traces": [{"q": text, "sort": text, "after": text, "before": text}],
         "/tools": [{"q": text}],
+        "/groups/{by:path}": [{"by": text, "q": text}, {"by": "customer"}, {"by": "tag", "order": text}],
     }
     for path, asks in pages.items():
         for asked in asks:

@@ -67,7 +67,7 @@ def test_a_client_that_drips_the_head_of_a_request_is_cut_off(impatient, start, 
 def test_a_client_that_drips_the_body_of_a_form_is_cut_off(impatient):
     head = (
         f"POST /annotations HTTP/1.1\r\nHost: 127.0.0.1:{impatient.port}\r\nOrigin: {impatient.url}\r\n"
-        f"Cookie: agenttrace-{impatient.port}={impatient.token}\r\n"
+        f"Cookie: {impatient.cookie}\r\n"
         "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 60000\r\n\r\n"
     )
     with connect(impatient) as client:
@@ -151,7 +151,7 @@ def head_of(server, *more, path="/annotations", method="POST"):
         f"{method} {path} HTTP/1.1",
         f"Host: 127.0.0.1:{server.port}",
         f"Origin: {server.url}",
-        f"Cookie: agenttrace-{server.port}={server.token}",
+        f"Cookie: {server.cookie}",
         "Content-Type: application/x-www-form-urlencoded",
         *more,
     ]

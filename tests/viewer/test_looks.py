@@ -9,12 +9,15 @@ import shop
 from test_pages import Read, big_store, span_of
 
 from agenttrace.core.span import SpanError
+from agenttrace.core.trace_facts import CallFacts
 from agenttrace.viewer.session_page import session_page
 from agenttrace.viewer.span_page import span_page
 from agenttrace.viewer.trace_list import trace_list
 from agenttrace.viewer.trace_page import trace_page
+from agenttrace.viewer.two_traces import two_traces
 from agenttrace.viewer.values import about_text, summary_of
-from agenttrace.viewer.words import column_unit
+from agenttrace.viewer.waterfall import Axis
+from agenttrace.viewer.words import column_money, column_unit, trajectory
 
 MESSAGES = [
     {"role": "system", "content": "Be kind."},
@@ -53,6 +56,55 @@ def test_a_column_of_durations_has_one_unit_in_which_no_number_is_too_long_for_i
     assert (mixed.name, mixed.text(20_000), mixed.text(1_882_516_300)) == ("ms", "0.02", "1,882.52")
     assert column_unit([1_000] * 9 + [10**15]).name == "min"
     assert column_unit([]).name == "µs"
+
+
+def test_a_column_of_costs_has_one_number_of_decimals_so_that_none_is_cut_and_points_are_aligned():
+    money = column_money([0.00089, 0.00229, 0.00502, None, 0])
+    assert [money.text(cost) for cost in (0.00089, 0.00502, 1.5)] == ["$0.0009", "$0.0050", "$1.5000"]
+    assert [money.text(cost) for cost in (None, 0, 0.00001)] == ["", "$0", "<$0.0001"]
+    assert column_money([12, 3, 0.5]).text(1234.5) == "$1,234.50"
+    assert column_money([]).text(0.5) == "$0.50"
+    assert column_money([1e-12]).text(1e-12) == "<$0.000001"
+
+
+def test_the_times_of_an_axis_have_one_unit():
+    seconds = 10**9
+    for length, texts in (
+        (2.11 * seconds, ["0 s", "0.5 s", "1.0 s", "1.5 s", "2.0 s"]),
+        (402 * seconds, ["0 s", "100 s", "200 s", "300 s", "400 s"]),
+        (7_000, ["0 µs", "2 µs", "4 µs", "6 µs"]),
+        (1, ["0.0 µs"]),
+    ):
+        shown = [tick.text for tick in Axis(0, int(length)).ticks]
+        assert [text.replace("0.0 s", "0 s") for text in shown[: len(texts)]] == texts
+
+
+def test_tool_calls_for_which_a_row_has_no_room_are_counted_and_never_cut():
+    calls = [CallFacts("lookup_order", False, 1.0), CallFacts("create_label", True, 1.0)]
+    assert trajectory(calls, room=32).left_out == 0
+    assert trajectory(calls, room=31).left_out == 1
+    many = [CallFacts(f"tool_{n}", False, 1.0) for n in range(9)]
+    for room in range(10, 100):
+        shown = trajectory(many, room)
+        text = " → ".join(call.name for call in shown.calls) + (" +1,000 more" if shown.left_out else "")
+        assert len(text) <= max(room, len("tool_0 +1,000 more"))
+        assert len(shown.calls) + shown.left_out == 9
+
+
+def test_a_trace_that_is_fine_though_a_call_failed_says_both_in_lists_and_at_its_head(tmp_path):
+    spans = [span_of(1, None, name="root", span_type="agent")]
+    spans.append(span_of(2, 1, 2, name="pay", status="error", error=SpanError("E", "declined")))
+    reads, trace_id = big_store(tmp_path / "handled.db", spans)
+    for text in (trace_list(reads, {})[1], two_traces(reads, {"id": trace_id, "other": trace_id})[1]):
+        assert re.search(r'aria-label="ok".*?</span><span class="mark error" [^>]*"1 span failed"', text)
+    assert "● ok · 1 span failed ·" in Read(trace_page(reads, {"id": trace_id})[1]).text
+
+
+def test_two_traces_say_first_how_much_of_them_is_the_same(reads):
+    traces = reads.store.traces(limit=50)
+    one = next(each.trace_id for each in traces if reads.facts(each.trace_id).calls)
+    page = Read(two_traces(reads, {"id": one, "other": one})[1]).text
+    assert re.search("All calls are the same|The only call is the same", page)
 
 
 def test_the_tree_has_one_unit_for_all_durations(reads):

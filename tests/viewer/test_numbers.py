@@ -15,15 +15,16 @@ from hypothesis import strategies as st
 
 from agenttrace.core import semconv
 from agenttrace.core.batch import Batch, ScoreRow
+from agenttrace.core.query import EVERYTHING
 from agenttrace.core.score import Score
 from agenttrace.core.span import Span
+from agenttrace.core.trace_figures import quantile
 from agenttrace.core.trace_search import EveryTrace
 from agenttrace.store import SQLiteStore
 from agenttrace.store.searched import every_trace
 from agenttrace.viewer import api
-from agenttrace.viewer.figures import Matches, by_day, by_scorer, by_tool, quantile
+from agenttrace.viewer.figures import by_day
 from agenttrace.viewer.health_page import state_of
-from agenttrace.viewer.query_line import QueryLine
 from agenttrace.viewer.reads import Reads
 from agenttrace.viewer.trace_list import trace_list
 
@@ -93,18 +94,19 @@ def test_figures_of_tools_scores_and_lists_equal_sql(traces):
         path = Path(directory) / "traces.db"
         store = write(path, traces)
         reads = Reads.of(store)
-        matches = Matches.of(reads, QueryLine.of(reads, {}).query)
         with sqlite3.connect(path) as db:
             tools = db.execute(
                 "SELECT name, count(*), sum(status = 'error'), count(DISTINCT trace_id) FROM spans"
                 " WHERE span_type = 'tool' GROUP BY name ORDER BY count(*) DESC, name"
             ).fetchall()
-            assert [(t.name, t.calls, t.failed, t.traces) for t in by_tool(matches.traces)] == tools
+            assert [
+                (t.name, t.calls, t.failed, t.traces) for t in reads.traces.tool_figures(EVERYTHING)[0]
+            ] == tools
             scorers = db.execute(
                 "SELECT name, count(*), avg(value), sum(outcome = 'failed'), sum(outcome = 'skipped') FROM scores"
                 " GROUP BY name ORDER BY name"
             ).fetchall()
-            figures = by_scorer(matches.traces)
+            figures, _ = reads.traces.score_figures(EVERYTHING)
             assert [(f.key, f.count, f.of("failed"), f.of("skipped")) for f in figures] == [
                 (name, count, failed, skipped) for name, count, _, failed, skipped in scorers
             ]
@@ -115,7 +117,7 @@ def test_figures_of_tools_scores_and_lists_equal_sql(traces):
                 "SELECT date(t.started_ns / 1000000000, 'unixepoch', 'localtime'), count(*), avg(s.value)"
                 " FROM scores s JOIN traces t USING (trace_id) WHERE s.name = 'Order' GROUP BY 1 ORDER BY 1"
             ).fetchall()
-            shown = by_day(matches.traces, "Order")
+            shown = by_day(reads.traces.scored_matches(EVERYTHING, "Order")[0], "Order")
             assert [(d.key, d.count) for d in shown] == [(day, count) for day, count, _ in days]
             assert [d.mean for d in shown] == [
                 pytest.approx(row[2]) if row[2] is not None else None for row in days

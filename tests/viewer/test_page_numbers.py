@@ -26,7 +26,9 @@ from agenttrace.evaluation.evaluate import run_evaluation
 from agenttrace.scorers import ExactMatchScorer
 from agenttrace.store import SQLiteStore
 from agenttrace.tracer import Tracer
+from agenttrace.viewer import api
 from agenttrace.viewer.compare_page import compare_page
+from agenttrace.viewer.group_page import group_page
 from agenttrace.viewer.health_page import health_page
 from agenttrace.viewer.reads import Reads
 from agenttrace.viewer.run_list import run_list
@@ -132,7 +134,7 @@ def facets(text: str) -> dict[str, dict[str, int]]:
                 r'<span>([^<]*)</span><span class="count">([\d,]+)</span>', section
             )
         }
-        for title, section in re.findall(r"<h2>([^<]*)</h2>(.*?)</section>", part, re.S)
+        for title, section in re.findall(r"<h2><a[^>]*>([^<]*)</a></h2>(.*?)</section>", part, re.S)
     }
 
 
@@ -205,7 +207,7 @@ def check_traces(reads: Reads, sql: Sql) -> None:
         head = words(text.partition('class="facts">')[2].partition("</p>")[0])
         assert f" {spans:,} span" in head
         assert f" {calls} tool call" in head
-        assert (f"{errors} failed" in head) == bool(errors)
+        assert (f"{errors} {'span' if errors == 1 else 'spans'} failed" in head) == bool(errors)
         assert (f"{tokens:,} tokens" if tokens is not None else " · ") in head
         assert ("tokens" in head) == (tokens is not None)
         assert head.endswith(money_text(cost)) if cost is not None else "$" not in head
@@ -235,6 +237,36 @@ def check_tools(reads: Reads, sql: Sql) -> None:
             assert text.startswith("<") or float(text.replace(",", "")) == pytest.approx(value, abs=0.51), (
                 name
             )
+
+
+def check_groups(reads: Reads, sql: Sql) -> None:
+    rows = cells(group_page(reads, {"by": "customer"})[1])[1:]
+    wanted = sql(
+        f"SELECT customer, count(*), sum({VERDICT} = 'passed'), sum({VERDICT} IN ('passed', 'failed', 'errored'))"
+        " FROM traces t WHERE customer IS NOT NULL GROUP BY 1 ORDER BY 2 DESC, 1"
+    )
+    assert [row[:4] for row in rows] == [
+        [
+            customer,
+            str(count),
+            f"{passed or 0} of {judged}" if judged else "–",
+            percent_text(passed or 0, judged) if judged else "–",
+        ]
+        for customer, count, passed, judged in wanted
+    ]
+    for row in rows:
+        of_customer = "trace_id IN (SELECT trace_id FROM traces WHERE customer = ?)"
+        (cost,) = sql(f"SELECT sum(json_extract(usage, '$.cost')) FROM spans WHERE {of_customer}", row[0])[0]
+        assert row[6] == ("–" if cost is None else money_text(cost))
+    api_rows = api.groups(reads, {"by": "customer"})[1]["groups"]
+    for each in api_rows:
+        durations = [n for (n,) in sql(
+            "SELECT max(end_ns) - min(start_ns) FROM spans WHERE trace_id IN"
+            " (SELECT trace_id FROM traces WHERE customer = ?) GROUP BY trace_id ORDER BY 1", each["value"]
+        )]  # fmt: skip
+        assert (each["p50_ns"], each["p95_ns"]) == (quantile(durations, 0.5), quantile(durations, 0.95))
+    worst = group_page(reads, {"by": "customer", "order": "worst"})[1]
+    assert sorted(cells(worst)[1:]) == sorted(rows)
 
 
 def check_scores(reads: Reads, sql: Sql) -> None:
@@ -289,7 +321,15 @@ def check_health(reads: Reads, sql: Sql) -> None:
 
 
 def check(reads: Reads, sql: Sql) -> None:
-    for part in (check_lists, check_traces, check_tools, check_scores, check_sessions, check_health):
+    for part in (
+        check_lists,
+        check_traces,
+        check_tools,
+        check_groups,
+        check_scores,
+        check_sessions,
+        check_health,
+    ):
         part(reads, sql)
 
 

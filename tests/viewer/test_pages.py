@@ -89,6 +89,7 @@ def asks(reads: Reads) -> dict[str, dict[str, str]]:
         "/r/{id}": {"id": run.run_id},
         "/compare": {"a": "baseline", "b": run.run_id, "show": "all"},
         "/scores/{name:path}": {"name": "Tool Order"},
+        "/groups/{by:path}": {"by": "customer"},
     }
 
 
@@ -290,10 +291,12 @@ def test_a_term_that_cannot_be_read_is_said_and_nothing_is_shown(reads):
     assert 'value="failed:refund custmer:acme dur&gt;&gt;2s"' in text
 
 
-def test_where_nothing_matches_the_page_says_what_matches_without_the_last_term(reads):
+def test_where_nothing_matches_the_page_says_what_matches_without_each_term(reads):
     status, text = trace_list(reads, {"q": "customer:acme customer:nobody"})
     assert status == 200
-    assert "Without its last term the query matches 16" in Read(text).text
+    words = Read(text).text
+    assert "Without customer:nobody : 16 match" in words
+    assert "Without customer:acme : none matches either" in words
 
 
 def test_a_chosen_value_of_a_facet_leaves_its_siblings_there_to_choose(reads):
@@ -612,3 +615,10 @@ def test_a_trace_opens_at_the_call_that_nobody_expected(tmp_path):
     selected = [attrs for name, attrs in page.elements if "selected" in (attrs.get("class") or "").split()]
     assert [attrs["data-key"] for attrs in selected] == [report[0].trace.tool_calls[1].span_id]
     tracer.shutdown()
+
+
+@pytest.mark.parametrize("name", ["path", "self", "asked", "trace_id", "root", "links", "name_", "from_"])
+def test_a_page_that_is_asked_by_a_name_that_we_use_ourselves_is_the_same_page(server, reads, name):
+    trace = shop.trace_of(reads.store)
+    for page in (f"/t/{trace.trace_id}", "/traces", "/failures", "/review", "/runs", "/scores", "/tools"):
+        assert server.ask(f"{page}?{name}=x").status == 200, page

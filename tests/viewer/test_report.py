@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import re
+from html.parser import HTMLParser
 
 import pytest
 import shop
@@ -11,9 +12,11 @@ from test_pages import HOSTILE, Read, hostile_store
 
 from agenttrace.cli.main import cli
 from agenttrace.core.report import EvaluationReport
+from agenttrace.core.trace import Trace
 from agenttrace.evaluation.evaluate import run_evaluation
 from agenttrace.scorers import ToolOrderScorer
 from agenttrace.tracer import Tracer
+from agenttrace.viewer import report as report_module
 from agenttrace.viewer.compact import compact, used_rules
 from agenttrace.viewer.compare_page import compare_page
 from agenttrace.viewer.report import run_report, trace_report
@@ -102,6 +105,10 @@ def test_a_file_is_the_same_page_in_fewer_characters():
     assert compact("<pre>a\n\nb</pre>") == "<pre>a\n\nb</pre>"
 
 
+def test_the_last_value_before_a_slash_keeps_its_quotes_so_that_the_slash_is_none_of_it():
+    assert compact('<rect class="tool" height="8"/>') == '<rect class=tool height="8"/>'
+
+
 def test_a_file_has_the_rules_that_its_page_needs():
     sheet = """/* x */ :root { --a: 1; } .on, .off b { color: red; } #no { top: 0 }
     @media (max-width: 9px) { .on { left: 0; } .off { left: 1px; } } @media print { .off { top: 1px } }
@@ -179,3 +186,35 @@ def test_the_head_of_a_file_says_what_the_head_of_the_page_says(reads):
         file = head(trace_report(reads.store.trace(line.trace_id), reads.store.scores(line.trace_id)))
         assert file
         assert set(file.split(" · ")) <= set(page.split(" · ")) | {"ok"}, (file, page)
+
+
+class Elements(HTMLParser):
+    """What a browser makes of a page: its tags with their attributes, and its text."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.tags = []
+        self.words = []
+        self.feed(html)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, tuple((name, value) for name, value in attrs if not name.startswith("data-"))))
+
+    def handle_data(self, data):
+        self.words += data.split()
+
+
+@pytest.mark.parametrize("text", ['" x="1"/><b>', "'><img src=x>", "a=b/>", ' data-x="y" ', "</td> <td>"])
+def test_a_compact_page_has_the_elements_and_the_text_of_the_whole_one(reads, monkeypatch, text):
+    pages = []
+    monkeypatch.setattr(
+        report_module, "compact", lambda html: pages.append((html, compact(html))) or pages[-1][1]
+    )
+    for line in reads.store.traces()[:5]:
+        trace_report(reads.store.trace(line.trace_id), reads.store.scores(line.trace_id))
+    trace_report(Trace.from_calls([{"name": text, "arguments": {text: text}}]))
+    for html, small in pages:
+        whole, less = Elements(html), Elements(small)
+        assert less.tags == whole.tags
+        assert less.words == whole.words
+    assert any(tag == "rect" for tag, _ in Elements(pages[0][0]).tags)

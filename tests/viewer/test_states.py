@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -86,7 +87,7 @@ def test_where_nothing_matches_each_term_can_be_taken_away(reads):
         "/traces?q=customer%3Aacme%20customer%3Anobody",
         "/traces?q=customer%3Aacme%20tool%3Arefund",
     ]
-    assert "Without its last term the query matches" in Read(text).text
+    assert re.search(r"Without customer:nobody : (\d+) match", Read(text).text)
 
 
 # --- retired ------------------------------------------------------------------------------------------------

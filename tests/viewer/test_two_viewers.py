@@ -82,6 +82,7 @@ def test_a_viewer_that_runs_already_is_opened_at_the_page_that_was_asked_for(pat
         assert done.output == f"{base}/ shows this store already\n"
         (address,) = opened
         assert address.startswith(f"{base}/t/")
+        assert viewer.url.partition("token=")[2] not in address  # all users can read a command line
         with urllib.request.build_opener(urllib.request.HTTPCookieProcessor()).open(address) as answer:
             assert "<h1>" in answer.read().decode()
     finally:

@@ -161,7 +161,7 @@
     button.hidden = false;
     button.addEventListener("click", () => copy(document.getElementById(button.dataset.copy).textContent, "Copied"));
   }
-  if (matchMedia("(max-width: 60rem)").matches) $("#facets")?.removeAttribute("open");
+  if (matchMedia("(max-width: 70rem)").matches) $("#facets")?.removeAttribute("open");
 
   // --- live: asks while the page is visible ------------------------------------------------------------------
   const live = $("[data-live]");
