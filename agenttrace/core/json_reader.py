@@ -67,6 +67,13 @@ def lenient_json(text: str | bytes) -> Any:
         InvalidJSON: not JSON, or too deeply nested.
     """
     try:
+        if type(text) is str:  # at once, as most are: the steps around it take longer than a small text
+            try:
+                value, end = _scan(text, 0)
+            except StopIteration:  # space before it, or no JSON
+                end = -1
+            if end == len(text):
+                return value
         return json.loads(text)
     except (ValueError, RecursionError) as error:  # also bytes of no encoding, an integer of too many digits
         raise InvalidJSON(str(error)) from None
@@ -137,3 +144,4 @@ def _float(text: str) -> float:
 _STRICT = json.JSONDecoder(
     object_pairs_hook=_unique, parse_constant=_constant, parse_int=_integer, parse_float=_float
 )
+_scan = json.JSONDecoder().scan_once

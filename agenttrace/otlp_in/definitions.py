@@ -69,8 +69,9 @@ def _tools_in(value: Any, depth: int, is_list_of_tools: bool) -> Iterator[dict[s
 
 def _tools_of(value: Mapping[str, Any], depth: int, is_list_of_tools: bool) -> Iterator[dict[str, Any]]:
     """The tools of a mapping: itself, a list in it, or the one that it wraps."""
-    name, schema = bare_name(value.get("name")), _schema_of(value)
+    name = bare_name(value.get("name"))
     if isinstance(name, str) and name and is_list_of_tools:
+        schema = _schema_of(value)
         yield {"name": name} if schema is None else {"name": name, "parameters": schema}
         return
     for key in _LISTS:
@@ -79,8 +80,8 @@ def _tools_of(value: Mapping[str, Any], depth: int, is_list_of_tools: bool) -> I
             if key != "config":
                 return
     for key in _HOLDERS if is_list_of_tools else ():
-        inner = value_of(value.get(key))
-        if isinstance(inner, dict):
+        inner = value.get(key)
+        if isinstance(inner, dict) or (isinstance(inner, str) and inner[:1] == "{"):
             yield from _tools_in(inner, depth + 1, True)
             return
 

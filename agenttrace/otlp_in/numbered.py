@@ -48,10 +48,12 @@ def _place(key: str) -> tuple[str, tuple[_Step, ...], _Step]:
     return beginning, tuple(path[:_DEEPEST]), last
 
 
-def _as_list(node: Any) -> Any:
+def _as_list(node: dict[_Step, Any]) -> Any:
     """A list of what stands under numbers alone; else a mapping."""
-    if type(node) is not dict:
-        return node
-    if all(type(step) is int for step in node):
-        return [_as_list(node[step]) for step in sorted(node)]
-    return {str(step): _as_list(value) for step, value in node.items()}
+    whole = {step: _as_list(value) if type(value) is dict else value for step, value in node.items()}
+    numbers = sum([type(step) is int for step in whole])
+    if not numbers:
+        return whole
+    if numbers == len(whole):
+        return [whole[step] for step in sorted(whole)]
+    return {str(step): value for step, value in whole.items()}

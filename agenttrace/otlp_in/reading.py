@@ -213,7 +213,7 @@ class _Asked:
                 self._by_name.setdefault(request.name, []).append((model, request))
 
     def fill(self, span: Span) -> None:
-        """Fill in the arguments that the model gave, where the span has none of its own, or a value without a name."""
+        """Fill in the arguments that the model gave: the span has none of its own, or one without a name."""
         bare = span.input is not None
         call_id = span.attributes.get(semconv.TOOL_CALL_ID)
         request = None if call_id is None else self._by_id.get(str(call_id))

@@ -8,7 +8,7 @@ from typing import Any
 
 from agenttrace.core.file_form import MAX_DEPTH
 from agenttrace.core.json_reader import InvalidJSON, json_or_literal, lenient_json
-from agenttrace.core.jsonable import clean, jsonable
+from agenttrace.core.jsonable import clean, clean_text, jsonable
 
 BARE = "input"
 """The name of the one argument of which only the value is known."""
@@ -38,9 +38,16 @@ def value_of(raw: Any) -> Any:
             return raw
         value = json_or_literal(text)
         return raw if value is text else jsonable(value)
-    if type(value) in _CONTAINERS and not _is_plain(value, MAX_DEPTH):
+    if type(value) not in _CONTAINERS:
+        return clean(value)
+    if not _is_plain(value, MAX_DEPTH):
         return jsonable(value)
-    return value if text.isascii() and "\\u" not in text else clean(value)
+    return clean(value) if _may_have_surrogates(text) else value
+
+
+def _may_have_surrogates(text: str) -> bool:
+    """Whether a JSON text holds halves of characters, or escapes of such."""
+    return "\\ud" in text or "\\uD" in text or (not text.isascii() and clean_text(text) is not text)
 
 
 def _is_plain(value: Any, levels: int) -> bool:
