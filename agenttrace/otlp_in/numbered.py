@@ -20,20 +20,22 @@ _Step = int | str
 
 def numbered_lists(attributes: Mapping[str, Any]) -> Lists:
     """The lists that attributes spell, with mappings and lists inside."""
+    names = [key for key in attributes if key.startswith(_BEGINNINGS)]
+    if not names:
+        return {}
     trees: dict[str, dict[_Step, Any]] = {}
-    for key in attributes:
-        if key.startswith(_BEGINNINGS):
-            beginning, path, last = _place(key)
-            node = trees.get(beginning)
-            if node is None:
-                node = trees[beginning] = {}
-            for step in path:
-                inner = node.get(step)
-                if type(inner) is not dict:
-                    inner = node[step] = {}
-                node = inner
-            node.setdefault(last, attributes[key])
-    lists = {beginning: _as_list(tree) for beginning, tree in trees.items()} if trees else {}
+    for key in names:
+        beginning, path, last = _place(key)
+        node = trees.get(beginning)
+        if node is None:
+            node = trees[beginning] = {}
+        for step in path:
+            inner = node.get(step)
+            if type(inner) is not dict:
+                inner = node[step] = {}
+            node = inner
+        node.setdefault(last, attributes[key])
+    lists = {beginning: _as_list(tree) for beginning, tree in trees.items()}
     return {beginning: entries for beginning, entries in lists.items() if isinstance(entries, list)}
 
 
