@@ -6,6 +6,7 @@ import ast
 import json
 import math
 import re
+from json.scanner import make_scanner
 from typing import Any
 
 from agenttrace.core.file_form import MAX_DEPTH
@@ -168,7 +169,7 @@ def _short_integer(text: str) -> int:
     return int(text)
 
 
-_scan = json.JSONDecoder().scan_once
-_scan_plain = json.JSONDecoder(
-    parse_int=_short_integer, parse_float=_float, parse_constant=_constant
-).scan_once
+_scan = make_scanner(json.JSONDecoder())
+_scan_plain = make_scanner(
+    json.JSONDecoder(parse_int=_short_integer, parse_float=_float, parse_constant=_constant)
+)

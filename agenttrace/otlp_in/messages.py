@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from agenttrace.otlp_in.numbered import Lists
-from agenttrace.otlp_in.tables import MESSAGE_EVENTS
+from agenttrace.otlp_in.tables import EVENT_CONTENT, MESSAGE_EVENTS
 from agenttrace.otlp_in.values import bare_name, value_of
 
 Message = dict[str, Any]
@@ -262,6 +262,7 @@ def _answer(key: Any, name: Any, content: Any, failed: bool | None) -> Message:
 
 def event_messages(event: str, attributes: Mapping[str, Any], body: Any) -> list[Message]:
     """The messages of an event that is one: what it says stands in its body, or in its attributes."""
+    body = value_of(attributes.get(EVENT_CONTENT)) if body is None else body
     fields: dict[str, Any] = (
         dict(body) if isinstance(body, dict) else {"content": body} if isinstance(body, str) else {}
     )

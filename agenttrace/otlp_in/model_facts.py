@@ -70,7 +70,8 @@ def _first(fields: Mapping[str, Any], keys: Sequence[str], role: str) -> list[Me
 
 def _vercel(fields: Mapping[str, Any]) -> list[Message]:
     """An answer in Vercel's attributes, which has its text and its calls apart."""
-    calls, text = value_of(fields.get("ai.response.toolCalls")), fields.get("ai.response.text")
+    calls = value_of(next((fields[key] for key in tables.ANSWER_CALLS if key in fields), None))
+    text = next((fields[key] for key in tables.ANSWER_TEXTS if key in fields), None)
     if not isinstance(calls, list) and not isinstance(text, str):
         return []
     parts = [{**call, "type": "tool-call"} for call in calls or () if isinstance(call, dict)] if calls else []

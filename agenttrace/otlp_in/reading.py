@@ -17,9 +17,10 @@ from agenttrace.core.span import Span
 from agenttrace.core.tool import TOOL, ToolDefinition
 from agenttrace.otlp_in.definitions import definition_of, offered_in, own_schema
 from agenttrace.otlp_in.facts import with_facts
+from agenttrace.otlp_in.logged import logged_call
 from agenttrace.otlp_in.numbered import numbered_lists
 from agenttrace.otlp_in.present import present_in
-from agenttrace.otlp_in.tables import EVENT
+from agenttrace.otlp_in.tables import CALL_EVENTS, EVENT, LOG_CALL_IDS
 from agenttrace.otlp_in.values import BARE, unwrapped_arguments
 
 Tools = dict[str, ToolDefinition]
@@ -42,8 +43,8 @@ def _anew(span: Span) -> Span:
 
 def read_together(spans: Sequence[Span]) -> tuple[list[Span], Tools]:
     """The spans of one trace, each with what the others say of it; the tools that models were offered."""
-    whole, _ = _with_log_records(spans)
-    return _joined(whole)
+    whole, waiting = _with_log_records(spans)
+    return _joined([*whole, *_calls_of_their_own(waiting, whole)] if waiting else whole)
 
 
 def to_store(spans: Sequence[Span]) -> list[Span]:
@@ -122,15 +123,34 @@ def _with_log_records(spans: Sequence[Span]) -> tuple[list[Span], list[Span]]:
         fields = (
             event[2] if isinstance(event, list) and len(event) == 4 and isinstance(event[2], dict) else {}
         )
-        call_id = next((fields[key] for key in ("tool_use_id", semconv.TOOL_CALL_ID) if key in fields), None)
+        call_id = next((fields[key] for key in LOG_CALL_IDS if key in fields), None)
         target = by_call.get(call_id) if isinstance(call_id, str) else None
         if target is None:
             target = by_key.get(record.parent_key or 0)
+            if target is not None and target.span_type != TOOL and record.name in CALL_EVENTS:
+                target = None
         if target is None or not _is_received(target):
             waiting.append(record)
         else:
             events.setdefault(target.span_key, []).append(event)
     return [_with_events(span, events.get(span.span_key)) for span in others], waiting
+
+
+def _calls_of_their_own(waiting: Iterable[Span], spans: Iterable[Span]) -> list[Span]:
+    """The calls that only log records tell of.
+
+    Where a span of the same tool is there, the record may tell of that one, unless both have call ids.
+    """
+    by_name: dict[str, list[Span]] = {}
+    for span in spans:
+        if span.span_type == TOOL:
+            by_name.setdefault(span.name, []).append(span)
+    calls = [call for call in map(logged_call, waiting) if call is not None and call.span_type == TOOL]
+    return [
+        call
+        for call in calls
+        if call.name not in by_name or all(map(_has_call_id, [call, *by_name[call.name]]))
+    ]
 
 
 def _has_call_id(span: Span) -> bool:

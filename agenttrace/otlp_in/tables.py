@@ -35,6 +35,13 @@ TYPES: Mapping[str, Mapping[str, str]] = {
         "invoke_agent": AGENT,
         "create_agent": FUNCTION,
         "invoke_workflow": CHAIN,
+        "tool.execute": TOOL,
+        "tool_call": TOOL,
+        "llm_call": LLM,
+        "tool_selection": LLM,
+        "agent.run": AGENT,
+        "agent_call": AGENT,
+        "workflow.run": CHAIN,
         "retrieval": RETRIEVER,
         "embeddings": FUNCTION,
         **_PLAIN,
@@ -63,6 +70,26 @@ TYPES: Mapping[str, Mapping[str, str]] = {
     },
     "span.type": {"interaction": AGENT, "llm_request": LLM, "tool": TOOL, "tool.execution": FUNCTION}
     | {"tool.blocked_on_user": FUNCTION, "hook": FUNCTION},
+    "spring.ai.kind": {
+        "tool_call": TOOL,
+        "chat_client": AGENT,
+        "advisor": FUNCTION,
+        "vector_store": RETRIEVER,
+    },
+    "mastra.span.type": {
+        "tool_call": TOOL,
+        "mcp_tool_call": TOOL,
+        "provider_tool_call": TOOL,
+        "agent_run": AGENT,
+        "workflow_run": CHAIN,
+        "llm_generation": LLM,
+        "model_generation": LLM,
+    },
+    "logfire.msg_template": {
+        "function: {name}": TOOL,
+        "agent run: {name!r}": AGENT,
+        "agent run: {name}": AGENT,
+    },
     "aws.genai.span_kind": _PLAIN | _OTHERS,
     "span_type": _PLAIN | _OTHERS,
 }
@@ -86,10 +113,15 @@ TOOL_NAMES = (
     "ai.toolCall.name",
     "tool_call.function.name",
     "tool_name",
+    "spring.ai.tool.definition.name",
+    "lk.function_tool.name",
+    "claude_code.tool_result:tool_name",
+    "codex.tool_result:tool_name",
+    "gemini_cli.tool_call:function_name",
 )
 """A span with one of these that says nothing of its type is a tool's."""
 
-TOOL_ENTITIES = ("traceloop.entity.name", "langsmith.trace.name", "mlflow.spanFunctionName")
+TOOL_ENTITIES = ("traceloop.entity.name", "langsmith.trace.name", "mlflow.spanFunctionName", "name")
 """Names of a tool that other spans have, too."""
 
 AGENT_NAMES = (
@@ -102,8 +134,8 @@ AGENT_NAMES = (
 )
 
 TOOL_PREFIX = re.compile(
-    r"(?:execute_tool|MCP send tools/call|tools/call|running tool:?|tool call:?|call_tool|"
-    r"anthropic\.custom_tool_use|ai\.toolCall|tool:)\s+"
+    r"(?:execute_tool|tool\.execute|tool_call|call_tool|MCP send tools/call|tools/call|running tool:?|"
+    r"tool call:?|anthropic\.custom_tool_use|ai\.toolCall|tool:)\s+"
 )
 TOOL_SUFFIX = re.compile(r"\.(?:tool|__call__|run|_run|arun|invoke)\Z")
 AGENT_PREFIX = re.compile(r"(?:invoke_agent|create_agent|agent_run)\s+")
@@ -122,6 +154,11 @@ CALL_IDS = (
     "ai.toolCall.id",
     "tool_use_id",
     "gen_ai.tool.message:id",
+    "gen_ai.tool.call_id",
+    "spring.ai.tool.call.id",
+    "lk.function_tool.id",
+    "claude_code.tool_result:tool_use_id",
+    "codex.tool_result:call_id",
 )
 
 ARGUMENTS = (
@@ -143,6 +180,11 @@ ARGUMENTS = (
     "gen_ai.prompt",
     "gen_ai.tool.arguments",
     "gen_ai.tool.input",
+    "spring.ai.tool.call.arguments",
+    "lk.pii.function_tool.arguments",
+    "lk.function_tool.arguments",
+    "codex.tool_result:arguments",
+    "gemini_cli.tool_call:function_args",
     "input",
 )
 
@@ -164,6 +206,10 @@ RESULTS = (
     "gen_ai.tool.result",
     "gen_ai.tool.output",
     "tool.result",
+    "spring.ai.tool.call.result",
+    "lk.pii.function_tool.output",
+    "lk.function_tool.output",
+    "codex.tool_result:output",
     "output",
 )
 
@@ -179,6 +225,11 @@ FAILURES: Mapping[str, frozenset[str]] = {
     "claude_code.tool_result:success": frozenset({"false"}),
     "tool.is_error": frozenset({"true"}),
     "is_error": frozenset({"true"}),
+    "error": frozenset({"true"}),
+    "lk.function_tool.is_error": frozenset({"true"}),
+    "gen_ai.tool.success": frozenset({"false"}),
+    "codex.tool_result:success": frozenset({"false"}),
+    "gemini_cli.tool_call:success": frozenset({"false"}),
 }
 """Attributes that tell of a failure, with the words, in lower case, by which they do."""
 
@@ -188,12 +239,16 @@ MESSAGES_OF_FAILURE = (
     "error",
     "error.message",
     "langfuse.observation.status_message",
+    "gemini_cli.tool_call:error.message",
+    "codex.tool_result:error.message",
 )
 TYPES_OF_FAILURE = (
     "exception:exception.type",
     "error.type",
     "error_class",
     "claude_code.tool_result:error_type",
+    "gemini_cli.tool_call:error.type",
+    "gemini_cli.tool_call:error_type",
 )
 
 USAGE: Mapping[str, tuple[str, ...]] = {
@@ -221,6 +276,8 @@ USAGE: Mapping[str, tuple[str, ...]] = {
         "gen_ai.usage.details.cache_read_tokens",
         "llm.token_count.prompt_details.cache_read",
         "ai.usage.cachedInputTokens",
+        "ai.usage.inputTokenDetails.cacheReadTokens",
+        "gen_ai.usage.cached_input_tokens",
         "cache_read_tokens",
     ),
     "cache_write_tokens": (
@@ -235,6 +292,8 @@ USAGE: Mapping[str, tuple[str, ...]] = {
         "gen_ai.usage.details.reasoning_tokens",
         "llm.token_count.completion_details.reasoning",
         "ai.usage.reasoningTokens",
+        "ai.usage.outputTokenDetails.reasoningTokens",
+        "gen_ai.usage.reasoning_tokens",
         "llm.usage.reasoning_tokens",
         "thinking_tokens",
     ),
@@ -255,6 +314,7 @@ USAGE_IN_JSON: Mapping[str, Mapping[str, str]] = {
         "cache_read_tokens": "input_cache_read",
         "cache_write_tokens": "input_cache_creation",
     },
+    "langfuse.observation.cost_details": {"cost": "total"},
     "mlflow.chat.tokenUsage": {"input_tokens": "input_tokens", "output_tokens": "output_tokens"},
 }
 """Attributes that hold all counts as JSON, with their names there."""
@@ -277,8 +337,13 @@ SESSIONS = (
     "langfuse.session.id",
     "traceloop.association.properties.session_id",
     "gcp.vertex.agent.session_id",
+    "spring.ai.chat.client.conversation.id",
+    "ai.telemetry.metadata.sessionId",
+    "claude_code.tool_result:session.id",
+    "codex.tool_result:conversation.id",
+    "gemini_cli.tool_call:session.id",
 )
-CUSTOMERS = ("enduser.id", "user.id", "langfuse.user.id")
+CUSTOMERS = ("enduser.id", "user.id", "langfuse.user.id", "ai.telemetry.metadata.userId")
 TAGS = ("langfuse.trace.tags", "tag.tags", "langsmith.span.tags")
 
 INPUT_MESSAGES = (
@@ -292,6 +357,8 @@ INPUT_MESSAGES = (
     "gen_ai.prompt",
     "ai.prompt",
     "input.value",
+    "gen_ai.content.prompt:gen_ai.prompt",
+    "gen_ai.content.prompt:gen_ai.event.content",
 )
 OUTPUT_MESSAGES = (
     "gen_ai.output.messages",
@@ -302,7 +369,12 @@ OUTPUT_MESSAGES = (
     "traceloop.entity.output",
     "gen_ai.completion",
     "output.value",
+    "gen_ai.content.completion:gen_ai.completion",
+    "gen_ai.content.completion:gen_ai.event.content",
 )
+ANSWER_TEXTS = ("ai.response.text", "ai.result.text")
+ANSWER_CALLS = ("ai.response.toolCalls", "ai.result.toolCalls")
+"""Where an answer's text and the calls that it asks for stand apart."""
 NUMBERED_INPUT = ("llm.input_messages.", "gen_ai.prompt.")
 NUMBERED_OUTPUT = ("llm.output_messages.", "gen_ai.completion.")
 """Beginnings of attributes that spell one list of messages, ``prefix.0.role``, ``prefix.0.content`` …"""
@@ -315,12 +387,20 @@ MESSAGE_EVENTS: Mapping[str, str] = {
     "gen_ai.choice": "answer",
 }
 """Events that are one message each, with its role."""
-EVENT_PREFIXES = ("gen_ai.", "claude_code.", "tool.", "exception")
+EVENT_CONTENT = "gen_ai.event.content"
+"""The attribute of such an event that holds what others have in its body."""
+EVENT_PREFIXES = ("gen_ai.", "claude_code.", "codex.", "gemini_cli.", "tool.", "exception")
 """Beginnings of the names of events that stand in these tables."""
 DETAILS_EVENT = "gen_ai.client.inference.operation.details"
 """The event whose attributes are those that other instrumentations put on the span."""
-LOG_EVENTS = frozenset({DETAILS_EVENT, "claude_code.tool_result"})
+CALL_EVENTS = frozenset({"claude_code.tool_result", "codex.tool_result", "gemini_cli.tool_call"})
+"""Log records that tell of a call to a tool: of one that has a span, or without any span."""
+LOG_EVENTS = frozenset({DETAILS_EVENT, *CALL_EVENTS})
 """Log records that say something of a call to a model or to a tool, beside `MESSAGE_EVENTS`."""
+LOG_CALL_IDS = ("tool_use_id", "gen_ai.tool.call.id", "call_id")
+"""The attributes of log records that hold a call's id."""
+LOG_SESSIONS = ("session.id", "conversation.id", "gen_ai.conversation.id")
+"""The attributes by which log records without a trace belong together."""
 LISTED_EVENTS = "events"
 """The attribute in which such events stand as one JSON list."""
 
@@ -335,6 +415,8 @@ INPUTS = (
     "ai.prompt",
     "user_prompt",
     "langfuse.trace.input",
+    "mastra.agent_run.input",
+    "mastra.workflow_run.input",
     "input",
 )
 OUTPUTS = (
@@ -345,9 +427,14 @@ OUTPUTS = (
     "haystack.agent.output",
     "final_result",
     "ai.response.text",
+    "ai.result.text",
+    "ai.response.object",
+    "ai.result.object",
     "gen_ai.output.messages",
     "gen_ai.completion",
     "langfuse.trace.output",
+    "mastra.agent_run.output",
+    "mastra.workflow_run.output",
     "output",
 )
 """What a span of another type was given, and what it gave back."""
@@ -368,7 +455,13 @@ DEFINITIONS = (
 MIXED_DEFINITIONS = frozenset({"input.value", "llm.invocation_parameters"})
 """Those of them that hold other things as well: the tools are what stands under a name for tools."""
 NUMBERED_DEFINITIONS = ("llm.tools.", "llm.request.functions.")
-OWN_SCHEMAS = ("gen_ai.tool.json_schema", "tool.json_schema", "tool.parameters", "gen_ai.tool.parameters")
+OWN_SCHEMAS = (
+    "gen_ai.tool.json_schema",
+    "tool.json_schema",
+    "tool.parameters",
+    "gen_ai.tool.parameters",
+    "spring.ai.tool.definition.schema",
+)
 """Attributes of a tool's span that hold the schema of its parameters."""
 
 PROJECTS = (semconv.PROJECT, semconv.PHOENIX_PROJECT, semconv.SERVICE_NAME)

@@ -16,6 +16,7 @@ BARE = "input"
 _LONGEST = 16 * 1024 * 1024
 _CALL_PARTS = frozenset({"args", "kwargs", "sanitize_inputs_outputs"})
 _RUN_PARTS = frozenset({"input_str", "inputs", "tags", "metadata", "kwargs", "name", "run_id"})
+_INPUT_PARTS = frozenset({"input", "options"})
 _ANSWER = re.compile(r"content=(?P<quote>['\"])(?P<text>.*?)(?P=quote) (?:name|tool_call_id|id)=", re.DOTALL)
 _SERVER = re.compile(r"\Amcp__(?:(?!__).)+__(?=.)")
 _SCHEMA_WORDS = frozenset({"properties", "$schema", "$defs", "anyOf", "additionalProperties"})
@@ -104,6 +105,13 @@ def unwrapped_arguments(value: Any, order: Sequence[str]) -> Any:
         if isinstance(args, list | tuple) and len(args) <= len(order):
             return {**dict(zip(order, args, strict=False)), **value["kwargs"]}
         return {"args": list(args) if isinstance(args, list | tuple) else args, **value["kwargs"]}
+    if (
+        "input" in value
+        and _INPUT_PARTS.issuperset(value)
+        and "input" not in order
+        and (order or len(value) > 1)
+    ):
+        return value["input"] if isinstance(value["input"], dict) else value
     return value
 
 
