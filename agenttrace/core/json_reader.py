@@ -6,7 +6,6 @@ import ast
 import json
 import math
 import re
-from json.scanner import make_scanner
 from typing import Any
 
 from agenttrace.core.file_form import MAX_DEPTH
@@ -68,13 +67,6 @@ def lenient_json(text: str | bytes) -> Any:
         InvalidJSON: not JSON, or too deeply nested.
     """
     try:
-        if type(text) is str:  # at once, as most are: the steps around it take longer than a small text
-            try:
-                value, end = _scan(text, 0)
-            except StopIteration:  # space before it, or no JSON
-                end = -1
-            if end == len(text):
-                return value
         return json.loads(text)
     except (ValueError, RecursionError) as error:  # also bytes of no encoding, an integer of too many digits
         raise InvalidJSON(str(error)) from None
@@ -88,9 +80,9 @@ def plain_json(text: str) -> Any:
         InvalidJSON: it is no JSON, there is space around it, or it has other numbers: ask `lenient_json`.
     """
     try:
-        value, end = _scan_plain(text, 0)
-    except (StopIteration, ValueError, RecursionError):
-        end = -1
+        value, end = _PLAIN.raw_decode(text)
+    except (ValueError, RecursionError):
+        raise InvalidJSON("not plain JSON") from None
     if end != len(text):
         raise InvalidJSON("not plain JSON")
     return value
@@ -169,7 +161,4 @@ def _short_integer(text: str) -> int:
     return int(text)
 
 
-_scan = make_scanner(json.JSONDecoder())
-_scan_plain = make_scanner(
-    json.JSONDecoder(parse_int=_short_integer, parse_float=_float, parse_constant=_constant)
-)
+_PLAIN = json.JSONDecoder(parse_int=_short_integer, parse_float=_float, parse_constant=_constant)
