@@ -113,7 +113,7 @@ def test_a_framework_s_own_span_around_its_tool_s_is_no_second_call():
         parent=2,
         end=7_000,
     )
-    (call,) = calls(request(outer, wrapped, inner))
+    (call,) = calls([request(outer, wrapped, scope="a.framework"), request(inner, scope="openinference")])
     assert (call.arguments, call.output) == (ARGS, RESULT)
 
 
