@@ -21,7 +21,6 @@ REMEDIES: Mapping[str, str] = {
     "langfuse": "observe(capture_input=True, capture_output=True) of Langfuse",
     "ai.koog": "install(OpenTelemetry) { setVerbose(true) } of Koog",
     "gemini-cli": '"telemetry": {"logPrompts": true} in Gemini CLI\'s settings; results it never logs',
-    "codex": "nothing: Codex logs them by itself",
     "org.springframework.boot": "set spring.ai.tools.observations.include-content=true",
     "ai": "experimental_telemetry: {recordInputs: true, recordOutputs: true}",
     "agenttrace": f"OTLPExporter(content=True), or {_CAPTURE}=true where it was sent",
