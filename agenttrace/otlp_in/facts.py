@@ -205,7 +205,7 @@ def _arguments(fields: Mapping[str, Any], has: Present) -> dict[str, Any] | None
     order: list[str] | None = None
     for key in has.arguments:
         raw = fields[key]
-        if raw is None:
+        if raw is None or _is_masked(raw):
             continue
         value = value_of(raw)
         if key != semconv.TOOL_ARGUMENTS and is_schema(value):
@@ -220,6 +220,10 @@ def _arguments(fields: Mapping[str, Any], has: Present) -> dict[str, Any] | None
     return None if bare is None else {BARE: bare}
 
 
+def _is_masked(raw: Any) -> bool:
+    return type(raw) is str and raw in tables.MASKS
+
+
 def _parameters_of(fields: Mapping[str, Any], has: Present) -> list[str]:
     schema = own_schema(fields, has)
     if schema is None:
@@ -232,7 +236,7 @@ def _result(fields: Mapping[str, Any], has: Present, scope: str) -> tuple[Any, b
     """What a tool's span returned, whether that was recorded, whether it tells of a failure, its id."""
     wrapped = scope.startswith(tables.WRAPPED_IN_RESULT)
     for key in has.results:
-        if fields[key] is not None:
+        if fields[key] is not None and not _is_masked(fields[key]):
             value, failed, call_id = unwrapped_result(value_of(fields[key]), result_wrapped=wrapped)
             return value, True, failed, call_id
     return None, False, False, None

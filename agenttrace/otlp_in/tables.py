@@ -213,6 +213,9 @@ RESULTS = (
     "output",
 )
 
+MASKS = frozenset({"HIDDEN:non-empty", "__REDACTED__"})
+"""What stands in place of a content that was not to be recorded: Koog's, OpenInference's."""
+
 WRAPPED_IN_RESULT = ("gcp.vertex.agent", "openinference.instrumentation.google_adk")
 """Scopes that put whatever is no mapping under ``result``."""
 

@@ -5,7 +5,8 @@ import json
 import pytest
 from payloads import request, span
 
-from agenttrace import traces_from_otlp
+from agenttrace import Example, ToolOrderScorer, traces_from_otlp
+from agenttrace import call as expected_call
 
 ARGS = {"city": "Paris"}
 TEXT = json.dumps(ARGS)
@@ -220,6 +221,22 @@ def test_a_failed_call_of_beeai_and_of_logfire_has_its_exception():
     for framework in ("BeeAI, by OpenInference", "OpenAI Agents, by Logfire"):
         call = one_call(request(span(1, *TOOL_SPANS[framework], error="", events=[raised])))
         assert str(call.error) == "ToolError: unknown city"
+
+
+@pytest.mark.parametrize(
+    ("scope", "mask", "switch"),
+    [
+        ("ai.koog.agents", "HIDDEN:non-empty", "setVerbose(true)"),
+        ("openinference.instrumentation.agno", "__REDACTED__", "OPENINFERENCE_HIDE_INPUTS"),
+    ],
+)
+def test_what_was_masked_was_not_recorded(scope, mask, switch):
+    values = {"gen_ai.tool.name": "get_weather", "gen_ai.tool.call.arguments": mask, "output.value": mask}
+    (trace,) = traces_from_otlp(request(span(1, "execute_tool get_weather", values), scope=scope))
+    expected = Example(expected_tools=[expected_call("get_weather", city="Paris")])
+    score = ToolOrderScorer().score(expected, trace)
+    assert (score.outcome, switch in score.reason) == ("errored", True)
+    assert trace.root.output is None
 
 
 CALL = {"toolCallId": "c1", "toolName": "get_weather"}
