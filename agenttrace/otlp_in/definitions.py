@@ -8,9 +8,9 @@ from typing import Any
 
 from agenttrace.core.jsonable import jsonable
 from agenttrace.core.tool import REQUIRED, Parameter, ToolDefinition
+from agenttrace.otlp_in.model_tables import MIXED_DEFINITIONS, NUMBERED_DEFINITIONS
 from agenttrace.otlp_in.numbered import Lists
 from agenttrace.otlp_in.present import Present
-from agenttrace.otlp_in.tables import MIXED_DEFINITIONS, NUMBERED_DEFINITIONS
 from agenttrace.otlp_in.values import bare_name, is_schema, value_of
 
 _SCHEMAS = (

@@ -16,7 +16,7 @@ from agenttrace.core.model_requests import LLM
 from agenttrace.core.numbers import is_number
 from agenttrace.core.span import Span, SpanError, Status
 from agenttrace.core.tool import TOOL
-from agenttrace.otlp_in import tables
+from agenttrace.otlp_in import model_tables, tables
 from agenttrace.otlp_in.arrival import ArrivedSpan, Event
 from agenttrace.otlp_in.definitions import offered_in, own_schema
 from agenttrace.otlp_in.model_facts import answer_in, model_input, model_output
@@ -33,8 +33,8 @@ from agenttrace.otlp_in.values import (
     value_of,
 )
 
-_MODELS_ASKED = frozenset(tables.MODELS[:3])
-_USAGE_WORDS = {key: word for word, keys in tables.USAGE.items() for key in keys}
+_MODELS_ASKED = frozenset(model_tables.MODELS[:3])
+_USAGE_WORDS = {key: word for word, keys in model_tables.USAGE.items() for key in keys}
 _LONGEST_ERROR = 10_000
 
 
@@ -299,13 +299,13 @@ def _usage(fields: Mapping[str, Any], has: Present, scope: str) -> dict[str, Any
     for key in has.usage_in_json:
         counts = value_of(fields[key])
         if isinstance(counts, dict):
-            for word, name in tables.USAGE_IN_JSON[key].items():
+            for word, name in model_tables.USAGE_IN_JSON[key].items():
                 if is_number(counts.get(name)):
                     usage.setdefault(word, counts[name])
     for key, amount in fields.items() if semconv.SPAN_TYPE in fields else ():
         if key.startswith(semconv.OTHER_USAGE) and is_number(amount):
             usage[key[len(semconv.OTHER_USAGE) :]] = amount
-    if scope.startswith(tables.CACHE_APART) and "input_tokens" in usage:
+    if scope.startswith(model_tables.CACHE_APART) and "input_tokens" in usage:
         usage["input_tokens"] += usage.get("cache_read_tokens", 0) + usage.get("cache_write_tokens", 0)
     return usage or None
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agenttrace.core import semconv
-from agenttrace.otlp_in import tables
+from agenttrace.otlp_in import model_tables, tables
 from agenttrace.otlp_in.arrival import Event
 from agenttrace.otlp_in.messages import Message, event_messages, messages_in, numbered_messages
 from agenttrace.otlp_in.numbered import Lists
@@ -22,7 +22,7 @@ def model_input(
     tools: Sequence[Mapping[str, Any]],
 ) -> dict[str, Any] | None:
     """The messages and tools of a request, ``{"messages": […], "tools": […]}``; None where none are known."""
-    messages = numbered_messages(lists, tables.NUMBERED_INPUT)
+    messages = numbered_messages(lists, model_tables.NUMBERED_INPUT)
     if not messages:
         messages = _first(fields, has.input_messages, "user")
     if not messages:
@@ -40,7 +40,7 @@ def model_output(
     fields: Mapping[str, Any], has: Present, events: Sequence[Event], lists: Lists
 ) -> list[Message] | None:
     """The messages of an answer; None where none are known."""
-    messages = numbered_messages(lists, tables.NUMBERED_OUTPUT) or _vercel(fields)
+    messages = numbered_messages(lists, model_tables.NUMBERED_OUTPUT) or _vercel(fields)
     messages = messages or _first(fields, has.output_messages, "assistant")
     if not messages:
         messages = [one for role, of in _of_events(fields, events) if role == "answer" for one in of]
@@ -70,8 +70,8 @@ def _first(fields: Mapping[str, Any], keys: Sequence[str], role: str) -> list[Me
 
 def _vercel(fields: Mapping[str, Any]) -> list[Message]:
     """An answer in Vercel's attributes, which has its text and its calls apart."""
-    calls = value_of(next((fields[key] for key in tables.ANSWER_CALLS if key in fields), None))
-    text = next((fields[key] for key in tables.ANSWER_TEXTS if key in fields), None)
+    calls = value_of(next((fields[key] for key in model_tables.ANSWER_CALLS if key in fields), None))
+    text = next((fields[key] for key in model_tables.ANSWER_TEXTS if key in fields), None)
     if not isinstance(calls, list) and not isinstance(text, str):
         return []
     parts = [{**call, "type": "tool-call"} for call in calls or () if isinstance(call, dict)] if calls else []

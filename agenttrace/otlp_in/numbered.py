@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from agenttrace.otlp_in.tables import NUMBERED_DEFINITIONS, NUMBERED_INPUT, NUMBERED_OUTPUT
+from agenttrace.otlp_in.model_tables import NUMBERED_DEFINITIONS, NUMBERED_INPUT, NUMBERED_OUTPUT
 
 Lists = Mapping[str, list[Any]]
 """For the beginning of the names, the list that they spell."""

@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from agenttrace.core import semconv
-from agenttrace.otlp_in import tables
+from agenttrace.otlp_in import model_tables, tables
 
 _Keys = tuple[str, ...]
 _MOST_KEPT = 2_048
@@ -57,18 +57,18 @@ _TABLES = Present(
     failures=tuple(tables.FAILURES),
     types_of_failure=tables.TYPES_OF_FAILURE,
     messages_of_failure=tables.MESSAGES_OF_FAILURE,
-    usage=tuple(chain.from_iterable(tables.USAGE.values())),
-    usage_in_json=tuple(tables.USAGE_IN_JSON),
-    models=tables.MODELS,
+    usage=tuple(chain.from_iterable(model_tables.USAGE.values())),
+    usage_in_json=tuple(model_tables.USAGE_IN_JSON),
+    models=model_tables.MODELS,
     sessions=tables.SESSIONS,
     customers=tables.CUSTOMERS,
     tags=tables.TAGS,
     inputs=tables.INPUTS,
     outputs=tables.OUTPUTS,
-    input_messages=tables.INPUT_MESSAGES,
-    output_messages=tables.OUTPUT_MESSAGES,
-    definitions=tables.DEFINITIONS,
-    own_schemas=tables.OWN_SCHEMAS,
+    input_messages=model_tables.INPUT_MESSAGES,
+    output_messages=model_tables.OUTPUT_MESSAGES,
+    definitions=model_tables.DEFINITIONS,
+    own_schemas=model_tables.OWN_SCHEMAS,
 )
 _KNOWN = frozenset(chain.from_iterable(_TABLES))
 
