@@ -180,6 +180,8 @@ def _tool_name(fields: Mapping[str, Any], has: Present, name: str) -> str:
         named = fields[key]
         if isinstance(named, str) and named.strip('"'):
             return str(bare_name(named.strip('"')))
+    if "{" in name:
+        name = tables.NAME_TEMPLATE.sub(lambda field: str(fields.get(field[1], field[0])), name)
     return _bare_tool_name(name)
 
 

@@ -121,7 +121,7 @@ TOOL_NAMES = (
 )
 """A span with one of these that says nothing of its type is a tool's."""
 
-TOOL_ENTITIES = ("traceloop.entity.name", "langsmith.trace.name", "mlflow.spanFunctionName", "name")
+TOOL_ENTITIES = ("traceloop.entity.name", "langsmith.trace.name", "mlflow.spanFunctionName")
 """Names of a tool that other spans have, too."""
 
 AGENT_NAMES = (
@@ -135,8 +135,10 @@ AGENT_NAMES = (
 
 TOOL_PREFIX = re.compile(
     r"(?:execute_tool|tool\.execute|tool_call|call_tool|MCP send tools/call|tools/call|running tool:?|"
-    r"tool call:?|anthropic\.custom_tool_use|ai\.toolCall|tool:)\s+"
+    r"tool call:?|Function:|anthropic\.custom_tool_use|ai\.toolCall|tool:)\s+"
 )
+NAME_TEMPLATE = re.compile(r"\{(\w+)\}")
+"""What stands in a span's name for the value of an attribute: Logfire's ``Function: {name}``."""
 TOOL_SUFFIX = re.compile(r"\.(?:tool|__call__|run|_run|arun|invoke)\Z")
 AGENT_PREFIX = re.compile(r"(?:invoke_agent|create_agent|agent_run)\s+")
 
