@@ -8,8 +8,9 @@ from typing import Any
 
 from agenttrace.core.jsonable import jsonable
 from agenttrace.core.tool import REQUIRED, Parameter, ToolDefinition
-from agenttrace.otlp_in.messages import numbered
-from agenttrace.otlp_in.tables import DEFINITIONS, MIXED_DEFINITIONS, NUMBERED_DEFINITIONS, OWN_SCHEMAS
+from agenttrace.otlp_in.model_tables import MIXED_DEFINITIONS, NUMBERED_DEFINITIONS
+from agenttrace.otlp_in.numbered import Lists
+from agenttrace.otlp_in.present import Present
 from agenttrace.otlp_in.values import bare_name, is_schema, value_of
 
 _SCHEMAS = (
@@ -28,20 +29,19 @@ _MOST = 1_000
 _WORTH_READING = ("tool", "function")
 
 
-def offered_in(attributes: Mapping[str, Any]) -> list[dict[str, Any]]:
+def offered_in(attributes: Mapping[str, Any], has: Present, lists: Lists) -> list[dict[str, Any]]:
     """The tools in an attribute of a span, each with its ``name`` and, where known, its ``parameters``."""
-    for key in DEFINITIONS:
-        raw = attributes.get(key)
+    for key in has.definitions:
+        raw = attributes[key]
         if raw is None or (isinstance(raw, str) and not any(word in raw for word in _WORTH_READING)):
             continue
         is_list = key not in MIXED_DEFINITIONS
         tools = list(_tools_in(raw, 0, is_list))
         if tools:
             return tools[:_MOST]
-    for prefix in NUMBERED_DEFINITIONS:
-        entries = numbered(attributes, prefix)
-        if entries:
-            return list(_tools_in(entries, 0, True))[:_MOST]
+    for beginning in NUMBERED_DEFINITIONS:
+        if beginning in lists:
+            return list(_tools_in(lists[beginning], 0, True))[:_MOST]
     return []
 
 
@@ -69,8 +69,9 @@ def _tools_in(value: Any, depth: int, is_list_of_tools: bool) -> Iterator[dict[s
 
 def _tools_of(value: Mapping[str, Any], depth: int, is_list_of_tools: bool) -> Iterator[dict[str, Any]]:
     """The tools of a mapping: itself, a list in it, or the one that it wraps."""
-    name, schema = bare_name(value.get("name")), _schema_of(value)
+    name = bare_name(value.get("name"))
     if isinstance(name, str) and name and is_list_of_tools:
+        schema = _schema_of(value)
         yield {"name": name} if schema is None else {"name": name, "parameters": schema}
         return
     for key in _LISTS:
@@ -79,8 +80,8 @@ def _tools_of(value: Mapping[str, Any], depth: int, is_list_of_tools: bool) -> I
             if key != "config":
                 return
     for key in _HOLDERS if is_list_of_tools else ():
-        inner = value_of(value.get(key))
-        if isinstance(inner, dict):
+        inner = value.get(key)
+        if isinstance(inner, dict) or (isinstance(inner, str) and inner[:1] == "{"):
             yield from _tools_in(inner, depth + 1, True)
             return
 
@@ -94,10 +95,10 @@ def _schema_of(tool: Mapping[str, Any]) -> Mapping[str, Any] | None:
     return None
 
 
-def own_schema(attributes: Mapping[str, Any]) -> Mapping[str, Any] | None:
+def own_schema(attributes: Mapping[str, Any], has: Present) -> Mapping[str, Any] | None:
     """The schema of its parameters that a tool's span has."""
-    for key in OWN_SCHEMAS:
-        schema = value_of(attributes.get(key))
+    for key in has.own_schemas:
+        schema = value_of(attributes[key])
         if is_schema(schema):
             inner = schema.get("json") if isinstance(schema.get("json"), dict) else schema
             return inner if isinstance(inner, dict) else None

@@ -7,6 +7,7 @@ be worked out anew, and are, whenever a stored trace is read: a mended table men
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from agenttrace.core import semconv
@@ -15,11 +16,13 @@ from agenttrace.core.model_requests import LLM
 from agenttrace.core.numbers import is_number
 from agenttrace.core.span import Span, SpanError, Status
 from agenttrace.core.tool import TOOL
-from agenttrace.otlp_in import tables
+from agenttrace.otlp_in import model_tables, tables
 from agenttrace.otlp_in.arrival import ArrivedSpan, Event
 from agenttrace.otlp_in.definitions import offered_in, own_schema
-from agenttrace.otlp_in.model_facts import model_input, model_output
+from agenttrace.otlp_in.model_facts import answer_in, model_input, model_output
+from agenttrace.otlp_in.numbered import numbered_lists
 from agenttrace.otlp_in.own_facts import own_facts, typed_attributes
+from agenttrace.otlp_in.present import Present, present_in
 from agenttrace.otlp_in.remedies import remedy_for
 from agenttrace.otlp_in.values import (
     BARE,
@@ -30,7 +33,8 @@ from agenttrace.otlp_in.values import (
     value_of,
 )
 
-_FAILURES = tables.FAILURES.keys()
+_MODELS_ASKED = frozenset(model_tables.MODELS[:3])
+_USAGE_WORDS = {key: word for word, keys in model_tables.USAGE.items() for key in keys}
 _LONGEST_ERROR = 10_000
 
 
@@ -72,31 +76,35 @@ def with_facts(span: Span) -> Span:
     original = received.get("name")
     name = original if isinstance(original, str) else span.name
     scope = str(attributes.get(semconv.SCOPE_NAME, ""))
-    span_type = _type_of(fields, name)
+    has = present_in(fields)
+    span_type = _type_of(fields, has, name)
     span_name, arguments, output, failed, remedy = name, None, None, False, None
     if semconv.SPAN_TYPE in attributes:
         span_name, arguments, output = own_facts(span_type, name, attributes)
         remedy = remedy_for(scope) if span_type == TOOL and arguments is None else None
     elif span_type == TOOL:
-        span_name = _tool_name(fields, name)
-        arguments = _arguments(fields)
-        output, recorded, failed, call_id = _result(fields, scope)
-        call_id = next((fields[key] for key in tables.CALL_IDS if fields.get(key) is not None), call_id)
+        span_name = _tool_name(fields, has, name)
+        arguments = _arguments(fields, has)
+        output, recorded, failed, call_id = _result(fields, has, scope)
+        call_id = next((fields[key] for key in has.call_ids if fields[key] is not None), call_id)
         if call_id is not None:
             attributes[semconv.TOOL_CALL_ID] = call_id if isinstance(call_id, str) else str(call_id)
         remedy = None if arguments is not None and recorded else remedy_for(scope)
     elif span_type == LLM:
-        arguments, output = model_input(fields, events, offered_in(fields)), model_output(fields, events)
+        lists = numbered_lists(fields)
+        offered = offered_in(fields, has, lists)
+        arguments = model_input(fields, has, events, lists, offered)
+        output = model_output(fields, has, events, lists)
     else:
         if span_type == tables.AGENT:
-            span_name = _agent_name(fields, name)
-        arguments, output = _plain_input(fields), _plain_output(fields)
-    status, error = _ending(fields, received, attributes, failed, output)
+            span_name = _agent_name(fields, has, name)
+        arguments, output = _plain_input(fields, has), _plain_output(fields, has)
+    status, error = _ending(fields, has, received, attributes, failed, output)
     if remedy is None or (error is not None and arguments is not None):
         attributes.pop(semconv.NOT_RECORDED, None)
     else:
         attributes[semconv.NOT_RECORDED] = remedy
-    _name_people(fields, attributes)
+    _name_people(fields, has, attributes)
     return Span(
         trace_key=span.trace_key,
         span_key=span.span_key,
@@ -111,7 +119,7 @@ def with_facts(span: Span) -> Span:
         status=status,
         error=error,
         attributes=attributes,
-        usage=_usage(fields, scope) if span_type == LLM or semconv.SPAN_TYPE in attributes else None,
+        usage=_usage(fields, has, scope) if span_type == LLM or semconv.SPAN_TYPE in attributes else None,
         project=span.project,
     )
 
@@ -136,68 +144,76 @@ def _with_events(attributes: Mapping[str, Any], events: Sequence[Event]) -> dict
     return fields
 
 
-def _type_of(fields: Mapping[str, Any], name: str) -> str:
+def _type_of(fields: Mapping[str, Any], has: Present, name: str) -> str:
     own = fields.get(semconv.SPAN_TYPE)
     if isinstance(own, str) and own:
         return own
-    for key, words in tables.TYPES.items():
-        word = fields.get(key)
+    for key in has.types:
+        word = fields[key]
         if isinstance(word, str):
-            span_type = words.get(word.strip('"').lower())
+            span_type = tables.TYPES[key].get(word.strip('"').lower())
             if span_type is not None:
-                return _if_executed(span_type, fields, name)
+                return _if_executed(span_type, fields, has, name)
     if name in tables.NAMED_TYPES:
         return tables.NAMED_TYPES[name]
     if name.startswith(tables.NO_TOOL_NAMES):
         return tables.FUNCTION
-    if fields.get(semconv.MCP_METHOD) == "tools/call" or any(fields.get(key) for key in tables.TOOL_NAMES):
-        return _if_executed(TOOL, fields, name)
-    if any(fields.get(key) for key in tables.MODELS[:3]) and _usage(fields, ""):
+    if fields.get(semconv.MCP_METHOD) == "tools/call" or any(fields[key] for key in has.tool_names):
+        return _if_executed(TOOL, fields, has, name)
+    if any(fields[key] for key in has.models if key in _MODELS_ASKED) and _usage(fields, has, ""):
         return LLM
     return tables.FUNCTION
 
 
-def _if_executed(span_type: str, fields: Mapping[str, Any], name: str) -> str:
+def _if_executed(span_type: str, fields: Mapping[str, Any], has: Present, name: str) -> str:
     """The type, or none in particular where a tool's span stands for no call of its own."""
     if span_type == TOOL and (
-        _tool_name(fields, name) in tables.NO_TOOLS
-        or any(str(fields.get(key)).lower() == "true" for key in tables.NOT_EXECUTED)
+        _tool_name(fields, has, name) in tables.NO_TOOLS
+        or any(str(fields[key]).lower() == "true" for key in has.not_executed)
     ):
         return tables.FUNCTION
     return span_type
 
 
-def _tool_name(fields: Mapping[str, Any], name: str) -> str:
-    for key in (*tables.TOOL_NAMES, *tables.TOOL_ENTITIES):
-        named = fields.get(key)
+def _tool_name(fields: Mapping[str, Any], has: Present, name: str) -> str:
+    for key in (*has.tool_names, *has.tool_entities):
+        named = fields[key]
         if isinstance(named, str) and named.strip('"'):
             return str(bare_name(named.strip('"')))
+    if "{" in name:
+        name = tables.NAME_TEMPLATE.sub(lambda field: str(fields.get(field[1], field[0])), name)
+    return _bare_tool_name(name)
+
+
+@lru_cache(maxsize=1_024)
+def _bare_tool_name(name: str) -> str:
+    """What a span's name says of its tool."""
     prefix = tables.TOOL_PREFIX.match(name)
     bare = tables.TOOL_SUFFIX.sub("", name if prefix is None else name[prefix.end() :])
     return str(bare_name(bare or name))
 
 
-def _agent_name(fields: Mapping[str, Any], name: str) -> str:
-    for key in tables.AGENT_NAMES:
-        named = fields.get(key)
+def _agent_name(fields: Mapping[str, Any], has: Present, name: str) -> str:
+    for key in has.agent_names:
+        named = fields[key]
         if isinstance(named, str) and named:
             return named
     return tables.AGENT_PREFIX.sub("", name) or name
 
 
-def _arguments(fields: Mapping[str, Any]) -> dict[str, Any] | None:
+def _arguments(fields: Mapping[str, Any], has: Present) -> dict[str, Any] | None:
     """The arguments of a tool's span; None where there are none."""
     bare: Any = None
     order: list[str] | None = None
-    for key in tables.ARGUMENTS:
-        raw = fields.get(key)
-        if raw is None:
+    for key in has.arguments:
+        raw = fields[key]
+        if raw is None or _is_masked(raw):
             continue
         value = value_of(raw)
-        if is_schema(value) and key != semconv.TOOL_ARGUMENTS:
+        if key != semconv.TOOL_ARGUMENTS and is_schema(value):
             continue
         if order is None:
-            order = _parameters_of(fields)
+            order = _parameters_of(fields, has) if has.own_schemas else []
         value = unwrapped_arguments(value, order)
         if isinstance(value, dict):
             return dict(value)
@@ -206,37 +222,40 @@ def _arguments(fields: Mapping[str, Any]) -> dict[str, Any] | None:
     return None if bare is None else {BARE: bare}
 
 
-def _parameters_of(fields: Mapping[str, Any]) -> list[str]:
-    schema = own_schema(fields)
+def _is_masked(raw: Any) -> bool:
+    return type(raw) is str and raw in tables.MASKS
+
+
+def _parameters_of(fields: Mapping[str, Any], has: Present) -> list[str]:
+    schema = own_schema(fields, has)
     if schema is None:
         return []
     properties = schema.get("properties", schema if "type" not in schema else {})
     return [str(name) for name in properties] if isinstance(properties, dict) else []
 
 
-def _result(fields: Mapping[str, Any], scope: str) -> tuple[Any, bool, bool, Any]:
+def _result(fields: Mapping[str, Any], has: Present, scope: str) -> tuple[Any, bool, bool, Any]:
     """What a tool's span returned, whether that was recorded, whether it tells of a failure, its id."""
     wrapped = scope.startswith(tables.WRAPPED_IN_RESULT)
-    for key in tables.RESULTS:
-        if fields.get(key) is not None:
+    for key in has.results:
+        if fields[key] is not None and not _is_masked(fields[key]):
             value, failed, call_id = unwrapped_result(value_of(fields[key]), result_wrapped=wrapped)
             return value, True, failed, call_id
     return None, False, False, None
 
 
-def _plain_input(fields: Mapping[str, Any]) -> dict[str, Any] | None:
-    raw = next((fields[key] for key in tables.INPUTS if fields.get(key) is not None), None)
-    value = value_of(raw)
+def _plain_input(fields: Mapping[str, Any], has: Present) -> dict[str, Any] | None:
+    value = value_of(next((fields[key] for key in has.inputs if fields[key] is not None), None))
     if isinstance(value, dict):
         return dict(value)
     return None if value is None else {"input": value}
 
 
-def _plain_output(fields: Mapping[str, Any]) -> Any:
-    for key in tables.OUTPUTS:
-        if fields.get(key) is not None:
+def _plain_output(fields: Mapping[str, Any], has: Present) -> Any:
+    for key in has.outputs:
+        if fields[key] is not None:
             if key in tables.ANSWERS:
-                answers = [m for m in model_output({key: fields[key]}, ()) or () if not m.get("tool_calls")]
+                answers = [m for m in answer_in(fields[key]) or () if not m.get("tool_calls")]
                 if answers and answers[-1].get("content"):
                     return answers[-1]["content"]
             return value_of(fields[key])
@@ -245,6 +264,7 @@ def _plain_output(fields: Mapping[str, Any]) -> Any:
 
 def _ending(
     fields: Mapping[str, Any],
+    has: Present,
     received: Mapping[str, Any],
     attributes: Mapping[str, Any],
     failed: bool,
@@ -253,14 +273,12 @@ def _ending(
     own = attributes.get(semconv.STATUS)
     code = received.get("status")
     if code != 2:
-        failed = failed or any(
-            str(fields[key]).lower() in tables.FAILURES[key] for key in _FAILURES & fields.keys()
-        )
-    exceptional = fields.get(semconv.ERROR_TYPE) is not None and code != 1
+        failed = failed or any(str(fields[key]).lower() in tables.FAILURES[key] for key in has.failures)
+    exceptional = code != 1 and fields.get(semconv.ERROR_TYPE) is not None
     if code != 2 and not failed and not exceptional and own is None:
         return "ok", None
-    kind = next((fields[key] for key in tables.TYPES_OF_FAILURE if isinstance(fields.get(key), str)), "")
-    texts = (fields.get(key) for key in tables.MESSAGES_OF_FAILURE)
+    kind = next((fields[key] for key in has.types_of_failure if isinstance(fields[key], str)), "")
+    texts = (fields[key] for key in has.messages_of_failure)
     message = next((text for text in texts if isinstance(text, str) and text), received.get("message"))
     message = message if isinstance(message, str) and message != kind else _told_by(output)
     if own in ("cancelled", "abandoned"):
@@ -274,40 +292,36 @@ def _told_by(output: Any) -> str:
     return text if isinstance(text, str) else ""
 
 
-def _usage(fields: Mapping[str, Any], scope: str) -> dict[str, Any] | None:
+def _usage(fields: Mapping[str, Any], has: Present, scope: str) -> dict[str, Any] | None:
     usage: dict[str, Any] = {}
-    for word, keys in tables.USAGE.items():
-        for key in keys:
-            amount = fields.get(key)
-            if amount is not None and is_number(amount) and amount >= 0:
-                usage[word] = amount
-                break
-    for key, words in tables.USAGE_IN_JSON.items():
-        counts = value_of(fields.get(key))
+    for key in has.usage:
+        amount = fields[key]
+        if is_number(amount) and amount >= 0:
+            usage.setdefault(_USAGE_WORDS[key], amount)
+    for key in has.usage_in_json:
+        counts = value_of(fields[key])
         if isinstance(counts, dict):
-            for word, name in words.items():
+            for word, name in model_tables.USAGE_IN_JSON[key].items():
                 if is_number(counts.get(name)):
                     usage.setdefault(word, counts[name])
     for key, amount in fields.items() if semconv.SPAN_TYPE in fields else ():
         if key.startswith(semconv.OTHER_USAGE) and is_number(amount):
             usage[key[len(semconv.OTHER_USAGE) :]] = amount
-    if scope.startswith(tables.CACHE_APART) and "input_tokens" in usage:
+    if scope.startswith(model_tables.CACHE_APART) and "input_tokens" in usage:
         usage["input_tokens"] += usage.get("cache_read_tokens", 0) + usage.get("cache_write_tokens", 0)
     return usage or None
 
 
-def _name_people(fields: Mapping[str, Any], attributes: dict[str, Any]) -> None:
+def _name_people(fields: Mapping[str, Any], has: Present, attributes: dict[str, Any]) -> None:
     """Session, customer and tags under our own names, where another dialect has them."""
-    for name, keys in ((semconv.SESSION_ID, tables.SESSIONS), (semconv.CUSTOMER_ID, tables.CUSTOMERS)):
-        if name not in attributes:
-            named = next(
-                (fields[key] for key in keys if isinstance(fields.get(key), str) and fields[key]), None
-            )
+    for name, keys in ((semconv.SESSION_ID, has.sessions), (semconv.CUSTOMER_ID, has.customers)):
+        if keys and name not in attributes:
+            named = next((fields[key] for key in keys if isinstance(fields[key], str) and fields[key]), None)
             if named is not None:
                 attributes[name] = named
-    if semconv.TAGS not in attributes:
-        for key in tables.TAGS:
-            tags = value_of(fields.get(key))
+    if has.tags and semconv.TAGS not in attributes:
+        for key in has.tags:
+            tags = value_of(fields[key])
             if isinstance(tags, list) and all(isinstance(tag, str) for tag in tags):
                 attributes[semconv.TAGS] = tags
                 return

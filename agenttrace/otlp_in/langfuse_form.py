@@ -20,22 +20,51 @@ _FIELDS = {
     "statusMessage": "langfuse.observation.status_message",
     "model": "langfuse.observation.model.name",
     "usageDetails": "langfuse.observation.usage_details",
+    "usage": "langfuse.observation.usage_details",
+    "costDetails": "langfuse.observation.cost_details",
 }
-"""The attributes under which Langfuse takes what its API shows as fields."""
+"""The attributes under which Langfuse takes what its API shows as fields; of two for one, the first."""
+_FIRST_COUNTS = {"promptTokens": "llm.usage.prompt_tokens", "completionTokens": "llm.usage.completion_tokens"}
+"""The fields that it had for tokens at first: beside the others they are 0."""
+_TYPES = frozenset(
+    (
+        "SPAN",
+        "GENERATION",
+        "EVENT",
+        "TOOL",
+        "AGENT",
+        "CHAIN",
+        "RETRIEVER",
+        "EMBEDDING",
+        "EVALUATOR",
+        "GUARDRAIL",
+    )
+)
 _HEX = frozenset("0123456789abcdef")
 
 
 def is_langfuse(payload: Mapping[str, Any]) -> bool:
-    """Whether this is a trace of Langfuse's: a list of observations, with the trace beside them or around."""
-    observations = payload.get("observations")
-    return isinstance(observations, list) and all(isinstance(one, Mapping) for one in observations)
+    """Whether this is of Langfuse's: a trace with its observations, a page of such, or one observation."""
+    return _observations(payload) is not None
+
+
+def _observations(payload: Mapping[str, Any]) -> list[Mapping[str, Any]] | None:
+    for key in ("observations", "data"):
+        parts = payload.get(key)
+        if isinstance(parts, list) and all(isinstance(part, Mapping) for part in parts):
+            return parts if key == "observations" or all(map(is_langfuse, parts)) else None
+    return [payload] if payload.get("type") in _TYPES and "id" in payload else None
 
 
 def read_langfuse(payload: Mapping[str, Any], arrival: Arrival) -> None:
     """Add the observations of a trace to the arrival."""
     trace = payload.get("trace")
-    trace = trace if isinstance(trace, Mapping) else payload
-    for observation in payload["observations"]:
+    trace = _with_api_names(trace if isinstance(trace, Mapping) else payload)
+    for part in _observations(payload) or ():
+        if "observations" in part:
+            read_langfuse(part, arrival)
+            continue
+        observation = _with_api_names(part)
         arrival.check_room()
         if not observation.get("id"):
             arrival.note(f"observation {observation.get('name')!r}: got no id")
@@ -52,11 +81,14 @@ def _span(observation: Mapping[str, Any], trace: Mapping[str, Any]) -> ArrivedSp
     attributes = dict(raw)
     for name, key in _FIELDS.items():
         value = observation.get(name)
-        if value is not None and key not in attributes:
+        if value is not None and value != {} and key not in attributes:
             attributes[key] = value if isinstance(value, str) else to_json(jsonable(value))
+    if _FIELDS["usage"] not in attributes:
+        attributes |= {key: observation[name] for name, key in _FIRST_COUNTS.items() if observation.get(name)}
     for name, key in (("sessionId", semconv.SESSION_ID), ("userId", semconv.CUSTOMER_ID)):
-        if isinstance(trace.get(name), str):
-            attributes.setdefault(key, trace[name])
+        named = observation.get(name) or trace.get(name)
+        if isinstance(named, str):
+            attributes.setdefault(key, named)
     parent = observation.get("parentObservationId")
     failed = str(observation.get("level")).upper() == "ERROR"
     message = observation.get("statusMessage")
@@ -74,6 +106,15 @@ def _span(observation: Mapping[str, Any], trace: Mapping[str, Any]) -> ArrivedSp
         scope=str(scope.get("name") or ""),
         resource=resource,
     )
+
+
+def _with_api_names(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Fields under the names of the API, also where Langfuse's Python client wrote them its own way."""
+    named = {}
+    for key, value in fields.items():
+        first, *rest = str(key).split("_")
+        named[first + "".join(word.capitalize() for word in rest)] = value
+    return named
 
 
 def _mapping(value: Any) -> dict[str, Any]:

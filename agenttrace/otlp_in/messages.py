@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from agenttrace.otlp_in.tables import MESSAGE_EVENTS
+from agenttrace.otlp_in.numbered import Lists
+from agenttrace.otlp_in.tables import EVENT_CONTENT, MESSAGE_EVENTS
 from agenttrace.otlp_in.values import bare_name, value_of
 
 Message = dict[str, Any]
@@ -21,6 +22,7 @@ _ROLES = {
     "function": "tool",
     "tool-response": "user",
 }
+_PLAIN_ROLES = frozenset({"system", "user", "assistant", "tool"})
 _LISTS = (
     "messages",
     "replies",
@@ -106,6 +108,8 @@ def _is_message(value: Mapping[str, Any]) -> bool:
 
 def _messages_of(message: Mapping[str, Any], role: str) -> list[Message]:
     """A message in our form; answers to calls that stand inside it become messages of their own."""
+    if len(message) == 2 and type(message.get("content")) is str and message.get("role") in _PLAIN_ROLES:
+        return [{"role": message["role"], "content": message["content"]}]  # most are no more than that
     if message.get("type") == "function_call":
         return [_asking([_call(message.get("call_id", message.get("id")), message)])]
     if message.get("type") == "function_call_output":
@@ -258,6 +262,7 @@ def _answer(key: Any, name: Any, content: Any, failed: bool | None) -> Message:
 
 def event_messages(event: str, attributes: Mapping[str, Any], body: Any) -> list[Message]:
     """The messages of an event that is one: what it says stands in its body, or in its attributes."""
+    body = value_of(attributes.get(EVENT_CONTENT)) if body is None else body
     fields: dict[str, Any] = (
         dict(body) if isinstance(body, dict) else {"content": body} if isinstance(body, str) else {}
     )
@@ -279,58 +284,29 @@ def event_messages(event: str, attributes: Mapping[str, Any], body: Any) -> list
     )
 
 
-def numbered_messages(attributes: Mapping[str, Any], prefixes: Iterable[str]) -> list[Message]:
+def numbered_messages(lists: Lists, beginnings: Iterable[str]) -> list[Message]:
     """The messages that attributes such as ``llm.input_messages.0.message.role`` spell."""
-    for prefix in prefixes:
-        tree = numbered(attributes, prefix)
-        if tree:
-            return [message for entry in tree for message in _numbered_message(entry)]
+    for beginning in beginnings:
+        if beginning in lists:
+            return [message for entry in lists[beginning] for message in _numbered_message(entry)]
     return []
-
-
-def numbered(attributes: Mapping[str, Any], prefix: str) -> list[Any]:
-    """The list that attributes spell by numbers in their names, with mappings and lists inside."""
-    size = len(prefix)
-    names = [key for key in attributes if key[:size] == prefix]
-    if not names:
-        return []
-    tree: dict[str, Any] = {}
-    for key in names:
-        node = tree
-        *path, last = key[size:].split(".")
-        for step in path[:_DEEPEST]:
-            inner = node.get(step)
-            if type(inner) is not dict:
-                inner = node[step] = {}
-            node = inner
-        node.setdefault(last, attributes[key])
-    entries = _as_list(tree)
-    return entries if isinstance(entries, list) else []
-
-
-def _as_list(node: Any) -> Any:
-    if not isinstance(node, dict):
-        return node
-    first = next(iter(node), "")
-    if first[:1].isdecimal() and all(key.isdecimal() and len(key) < 7 for key in node):
-        return [_as_list(node[key]) for key in sorted(node, key=int)]
-    return {key: _as_list(value) for key, value in node.items()}
 
 
 def _numbered_message(entry: Any) -> list[Message]:
     if not isinstance(entry, dict):
         return []
     message = dict(entry["message"]) if isinstance(entry.get("message"), dict) else dict(entry)
-    calls = message.get("tool_calls")
-    message["tool_calls"] = [
-        {**one.get("tool_call", one)} if isinstance(one.get("tool_call", one), dict) else {}
-        for one in _mappings(calls)
-    ]
-    contents = [c.get("message_content", c) for c in _mappings(message.pop("contents", None))]
-    if contents and message.get("content") is None:
-        message["content"] = contents
-    content = value_of(message.get("content"))
-    message["content"] = content if isinstance(content, list) else message.get("content") or ""
+    if "tool_calls" in message:
+        calls = [one.get("tool_call", one) for one in _mappings(message["tool_calls"])]
+        message["tool_calls"] = [one if isinstance(one, dict) else {} for one in calls]
+    content = message.get("content")
+    if "contents" in message:
+        contents = [c.get("message_content", c) for c in _mappings(message.pop("contents"))]
+        content = contents if contents and content is None else content
+    if type(content) is str and content[:1] == "[":
+        value = value_of(content)
+        content = value if isinstance(value, list) else content
+    message["content"] = content or ""
     return _messages_of(message, "user")
 
 

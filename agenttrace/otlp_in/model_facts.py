@@ -6,19 +6,25 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agenttrace.core import semconv
-from agenttrace.otlp_in import tables
+from agenttrace.otlp_in import model_tables, tables
 from agenttrace.otlp_in.arrival import Event
 from agenttrace.otlp_in.messages import Message, event_messages, messages_in, numbered_messages
+from agenttrace.otlp_in.numbered import Lists
+from agenttrace.otlp_in.present import Present
 from agenttrace.otlp_in.values import value_of
 
 
 def model_input(
-    fields: Mapping[str, Any], events: Sequence[Event], tools: Sequence[Mapping[str, Any]]
+    fields: Mapping[str, Any],
+    has: Present,
+    events: Sequence[Event],
+    lists: Lists,
+    tools: Sequence[Mapping[str, Any]],
 ) -> dict[str, Any] | None:
     """The messages and tools of a request, ``{"messages": […], "tools": […]}``; None where none are known."""
-    messages = numbered_messages(fields, tables.NUMBERED_INPUT)
+    messages = numbered_messages(lists, model_tables.NUMBERED_INPUT)
     if not messages:
-        messages = _first(fields, tables.INPUT_MESSAGES, "user")
+        messages = _first(fields, has.input_messages, "user")
     if not messages:
         messages = [one for role, of in _of_events(fields, events) if role != "answer" for one in of]
     instructions = fields.get(semconv.SYSTEM_INSTRUCTIONS)
@@ -30,20 +36,31 @@ def model_input(
     return request or None
 
 
-def model_output(fields: Mapping[str, Any], events: Sequence[Event]) -> list[Message] | None:
+def model_output(
+    fields: Mapping[str, Any], has: Present, events: Sequence[Event], lists: Lists
+) -> list[Message] | None:
     """The messages of an answer; None where none are known."""
-    messages = numbered_messages(fields, tables.NUMBERED_OUTPUT) or _vercel(fields)
-    messages = messages or _first(fields, tables.OUTPUT_MESSAGES, "assistant")
+    messages = numbered_messages(lists, model_tables.NUMBERED_OUTPUT) or _vercel(fields)
+    messages = messages or _first(fields, has.output_messages, "assistant")
     if not messages:
         messages = [one for role, of in _of_events(fields, events) if role == "answer" for one in of]
-    # An answer holds no answers to calls: those come with the next request.
-    return [message for message in messages if message.get("role") != "tool"] or None
+    return _only_answers(messages) or None
+
+
+def answer_in(raw: Any) -> list[Message]:
+    """The messages of an answer that one attribute holds."""
+    return _only_answers(messages_in(raw, "assistant"))
+
+
+def _only_answers(messages: Sequence[Message]) -> list[Message]:
+    """Without answers to calls, which an answer does not hold: those come with the next request."""
+    return [message for message in messages if message.get("role") != "tool"]
 
 
 def _first(fields: Mapping[str, Any], keys: Sequence[str], role: str) -> list[Message]:
     empty: list[Message] = []
     for key in keys:
-        raw = fields.get(key)
+        raw = fields[key]
         if raw is not None:
             messages = messages_in(raw, role)
             if any(message.get("content") or "tool_calls" in message for message in messages):
@@ -53,7 +70,8 @@ def _first(fields: Mapping[str, Any], keys: Sequence[str], role: str) -> list[Me
 
 def _vercel(fields: Mapping[str, Any]) -> list[Message]:
     """An answer in Vercel's attributes, which has its text and its calls apart."""
-    calls, text = value_of(fields.get("ai.response.toolCalls")), fields.get("ai.response.text")
+    calls = value_of(next((fields[key] for key in model_tables.ANSWER_CALLS if key in fields), None))
+    text = next((fields[key] for key in model_tables.ANSWER_TEXTS if key in fields), None)
     if not isinstance(calls, list) and not isinstance(text, str):
         return []
     parts = [{**call, "type": "tool-call"} for call in calls or () if isinstance(call, dict)] if calls else []

@@ -12,6 +12,7 @@ from agenttrace.core.tool import TOOL
 from agenttrace.core.tool_call import CallStatus
 from agenttrace.otlp_in.definitions import offered_in
 from agenttrace.otlp_in.messages import messages_in
+from agenttrace.otlp_in.present import present_in
 from agenttrace.otlp_in.values import value_of
 
 
@@ -23,7 +24,7 @@ def own_facts(
     name = named if isinstance(named, str) else name
     if span_type == TOOL:
         arguments = value_of(attributes.get(semconv.TOOL_ARGUMENTS))
-        output = value_of(attributes.get(semconv.TOOL_RESULT))
+        output = _as_written(attributes, semconv.TOOL_RESULT)
     elif span_type == LLM and semconv.INPUT_MESSAGES in attributes:
         arguments, output = _request(attributes), _answer(attributes)
     elif span_type == "retriever" and semconv.RETRIEVAL_QUERY in attributes:
@@ -41,7 +42,8 @@ def _request(attributes: Mapping[str, Any]) -> dict[str, Any]:
     instructions = value_of(attributes.get(semconv.SYSTEM_INSTRUCTIONS))
     if instructions:
         messages = [*messages_in([{"role": "system", "parts": instructions}], "system"), *messages]
-    tools = [{"type": "function", "function": tool} for tool in offered_in(attributes)]
+    offered = offered_in(attributes, present_in(attributes), {})
+    tools = [{"type": "function", "function": tool} for tool in offered]
     return {"messages": messages, **({"tools": tools} if tools else {}), **_other_input(attributes)}
 
 
@@ -56,7 +58,12 @@ def _answer(attributes: Mapping[str, Any]) -> Any:
 
 
 def _plain_output(attributes: Mapping[str, Any]) -> Any:
-    raw = attributes.get(semconv.OUTPUT_VALUE)
+    return _as_written(attributes, semconv.OUTPUT_VALUE)
+
+
+def _as_written(attributes: Mapping[str, Any], key: str) -> Any:
+    """An output; a text that spells JSON stays a text where it was sent as one."""
+    raw = attributes.get(key)
     return raw if attributes.get(semconv.OUTPUT_MIME_TYPE) == "text/plain" else value_of(raw)
 
 
@@ -102,13 +109,14 @@ _TYPED: Mapping[str, Callable[[Any], bool]] = {
     semconv.STATUS: lambda value: value in get_args(Status),
 }
 """The attributes that a trace relies on, each with what it has to be."""
+_RELIED_ON = frozenset(_TYPED)
 
 
 def typed_attributes(attributes: Mapping[str, Any]) -> dict[str, Any]:
     """A copy in which what a trace relies on has the type that it should have; what cannot be read is left
     out under its name, and stays under another."""
     copy = dict(attributes)
-    for key in _TYPED.keys() & attributes.keys():
+    for key in _RELIED_ON.intersection(attributes):
         if not _TYPED[key](copy[key]):
             value = value_of(copy.pop(key))
             copy[key if _TYPED[key](value) else f"{key}.unreadable"] = value

@@ -35,6 +35,13 @@ TYPES: Mapping[str, Mapping[str, str]] = {
         "invoke_agent": AGENT,
         "create_agent": FUNCTION,
         "invoke_workflow": CHAIN,
+        "tool.execute": TOOL,
+        "tool_call": TOOL,
+        "llm_call": LLM,
+        "tool_selection": LLM,
+        "agent.run": AGENT,
+        "agent_call": AGENT,
+        "workflow.run": CHAIN,
         "retrieval": RETRIEVER,
         "embeddings": FUNCTION,
         **_PLAIN,
@@ -63,6 +70,26 @@ TYPES: Mapping[str, Mapping[str, str]] = {
     },
     "span.type": {"interaction": AGENT, "llm_request": LLM, "tool": TOOL, "tool.execution": FUNCTION}
     | {"tool.blocked_on_user": FUNCTION, "hook": FUNCTION},
+    "spring.ai.kind": {
+        "tool_call": TOOL,
+        "chat_client": AGENT,
+        "advisor": FUNCTION,
+        "vector_store": RETRIEVER,
+    },
+    "mastra.span.type": {
+        "tool_call": TOOL,
+        "mcp_tool_call": TOOL,
+        "provider_tool_call": TOOL,
+        "agent_run": AGENT,
+        "workflow_run": CHAIN,
+        "llm_generation": LLM,
+        "model_generation": LLM,
+    },
+    "logfire.msg_template": {
+        "function: {name}": TOOL,
+        "agent run: {name!r}": AGENT,
+        "agent run: {name}": AGENT,
+    },
     "aws.genai.span_kind": _PLAIN | _OTHERS,
     "span_type": _PLAIN | _OTHERS,
 }
@@ -86,6 +113,11 @@ TOOL_NAMES = (
     "ai.toolCall.name",
     "tool_call.function.name",
     "tool_name",
+    "spring.ai.tool.definition.name",
+    "lk.function_tool.name",
+    "claude_code.tool_result:tool_name",
+    "codex.tool_result:tool_name",
+    "gemini_cli.tool_call:function_name",
 )
 """A span with one of these that says nothing of its type is a tool's."""
 
@@ -102,9 +134,11 @@ AGENT_NAMES = (
 )
 
 TOOL_PREFIX = re.compile(
-    r"(?:execute_tool|MCP send tools/call|tools/call|running tool:?|tool call:?|call_tool|"
-    r"anthropic\.custom_tool_use|ai\.toolCall|tool:)\s+"
+    r"(?:execute_tool|tool\.execute|tool_call|call_tool|MCP send tools/call|tools/call|running tool:?|"
+    r"tool call:?|Function:|anthropic\.custom_tool_use|ai\.toolCall|tool:)\s+"
 )
+NAME_TEMPLATE = re.compile(r"\{(\w+)\}")
+"""What stands in a span's name for the value of an attribute: Logfire's ``Function: {name}``."""
 TOOL_SUFFIX = re.compile(r"\.(?:tool|__call__|run|_run|arun|invoke)\Z")
 AGENT_PREFIX = re.compile(r"(?:invoke_agent|create_agent|agent_run)\s+")
 
@@ -122,6 +156,11 @@ CALL_IDS = (
     "ai.toolCall.id",
     "tool_use_id",
     "gen_ai.tool.message:id",
+    "gen_ai.tool.call_id",
+    "spring.ai.tool.call.id",
+    "lk.function_tool.id",
+    "claude_code.tool_result:tool_use_id",
+    "codex.tool_result:call_id",
 )
 
 ARGUMENTS = (
@@ -143,6 +182,11 @@ ARGUMENTS = (
     "gen_ai.prompt",
     "gen_ai.tool.arguments",
     "gen_ai.tool.input",
+    "spring.ai.tool.call.arguments",
+    "lk.pii.function_tool.arguments",
+    "lk.function_tool.arguments",
+    "codex.tool_result:arguments",
+    "gemini_cli.tool_call:function_args",
     "input",
 )
 
@@ -164,8 +208,15 @@ RESULTS = (
     "gen_ai.tool.result",
     "gen_ai.tool.output",
     "tool.result",
+    "spring.ai.tool.call.result",
+    "lk.pii.function_tool.output",
+    "lk.function_tool.output",
+    "codex.tool_result:output",
     "output",
 )
+
+MASKS = frozenset({"HIDDEN:non-empty", "__REDACTED__"})
+"""What stands in place of a content that was not to be recorded: Koog's, OpenInference's."""
 
 WRAPPED_IN_RESULT = ("gcp.vertex.agent", "openinference.instrumentation.google_adk")
 """Scopes that put whatever is no mapping under ``result``."""
@@ -179,6 +230,11 @@ FAILURES: Mapping[str, frozenset[str]] = {
     "claude_code.tool_result:success": frozenset({"false"}),
     "tool.is_error": frozenset({"true"}),
     "is_error": frozenset({"true"}),
+    "error": frozenset({"true"}),
+    "lk.function_tool.is_error": frozenset({"true"}),
+    "gen_ai.tool.success": frozenset({"false"}),
+    "codex.tool_result:success": frozenset({"false"}),
+    "gemini_cli.tool_call:success": frozenset({"false"}),
 }
 """Attributes that tell of a failure, with the words, in lower case, by which they do."""
 
@@ -188,87 +244,16 @@ MESSAGES_OF_FAILURE = (
     "error",
     "error.message",
     "langfuse.observation.status_message",
+    "gemini_cli.tool_call:error.message",
+    "codex.tool_result:error.message",
 )
 TYPES_OF_FAILURE = (
     "exception:exception.type",
     "error.type",
     "error_class",
     "claude_code.tool_result:error_type",
-)
-
-USAGE: Mapping[str, tuple[str, ...]] = {
-    "input_tokens": (
-        "gen_ai.usage.input_tokens",
-        "gen_ai.usage.prompt_tokens",
-        "llm.token_count.prompt",
-        "ai.usage.inputTokens",
-        "ai.usage.promptTokens",
-        "llm.usage.prompt_tokens",
-        "input_tokens",
-    ),
-    "output_tokens": (
-        "gen_ai.usage.output_tokens",
-        "gen_ai.usage.completion_tokens",
-        "llm.token_count.completion",
-        "ai.usage.outputTokens",
-        "ai.usage.completionTokens",
-        "llm.usage.completion_tokens",
-        "output_tokens",
-    ),
-    "cache_read_tokens": (
-        "gen_ai.usage.cache_read.input_tokens",
-        "gen_ai.usage.cache_read_input_tokens",
-        "gen_ai.usage.details.cache_read_tokens",
-        "llm.token_count.prompt_details.cache_read",
-        "ai.usage.cachedInputTokens",
-        "cache_read_tokens",
-    ),
-    "cache_write_tokens": (
-        "gen_ai.usage.cache_write.input_tokens",
-        "gen_ai.usage.cache_creation.input_tokens",
-        "gen_ai.usage.cache_creation_input_tokens",
-        "llm.token_count.prompt_details.cache_write",
-        "cache_creation_tokens",
-    ),
-    "reasoning_tokens": (
-        "gen_ai.usage.reasoning.output_tokens",
-        "gen_ai.usage.details.reasoning_tokens",
-        "llm.token_count.completion_details.reasoning",
-        "ai.usage.reasoningTokens",
-        "llm.usage.reasoning_tokens",
-        "thinking_tokens",
-    ),
-    "cost": (
-        semconv.COST,
-        "operation.cost",
-        "gen_ai.cost.total_cost",
-        "gen_ai.usage.cost",
-        "llm.cost.total",
-    ),
-}
-"""For each count in a span's usage, its keys."""
-
-USAGE_IN_JSON: Mapping[str, Mapping[str, str]] = {
-    "langfuse.observation.usage_details": {
-        "input_tokens": "input",
-        "output_tokens": "output",
-        "cache_read_tokens": "input_cache_read",
-        "cache_write_tokens": "input_cache_creation",
-    },
-    "mlflow.chat.tokenUsage": {"input_tokens": "input_tokens", "output_tokens": "output_tokens"},
-}
-"""Attributes that hold all counts as JSON, with their names there."""
-
-CACHE_APART = ("com.anthropic.claude_code",)
-"""Scopes whose count of input tokens leaves out those of the cache."""
-
-MODELS = (
-    "gen_ai.request.model",
-    "llm.model_name",
-    "ai.model.id",
-    "langfuse.observation.model.name",
-    "gen_ai.response.model",
-    "model",
+    "gemini_cli.tool_call:error.type",
+    "gemini_cli.tool_call:error_type",
 )
 
 SESSIONS = (
@@ -277,35 +262,14 @@ SESSIONS = (
     "langfuse.session.id",
     "traceloop.association.properties.session_id",
     "gcp.vertex.agent.session_id",
+    "spring.ai.chat.client.conversation.id",
+    "ai.telemetry.metadata.sessionId",
+    "claude_code.tool_result:session.id",
+    "codex.tool_result:conversation.id",
+    "gemini_cli.tool_call:session.id",
 )
-CUSTOMERS = ("enduser.id", "user.id", "langfuse.user.id")
+CUSTOMERS = ("enduser.id", "user.id", "langfuse.user.id", "ai.telemetry.metadata.userId")
 TAGS = ("langfuse.trace.tags", "tag.tags", "langsmith.span.tags")
-
-INPUT_MESSAGES = (
-    "gen_ai.input.messages",
-    "ai.prompt.messages",
-    "haystack.agent.step.llm.input",
-    "langfuse.observation.input",
-    "mlflow.spanInputs",
-    "gcp.vertex.agent.llm_request",
-    "traceloop.entity.input",
-    "gen_ai.prompt",
-    "ai.prompt",
-    "input.value",
-)
-OUTPUT_MESSAGES = (
-    "gen_ai.output.messages",
-    "haystack.agent.step.llm.output",
-    "langfuse.observation.output",
-    "mlflow.spanOutputs",
-    "gcp.vertex.agent.llm_response",
-    "traceloop.entity.output",
-    "gen_ai.completion",
-    "output.value",
-)
-NUMBERED_INPUT = ("llm.input_messages.", "gen_ai.prompt.")
-NUMBERED_OUTPUT = ("llm.output_messages.", "gen_ai.completion.")
-"""Beginnings of attributes that spell one list of messages, ``prefix.0.role``, ``prefix.0.content`` …"""
 
 MESSAGE_EVENTS: Mapping[str, str] = {
     "gen_ai.system.message": "system",
@@ -315,12 +279,20 @@ MESSAGE_EVENTS: Mapping[str, str] = {
     "gen_ai.choice": "answer",
 }
 """Events that are one message each, with its role."""
-EVENT_PREFIXES = ("gen_ai.", "claude_code.", "tool.", "exception")
+EVENT_CONTENT = "gen_ai.event.content"
+"""The attribute of such an event that holds what others have in its body."""
+EVENT_PREFIXES = ("gen_ai.", "claude_code.", "codex.", "gemini_cli.", "tool.", "exception")
 """Beginnings of the names of events that stand in these tables."""
 DETAILS_EVENT = "gen_ai.client.inference.operation.details"
 """The event whose attributes are those that other instrumentations put on the span."""
-LOG_EVENTS = frozenset({DETAILS_EVENT, "claude_code.tool_result"})
+CALL_EVENTS = frozenset({"claude_code.tool_result", "codex.tool_result", "gemini_cli.tool_call"})
+"""Log records that tell of a call to a tool: of one that has a span, or without any span."""
+LOG_EVENTS = frozenset({DETAILS_EVENT, *CALL_EVENTS})
 """Log records that say something of a call to a model or to a tool, beside `MESSAGE_EVENTS`."""
+LOG_CALL_IDS = ("tool_use_id", "gen_ai.tool.call.id", "call_id")
+"""The attributes of log records that hold a call's id."""
+LOG_SESSIONS = ("session.id", "conversation.id", "gen_ai.conversation.id")
+"""The attributes by which log records without a trace belong together."""
 LISTED_EVENTS = "events"
 """The attribute in which such events stand as one JSON list."""
 
@@ -335,6 +307,8 @@ INPUTS = (
     "ai.prompt",
     "user_prompt",
     "langfuse.trace.input",
+    "mastra.agent_run.input",
+    "mastra.workflow_run.input",
     "input",
 )
 OUTPUTS = (
@@ -345,31 +319,19 @@ OUTPUTS = (
     "haystack.agent.output",
     "final_result",
     "ai.response.text",
+    "ai.result.text",
+    "ai.response.object",
+    "ai.result.object",
     "gen_ai.output.messages",
     "gen_ai.completion",
     "langfuse.trace.output",
+    "mastra.agent_run.output",
+    "mastra.workflow_run.output",
     "output",
 )
 """What a span of another type was given, and what it gave back."""
 ANSWERS = frozenset({"gen_ai.output.messages", "gen_ai.completion"})
 """Those of them that hold messages, of which the last text is what it gave back."""
-
-DEFINITIONS = (
-    "gen_ai.tool.definitions",
-    "ai.prompt.tools",
-    "haystack.agent.tools",
-    "model_request_parameters",
-    "mlflow.chat.tools",
-    "gcp.vertex.agent.llm_request",
-    "llm.invocation_parameters",
-    "input.value",
-)
-"""Attributes that hold, somewhere near their top, a list of the tools that a model was offered."""
-MIXED_DEFINITIONS = frozenset({"input.value", "llm.invocation_parameters"})
-"""Those of them that hold other things as well: the tools are what stands under a name for tools."""
-NUMBERED_DEFINITIONS = ("llm.tools.", "llm.request.functions.")
-OWN_SCHEMAS = ("gen_ai.tool.json_schema", "tool.json_schema", "tool.parameters", "gen_ai.tool.parameters")
-"""Attributes of a tool's span that hold the schema of its parameters."""
 
 PROJECTS = (semconv.PROJECT, semconv.PHOENIX_PROJECT, semconv.SERVICE_NAME)
 """Attributes of a resource that name the project."""

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from agenttrace.core import semconv
-from agenttrace.core.digests import digest_of
 from agenttrace.core.span import Span
 from agenttrace.core.trace import Trace
-from agenttrace.otlp_in import tables
-from agenttrace.otlp_in.arrival import Arrival, ArrivedLog, TelemetryError
+from agenttrace.otlp_in.arrival import Arrival, TelemetryError
 from agenttrace.otlp_in.facts import span_of
+from agenttrace.otlp_in.logged import waiting_span
 from agenttrace.otlp_in.payload import Payload, read_payload
 from agenttrace.otlp_in.reading import read_together
 
@@ -48,7 +46,7 @@ def spans_of(arrival: Arrival) -> list[Span]:
     for index, arrived in enumerate(arrival.spans):
         spans[arrived.trace_key, arrived.span_key] = span_of(arrived, index)
     for log in arrival.logs:
-        waiting = _waiting(log)
+        waiting = waiting_span(log)
         if waiting is not None:
             spans[waiting.trace_key, waiting.span_key] = waiting
     return list(spans.values())
@@ -65,30 +63,3 @@ def traces_of(spans: Iterable[Span]) -> list[Trace]:
         if read:
             traces.append(Trace(read, trace_key=key, tools=tools))
     return sorted(traces, key=lambda trace: trace.spans[0].start_ns)
-
-
-def _waiting(log: ArrivedLog) -> Span | None:
-    """A log record as a span that waits for the one it belongs to; None where it says nothing of a call."""
-    event = log.event
-    name = event.name or event.attributes.get("event.name") or event.body
-    if log.trace_key is None or log.span_key is None or not isinstance(name, str):
-        return None
-    name = f"claude_code.{name}" if name == "tool_result" else name
-    if name not in tables.MESSAGE_EVENTS and name not in tables.LOG_EVENTS:
-        return None
-    entry = [name, event.time_ns, dict(event.attributes), event.body]
-    digest = digest_of(f"{log.trace_key:x} {log.span_key:x} {entry!r}".encode())
-    attributes = {semconv.RECEIVED: {"event": entry}}
-    if log.scope:
-        attributes[semconv.SCOPE_NAME] = log.scope  # type: ignore[assignment] # the values differ in type
-    return Span(
-        trace_key=log.trace_key,
-        span_key=int(digest[:15], 16) + 1,
-        parent_key=log.span_key,
-        name=name,
-        span_type=tables.EVENT,
-        start_ns=event.time_ns,
-        end_ns=event.time_ns,
-        attributes=attributes,
-        project=next((str(log.resource[key]) for key in tables.PROJECTS if log.resource.get(key)), ""),
-    )

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agenttrace.core.file_form import MAX_DEPTH
-from agenttrace.core.json_reader import InvalidJSON, json_or_literal, lenient_json
-from agenttrace.core.jsonable import clean, jsonable
+from agenttrace.core.json_reader import InvalidJSON, json_or_literal, lenient_json, plain_json
+from agenttrace.core.jsonable import clean, clean_text, jsonable
 
 BARE = "input"
 """The name of the one argument of which only the value is known."""
@@ -16,10 +16,10 @@ BARE = "input"
 _LONGEST = 16 * 1024 * 1024
 _CALL_PARTS = frozenset({"args", "kwargs", "sanitize_inputs_outputs"})
 _RUN_PARTS = frozenset({"input_str", "inputs", "tags", "metadata", "kwargs", "name", "run_id"})
+_INPUT_PARTS = frozenset({"input", "options"})
 _ANSWER = re.compile(r"content=(?P<quote>['\"])(?P<text>.*?)(?P=quote) (?:name|tool_call_id|id)=", re.DOTALL)
 _SERVER = re.compile(r"\Amcp__(?:(?!__).)+__(?=.)")
 _SCHEMA_WORDS = frozenset({"properties", "$schema", "$defs", "anyOf", "additionalProperties"})
-_LARGE = 1 << 63
 _CONTAINERS = (dict, list)
 _STARTS = frozenset('{["-0123456789tfnTFN')
 
@@ -32,29 +32,36 @@ def value_of(raw: Any) -> Any:
     if not text or text[0] not in _STARTS or len(text) > _LONGEST:
         return raw
     try:
-        value = lenient_json(text)
+        value = plain_json(text)
+    except InvalidJSON:
+        return _other_value(raw, text)
+    if text.count("{") + text.count("[") > MAX_DEPTH and not _is_shallow(value, MAX_DEPTH):
+        return jsonable(value)
+    return clean(value) if _may_have_surrogates(text) else value
+
+
+def _other_value(raw: str, text: str) -> Any:
+    """The value of JSON with large numbers, or of a Python literal; else the text as it came."""
+    try:
+        return jsonable(lenient_json(text))
     except InvalidJSON:
         if text[0] not in "{[":
             return raw
         value = json_or_literal(text)
         return raw if value is text else jsonable(value)
-    if type(value) in _CONTAINERS and not _is_plain(value, MAX_DEPTH):
-        return jsonable(value)
-    return value if text.isascii() and "\\u" not in text else clean(value)
 
 
-def _is_plain(value: Any, levels: int) -> bool:
-    """Whether containers are nested no deeper than this, and hold no number that is no strict JSON."""
+def _may_have_surrogates(text: str) -> bool:
+    """Whether a JSON text holds halves of characters, or escapes of such."""
+    return "\\ud" in text or "\\uD" in text or (not text.isascii() and clean_text(text) is not text)
+
+
+def _is_shallow(value: Any, levels: int) -> bool:
+    """Whether containers are nested no deeper than this."""
     if levels <= 0:
         return False
     for part in value.values() if type(value) is dict else value:
-        kind = type(part)
-        if kind is str:
-            continue
-        if kind in _CONTAINERS:
-            if not _is_plain(part, levels - 1):
-                return False
-        elif (kind is int and not -_LARGE < part < _LARGE) or (kind is float and not -1e308 <= part <= 1e308):
+        if type(part) in _CONTAINERS and not _is_shallow(part, levels - 1):
             return False
     return True
 
@@ -98,6 +105,13 @@ def unwrapped_arguments(value: Any, order: Sequence[str]) -> Any:
         if isinstance(args, list | tuple) and len(args) <= len(order):
             return {**dict(zip(order, args, strict=False)), **value["kwargs"]}
         return {"args": list(args) if isinstance(args, list | tuple) else args, **value["kwargs"]}
+    if (
+        "input" in value
+        and _INPUT_PARTS.issuperset(value)
+        and "input" not in order
+        and (order or len(value) > 1)
+    ):
+        return value["input"] if isinstance(value["input"], dict) else value
     return value
 
 
