@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
+from agenttrace.core import semconv
 from agenttrace.core.jsonable import to_json
 from agenttrace.core.protocols import Store
 from agenttrace.core.span import Span, Status
@@ -37,6 +38,8 @@ _INPUTS, _OUTPUTS = (
     for column in ("input", "output")
 )
 
+_RECEIVED = """SELECT 1 FROM all_span_rows WHERE trace = ? AND json_valid(?) AND instr(rest, ?) LIMIT 1"""
+
 _WHOLE = f"""SELECT {SPAN_FIELDS} FROM all_span_rows s JOIN functions f ON f.id = s.function
     WHERE s.trace = ? AND s.span IN (SELECT value FROM json_each(?))"""
 
@@ -64,8 +67,10 @@ class LightTrace:
         """
         if isinstance(store, SQLiteStore) and store.health().mode == "sqlite":
             prefix = queries.id_prefix(trace_id)
-            return None if prefix is None else _light(store, prefix)
-        trace = store.trace(trace_id)  # parts of it may be in memory
+            light = None if prefix is None else _light(store, prefix)
+            if light is None or store.reading is None or not light.came_from_others():
+                return light
+        trace = store.trace(trace_id)  # parts of it may be in memory, or its spans have to be read together
         return None if trace is None else cls(trace)
 
     @cached_property
@@ -105,6 +110,10 @@ class LightTrace:
             return {span.span_key: span.output for span in spans}
         rows = self._rows(_OUTPUTS, spans, LONGEST_VALUE)
         return {unsigned(key): loaded(text) for key, text in rows}
+
+    def came_from_others(self) -> bool:
+        """Whether spans of it came by OpenTelemetry: only read together do those say what they are."""
+        return bool(self._rows(_RECEIVED, self.trace.spans[:1], semconv.RECEIVED))
 
     def _rows(self, statement: str, spans: Collection[Span], *more: Any) -> list[tuple[Any, ...]]:
         store = self._store

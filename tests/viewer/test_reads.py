@@ -197,3 +197,18 @@ def test_two_long_traces_beside_each_other_stay_a_small_page(tmp_path):
     assert len(text.encode()) <= 100_000
     assert text.count("<") - text.count("</") <= 2_500
     assert "more" in text
+
+
+def test_a_trace_whose_spans_have_to_be_read_together_is_not_read_light(tmp_path):
+    def reading(spans):
+        if semconv.RECEIVED not in spans[0].attributes:
+            return spans, {}
+        return [span(one.span_key, None, name="read together") for one in spans], {}
+
+    store = SQLiteStore(tmp_path / "traces.db")
+    store.export([span(1, None, attributes={semconv.RECEIVED: {}}), span(2, None, trace=10)])
+    store.reading = reading
+    assert [one.name for one in LightTrace.of(store, TRACE).trace.spans] == ["read together"]
+    assert [one.name for one in LightTrace.of(store, f"{10:032x}").trace.spans] == ["step_2"]
+    store.reading = None
+    assert [one.name for one in LightTrace.of(store, TRACE).trace.spans] == ["step_1"]
