@@ -6,15 +6,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from importlib import import_module
+from itertools import accumulate
+from operator import itemgetter
 from typing import Any
 
 from agenttrace.core import semconv
 from agenttrace.core.asked import asked_places
 from agenttrace.core.call_order import in_order
 from agenttrace.core.conversation import Conversation, conversation_of
-from agenttrace.core.executions import AGENT, Execution, executions_of
+from agenttrace.core.executions import Execution, executions_of
 from agenttrace.core.identity import new_trace_key, trace_id_text
 from agenttrace.core.model_requests import LLM, ModelRequest, cut_answer, offered_tools
+from agenttrace.core.call_paths import CallPath, CallPaths
 from agenttrace.core.span import Span, SpanError
 from agenttrace.core.tool import REQUIRED, ToolDefinition
 from agenttrace.core.tool_call import UNRECORDED_STATUSES, ToolCall, Window
@@ -214,14 +217,24 @@ class Trace:
             ordered: list[tuple[Execution, Window | None]] = [(each, None) for each in executions]
         else:
             ordered = in_order(executions, asked_places(self.spans, self.by_key, executions))
-        calls = [self._tool_call(index, *each) for index, each in enumerate(ordered)]
-        requests = [] if self.is_recorded_run else unrecorded_calls(self.spans, self.tools, self._ancestors)
-        if not requests:
-            return tuple(calls)
-        for request in map(self._requested_call, requests):
-            later = (at for at, call in enumerate(calls) if call.start_ns > request.start_ns)
-            calls.insert(next(later, len(calls)), request)
-        return tuple([replace(call, index=index) for index, call in enumerate(calls)])
+        requests = (
+            [] if self.is_recorded_run else unrecorded_calls(self.spans, self.tools, self.by_key, self._ancestors)
+        )
+        made = [execution.span.start_ns for execution, _ in ordered]
+        # A request stands before the first call that began after it: until there, none of them is later.
+        stand: list[tuple[int, tuple[Execution, Window | None] | ModelRequest]] = [
+            *zip(accumulate(made, max), ordered, strict=True),
+            *((request.start_ns, request) for request in requests),
+        ]
+        if requests:
+            stand.sort(key=itemgetter(0))
+        place_of = CallPaths(self.by_key)
+        return tuple(
+            self._requested_call(index, each, place_of(each.model))
+            if isinstance(each, ModelRequest)
+            else self._tool_call(index, *each, place_of(each[0].span))
+            for index, (_, each) in enumerate(stand)
+        )
 
     @cached_property
     def unrecorded_calls(self) -> Mapping[str, Sequence[ToolCall]]:
@@ -270,9 +283,8 @@ class Trace:
             span.attributes[semconv.TURN] for span in self.spans if semconv.TURN in span.attributes
         )
 
-    def _tool_call(self, index: int, execution: Execution, window: Window | None) -> ToolCall:
+    def _tool_call(self, index: int, execution: Execution, window: Window | None, place: CallPath) -> ToolCall:
         span = execution.span
-        agent, path, turn = self._place(span)
         attributes = span.attributes
         arguments, tool = execution.arguments
         status, error = execution.ending
@@ -285,11 +297,11 @@ class Trace:
             index=index,
             start_ns=span.start_ns,
             end_ns=span.end_ns,
-            agent=agent,
-            path=path,
+            agent=place.agent,
+            path=place.path,
             parent_id=span.parent_id,
             span_id=span.span_id,
-            turn=turn,
+            turn=place.turn,
             tool=tool or (self.tools.get(span.name) if self.is_recorded_run else None),
             arguments_error=attributes.get(semconv.ARGUMENTS_ERROR),
             from_answer=semconv.FROM_ANSWER in attributes,
@@ -298,39 +310,26 @@ class Trace:
             remedy=execution.remedy if execution.output is None else None,
         )
 
-    def _requested_call(self, request: ModelRequest) -> ToolCall:
-        agent, path, turn = self._place(request.model)
+    def _requested_call(self, index: int, request: ModelRequest, place: CallPath) -> ToolCall:
         return ToolCall(
             name=request.name,
             arguments=request.arguments,
             output=request.output,
             error=request.error,
             status=request.status,
+            index=index,
             start_ns=request.start_ns,
             end_ns=request.start_ns,
-            agent=agent,
-            path=path,
+            agent=place.agent,
+            path=place.path,
             parent_id=request.model.parent_id,
             span_id=request.model.span_id,
-            turn=turn,
+            turn=place.turn,
             tool=request.tool,
             arguments_error=request.arguments_error,
             from_answer=request.answer is not None,
             metadata=request.metadata,
         )
-
-    def _place(self, span: Span) -> tuple[str, tuple[str, ...], int | None]:
-        """The agent's path, the path and the turn of a call that this span stands for."""
-        above = self._ancestors(span)
-        attributes = span.attributes
-        agents = [s.name for s in above if s.span_type == AGENT]
-        # Other libraries put the agent's name on the call, too, beside the agent's own span.
-        if semconv.AGENT_NAME in attributes and not (agents and semconv.RECEIVED in attributes):
-            agents.insert(0, attributes[semconv.AGENT_NAME])
-        turn = attributes.get(semconv.TURN)
-        if turn is None and self.turns:
-            turn = next((s.attributes[semconv.TURN] for s in above if semconv.TURN in s.attributes), None)
-        return "/".join(reversed(agents)), tuple(s.name for s in reversed(above)), turn
 
     def under(self, span_key: int) -> Trace:
         """The span with this integer id and all spans below it, also while the span itself has not ended."""

@@ -25,6 +25,7 @@ from agenttrace.otlp_in.values import (
     BARE,
     bare_name,
     is_schema,
+    marked_value,
     unwrapped_arguments,
     unwrapped_result,
     value_of,
@@ -219,7 +220,9 @@ def _result(fields: Mapping[str, Any], scope: str) -> tuple[Any, bool, bool, Any
     wrapped = scope.startswith(tables.WRAPPED_IN_RESULT)
     for key in tables.RESULTS:
         if fields.get(key) is not None:
-            value, failed, call_id = unwrapped_result(value_of(fields[key]), result_wrapped=wrapped)
+            marked = key in tables.MARKED_RESULTS
+            value = marked_value(fields, fields[key]) if marked else value_of(fields[key])
+            value, failed, call_id = unwrapped_result(value, result_wrapped=wrapped)
             return value, True, failed, call_id
     return None, False, False, None
 

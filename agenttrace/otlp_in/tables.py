@@ -167,6 +167,9 @@ RESULTS = (
     "output",
 )
 
+MARKED_RESULTS = frozenset({semconv.TOOL_RESULT, semconv.OUTPUT_VALUE})
+"""Those of them that a MIME type may stand beside."""
+
 WRAPPED_IN_RESULT = ("gcp.vertex.agent", "openinference.instrumentation.google_adk")
 """Scopes that put whatever is no mapping under ``result``."""
 

@@ -6,12 +6,16 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from agenttrace.core import semconv
 from agenttrace.core.file_form import MAX_DEPTH
 from agenttrace.core.json_reader import InvalidJSON, json_or_literal, lenient_json
 from agenttrace.core.jsonable import clean, jsonable
 
 BARE = "input"
 """The name of the one argument of which only the value is known."""
+
+TEXT = "text/plain"
+"""The MIME type of a value that is the text as it stands, whatever that spells."""
 
 _LONGEST = 16 * 1024 * 1024
 _CALL_PARTS = frozenset({"args", "kwargs", "sanitize_inputs_outputs"})
@@ -41,6 +45,11 @@ def value_of(raw: Any) -> Any:
     if type(value) in _CONTAINERS and not _is_plain(value, MAX_DEPTH):
         return jsonable(value)
     return value if text.isascii() and "\\u" not in text else clean(value)
+
+
+def marked_value(attributes: Mapping[str, Any], raw: Any) -> Any:
+    """The value of a result, as the MIME type beside it says: the text ``21`` is no number."""
+    return raw if attributes.get(semconv.OUTPUT_MIME_TYPE) == TEXT else value_of(raw)
 
 
 def _is_plain(value: Any, levels: int) -> bool:
