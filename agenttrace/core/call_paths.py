@@ -14,7 +14,7 @@ from agenttrace.core.span import Span
 
 
 class CallPath(NamedTuple):
-    """`agent` is the path of the agents, `path` that of all spans, outermost first; `turn` None without one."""
+    """`agent` is the path of the agents, `path` that of all spans, outermost first."""
 
     agent: str = ""
     path: tuple[str, ...] = ()
@@ -29,7 +29,7 @@ class CallPaths:
 
     def __init__(self, by_key: Mapping[int, Span]) -> None:
         self._by_key = by_key
-        self._below: dict[int, Place] = {}
+        self._below: dict[int, CallPath] = {}
 
     def __call__(self, span: Span) -> CallPath:
         """Where the call of this span stands."""

@@ -52,7 +52,9 @@ def unrecorded_calls(
     if not requests:
         return []
     executions = [span for span in spans if span.span_type == TOOL]
-    definitions = {span.name: span.tool for span in executions}
+    definitions = {
+        span.name: span.tool for span in executions if span.tool is not None and not span.tool.described
+    }
     for request in requests:
         request.tool = definitions.get(request.name)
         request.arguments = _with_defaults(request)
@@ -62,7 +64,8 @@ def unrecorded_calls(
     if waiting:
         _find_answers(waiting, models, {hashable(request.key) for request in requests})
     own = [span for span in executions if span.attributes.get(semconv.TOOL_TYPE) != semconv.HOSTED]
-    decorated = set(tools) if own and all(span.tool is not None for span in own) else None
+    are_known = own and all(span.tool is not None and not span.tool.described for span in own)
+    decorated = {name for name, tool in tools.items() if not tool.described} if are_known else None
     unrecorded = [request for request in waiting if not request.several or request.answer is not None]
     for request in unrecorded:
         request.status = _status(request, decorated)

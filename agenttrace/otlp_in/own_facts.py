@@ -31,7 +31,8 @@ def own_facts(
         output = value_of(attributes.get(semconv.RETRIEVAL_DOCUMENTS))
         output = _plain_output(attributes) if output is None else output
     elif span_type == "retriever" and attributes.get(semconv.INPUT_MIME_TYPE) == TEXT:
-        arguments, output = {"query": attributes.get(semconv.INPUT_VALUE)}, _plain_output(attributes)
+        arguments = {"query": attributes.get(semconv.INPUT_VALUE), **_other_input(attributes)}
+        output = _plain_output(attributes)
     else:
         arguments = value_of(attributes.get(semconv.INPUT_VALUE))
         output = _answer(attributes) if span_type == LLM else _plain_output(attributes)
