@@ -24,7 +24,7 @@ from agenttrace.matching.align import UNORDERED_MODES, Alignment, align
 from agenttrace.matching.checks import Check, Subject, check_constraints
 from agenttrace.matching.comparison import Comparison
 from agenttrace.matching.fitting_order import fitting_orders
-from agenttrace.matching.known_tools import check_tags, check_tools, known_names
+from agenttrace.matching.known_tools import check_spelling, check_tags, check_tools, known_names
 from agenttrace.matching.parallel import has_unordered
 from agenttrace.matching.selection import EVERYTHING, Selection, check_turns
 from agenttrace.matching.weights import Credit
@@ -68,6 +68,7 @@ def compare(
     attempts = scope.calls(all_calls)
     calls, attempt_counts = scope.counted(attempts)
     check_tools(expected, known_tools, scope, all_calls, trace)
+    check_spelling(expected, trace, scope, all_calls)
     check_tags(scope, all_calls, known_tools)
     how: Mode = parsed.mode or mode
     agreement_with = partial(

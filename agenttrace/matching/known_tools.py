@@ -33,18 +33,14 @@ def check_tools(
     Known are `tools` and those that a model was offered in the `trace`. An actual call of a tool without
     definition (a user's span, a framework's tool) shows that not all tools are known: then nothing is
     refused. A call that was not executed shows nothing. Where tools are known by what a model was offered
-    alone, an agent may have others: then only a name that is nearly one of those is refused, as misspelt.
+    alone, an agent may have others; see `check_spelling`.
 
     Raises:
         ExpectationError: a tool is unknown; it names the nearest known one.
     """
-    offered = {name for name, tool in tools.items() if tool.described}
-    offered |= trace.offered_tools if trace is not None else frozenset()
     if not recorded(tools):
-        if offered and not (trace is not None and trace.is_recorded_run):
-            _check_spelling(expected, offered, selection, actual_calls)
         return
-    names = {*tools, *offered}
+    names = {*tools, *(trace.offered_tools if trace is not None else ())}
     if selection.names:
         names.update([selection.name_of(name) for name in names])
     for actual in actual_calls:
@@ -71,10 +67,18 @@ def recorded(tools: Mapping[str, ToolDefinition]) -> dict[str, ToolDefinition]:
     return {name: tool for name, tool in tools.items() if not tool.described}
 
 
-def _check_spelling(
-    expected: Iterable[Call], offered: set[str], selection: Selection, actual_calls: Iterable[ToolCall]
+def check_spelling(
+    expected: Iterable[Call], trace: Trace | None, selection: Selection, actual_calls: Iterable[ToolCall]
 ) -> None:
-    """Refuse an expected tool that is nearly one of those offered, and was not asked for: it is misspelt."""
+    """Refuse an expected tool that is nearly one of those that a model was offered, and was not asked for,
+    where tools are known by that alone: it is misspelt. An agent may have others, which are not refused.
+
+    Raises:
+        ExpectationError: a tool is misspelt; it names the one that was offered.
+    """
+    if trace is None or trace.is_recorded_run or recorded(trace.tools) or not trace.offered_tools:
+        return
+    offered = trace.offered_tools
     names = {*offered, *(call.name for call in actual_calls)}
     names.update([selection.name_of(name) for name in names])
     for call in expected:
