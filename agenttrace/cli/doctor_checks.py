@@ -8,12 +8,13 @@ import shutil
 import sqlite3
 import stat
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Literal, NamedTuple
 
 from agenttrace.core.errors import StoreError
 from agenttrace.core.protocols import HasPath, Store, optional
+from agenttrace.otlp_in.remedies import SWITCHES
 from agenttrace.version import __version__
 
 State = Literal["ok", "note", "problem"]
@@ -24,9 +25,6 @@ LEAST_FREE = 500 * 1024 * 1024
 AHEAD_SECONDS = 60
 """How far the newest trace may lie in the future before clocks are said to differ."""
 
-_GENAI = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
-_ON = frozenset({"1", "true", "yes", "on", "span_only", "span_and_event", "event_only"})
-
 
 class Check(NamedTuple):
     """One thing that was looked at: how it is, and what to do where it is no *ok*."""
@@ -35,49 +33,6 @@ class Check(NamedTuple):
     state: State
     text: str
 
-
-class Switch(NamedTuple):
-    """How a library's own spans are made to hold arguments: in code, or by an environment variable."""
-
-    text: str
-    variable: str | None = None
-    is_on: Callable[[str], bool] = lambda value: value.lower() in _ON
-
-
-SWITCHES: Mapping[str, Switch] = {
-    "openai": Switch("wrap(client) records requests, answers and the calls that a model asks for"),
-    "anthropic": Switch(
-        "wrap(client); its own spans hold arguments with "
-        'Anthropic(open_telemetry={"traces": {"content_mode": "content"}})'
-    ),
-    "langgraph": Switch("the handler of agenttrace.integrations.langgraph records arguments"),
-    "openai-agents": Switch("openai_client=wrap(…) for models; decorate tools with observe"),
-    "pydantic-ai": Switch(
-        "its own spans hold arguments unless InstrumentationSettings(include_content=False)"
-    ),
-    "google-adk": Switch(
-        f"its own spans hold arguments only with {_GENAI}=SPAN_ONLY",
-        _GENAI,
-        lambda value: value.upper() == "SPAN_ONLY",
-    ),
-    "agent-framework": Switch(
-        "its own spans hold arguments with enable_instrumentation(enable_sensitive_data=True)",
-        "ENABLE_SENSITIVE_DATA",
-    ),
-    "mcp": Switch("its own spans hold no arguments; decorate the tools with observe"),
-    "opentelemetry-instrumentation-openai-v2": Switch(f"holds messages with {_GENAI}=true", _GENAI),
-    "traceloop-sdk": Switch(
-        "holds content unless TRACELOOP_TRACE_CONTENT=false",
-        "TRACELOOP_TRACE_CONTENT",
-        lambda value: value.lower() != "false",
-    ),
-    "openinference-instrumentation": Switch(
-        "holds content unless OPENINFERENCE_HIDE_INPUTS=true",
-        "OPENINFERENCE_HIDE_INPUTS",
-        lambda value: value.lower() != "true",
-    ),
-}
-"""By the name of the package on the index."""
 
 _EXTRAS = ("pytest", "httpx", "genai-prices", "rich", "jinja2")
 
@@ -110,17 +65,18 @@ def installed(package: str) -> str | None:
 
 def library_checks(environment: Mapping[str, str]) -> Iterator[Check]:
     """The installed libraries that can record themselves: whether their spans hold arguments."""
-    for package, switch in SWITCHES.items():
-        number = installed(package)
+    for switch in SWITCHES:
+        number = None if switch.package is None else installed(switch.package)
         if number is None:
             continue
+        name = f"{switch.package} {number}"
+        text = f"to have its arguments and outputs: {switch.remedy}"
         if switch.variable is None:
-            yield Check(f"{package} {number}", "ok", switch.text)
+            yield Check(name, "ok", text)
             continue
         value = environment.get(switch.variable)
-        is_on = switch.is_on(value or "")
         setting = f"{switch.variable} is {'not set' if value is None else repr(value)}"
-        yield Check(f"{package} {number}", "ok" if is_on else "note", f"{switch.text}; {setting}")
+        yield Check(name, "ok" if switch.is_on(value) else "note", f"{text}; {setting}")
 
 
 def setting_checks(environment: Mapping[str, str]) -> Iterator[Check]:

@@ -1,4 +1,4 @@
-"""``agenttrace traces import``: OpenTelemetry's traces, from files, into the store."""
+"""``agenttrace traces import``: OpenTelemetry's traces and transcripts, from files, into the store."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from collections.abc import Sequence
 import click
 
 from agenttrace.cli.store_option import store_option
+from agenttrace.core import semconv
 from agenttrace.core.batch import Batch
 from agenttrace.core.errors import AgentTraceError
 from agenttrace.core.identity import trace_id_text
 from agenttrace.core.protocols import Store
 from agenttrace.core.span import Span
+from agenttrace.otlp_in.arrival import TelemetryError
 from agenttrace.otlp_in.payload import read_payload
 from agenttrace.otlp_in.reading import to_store
 from agenttrace.otlp_in.tables import EVENT
@@ -20,6 +22,7 @@ from agenttrace.reports.text import safe_line
 from agenttrace.store import open_store
 from agenttrace.tracing.redact_received import redact_received
 from agenttrace.tracing.redaction import Redaction
+from agenttrace.transcripts.reading import format_of, traces_from_transcript
 
 UNREAD = 2
 """The exit code where a file, or a record in one, could not be read; all others are in the store."""
@@ -32,11 +35,12 @@ _SHOWN = 3
 @click.option("--project", help="Put them into this project, instead of those that they name.")
 @store_option
 def traces_import(files: Sequence[str], project: str | None, store: str | None) -> int:
-    """Put the OpenTelemetry traces of each FILE into the store.
+    """Put the OpenTelemetry traces, or the transcripts, of each FILE into the store.
 
     A file holds requests of OTLP, of traces or of logs: as JSON, JSON lines or protobuf, packed with gzip or
-    not. What is in the store already is replaced by the same, so a file may be imported again; spans of one
-    trace may come in several files, in any order. Secrets are redacted.
+    not; or a session as ATIF, Claude Code or Codex write it: its content says which. What is in the store
+    already is replaced by the same, so a file may be imported again, also when its session has gone on; spans
+    of one trace may come in several files of OTLP, in any order. Secrets are redacted.
     """
     target = open_store(store)
     redaction = Redaction()
@@ -44,21 +48,46 @@ def traces_import(files: Sequence[str], project: str | None, store: str | None) 
     try:
         for file in files:
             try:
-                arrival = read_payload(file)
+                spans, problems, unread_here = _read(file)
             except (AgentTraceError, OSError) as error:
                 unread = True
                 click.echo(f"Error: {safe_line(_named(file, error))}", err=True)
                 continue
-            spans = [_ready(span, project, redaction) for span in spans_of(arrival)]
+            spans = [_ready(span, project, redaction) for span in spans]
             click.echo(f"{safe_line(file)}: {_stored(spans, target)}")
-            for problem in arrival.problems[:_SHOWN]:
+            for problem in problems[:_SHOWN]:
                 click.echo(f"Error: {safe_line(problem)}", err=True)
-            if arrival.unread > _SHOWN:
-                click.echo(f"Error: {safe_line(file)}: {arrival.unread - _SHOWN} more not read", err=True)
-            unread = unread or arrival.unread > 0
+            if unread_here > _SHOWN:
+                click.echo(f"Error: {safe_line(file)}: {unread_here - _SHOWN} more not read", err=True)
+            unread = unread or unread_here > 0
     finally:
         target.close()
     return UNREAD if unread else 0
+
+
+def _read(file: str) -> tuple[list[Span], list[str], int]:
+    """The spans in a file; what of it could not be read, the first of it in words, and how much that is.
+
+    Raises:
+        AgentTraceError: it is neither OpenTelemetry's nor a transcript.
+        OSError: there is no such file.
+    """
+    try:
+        arrival = read_payload(file)
+    except TelemetryError:
+        if format_of(file) is None:
+            raise
+        return _read_transcript(file)
+    if arrival.unread and not arrival.spans and not arrival.logs and format_of(file) is not None:
+        return _read_transcript(file)
+    return spans_of(arrival), arrival.problems, arrival.unread
+
+
+def _read_transcript(file: str) -> tuple[list[Span], list[str], int]:
+    traces = traces_from_transcript(file)
+    lines = max((trace.metadata.get("unreadable_lines", 0) for trace in traces), default=0)
+    problems = [f"{file}: {lines} lines are no JSON, as where a session was interrupted"] if lines else []
+    return [span for trace in traces for span in trace.spans], problems, len(problems)
 
 
 def _named(file: str, error: Exception) -> str:
@@ -66,7 +95,8 @@ def _named(file: str, error: Exception) -> str:
 
 
 def _ready(span: Span, project: str | None, redaction: Redaction) -> Span:
-    ready = redaction.span(span) if span.span_type == EVENT else redact_received(span, redaction)
+    is_received = semconv.RECEIVED in span.attributes and span.span_type != EVENT
+    ready = redact_received(span, redaction) if is_received else redaction.span(span)
     ready.project = project or span.project or "default"
     return ready
 

@@ -130,6 +130,6 @@ def _key(agent: Span | None, name: Any, arguments: Mapping[str, Any]) -> Hashabl
 def _bound(arguments: Mapping[str, Any], tool: ToolDefinition | None) -> Mapping[str, Any]:
     """The arguments as a call of the tool is recorded, where they fit it."""
     try:
-        return arguments if tool is None else tool.bind(arguments)
+        return arguments if tool is None or tool.described else tool.bind(arguments)
     except ExpectationError:
         return arguments

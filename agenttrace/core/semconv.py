@@ -41,6 +41,7 @@ CACHE_WRITE_TOKENS = "gen_ai.usage.cache_write.input_tokens"
 """Until version 1.41 of the conventions ``gen_ai.usage.cache_creation.input_tokens``."""
 REASONING_TOKENS = "gen_ai.usage.reasoning.output_tokens"
 
+AGENT_ID = "gen_ai.agent.id"
 AGENT_NAME = "gen_ai.agent.name"
 WORKFLOW_NAME = "gen_ai.workflow.name"
 TOOL_NAME = "gen_ai.tool.name"

@@ -39,7 +39,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class ToolDefinition:
-    """A recorded tool: its name, its parameters in order (without self), its tags.
+    """A known tool: its name, its parameters in order (without self), its tags.
 
     `described` is True where it is known by the description that a model was offered: then calls are recorded
     as they were asked for, without the defaults, which comparing adds. `description` is the first line of

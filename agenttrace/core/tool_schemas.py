@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from agenttrace.core.jsonable import jsonable
 from agenttrace.core.marks import cause_of
 from agenttrace.core.tool import REQUIRED, Parameter, ToolDefinition
 
@@ -58,11 +59,7 @@ def offered_names(request: Mapping[str, Any]) -> tuple[frozenset[str], bool]:
 
 
 def tool_definitions(request: Mapping[str, Any]) -> dict[str, ToolDefinition]:
-    """The definitions of the tools that a request offers, as far as it says which parameters they take.
-
-    A parameter without a default in the schema has none here, required or not. A tool that takes any other
-    names, too, is left out: nothing can be checked against it.
-    """
+    """The definitions of the tools that a request offers, as far as it says which parameters they take."""
     definitions: dict[str, ToolDefinition] = {}
     for name in _LISTS:
         tools = request.get(name)
@@ -77,18 +74,38 @@ def tool_definitions(request: Mapping[str, Any]) -> dict[str, ToolDefinition]:
 def _definition(holder: Mapping[str, Any]) -> ToolDefinition | None:
     name = holder.get("name")
     schema = next((holder[key] for key in _SCHEMAS if isinstance(holder.get(key), Mapping)), None)
-    if not isinstance(name, str) or not name or cause_of(name) is not None or schema is None:
-        return None
-    properties = schema.get("properties")
-    if not isinstance(properties, Mapping) or cause_of(properties) is not None or "$truncated" in properties:
-        return None
-    if schema.get("additionalProperties", False) is not False or "patternProperties" in schema:
+    return definition_of(name, schema) if isinstance(name, str) and name and cause_of(name) is None else None
+
+
+def definition_of(name: str, schema: Mapping[str, Any] | None) -> ToolDefinition | None:
+    """The definition of a tool by the JSON schema of its parameters, or by a schema for each of them.
+
+    None where these are not known, or where the tool takes any other names, too: nothing can be checked
+    against it. A parameter without a default in the schema has none, required or not.
+    """
+    properties = None if schema is None else _properties(schema)
+    if properties is None:
         return None
     parameters = [
-        Parameter(str(key), "keyword_only", entry["default"] if _has_default(entry) else REQUIRED)
+        Parameter(str(key), "keyword_only", jsonable(entry["default"]) if _has_default(entry) else REQUIRED)
         for key, entry in properties.items()
     ]
-    return ToolDefinition(name, tuple(parameters))
+    return ToolDefinition(name, tuple(parameters), described=True)
+
+
+def _properties(schema: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The schemas of the parameters by name; None where they do not all stand there."""
+    if schema.get("additionalProperties", False) is not False or "patternProperties" in schema:
+        return None
+    if "properties" in schema:
+        properties = schema["properties"]
+    elif isinstance(schema.get("type"), str):
+        return {} if "additionalProperties" in schema else None
+    else:
+        properties = schema if schema and all(isinstance(part, Mapping) for part in schema.values()) else None
+    if not isinstance(properties, Mapping) or cause_of(properties) is not None or "$truncated" in properties:
+        return None
+    return properties
 
 
 def _has_default(entry: Any) -> bool:

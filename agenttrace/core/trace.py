@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from importlib import import_module
+from itertools import accumulate
+from operator import itemgetter
 from typing import Any
 
 from agenttrace.core import semconv
 from agenttrace.core.asked import asked_places
 from agenttrace.core.call_order import in_order
+from agenttrace.core.call_paths import CallPath, CallPaths
 from agenttrace.core.conversation import Conversation, conversation_of
-from agenttrace.core.executions import AGENT, Execution, executions_of
+from agenttrace.core.executions import Execution, executions_of
 from agenttrace.core.identity import new_trace_key, trace_id_text
 from agenttrace.core.model_requests import LLM, ModelRequest, cut_answer, offered_tools
 from agenttrace.core.span import Span, SpanError
-from agenttrace.core.tool import REQUIRED, ToolDefinition
+from agenttrace.core.tool import ToolDefinition
 from agenttrace.core.tool_call import UNRECORDED_STATUSES, ToolCall, Window
 from agenttrace.core.tool_schemas import tool_definitions
 from agenttrace.core.unrecorded_calls import unrecorded_calls
@@ -30,8 +32,7 @@ class Trace:
 
     A trace may have several roots (an undecorated agent that calls two tools), missing parents (a process
     died) and even parents that form a loop (foreign data); every method here terminates on all of them.
-    `tools` are the tools known to the recorder, called or not, by name: expectations are checked against
-    them. They are empty for traces made from plain lists.
+    `tools` are the tools known to the recorder, called or not, by name.
     """
 
     def __init__(
@@ -46,8 +47,7 @@ class Trace:
         if trace_key is None:
             trace_key = self.spans[0].trace_key if self.spans else new_trace_key()
         self.trace_key = trace_key
-        span_tools = {span.tool.name: span.tool for span in self.spans if span.tool is not None}
-        self.tools: Mapping[str, ToolDefinition] = {**(tools or {}), **span_tools}
+        self._known_tools = tools or {}
         self._output = output
 
     @classmethod
@@ -214,14 +214,26 @@ class Trace:
             ordered: list[tuple[Execution, Window | None]] = [(each, None) for each in executions]
         else:
             ordered = in_order(executions, asked_places(self.spans, self.by_key, executions))
-        calls = [self._tool_call(index, *each) for index, each in enumerate(ordered)]
-        requests = [] if self.is_recorded_run else unrecorded_calls(self.spans, self.tools, self._ancestors)
-        if not requests:
-            return tuple(calls)
-        for request in map(self._requested_call, requests):
-            later = (at for at, call in enumerate(calls) if call.start_ns > request.start_ns)
-            calls.insert(next(later, len(calls)), request)
-        return tuple([replace(call, index=index) for index, call in enumerate(calls)])
+        requests = (
+            []
+            if self.is_recorded_run
+            else unrecorded_calls(self.spans, self.tools, self.by_key, self._ancestors)
+        )
+        made = [execution.span.start_ns for execution, _ in ordered]
+        # A request stands before the first call that began after it: until there, none of them is later.
+        stand: list[tuple[int, tuple[Execution, Window | None] | ModelRequest]] = [
+            *zip(accumulate(made, max), ordered, strict=True),
+            *((request.start_ns, request) for request in requests),
+        ]
+        if requests:
+            stand.sort(key=itemgetter(0))
+        place_of = CallPaths(self.by_key)
+        return tuple(
+            self._requested_call(index, each, place_of(each.model))
+            if isinstance(each, ModelRequest)
+            else self._tool_call(index, *each, place_of(each[0].span))
+            for index, (_, each) in enumerate(stand)
+        )
 
     @cached_property
     def unrecorded_calls(self) -> Mapping[str, Sequence[ToolCall]]:
@@ -234,22 +246,25 @@ class Trace:
         return under
 
     @cached_property
+    def tools(self) -> Mapping[str, ToolDefinition]:
+        """The known tools by name: those of the recorder, called or not, and beside them those that are known
+        by what models were offered in this trace (`ToolDefinition.described`). Expectations are checked
+        against them. They are empty for traces made from plain lists."""
+        tools: dict[str, ToolDefinition] = {}
+        for span in self.spans:
+            if span.span_type == LLM and span.input:
+                tools |= tool_definitions(span.input)
+        for tool in (*self._known_tools.values(), *(span.tool for span in self.spans)):
+            if tool is not None and (not tool.described or tools.get(tool.name, tool).described):
+                tools[tool.name] = tool
+        return tools
+
+    @cached_property
     def offered_tools(self) -> frozenset[str]:
         """The names of the tools that models were offered in this trace, as far as they were recorded."""
         models = [span for span in self.spans if span.span_type == LLM]
-        return frozenset().union(*(offered_tools(span)[0] for span in models))
-
-    @cached_property
-    def offered_definitions(self) -> Mapping[str, ToolDefinition]:
-        """The tools that models were offered in this trace, as far as their parameters were recorded.
-
-        None has a default: what a model leaves out stands in no record of its call.
-        """
-        definitions: dict[str, ToolDefinition] = {}
-        for span in self.spans:
-            if span.span_type == LLM and span.input:
-                definitions.update(tool_definitions(span.input))
-        return {name: _without_defaults(tool) for name, tool in definitions.items()}
+        described = [name for name, tool in self.tools.items() if tool.described]
+        return frozenset(described).union(*(offered_tools(span)[0] for span in models))
 
     def conversation(self, span: Span, *, earlier: Iterable[Span] = ()) -> Conversation:
         """What the model of this span saw, also where the request names an earlier answer by its id alone.
@@ -270,9 +285,10 @@ class Trace:
             span.attributes[semconv.TURN] for span in self.spans if semconv.TURN in span.attributes
         )
 
-    def _tool_call(self, index: int, execution: Execution, window: Window | None) -> ToolCall:
+    def _tool_call(
+        self, index: int, execution: Execution, window: Window | None, place: CallPath
+    ) -> ToolCall:
         span = execution.span
-        agent, path, turn = self._place(span)
         attributes = span.attributes
         arguments, tool = execution.arguments
         status, error = execution.ending
@@ -285,11 +301,11 @@ class Trace:
             index=index,
             start_ns=span.start_ns,
             end_ns=span.end_ns,
-            agent=agent,
-            path=path,
+            agent=place.agent,
+            path=place.path,
             parent_id=span.parent_id,
             span_id=span.span_id,
-            turn=turn,
+            turn=place.turn,
             tool=tool or (self.tools.get(span.name) if self.is_recorded_run else None),
             arguments_error=attributes.get(semconv.ARGUMENTS_ERROR),
             from_answer=semconv.FROM_ANSWER in attributes,
@@ -298,39 +314,26 @@ class Trace:
             remedy=execution.remedy if execution.output is None else None,
         )
 
-    def _requested_call(self, request: ModelRequest) -> ToolCall:
-        agent, path, turn = self._place(request.model)
+    def _requested_call(self, index: int, request: ModelRequest, place: CallPath) -> ToolCall:
         return ToolCall(
             name=request.name,
             arguments=request.arguments,
             output=request.output,
             error=request.error,
             status=request.status,
+            index=index,
             start_ns=request.start_ns,
             end_ns=request.start_ns,
-            agent=agent,
-            path=path,
+            agent=place.agent,
+            path=place.path,
             parent_id=request.model.parent_id,
             span_id=request.model.span_id,
-            turn=turn,
+            turn=place.turn,
             tool=request.tool,
             arguments_error=request.arguments_error,
             from_answer=request.answer is not None,
             metadata=request.metadata,
         )
-
-    def _place(self, span: Span) -> tuple[str, tuple[str, ...], int | None]:
-        """The agent's path, the path and the turn of a call that this span stands for."""
-        above = self._ancestors(span)
-        attributes = span.attributes
-        agents = [s.name for s in above if s.span_type == AGENT]
-        # Other libraries put the agent's name on the call, too, beside the agent's own span.
-        if semconv.AGENT_NAME in attributes and not (agents and semconv.RECEIVED in attributes):
-            agents.insert(0, attributes[semconv.AGENT_NAME])
-        turn = attributes.get(semconv.TURN)
-        if turn is None and self.turns:
-            turn = next((s.attributes[semconv.TURN] for s in above if semconv.TURN in s.attributes), None)
-        return "/".join(reversed(agents)), tuple(s.name for s in reversed(above)), turn
 
     def under(self, span_key: int) -> Trace:
         """The span with this integer id and all spans below it, also while the span itself has not ended."""
@@ -376,8 +379,3 @@ class Trace:
     def __repr__(self) -> str:
         counts = f"{len(self.spans)} spans, {len(self.tool_calls)} tool calls"
         return f"<Trace {self.trace_id[:8]} {self.name!r}: {counts}>"
-
-
-def _without_defaults(tool: ToolDefinition) -> ToolDefinition:
-    parameters = tuple(replace(parameter, default=REQUIRED) for parameter in tool.parameters)
-    return replace(tool, parameters=parameters)

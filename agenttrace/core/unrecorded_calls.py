@@ -13,10 +13,12 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from itertools import takewhile
 from typing import Any
 
 from agenttrace.core import semconv
 from agenttrace.core.errors import ExpectationError
+from agenttrace.core.executions import AGENT, Nearest
 from agenttrace.core.marks import cause_of
 from agenttrace.core.message_parts import Request, Result
 from agenttrace.core.model_requests import (
@@ -37,29 +39,33 @@ from agenttrace.core.value_key import text_key
 def unrecorded_calls(
     spans: Sequence[Span],
     tools: Mapping[str, ToolDefinition],
+    by_key: Mapping[int, Span],
     ancestors: Callable[[Span], Sequence[Span]],
 ) -> list[ModelRequest]:
     """The calls that models asked for and that no tool span belongs to, in the order they were asked for.
 
-    `spans` are in start order; `tools` are the known tools; `ancestors` gives the spans above one, nearest
-    first.
+    `spans` are in start order; `tools` are the known tools; `by_key` has the spans by their ids; `ancestors`
+    gives those above one, nearest first.
     """
     models = [span for span in spans if span.span_type == LLM]
     requests = list(model_requests(models, ancestors))
     if not requests:
         return []
     executions = [span for span in spans if span.span_type == TOOL]
-    definitions = {span.name: span.tool for span in executions}
+    definitions = {
+        span.name: span.tool for span in executions if span.tool is not None and not span.tool.described
+    }
     for request in requests:
         request.tool = definitions.get(request.name)
         request.arguments = _with_defaults(request)
-    _join_all(requests, executions, models, ancestors)
+    _join_all(requests, executions, models, Nearest(by_key, AGENT))
     _put_after_what_was_asked_before(requests)
     waiting = [request for request in requests if request.execution is None]
     if waiting:
         _find_answers(waiting, models, {hashable(request.key) for request in requests})
     own = [span for span in executions if span.attributes.get(semconv.TOOL_TYPE) != semconv.HOSTED]
-    decorated = set(tools) if own and all(span.tool is not None for span in own) else None
+    are_known = own and all(span.tool is not None and not span.tool.described for span in own)
+    decorated = {name for name, tool in tools.items() if not tool.described} if are_known else None
     unrecorded = [request for request in waiting if not request.several or request.answer is not None]
     for request in unrecorded:
         request.status = _status(request, decorated)
@@ -80,9 +86,9 @@ def _join_all(
     requests: Sequence[ModelRequest],
     executions: Sequence[Span],
     models: Sequence[Span],
-    ancestors: Callable[[Span], Sequence[Span]],
+    agent_above: Nearest,
 ) -> None:
-    until = _next_request(models, ancestors)
+    until = _next_request(models, agent_above)
     _join(
         requests,
         executions,
@@ -119,8 +125,9 @@ def _join(
         candidates = waiting.get(hashable(key_of_span(span)))
         if not candidates or id(span) in joined or (in_time and not in_time(candidates[-1], span)):
             continue
-        model = candidates[-1].model
-        first = next(at for at, candidate in enumerate(candidates) if candidate.model is model)
+        first = len(candidates) - 1
+        while first and candidates[first - 1].model is candidates[-1].model:
+            first -= 1
         candidates.pop(first).execution = span
 
 
@@ -130,12 +137,13 @@ def _name_and_arguments(request: ModelRequest) -> tuple[str, str] | None:
     return request.name, text_key(request.arguments)
 
 
-def _next_request(models: Sequence[Span], ancestors: Callable[[Span], Sequence[Span]]) -> Mapping[int, float]:
+def _next_request(models: Sequence[Span], agent_above: Nearest) -> Mapping[int, float]:
     """For each model's span, by id: when the same agent asked a model again; infinity where it did not."""
     starts: dict[int | None, list[int]] = {}
     agents: list[int | None] = []
     for span in models:
-        agent = next((above.span_key for above in ancestors(span) if above.span_type == "agent"), None)
+        above = agent_above(span)
+        agent = None if above is None else above.span_key
         agents.append(agent)
         starts.setdefault(agent, []).append(span.start_ns)
     until: dict[int, float] = {}
@@ -200,11 +208,11 @@ def _answer(
 
     Other conversations may use the same ids.
     """
-    earlier = [request for request in waiting[key] if request.model.end_ns <= span.start_ns]
-    fitting = [request for request in earlier if fits(request)]
+    begun = list(takewhile(lambda request: request.model.start_ns <= span.start_ns, waiting[key]))
+    fitting = [request for request in begun if request.model.end_ns <= span.start_ns and fits(request)]
     if fitting:
         fitting[-1].answer = result
-        waiting[key] = [request for request in waiting[key] if request.model.end_ns > span.start_ns]
+        waiting[key][: len(begun)] = [request for request in begun if request.model.end_ns > span.start_ns]
 
 
 def _result_key(key: Any, name: Any) -> Hashable:

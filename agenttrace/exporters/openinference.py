@@ -44,6 +44,8 @@ def openinference_content(span: Span) -> dict[str, Any]:
     query = (span.input or {}).get("query")
     if isinstance(query, str):
         attributes |= {semconv.INPUT_VALUE: query, semconv.INPUT_MIME_TYPE: "text/plain"}
+        rest = {name: value for name, value in (span.input or {}).items() if name != "query"}
+        attributes |= {semconv.OTHER_INPUT: json_text(rest)} if rest else {}
     documents = span.output if type(span.output) is list else []
     for number, document in enumerate(documents[:MAX_DOCUMENTS]):
         prefix = f"{semconv.OPENINFERENCE_DOCUMENTS}.{number}.document."

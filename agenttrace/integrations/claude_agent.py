@@ -126,7 +126,7 @@ class AgentTraceHooks:
 
     def _agent_begins(self, event: Mapping[str, Any]) -> None:
         span = self._spans.span(str(event.get("agent_type") or "agent"), span_type="agent").open()
-        span.set_attribute("gen_ai.agent.id", event.get("agent_id"))
+        span.set_attribute(semconv.AGENT_ID, event.get("agent_id"))
         self._remember(f"agent {event.get('agent_id')}", span)
 
     def _agent_ends(self, event: Mapping[str, Any]) -> None:

@@ -202,7 +202,7 @@ def trace_of_spans(spans: Sequence[ReadableSpan], output: Any = None) -> Trace:
 
 
 def _call(attributes: Mapping[str, Any], span: ReadableSpan) -> dict[str, Any] | None:
-    name = attributes.get("tool.name")
+    name = attributes.get(semconv.OPENINFERENCE_TOOL)
     if not name or attributes.get("tool.synthesized"):
         return None
     arguments = attributes.get(semconv.INPUT_VALUE)

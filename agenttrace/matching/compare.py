@@ -8,9 +8,9 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from agenttrace.core.errors import ExpectationError, ScorerError
+from agenttrace.core.errors import ScorerError
 from agenttrace.core.marks import cause_of
-from agenttrace.core.tool import ToolDefinition
+from agenttrace.core.tool import REQUIRED, ToolDefinition
 from agenttrace.core.tool_call import ArgumentMode, ToolCall
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.expectation import Expectation, Mode, check_options
@@ -57,11 +57,12 @@ def compare(
             `actual` is something else, perhaps the expectation.
     """
     check_options(mode, match)
-    all_calls = _with_defaults(_calls_of(actual))
     parsed = parse_expectation(expectation)
     trace = actual if isinstance(actual, Trace) else None
-    check_turns(parsed, all_calls, trace)
     known_tools = tools if tools is not None else (trace.tools if trace is not None else {})
+    definitions = _definitions(trace, tools, known_tools)
+    all_calls = _with_defaults(_calls_of(actual), definitions)
+    check_turns(parsed, all_calls, trace)
     expected = parsed.calls
     scope = _scoped(selection or EVERYTHING, parsed).knowing(expected)
     attempts = scope.calls(all_calls)
@@ -73,7 +74,7 @@ def compare(
     agreement_with = partial(
         CallAgreement,
         mode=parsed.match or match,
-        tools=_definitions(trace, tools, known_tools),
+        tools=definitions,
         comparators=comparators,
         answers=answers,
         selection=scope,
@@ -103,7 +104,7 @@ def _definitions(
     """
     if tools is not None or trace is None or trace.is_recorded_run:
         return known_tools if tools is not None or trace is not None else {}
-    return {name: tool for name, tool in trace.offered_definitions.items() if name not in known_tools}
+    return {name: tool for name, tool in known_tools.items() if tool.described}
 
 
 def _checks(
@@ -118,21 +119,27 @@ def _checks(
     return check_constraints(expectation, Subject(attempts, calls, trace, names))
 
 
-def _with_defaults(calls: Sequence[ToolCall]) -> Sequence[ToolCall]:
-    """The calls with their tools' defaults, where these are known by what a model was offered alone."""
-    if not any(call.tool is not None and call.tool.described for call in calls):
+def _with_defaults(
+    calls: Sequence[ToolCall], definitions: Mapping[str, ToolDefinition]
+) -> Sequence[ToolCall]:
+    """The calls with their tools' defaults, where these are known by what a model was offered alone: such
+    calls are recorded as they were asked for, and what is expected of them has the defaults."""
+    tools = [call.tool or definitions.get(call.name) for call in calls]
+    if not any(tool is not None and tool.described for tool in tools):
         return calls
-    return [_with_default(call) for call in calls]
+    return [_with_default(call, tool) for call, tool in zip(calls, tools, strict=True)]
 
 
-def _with_default(call: ToolCall) -> ToolCall:
+def _with_default(call: ToolCall, tool: ToolDefinition | None) -> ToolCall:
     unread = call.arguments_error is not None or cause_of(call.arguments) is not None
-    if call.tool is None or not call.tool.described or unread:
+    if tool is None or not tool.described or unread:
         return call
-    try:
-        return replace(call, arguments=call.tool.bind(call.arguments))
-    except ExpectationError:
-        return call  # the model asked for what the tool does not have
+    defaults = {
+        parameter.name: parameter.default
+        for parameter in tool.parameters
+        if parameter.default is not REQUIRED and parameter.name not in call.arguments
+    }
+    return replace(call, arguments={**call.arguments, **defaults}) if defaults else call
 
 
 def _calls_of(actual: Trace | Sequence[ToolCall]) -> Sequence[ToolCall]:

@@ -30,14 +30,15 @@ def check_tools(
 ) -> None:
     """Refuse an unknown expected tool, or an unknown source of a `ref`, where all tools are known.
 
-    Known are `tools`, the recorded ones, and those that a model was offered in the `trace`. An actual call of
-    a tool without definition (a user's span, a framework's tool) shows that not all tools are known: then
-    nothing is refused. A call that was not executed shows nothing.
+    Known are `tools` and those that a model was offered in the `trace`. An actual call of a tool without
+    definition (a user's span, a framework's tool) shows that not all tools are known: then nothing is
+    refused. A call that was not executed shows nothing. Where tools are known by what a model was offered
+    alone, an agent may have others; see `check_spelling`.
 
     Raises:
         ExpectationError: a tool is unknown; it names the nearest known one.
     """
-    if not tools:
+    if not recorded(tools):
         return
     names = {*tools, *(trace.offered_tools if trace is not None else ())}
     if selection.names:
@@ -61,25 +62,31 @@ def check_tools(
                 )
 
 
+def recorded(tools: Mapping[str, ToolDefinition]) -> dict[str, ToolDefinition]:
+    """The tools that were recorded themselves: whose tags are known, beside their parameters."""
+    return {name: tool for name, tool in tools.items() if not tool.described}
+
+
 def check_spelling(
     expected: Iterable[Call], trace: Trace | None, selection: Selection, actual_calls: Iterable[ToolCall]
 ) -> None:
-    """Refuse an expected tool that is nearly one of those that a model was offered, and neither recorded nor
-    asked for: it is misspelt. An agent may have other tools than those, so other names are not refused.
+    """Refuse an expected tool that is nearly one of those that a model was offered, and was not asked for,
+    where tools are known by that alone: it is misspelt. An agent may have others, which are not refused.
 
     Raises:
         ExpectationError: a tool is misspelt; it names the one that was offered.
     """
-    if trace is None or trace.is_recorded_run or trace.tools or not trace.offered_tools:
+    if trace is None or trace.is_recorded_run or recorded(trace.tools) or not trace.offered_tools:
         return
-    names = {*trace.offered_tools, *(call.name for call in actual_calls)}
+    offered = trace.offered_tools
+    names = {*offered, *(call.name for call in actual_calls)}
     names.update([selection.name_of(name) for name in names])
     for call in expected:
         unknown = call.name not in names and selection.name_of(call.name) not in names
-        if unknown and get_close_matches(call.name, trace.offered_tools, n=1, cutoff=_MISSPELT):
+        if unknown and get_close_matches(call.name, offered, n=1, cutoff=_MISSPELT):
             raise ExpectationError(
                 f"{_place(call)}the expected tool {call.name!r} is not among the tools that the model was "
-                f"offered{did_you_mean(call.name, trace.offered_tools)}"
+                f"offered{did_you_mean(call.name, offered)}"
             )
 
 
@@ -90,7 +97,7 @@ def check_tags(selection: Selection, calls: Sequence[ToolCall], tools: Mapping[s
         ScorerError: neither a tool's definition nor the kind of a recorded call is known.
     """
     tags = [tool for tool in selection.tools or () if tool.startswith(TAG)]
-    if tags and calls and not tools and not any(is_tagged(call) for call in calls):
+    if tags and calls and not recorded(tools) and not any(is_tagged(call) for call in calls):
         raise ScorerError(
             f"{tags[0]!r} chooses by tag, and nothing in the run says which tags its tools have; choose the "
             "tools by name, or have tags recorded: observe(tags=…), or the kind of a recorded call"

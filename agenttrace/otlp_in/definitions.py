@@ -1,4 +1,4 @@
-"""The tools that models were offered, as definitions: made of their JSON schemas, wherever these stand."""
+"""Finds the tools that models were offered, with their JSON schemas, wherever instrumentations put these."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
-from agenttrace.core.jsonable import jsonable
-from agenttrace.core.tool import REQUIRED, Parameter, ToolDefinition
 from agenttrace.otlp_in.model_tables import MIXED_DEFINITIONS, NUMBERED_DEFINITIONS
 from agenttrace.otlp_in.numbered import Lists
 from agenttrace.otlp_in.present import Present
@@ -103,30 +101,3 @@ def own_schema(attributes: Mapping[str, Any], has: Present) -> Mapping[str, Any]
             inner = schema.get("json") if isinstance(schema.get("json"), dict) else schema
             return inner if isinstance(inner, dict) else None
     return None
-
-
-def definition_of(name: str, schema: Mapping[str, Any] | None) -> ToolDefinition | None:
-    """The definition of a tool; None where its parameters are not known, or where it takes others, too."""
-    if schema is None:
-        return None
-    properties = schema.get("properties")
-    if not isinstance(properties, dict):
-        if (
-            "type" in schema
-            and isinstance(schema["type"], str)
-            and schema.get("additionalProperties") is not False
-        ):
-            return None
-        properties = {} if "type" in schema else schema
-    if schema.get("additionalProperties") not in (None, False) and "properties" in schema:
-        return None
-    parameters = [
-        Parameter(str(each), default=_default(part))
-        for each, part in properties.items()
-        if isinstance(part, dict)
-    ]
-    return ToolDefinition(name, tuple(parameters), described=True)
-
-
-def _default(schema: Mapping[str, Any]) -> Any:
-    return jsonable(schema["default"]) if "default" in schema else REQUIRED

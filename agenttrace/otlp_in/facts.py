@@ -28,6 +28,7 @@ from agenttrace.otlp_in.values import (
     BARE,
     bare_name,
     is_schema,
+    marked_value,
     unwrapped_arguments,
     unwrapped_result,
     value_of,
@@ -239,7 +240,9 @@ def _result(fields: Mapping[str, Any], has: Present, scope: str) -> tuple[Any, b
     wrapped = scope.startswith(tables.WRAPPED_IN_RESULT)
     for key in has.results:
         if fields[key] is not None and not _is_masked(fields[key]):
-            value, failed, call_id = unwrapped_result(value_of(fields[key]), result_wrapped=wrapped)
+            marked = key in tables.MARKED_RESULTS
+            value = marked_value(fields, fields[key]) if marked else value_of(fields[key])
+            value, failed, call_id = unwrapped_result(value, result_wrapped=wrapped)
             return value, True, failed, call_id
     return None, False, False, None
 

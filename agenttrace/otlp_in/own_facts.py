@@ -13,7 +13,7 @@ from agenttrace.core.tool_call import CallStatus
 from agenttrace.otlp_in.definitions import offered_in
 from agenttrace.otlp_in.messages import messages_in
 from agenttrace.otlp_in.present import present_in
-from agenttrace.otlp_in.values import value_of
+from agenttrace.otlp_in.values import TEXT, marked_value, value_of
 
 
 def own_facts(
@@ -23,14 +23,17 @@ def own_facts(
     named = attributes.get(semconv.NAME)
     name = named if isinstance(named, str) else name
     if span_type == TOOL:
-        arguments = value_of(attributes.get(semconv.TOOL_ARGUMENTS))
-        output = _as_written(attributes, semconv.TOOL_RESULT)
+        arguments = value_of(_either(attributes, semconv.TOOL_ARGUMENTS, semconv.INPUT_VALUE))
+        output = marked_value(attributes, _either(attributes, semconv.TOOL_RESULT, semconv.OUTPUT_VALUE))
     elif span_type == LLM and semconv.INPUT_MESSAGES in attributes:
         arguments, output = _request(attributes), _answer(attributes)
     elif span_type == "retriever" and semconv.RETRIEVAL_QUERY in attributes:
         arguments = {"query": attributes[semconv.RETRIEVAL_QUERY], **_other_input(attributes)}
         output = value_of(attributes.get(semconv.RETRIEVAL_DOCUMENTS))
         output = _plain_output(attributes) if output is None else output
+    elif span_type == "retriever" and attributes.get(semconv.INPUT_MIME_TYPE) == TEXT:
+        arguments = {"query": attributes.get(semconv.INPUT_VALUE), **_other_input(attributes)}
+        output = _plain_output(attributes)
     else:
         arguments = value_of(attributes.get(semconv.INPUT_VALUE))
         output = _answer(attributes) if span_type == LLM else _plain_output(attributes)
@@ -58,13 +61,13 @@ def _answer(attributes: Mapping[str, Any]) -> Any:
 
 
 def _plain_output(attributes: Mapping[str, Any]) -> Any:
-    return _as_written(attributes, semconv.OUTPUT_VALUE)
+    return marked_value(attributes, attributes.get(semconv.OUTPUT_VALUE))
 
 
-def _as_written(attributes: Mapping[str, Any], key: str) -> Any:
-    """An output; a text that spells JSON stays a text where it was sent as one."""
-    raw = attributes.get(key)
-    return raw if attributes.get(semconv.OUTPUT_MIME_TYPE) == "text/plain" else value_of(raw)
+def _either(attributes: Mapping[str, Any], name: str, other: str) -> Any:
+    """What stands under the first name, else under the second: spans go out under the names of either."""
+    value = attributes.get(name)
+    return attributes.get(other) if value is None else value
 
 
 def _is_text(value: Any) -> bool:

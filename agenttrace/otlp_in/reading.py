@@ -15,7 +15,8 @@ from agenttrace.core.message_parts import Request, arguments_of
 from agenttrace.core.model_requests import LLM, requests_in
 from agenttrace.core.span import Span
 from agenttrace.core.tool import TOOL, ToolDefinition
-from agenttrace.otlp_in.definitions import definition_of, offered_in, own_schema
+from agenttrace.core.tool_schemas import definition_of
+from agenttrace.otlp_in.definitions import offered_in, own_schema
 from agenttrace.otlp_in.facts import with_facts
 from agenttrace.otlp_in.logged import logged_call
 from agenttrace.otlp_in.numbered import numbered_lists

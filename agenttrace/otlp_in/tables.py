@@ -217,6 +217,8 @@ RESULTS = (
 
 MASKS = frozenset({"HIDDEN:non-empty", "__REDACTED__"})
 """What stands in place of a content that was not to be recorded: Koog's, OpenInference's."""
+MARKED_RESULTS = frozenset({semconv.TOOL_RESULT, semconv.OUTPUT_VALUE})
+"""Those of them that a MIME type may stand beside."""
 
 WRAPPED_IN_RESULT = ("gcp.vertex.agent", "openinference.instrumentation.google_adk")
 """Scopes that put whatever is no mapping under ``result``."""

@@ -6,12 +6,16 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from agenttrace.core import semconv
 from agenttrace.core.file_form import MAX_DEPTH
 from agenttrace.core.json_reader import InvalidJSON, json_or_literal, lenient_json, plain_json
 from agenttrace.core.jsonable import clean, clean_text, jsonable
 
 BARE = "input"
 """The name of the one argument of which only the value is known."""
+
+TEXT = "text/plain"
+"""The MIME type of a value that is the text as it stands, whatever that spells."""
 
 _LONGEST = 16 * 1024 * 1024
 _CALL_PARTS = frozenset({"args", "kwargs", "sanitize_inputs_outputs"})
@@ -49,6 +53,11 @@ def _other_value(raw: str, text: str) -> Any:
             return raw
         value = json_or_literal(text)
         return raw if value is text else jsonable(value)
+
+
+def marked_value(attributes: Mapping[str, Any], raw: Any) -> Any:
+    """The value of a result, as the MIME type beside it says: the text ``21`` is no number."""
+    return raw if attributes.get(semconv.OUTPUT_MIME_TYPE) == TEXT else value_of(raw)
 
 
 def _may_have_surrogates(text: str) -> bool:

@@ -94,7 +94,7 @@ class _Seen:
 
     def add(self, trace: Trace) -> None:
         self.offered.update(trace.tools, trace.offered_tools)
-        for name, definition in (*trace.offered_definitions.items(), *trace.tools.items()):
+        for name, definition in trace.tools.items():
             self.arguments.setdefault(name, set()).update(p.name for p in definition.parameters)
         for call in trace.tool_calls:
             self.calls[call.name] += 1

@@ -15,9 +15,7 @@ from agenttrace.core.errors import DatasetError
 from agenttrace.core.marks import not_read
 from agenttrace.core.message_parts import text_in
 from agenttrace.core.numbers import is_number, is_whole
-from agenttrace.core.tool import ToolDefinition
 from agenttrace.core.tool_call import UNRECORDED_STATUSES
-from agenttrace.core.tool_schemas import tool_definitions
 from agenttrace.core.trace import Trace
 from agenttrace.transcripts.records import (
     Clock,
@@ -102,7 +100,6 @@ class _Trajectory:
         self.run = AgentRun(
             text_field(agent, "name") or "agent",
             session_id=text_field(record, "session_id"),
-            tools=_definitions(self._tools),
         )
         self.run.metadata = _facts(record, agent)
         for step in steps:
@@ -218,10 +215,6 @@ class _Trajectory:
             return None
         records = read_records(target).records
         return records[0] if looks_like(records) else None
-
-
-def _definitions(tools: Sequence[Any]) -> Mapping[str, ToolDefinition]:
-    return tool_definitions({"tools": tools})
 
 
 def _facts(record: Mapping[str, Any], agent: Mapping[str, Any]) -> dict[str, Any]:

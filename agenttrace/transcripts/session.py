@@ -7,15 +7,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from agenttrace.core import semconv
+from agenttrace.core.digests import digest_of
 from agenttrace.core.executions import AGENT
-from agenttrace.core.identity import new_span_key, new_trace_key
 from agenttrace.core.jsonable import jsonable
 from agenttrace.core.model_requests import LLM
 from agenttrace.core.recorded_calls import read_arguments
 from agenttrace.core.span import Span, SpanError, Status
-from agenttrace.core.tool import TOOL, ToolDefinition
+from agenttrace.core.tool import TOOL
 from agenttrace.core.tool_call import UNRECORDED_STATUSES, CallStatus
 from agenttrace.core.trace import Trace
+
+_LOW = (1 << 64) - 1
 
 
 @dataclass(slots=True, eq=False)
@@ -81,7 +83,6 @@ class AgentRun:
     agents: list[AgentRun] = field(default_factory=list)
     session_id: str | None = None
     metadata: dict[str, Any] = field(default_factory=dict)
-    tools: Mapping[str, ToolDefinition] = field(default_factory=dict)
 
     @property
     def last_answer(self) -> ModelAnswer | None:
@@ -96,10 +97,20 @@ def joined(texts: Sequence[str]) -> str:
 
 def trace_of(run: AgentRun) -> Trace:
     """The trace of a session: its agent as the root, answers and calls below it, sub-agents inside the calls
-    that started them."""
-    spans = _Spans(new_trace_key())
+    that started them.
+
+    Ids come of the session: one that is read again, or that has gone on meanwhile, has the same.
+    """
+    spans = _Spans(int(digest_of(_identity(run)), 16) or 1)
     spans.add_agent(run, None)
-    return Trace(spans.spans, tools=run.tools)
+    return Trace(spans.spans)
+
+
+def _identity(run: AgentRun) -> str:
+    """What tells a session from others: its id and beginning; without an id all that is in it."""
+    if run.session_id is None:
+        return repr(run)
+    return repr((run.session_id, run.name, run.start_ns, run.prompt))
 
 
 class _Spans:
@@ -108,10 +119,11 @@ class _Spans:
     def __init__(self, trace_key: int) -> None:
         self.spans: list[Span] = []
         self._trace_key = trace_key
+        self._span_key = trace_key & _LOW
 
     def add_agent(self, run: AgentRun, parent_key: int | None) -> None:
         """Add an agent and all below it."""
-        key = new_span_key()
+        key = self._next_key()
         ends = [end_ns for step in run.steps for end_ns in _ends(step)]
         attributes: dict[str, Any] = {semconv.SESSION_ID: run.session_id} if run.session_id else {}
         if run.metadata:
@@ -168,7 +180,7 @@ class _Spans:
     def _add_call(self, call: Call, parent_key: int) -> None:
         if call.end_ns is None and not call.agents:
             return  # what became of it is not known: the answer alone says that it was asked for
-        key = new_span_key()
+        key = self._next_key()
         arguments, problem = (None, None) if call.arguments is None else read_arguments(call.arguments)
         status: CallStatus = "abandoned" if call.end_ns is None else call.status
         facts = {
@@ -197,8 +209,13 @@ class _Spans:
         for agent in call.agents:
             self.add_agent(agent, key)
 
+    def _next_key(self) -> int:
+        self._span_key = self._span_key % _LOW + 1
+        return self._span_key
+
     def _add(self, **fields: Any) -> None:
-        fields.setdefault("span_key", new_span_key())
+        if "span_key" not in fields:
+            fields["span_key"] = self._next_key()
         self.spans.append(Span(trace_key=self._trace_key, index=len(self.spans), **fields))
 
 

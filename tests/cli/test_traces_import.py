@@ -95,3 +95,97 @@ def test_a_list_shows_the_calls_with_their_failures(agenttrace, write):
     agenttrace("traces", "import", write("a.json", request(span(1, "agent"), failed)))
     assert "get_weather✗" in agenttrace("traces", "list").out
     assert "get_weather" in agenttrace("traces", "show", stored()[0].trace_id[:8]).out
+
+
+SESSIONS = {
+    "atif": {
+        "schema_version": "ATIF-v1.4",
+        "session_id": "s-1",
+        "agent": {"name": "desk", "version": "1"},
+        "steps": [
+            {"step_id": 1, "source": "user", "message": "Log in with AKIAIOSFODNN7EXAMPLE"},
+            {
+                "step_id": 2,
+                "source": "agent",
+                "message": "",
+                "tool_calls": [
+                    {"tool_call_id": "c", "function_name": "log_in", "arguments": {"password": "hunter2-x"}}
+                ],
+                "observation": {"results": [{"source_call_id": "c", "content": "AKIAIOSFODNN7EXAMPLE"}]},
+            },
+        ],
+    },
+    "claude_code": [
+        {
+            "type": "user",
+            "uuid": "u1",
+            "sessionId": "s-1",
+            "timestamp": "2026-01-02T03:04:01.000Z",
+            "message": {"role": "user", "content": "Log in"},
+        },
+        {
+            "type": "assistant",
+            "uuid": "u2",
+            "parentUuid": "u1",
+            "sessionId": "s-1",
+            "timestamp": "2026-01-02T03:04:02.000Z",
+            "message": {
+                "role": "assistant",
+                "id": "m",
+                "model": "m",
+                "content": [
+                    {"type": "tool_use", "id": "c", "name": "log_in", "input": {"password": "hunter2-x"}}
+                ],
+            },
+        },
+        {
+            "type": "user",
+            "uuid": "u3",
+            "parentUuid": "u2",
+            "sessionId": "s-1",
+            "timestamp": "2026-01-02T03:04:03.000Z",
+            "message": {
+                "role": "user",
+                "content": [{"type": "tool_result", "tool_use_id": "c", "content": "AKIAIOSFODNN7EXAMPLE"}],
+            },
+        },
+    ],
+}
+
+
+def as_file(session):
+    if isinstance(session, dict):
+        return json.dumps(session, indent=1).encode()
+    return "\n".join(map(json.dumps, session)).encode()
+
+
+@pytest.mark.parametrize("kind", SESSIONS)
+def test_a_transcript_comes_into_the_store_once_and_without_its_secrets(agenttrace, write, kind):
+    path = write("session", as_file(SESSIONS[kind]))
+    first, second = agenttrace("traces", "import", path), agenttrace("traces", "import", path)
+    assert (first.code, second.code) == (0, 0), first.err
+    assert "1 traces" in first.out
+    assert second.out.endswith("new: 0 spans, 0 traces\n")
+    (trace,) = stored()
+    (made,) = trace.tool_calls
+    assert (made.name, made.arguments, made.output) == ("log_in", {"password": "[redacted]"}, "[redacted]")
+    assert trace.session_id == "s-1"
+    for secret in ("hunter2", "AKIAIOSFODNN7EXAMPLE"):
+        assert secret not in repr(trace.to_dict())
+
+
+def test_a_session_that_went_on_stays_one_trace(agenttrace, write):
+    session = SESSIONS["claude_code"]
+    agenttrace("traces", "import", write("session", as_file(session[:2])))
+    assert [call.status for call in stored()[0].tool_calls] == ["requested"]
+    agenttrace("traces", "import", write("session", as_file(session)))
+    (trace,) = stored()
+    assert [call.status for call in trace.tool_calls] == ["ok"]
+
+
+def test_a_transcript_that_was_cut_says_so_and_the_rest_is_stored(agenttrace, write):
+    path = write("session", as_file(SESSIONS["claude_code"])[:-20])
+    ran = agenttrace("traces", "import", path)
+    assert ran.code == 2
+    assert "1 lines are no JSON" in ran.err
+    assert [call.name for call in stored()[0].tool_calls] == ["log_in"]

@@ -134,8 +134,11 @@ def test_a_misspelt_parameter_is_an_error_that_says_what_the_schema_has(trace):
         scored(trace, call("search", citty="Oslo"))
 
 
-def test_a_default_of_the_schema_is_not_expected_of_the_model(trace):
+def test_a_default_of_the_schema_stands_on_both_sides(trace):
+    """Whether the model writes it out or leaves it out: a decorated tool would have got the same."""
     assert scored(trace, call("search", city="Oslo")).outcome == "passed"
+    assert scored(trace, call("search", city="Oslo", days=3)).outcome == "passed"
+    assert scored(trace, call("search", city="Oslo", days=4)).outcome == "failed"
     assert scored(trace, call("search", city="Rome")).outcome == "failed"
 
 

@@ -8,7 +8,7 @@ from payloads import request, span
 from agenttrace import ANY, Example, ToolCallOutputScorer, ToolOrderScorer, call, traces_from_otlp
 from agenttrace.core.errors import ExpectationError
 from agenttrace.core.marks import cause_of
-from agenttrace.otlp_in.remedies import REMEDIES
+from agenttrace.otlp_in import remedies
 
 SWITCHES = {
     "gcp.vertex.agent": "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=SPAN_ONLY",
@@ -69,7 +69,16 @@ def test_no_arguments_that_were_recorded_are_no_arguments():
 
 
 def test_the_last_remedy_fits_every_scope():
-    assert list(REMEDIES)[-1] == ""
+    assert remedies.SWITCHES[-1].scope == ""
+
+
+@pytest.mark.parametrize(
+    "switch", [one for one in remedies.SWITCHES if one.variable], ids=lambda one: one.package
+)
+def test_a_switch_is_on_or_off_by_itself_and_its_words_turn_it(switch):
+    assert switch.is_on(None) == (not switch.on)
+    assert all(switch.is_on(word.upper()) for word in switch.on)
+    assert not any(switch.is_on(word) for word in switch.off)
 
 
 SCHEMA = {

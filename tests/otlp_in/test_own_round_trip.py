@@ -1,6 +1,7 @@
 """Our own export, read back: the same calls, and the same verdicts."""
 
 import gzip
+import itertools
 import json
 from pathlib import Path
 
@@ -29,8 +30,12 @@ RUNS = (
 PROTOCOLS = ("http/json", "http/protobuf")
 
 
-def round_trip(trace, protocol="http/json"):
-    exported = encode("traces", trace_request(trace.spans, resource={}, content=True), protocol)
+NAMES = ("both", "genai", "openinference")
+WAYS = list(itertools.product(PROTOCOLS, NAMES))
+
+
+def round_trip(trace, protocol="http/json", names="both"):
+    exported = encode("traces", trace_request(trace.spans, resource={}, content=True, names=names), protocol)
     (read,) = traces_from_otlp(exported)
     return read
 
@@ -74,9 +79,9 @@ def live():
     return captured.trace
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_a_live_trace_comes_back_as_it_was(live, protocol):
-    read = round_trip(live, protocol)
+@pytest.mark.parametrize(("protocol", "names"), WAYS)
+def test_a_live_trace_comes_back_as_it_was(live, protocol, names):
+    read = round_trip(live, protocol, names)
     assert told(read) == told(live)
     assert (read.trace_id, read.name, read.input, read.output) == (
         live.trace_id,
@@ -118,6 +123,46 @@ def example_of(record, trace):
     return Example(expected_tools=names)
 
 
+@pytest.mark.parametrize("names", NAMES)
+@pytest.mark.parametrize(
+    "result", ["21", 21, '{"a": 1}', {"a": 1}, "null", None, "", "content='x' id='1'", [1]]
+)
+def test_a_result_comes_back_with_its_type(result, names):
+    trace = Trace.from_calls([{"name": "count", "args": {"n": "7", "m": 7}, "output": result}])
+    (call,) = round_trip(trace, names=names).tool_calls
+    assert (call.output, dict(call.arguments)) == (result, {"n": "7", "m": 7})
+
+
+@pytest.mark.parametrize("marked", ["text/plain", "application/json", None])
+def test_a_result_that_others_mark_as_text_is_text(marked):
+    attributes = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "count"}
+    attributes |= {"gen_ai.tool.call.arguments": "{}", "gen_ai.tool.call.result": "21"}
+    (call,) = one_span(attributes | ({} if marked is None else {"output.mime_type": marked})).tool_calls
+    assert call.output == ("21" if marked == "text/plain" else 21)
+
+
+@pytest.mark.parametrize("word", ["cache_creation", "cache_write"])
+def test_tokens_written_to_a_cache_have_had_two_names(word):
+    attributes = {"gen_ai.operation.name": "chat", f"gen_ai.usage.{word}.input_tokens": 7}
+    assert one_span(attributes).spans[0].usage == {"cache_write_tokens": 7}
+
+
+def one_span(attributes):
+    span = {
+        "traceId": "1" * 32,
+        "spanId": "2" * 16,
+        "name": "work",
+        "startTimeUnixNano": "1",
+        "endTimeUnixNano": "2",
+        "attributes": [
+            {"key": key, "value": {"intValue": value} if isinstance(value, int) else {"stringValue": value}}
+            for key, value in attributes.items()
+        ],
+    }
+    (trace,) = traces_from_otlp({"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]})
+    return trace
+
+
 @pytest.mark.shared
 @pytest.mark.parametrize("name", RUNS)
 def test_every_recorded_run_has_the_same_verdicts_after_a_round_trip(name):
@@ -132,17 +177,17 @@ def test_every_recorded_run_has_the_same_verdicts_after_a_round_trip(name):
     ]
     records = [json.loads(line) for line in gzip.decompress(path.read_bytes()).splitlines()]
     runs = 0
-    for record in records[::4]:
+    for record in records:
         if not record["actual"]:
             continue
         keys = ("name", "args", "output", "error", "turn")
         trace = Trace.from_calls(
             [{key: call[key] for key in keys if key in call} for call in record["actual"]]
         )
-        read = round_trip(trace)
+        read = round_trip(trace, *WAYS[runs % len(WAYS)])
         assert told(read) == told(trace)
         example = example_of(record, trace)
         ours, theirs = ([scorer.score(example, one) for scorer in scorers] for one in (trace, read))
         assert [(s.value, s.outcome) for s in ours] == [(s.value, s.outcome) for s in theirs]
         runs += 1
-    assert runs > 20
+    assert runs > 100

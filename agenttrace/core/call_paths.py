@@ -1,0 +1,71 @@
+"""Where a call stands in its trace: below which agents and spans, in which turn.
+
+What is above a span is worked out once for all that stand below it: a chain of calls costs one step a call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from agenttrace.core import semconv
+from agenttrace.core.executions import AGENT
+from agenttrace.core.span import Span
+
+
+class CallPath(NamedTuple):
+    """`agent` is the path of the agents, `path` that of all spans, outermost first."""
+
+    agent: str = ""
+    path: tuple[str, ...] = ()
+    turn: int | None = None
+
+
+_TOP = CallPath()
+
+
+class CallPaths:
+    """Finds where spans stand. Parents that form a loop end above the first that comes again."""
+
+    def __init__(self, by_key: Mapping[int, Span]) -> None:
+        self._by_key = by_key
+        self._below: dict[int, CallPath] = {}
+
+    def __call__(self, span: Span) -> CallPath:
+        """Where the call of this span stands."""
+        above = self._below_parent_of(span)
+        agent, attributes = above.agent, span.attributes
+        # Other libraries put the agent's name on the call, too, beside the agent's own span.
+        if semconv.AGENT_NAME in attributes and not (agent and semconv.RECEIVED in attributes):
+            agent = _path(agent, attributes[semconv.AGENT_NAME])
+        turn = attributes.get(semconv.TURN)
+        return CallPath(agent, above.path, above.turn if turn is None else turn)
+
+    def _below_parent_of(self, span: Span) -> CallPath:
+        """What stands above everything that has the same parent as this span."""
+        passed: list[Span] = []
+        seen = {span.span_key}
+        key = span.parent_key
+        while key is not None and key not in self._below and key not in seen:
+            parent = self._by_key.get(key)
+            if parent is None:
+                break
+            seen.add(key)
+            passed.append(parent)
+            key = parent.parent_key
+        is_loop = key in seen
+        place = _TOP if key is None or is_loop else self._below.get(key, _TOP)
+        for parent in reversed(passed):
+            place = _below(parent, place)
+            if not is_loop:  # of a loop, each span sees another end
+                self._below[parent.span_key] = place
+        return place
+
+
+def _below(parent: Span, above: CallPath) -> CallPath:
+    agent = _path(above.agent, parent.name) if parent.span_type == AGENT else above.agent
+    return CallPath(agent, (*above.path, parent.name), parent.attributes.get(semconv.TURN, above.turn))
+
+
+def _path(agent: str, name: str) -> str:
+    return f"{agent}/{name}" if agent else name
