@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
 import subprocess
+import tempfile
 import venv
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -30,12 +34,47 @@ def installed(place: Path, requirements: Sequence[str]) -> Path:
     return place / "bin"
 
 
+@contextmanager
+def place_for(name: str, environments: Path | None) -> Iterator[Path]:
+    """Where an environment is: kept in the folder given, else removed with all in it."""
+    if environments is not None:
+        yield environments / name
+        return
+    place = Path(tempfile.mkdtemp(prefix="agenttrace-interop-"))
+    try:
+        yield place
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def nowhere_else() -> dict[str, str]:
+    """Variables for a program that may reach this machine alone, and sends no news of itself."""
+    nowhere = "http://127.0.0.1:9"
+    ours = {key: value for key, value in os.environ.items() if not key.startswith(("OTEL_", "PYTEST_"))}
+    return {
+        **ours,
+        **dict.fromkeys(["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"], nowhere),
+        **dict.fromkeys(["http_proxy", "https_proxy", "all_proxy"], nowhere),
+        **dict.fromkeys(["NO_PROXY", "no_proxy"], "127.0.0.1,localhost"),
+        **dict.fromkeys(["DO_NOT_TRACK", "CREWAI_DISABLE_TELEMETRY", "CREWAI_DISABLE_TRACKING"], "true"),
+        **dict.fromkeys(["ANONYMIZED_TELEMETRY", "HAYSTACK_TELEMETRY_ENABLED"], "false"),
+        "CREWAI_TRACING_ENABLED": "false",
+        "LITELLM_LOCAL_MODEL_COST_MAP": "true",
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+    }
+
+
 def version_in(programs: Path, package: str) -> str:
     """The version of a package that is installed there."""
     code = f"from importlib.metadata import version; print(version({package!r}))"
     return subprocess.run(
         [str(programs / "python"), "-c", code], check=True, capture_output=True, text=True
     ).stdout.strip()
+
+
+def last_line(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1][:200] if lines else "ended without a word"
 
 
 def write_table(name: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

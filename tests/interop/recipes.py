@@ -1,8 +1,8 @@
 """Run the recipes of ``docs/recipes.md`` with the real packages, and score what was recorded.
 
 ``make interop`` runs it: the packages that a recipe names are installed in an environment of its own, and the
-recipe's very text is run there, against a scripted model on loopback. Nothing else can be reached. The table of
-frameworks in ``docs/interop.md`` is rewritten.
+recipe's very text is run there, against a scripted model on loopback. Nothing else can be reached. The table
+of frameworks in ``docs/interop.md`` is rewritten.
 
     python tests/interop/recipes.py [--environments DIR] [pydantic-ai] [strands] …
 """
@@ -11,22 +11,19 @@ from __future__ import annotations
 
 import argparse
 import datetime
-import os
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))  # these files are programs, and no package
 
 import scripted_model
-from environments import ROOT, installed, version_in, write_table
+from environments import ROOT, installed, last_line, nowhere_else, place_for, version_in, write_table
 
 from agenttrace import Example, ToolOrderScorer, Trace
 from agenttrace.store import SQLiteStore
@@ -76,25 +73,15 @@ def shared_files() -> dict[str, str]:
 
 
 def environment(address: str, store: Path) -> dict[str, str]:
-    """Every provider is the scripted model, nothing sends news of itself, nowhere else can be reached."""
-    nowhere = "http://127.0.0.1:9"
-    ours = {key: value for key, value in os.environ.items() if not key.startswith(("OTEL_", "PYTEST_"))}
-    return {
-        **ours,
-        **dict.fromkeys(["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy"], nowhere),
-        **dict.fromkeys(["NO_PROXY", "no_proxy"], "127.0.0.1,localhost"),
+    """Every provider is the scripted model."""
+    return nowhere_else() | {
         **dict.fromkeys(["OPENAI_BASE_URL", "OPENAI_API_BASE"], f"{address}/v1"),
         **dict.fromkeys(["ANTHROPIC_BASE_URL", "GOOGLE_GEMINI_BASE_URL"], address),
         **dict.fromkeys(["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY"], "none"),
-        **dict.fromkeys(["DO_NOT_TRACK", "CREWAI_DISABLE_TELEMETRY", "CREWAI_DISABLE_TRACKING"], "true"),
-        **dict.fromkeys(["ANONYMIZED_TELEMETRY", "HAYSTACK_TELEMETRY_ENABLED", "CREWAI_TRACING_ENABLED"], "false"),
-        "OPENAI_AGENTS_DISABLE_TRACING": "0",
-        "LITELLM_LOCAL_MODEL_COST_MAP": "true",
-        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
         "HOME": str(store.parent),
         "AGENTTRACE_STORE": str(store),
         "PYTHONPATH": str(ROOT),  # the code of today, also where the environment is older
-    }  # fmt: skip
+    }
 
 
 @dataclass(frozen=True)
@@ -127,11 +114,6 @@ class Run:
             "errors": not any(call.error for call in calls),
         }
         return [fault for fault, is_right in found.items() if not is_right]
-
-
-def last_line(text: str) -> str:
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[-1][:200] if lines else "ended without a word"
 
 
 def run(recipe: Recipe, python: Path | str, variables: Mapping[str, str] | None = None) -> Run:
@@ -167,19 +149,6 @@ def traces_in(path: Path) -> Iterator[Trace]:
                 yield trace
 
 
-@contextmanager
-def place_for(name: str, environments: Path | None) -> Iterator[Path]:
-    """Where a recipe's environment is: kept in the folder given, else removed with all in it."""
-    if environments is not None:
-        yield environments / name
-        return
-    place = Path(tempfile.mkdtemp(prefix="agenttrace-interop-"))
-    try:
-        yield place
-    finally:
-        shutil.rmtree(place, ignore_errors=True)
-
-
 def tried(recipe: Recipe, environments: Path | None) -> tuple[str, list[str]]:
     """The versions that were installed, and what was not as it should be."""
     ours = [one.replace("agenttrace-evals", str(ROOT)) for one in recipe.requirements]
@@ -198,7 +167,9 @@ def tried(recipe: Recipe, environments: Path | None) -> tuple[str, list[str]]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("names", nargs="*", help=f"of {', '.join(recipes())}; all by default")
-    parser.add_argument("--environments", type=Path, help="keep the environments here, and use those that are")
+    parser.add_argument(
+        "--environments", type=Path, help="keep the environments here, and use those that are"
+    )
     options = parser.parse_args()
     page, failed = recipes(), False
     for name in options.names or page:

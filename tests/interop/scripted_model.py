@@ -112,7 +112,8 @@ def responses(request: Json) -> tuple[Json, list[Any]]:
     whole = {
         "id": f"resp_{answered}_{id(request) % 10**6}", "object": "response", "created_at": 1,
         "status": "completed", "model": request.get("model"), "output": [item],
-        "parallel_tool_calls": True, "tool_choice": "auto", "tools": [], "error": None, "incomplete_details": None, "instructions": None, "metadata": {},
+        "parallel_tool_calls": True, "tool_choice": "auto", "tools": [], "error": None,
+        "incomplete_details": None, "instructions": None, "metadata": {},
         "temperature": 1.0, "top_p": 1.0,
         "usage": {"input_tokens": 50, "output_tokens": 7, "total_tokens": 57, **details},
     }  # fmt: skip
@@ -163,9 +164,9 @@ def messages(request: Json) -> tuple[Json, list[Any]]:
     ]
     answered = sum(part.get("type") == "tool_result" for part in parts)
     thread = request.get("thread") or {}
-    earlier = re.fullmatch(r"msg_(\d+)", thread.get("previous_message_id") or "")
-    if earlier:  # the provider keeps the conversation, and the tools that were offered
-        answered, offered = answered + int(earlier[1]), [name for name, _ in CALLS]
+    earlier = thread.get("previous_message_id", "").split(".")
+    if len(earlier) > 1:  # the provider keeps the conversation, and the tools that were offered
+        answered, offered = answered + int(earlier[1]), earlier[2:]
     asked = next_call(answered, offered)
     block: Json = {"type": "text", "text": SAID}
     empty: Json = {"text": ""}
@@ -181,8 +182,8 @@ def messages(request: Json) -> tuple[Json, list[Any]]:
     }
     reason = {"stop_reason": "tool_use" if asked else "end_turn", "stop_sequence": None}
     whole = {
-        "id": f"msg_{answered}", "type": "message", "role": "assistant", "model": request.get("model"),
-        "content": [block], **reason, "usage": usage,
+        "id": ".".join(["msg", str(answered), *offered]), "type": "message", "role": "assistant",
+        "model": request.get("model"), "content": [block], **reason, "usage": usage,
     }  # fmt: skip
     return whole, [
         {"type": "message_start", "message": {**whole, "content": [], "stop_reason": None}},
