@@ -144,7 +144,8 @@ def _recorder_of(tracer: Any) -> Recorder:
     if isinstance(recorder, Recorder):
         return recorder
     raise ConfigError(
-        f"tracer is a Tracer, got {type(tracer).__name__}; make one with Tracer(project_name=…), or leave it out"
+        f"tracer is a Tracer, got {type(tracer).__name__}; make one with Tracer(project_name=…), "
+        "or leave it out"
     )
 
 
@@ -155,9 +156,9 @@ _instrumented: WeakKeyDictionary[Any, WeakSet[Recorder]] = WeakKeyDictionary()
 def instrument(tracer: Any = None) -> TracerProvider:
     """Record with `tracer` what the libraries of this process tell OpenTelemetry.
 
-    The process' own provider hands its spans on, beside what it does with them already; where it has none yet,
-    one is made that sends nothing anywhere. Frameworks that take a provider are given the one returned. A second
-    call with the same tracer changes nothing.
+    The process' own provider hands its spans on, beside what it does with them already; where it has none
+    yet, one is made that sends nothing anywhere. Frameworks that take a provider are given the one returned.
+    A second call with the same tracer changes nothing.
 
     Args:
         tracer: As for `AgentTraceSpanProcessor`: the first tracer of the process by default.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -18,20 +19,33 @@ MOST_SECONDS = 300.0
 """How long one installation may take."""
 
 
-def installed(place: Path, requirements: Sequence[str]) -> Path:
+def installed(place: Path, requirements: Sequence[str], node_packages: Sequence[str] = ()) -> Path:
     """The environment's folder of programs; made, and the newest versions installed, where it is not there.
+
+    uv installs where it is on the path: it takes a tenth of pip's time. Packages for Node are put
+    beside, as ``node_modules``; their install scripts do not run.
 
     Raises:
         subprocess.SubprocessError: the installation fails, or takes too long.
     """
-    ready = place / ".installed"
+    ready, uv = place / ".installed", shutil.which("uv")
     if not ready.exists():
-        venv.create(place, with_pip=True)
-        pip = [str(place / "bin" / "pip"), "install", "--quiet", "--disable-pip-version-check"]
-        command = [*pip, "--prefer-binary", *requirements]
-        subprocess.run(command, check=True, timeout=MOST_SECONDS, capture_output=True, text=True)
+        venv.create(place, with_pip=uv is None)
+        python = str(place / "bin" / "python")
+        command = [uv, "pip", "install", "--quiet", "--python", python, *requirements]
+        if uv is None:
+            options = ["--quiet", "--disable-pip-version-check", "--prefer-binary"]
+            command = [python, "-m", "pip", "install", *options, *requirements]
+        _install(command, place)
+        if node_packages:
+            (place / "package.json").write_text("{}")
+            _install(["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", *node_packages], place)
         ready.touch()
     return place / "bin"
+
+
+def _install(command: Sequence[str], place: Path) -> None:
+    subprocess.run(command, check=True, cwd=place, timeout=MOST_SECONDS, capture_output=True, text=True)
 
 
 @contextmanager
@@ -72,9 +86,17 @@ def version_in(programs: Path, package: str) -> str:
     ).stdout.strip()
 
 
+def node_version_in(place: Path, package: str) -> str:
+    """The version of a package for Node that is installed there."""
+    version: str = json.loads((place / "node_modules" / package / "package.json").read_text())["version"]
+    return version
+
+
 def last_line(text: str) -> str:
+    """The line that says what went wrong: the last that names an error, else the last at all."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[-1][:200] if lines else "ended without a word"
+    named = [line for line in lines if re.match(r"(Error: )?[\w.]*(Error|Failed|Exception)\b", line)]
+    return (named or lines or ["ended without a word"])[-1][:200]
 
 
 def write_table(name: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

@@ -23,7 +23,16 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))  # these files are programs, and no package
 
 import scripted_model
-from environments import ROOT, installed, last_line, nowhere_else, place_for, version_in, write_table
+from environments import (
+    ROOT,
+    installed,
+    last_line,
+    node_version_in,
+    nowhere_else,
+    place_for,
+    version_in,
+    write_table,
+)
 
 from agenttrace import Example, ToolOrderScorer, Trace
 from agenttrace.store import SQLiteStore
@@ -31,32 +40,39 @@ from agenttrace.store import SQLiteStore
 RECIPES = ROOT / "docs" / "recipes.md"
 MOST_SECONDS = 180.0
 """How long one recipe may run."""
-BLOCK = re.compile(r"^```python([^\n]*)\n(.*?)^```", re.M | re.S)
+BLOCK = re.compile(r"^```\w+([^\n]*)\n(.*?)^```", re.M | re.S)
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """A program of the page, and what its first line has pip install."""
+    """A program of the page, and what its first lines have pip, and npm, install."""
 
     name: str
     code: str
 
     @property
     def requirements(self) -> list[str]:
-        first = self.code.partition("\n")[0]
-        if not first.startswith("# pip install "):
-            raise ValueError(f"recipe {self.name} does not begin with '# pip install'")
-        return shlex.split(first.removeprefix("# pip install "))
+        """What pip installs."""
+        return self._installs("pip")
 
     @property
-    def packages(self) -> list[str]:
-        """The names of the packages, without our own."""
+    def node_packages(self) -> list[str]:
+        """What npm installs; empty where the recipe is Python alone."""
+        return self._installs("npm")
+
+    def packages(self, programs: Path) -> list[str]:
+        """The packages that were installed, each with its version, without our own."""
         names = [re.split(r"[\[<>=]", requirement)[0] for requirement in self.requirements]
-        return [name for name in names if name != "agenttrace-evals"]
+        ours = [f"{name} {version_in(programs, name)}" for name in names if name != "agenttrace-evals"]
+        return ours + [f"{name} {node_version_in(programs.parent, name)}" for name in self.node_packages]
+
+    def _installs(self, installer: str) -> list[str]:
+        line = re.search(rf"^# {installer} install (.+)$", self.code, re.M)
+        return shlex.split(line[1]) if line else []
 
 
 def blocks() -> list[tuple[str, str]]:
-    """The page's Python blocks: each with what stands behind the fence."""
+    """The page's blocks of code: each with what stands behind the fence."""
     return BLOCK.findall(RECIPES.read_text())
 
 
@@ -124,6 +140,8 @@ def run(recipe: Recipe, python: Path | str, variables: Mapping[str, str] | None 
             folder = Path(name)
             for file, code in {**shared_files(), "recipe.py": recipe.code}.items():
                 (folder / file).write_text(code)
+            if recipe.node_packages:
+                (folder / "node_modules").symlink_to(Path(python).parents[1] / "node_modules")
             store = folder / "traces.db"
             done = subprocess.run(
                 [str(python), "recipe.py"],
@@ -151,17 +169,17 @@ def traces_in(path: Path) -> Iterator[Trace]:
 
 def tried(recipe: Recipe, environments: Path | None) -> tuple[str, list[str]]:
     """The versions that were installed, and what was not as it should be."""
+    names = [one for one in recipe.requirements + recipe.node_packages if "agenttrace-evals" not in one]
     ours = [one.replace("agenttrace-evals", str(ROOT)) for one in recipe.requirements]
     with place_for(recipe.name, environments) as place:
         try:
-            programs = installed(place, ours)
-            versions = [f"{package} {version_in(programs, package)}" for package in recipe.packages]
-            return ", ".join(versions), run(recipe, programs / "python").faults
+            programs = installed(place, ours, recipe.node_packages)
+            return ", ".join(recipe.packages(programs)), run(recipe, programs / "python").faults
         except subprocess.TimeoutExpired as error:
-            what = "installing" if "pip" in str(error.cmd) else "running"
-            return ", ".join(recipe.packages), [f"{what} took more than {error.timeout:.0f} s"]
+            what = "installing" if "install" in error.cmd else "running"
+            return ", ".join(names), [f"{what} took more than {error.timeout:.0f} s"]
         except subprocess.CalledProcessError as error:
-            return ", ".join(recipe.packages), [f"not installed: {last_line(str(error.stderr))}"]
+            return ", ".join(names), [f"not installed: {last_line(str(error.stderr))}"]
 
 
 def main() -> int:

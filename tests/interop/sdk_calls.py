@@ -55,8 +55,8 @@ def of_openai(address: str, tracer: Tracer) -> Mapping[str, Call]:
         "raw response": lambda: client.chat.completions.with_raw_response.create(**chat).parse(),
         "with_options": lambda: client.with_options(timeout=9).chat.completions.create(**chat),
         "responses": lambda: client.responses.create(**ask),
-        "responses, stream": lambda: list(client.responses.create(**ask, stream=True)),
-        "responses, helper": lambda: helper(client.responses.stream(**ask)),
+        "responses stream": lambda: list(client.responses.create(**ask, stream=True)),
+        "responses stream helper": lambda: helper(client.responses.stream(**ask)),
         "async create": lambda: asyncio.run(waiting().create(**chat)),
         "async stream": lambda: asyncio.run(all_of(waiting().create(**chat, stream=True, **usage))),
     }

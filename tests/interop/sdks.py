@@ -1,7 +1,8 @@
 """Try old and new versions of SDKs: clients of models with `wrap`, OpenTelemetry with processor and exporter.
 
 ``make interop`` runs it: each version is installed in an environment of its own, ``sdk_calls.py`` makes every
-kind of call there against a scripted model on loopback. The table of SDKs in ``docs/interop.md`` is rewritten.
+kind of call there against a scripted model on loopback. The table of SDKs in ``docs/interop.md`` is
+rewritten.
 
     python tests/interop/sdks.py [--environments DIR] [openai] [anthropic] [opentelemetry]
 """
