@@ -74,6 +74,7 @@ def nowhere_else() -> dict[str, str]:
         **dict.fromkeys(["ANONYMIZED_TELEMETRY", "HAYSTACK_TELEMETRY_ENABLED"], "false"),
         "CREWAI_TRACING_ENABLED": "false",
         "LITELLM_LOCAL_MODEL_COST_MAP": "true",
+        "ENABLE_TOOL_SEARCH": "false",  # Claude Code would look for tools before it offers them
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
     }
 

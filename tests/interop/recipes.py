@@ -152,7 +152,7 @@ def run(recipe: Recipe, python: Path | str, variables: Mapping[str, str] | None 
                 timeout=MOST_SECONDS,
                 check=False,
             )
-            return Run(done.returncode, done.stderr + done.stdout * (not done.stderr), list(traces_in(store)))
+            return Run(done.returncode, done.stdout + done.stderr, list(traces_in(store)))
     finally:
         stop()
 

@@ -29,10 +29,13 @@ def next_call(answered: int, offered: list[str]) -> tuple[str, str, Json] | None
     script = list(CALLS)
     if "final_answer" in offered:  # smolagents ends with a tool
         script.append(("final_answer", {"answer": SAID}))
-    if answered >= len(script) or script[answered][0] not in offered:
+    if answered >= len(script):
         return None
     name, arguments = script[answered]
-    return f"call_{answered}", name, arguments
+    full = next(
+        (one for one in offered if one == name or one.endswith(f"__{name}")), None
+    )  # mcp__server__name
+    return None if full is None else (f"call_{answered}", full, arguments)
 
 
 def chat(request: Json) -> tuple[Json, list[Any]]:
