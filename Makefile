@@ -70,9 +70,7 @@ gate-accept: $(READY)
 check: lint types layers wheel properties faults-small test gate
 
 interop: $(READY)
-	$(BIN)/python tests/interop/recipes.py
-	$(BIN)/python tests/interop/sdks.py
-	$(BIN)/python tests/interop/receivers.py
+	@failed=0; for each in recipes sdks receivers; do $(BIN)/python tests/interop/$$each.py || failed=1; done; exit $$failed
 
 map: $(READY)
 	$(BIN)/python docs/make_map.py

@@ -193,15 +193,15 @@ def _find_answers(requests: Sequence[ModelRequest], models: Sequence[Span], keys
 
 def _with_ids(parts: Iterable[Request | Result]) -> list[Request | Result]:
     """The parts; a result without an id, as Gemini's, under that of the first call of its name that waits."""
-    found: list[Request | Result] = []
+    paired: list[Request | Result] = []
     waiting: dict[Any, deque[Any]] = {}
     for part in parts:
         if isinstance(part, Request):
             waiting.setdefault(hashable(part.name), deque()).append(part.key)
         elif part.key is None and (keys := waiting.get(hashable(part.name))):
             part = replace(part, key=keys.popleft())
-        found.append(part)
-    return found
+        paired.append(part)
+    return paired
 
 
 def _answer(
