@@ -11,7 +11,7 @@
 # make bench  measure, beside whichever peers are installed; rewrites benchmarks/RESULTS.md (ONLY=pages: one section)
 # make pictures  plant a demo store, take the pictures of docs/pictures anew (needs chromium)
 # make map    write docs/map.md anew: which module holds what
-# make interop  send traces with scores to real servers, each in an environment of its own; a gigabyte each
+# make interop  run frameworks, old SDKs and real servers, each in an environment of its own; a gigabyte each
 # make faults the fork, kill, signal and many-process tests at full counts
 
 PYTHON ?= python3
@@ -75,7 +75,7 @@ gate-accept: $(READY)
 check: lint types layers wheel properties faults-small test gate
 
 interop: $(READY)
-	$(BIN)/python tests/interop/receivers.py
+	@failed=0; for each in recipes sdks receivers; do $(BIN)/python tests/interop/$$each.py || failed=1; done; exit $$failed
 
 map: $(READY)
 	$(BIN)/python docs/make_map.py

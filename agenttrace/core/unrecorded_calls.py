@@ -12,7 +12,9 @@ Only what was asked for counts: the calls in an answer that did not arrive whole
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import takewhile
 from typing import Any
 
@@ -179,7 +181,7 @@ def _find_answers(requests: Sequence[ModelRequest], models: Sequence[Span], keys
         messages = sent.get("messages", sent.get("input", sent.get("contents")))
         if span.start_ns < first_end or not isinstance(messages, list | tuple):
             continue
-        parts = list(parts_in(messages))
+        parts = _with_ids(parts_in(messages))
         asked = {hashable(part.key): part for part in parts if isinstance(part, Request)}
         results = {_result_key(part.key, part.name): part for part in parts if isinstance(part, Result)}
 
@@ -195,6 +197,19 @@ def _find_answers(requests: Sequence[ModelRequest], models: Sequence[Span], keys
         for key, part in asked.items():
             if key is not None and key in results and key not in keys and asked_for(part) in by_call:
                 _answer(by_call, asked_for(part), results[key], span, is_renamed)
+
+
+def _with_ids(parts: Iterable[Request | Result]) -> list[Request | Result]:
+    """The parts; a result without an id, as Gemini's, under that of the first call of its name that waits."""
+    paired: list[Request | Result] = []
+    waiting: dict[Any, deque[Any]] = {}
+    for part in parts:
+        if isinstance(part, Request):
+            waiting.setdefault(hashable(part.name), deque()).append(part.key)
+        elif part.key is None and (keys := waiting.get(hashable(part.name))):
+            part = replace(part, key=keys.popleft())
+        paired.append(part)
+    return paired
 
 
 def _answer(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import WeakKeyDictionary, WeakSet
 
-from agenttrace.core.errors import ConfigError
+from agenttrace.core.errors import ConfigError, MissingDependency
 from agenttrace.core.identity import monotonic_ns
 from agenttrace.core.interruptions import raised_by_signal
 from agenttrace.core.jsonable import jsonable
@@ -20,7 +21,7 @@ from agenttrace.tracing.redaction import Redaction
 
 if TYPE_CHECKING:
     from opentelemetry.context import Context
-    from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor
+    from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor, TracerProvider
     from opentelemetry.sdk.trace import Span as OpenTelemetrySpan
 else:
     SpanProcessor = object  # a provider asks for the methods alone, so nothing needs to be imported
@@ -53,14 +54,8 @@ class AgentTraceSpanProcessor(SpanProcessor):
     """
 
     def __init__(self, tracer: Any = None) -> None:
-        recorder = default_recorder() if tracer is None else getattr(tracer, "recorder", None)
-        if not isinstance(recorder, Recorder):
-            raise ConfigError(
-                f"tracer is a Tracer, got {type(tracer).__name__}; make one with Tracer(project_name=…), "
-                "or leave it out"
-            )
         self._tracer = tracer
-        self._recorder = recorder
+        self._recorder = _recorder_of(tracer)
         self._open: dict[int, _Place] = {}
 
     def on_start(self, span: OpenTelemetrySpan, parent_context: Context | None = None) -> None:
@@ -142,6 +137,56 @@ class AgentTraceSpanProcessor(SpanProcessor):
         pipeline = self._recorder.resolve()
         if pipeline is not None:
             pipeline.recording_errors.add()
+
+
+def _recorder_of(tracer: Any) -> Recorder:
+    recorder = default_recorder() if tracer is None else getattr(tracer, "recorder", None)
+    if isinstance(recorder, Recorder):
+        return recorder
+    raise ConfigError(
+        f"tracer is a Tracer, got {type(tracer).__name__}; make one with Tracer(project_name=…), "
+        "or leave it out"
+    )
+
+
+_instrumented: WeakKeyDictionary[Any, WeakSet[Recorder]] = WeakKeyDictionary()
+"""For each provider, the recorders that hear of its spans already."""
+
+
+def instrument(tracer: Any = None) -> TracerProvider:
+    """Record with `tracer` what the libraries of this process tell OpenTelemetry.
+
+    The process' own provider hands its spans on, beside what it does with them already; where it has none
+    yet, one is made that sends nothing anywhere. Frameworks that take a provider are given the one returned.
+    A second call with the same tracer changes nothing.
+
+    Args:
+        tracer: As for `AgentTraceSpanProcessor`: the first tracer of the process by default.
+
+    Raises:
+        ConfigError: `tracer` is not a tracer, or the process has a provider that takes no processors.
+        MissingDependency: OpenTelemetry's SDK is not installed.
+    """
+    try:
+        from opentelemetry import trace
+        from opentelemetry.sdk.trace import TracerProvider as Provider
+    except ImportError as error:
+        text = "instrument needs OpenTelemetry's SDK: pip install 'agenttrace-evals[otel]'"
+        raise MissingDependency(text) from error
+    recorder = _recorder_of(tracer)
+    provider: Any = trace.get_tracer_provider()
+    if isinstance(provider, trace.ProxyTracerProvider):  # what there is until one is set
+        provider = Provider()
+        trace.set_tracer_provider(provider)
+    if not hasattr(provider, "add_span_processor"):
+        kind = type(provider).__name__
+        raise ConfigError(f"OpenTelemetry's provider is a {kind}, which takes no processors; set an SDK's")
+    recorders = _instrumented.setdefault(provider, WeakSet())
+    if recorder not in recorders:
+        recorders.add(recorder)
+        provider.add_span_processor(AgentTraceSpanProcessor(tracer))
+    result: TracerProvider = provider
+    return result
 
 
 def _span(span: ReadableSpan, scope: Scope, parent: int | None) -> Span:

@@ -270,6 +270,31 @@ def test_function_calls_are_asked_for_and_their_results_in_the_next_request_answ
     )
 
 
+def test_results_without_an_id_answer_calls_that_have_one():
+    """Gemini gives its calls ids; the library's automatic function calling leaves them out of the results."""
+    cities = ("Paris", "Oslo", "Paris")
+    asked = [
+        {"functionCall": {"id": f"c{number}", "name": "get_weather", "args": {"city": city}}}
+        for number, city in enumerate(cities)
+    ]
+    given = [
+        {"functionResponse": {"name": "get_weather", "response": {"result": f"sun {number}"}}}
+        for number in range(3)
+    ]
+    client = wrap(Client(reply(*asked[:2]), reply(asked[2]), reply({"text": "sunny"})))
+    contents = [{"role": "model", "parts": asked[:2]}, {"role": "user", "parts": given[:2]}]
+    more = [*contents, {"role": "model", "parts": asked[2:]}, {"role": "user", "parts": given[2:]}]
+    with capture() as captured, agent():
+        client._models.generate(tools=[DECLARED])
+        for sent in (contents, more):
+            client._api_client.request("post", PATH, {"contents": sent, "tools": [DECLARED]}, None)
+    assert [(one.arguments["city"], one.output) for one in captured.trace.tool_calls] == [
+        ("Paris", "sun 0"),
+        ("Oslo", "sun 1"),
+        ("Paris", "sun 2"),
+    ]
+
+
 @pytest.mark.parametrize("streamed", [False, True])
 def test_code_that_the_provider_ran_and_searches_are_calls(streamed):
     data = reply(*HOSTED, groundingMetadata=GROUNDED)

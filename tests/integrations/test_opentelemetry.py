@@ -1,6 +1,8 @@
 """Spans of a process's own OpenTelemetry provider, handed to a tracer and to captures."""
 
 import json
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -211,3 +213,75 @@ def test_a_span_stands_below_the_nearest_of_both_kinds(tracer, library):
             tool(library, city="Paris")
         tool(library, city="Rome")
     assert [call.path for call in captured.trace.tool_calls] == [("ours", "inner"), ("ours", "theirs")]
+
+
+INSTRUMENTED = """
+import sys
+from opentelemetry import trace
+from opentelemetry.sdk.trace import TracerProvider
+from agenttrace import ConfigError, Tracer
+from agenttrace.integrations.opentelemetry import instrument
+
+def recorded(tracer):
+    with tracer.capture() as captured:
+        with trace.get_tracer("a.framework").start_as_current_span("work"):
+            pass
+    return [span.name for span in captured.trace.spans]
+
+tracer = Tracer("travel", store="memory")
+"""
+
+
+def in_a_process_of_its_own(code):
+    """The provider of a process can be set once."""
+    command = [sys.executable, "-W", "error", "-c", INSTRUMENTED + code]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
+def test_instrument_makes_the_process_a_provider_where_it_has_none():
+    in_a_process_of_its_own("""
+provider = instrument(tracer)
+assert provider is trace.get_tracer_provider()
+assert recorded(tracer) == ["work"]
+""")
+
+
+def test_instrument_adds_to_the_provider_that_the_process_has():
+    in_a_process_of_its_own("""
+provider = TracerProvider()
+trace.set_tracer_provider(provider)
+assert instrument(tracer) is provider
+assert recorded(tracer) == ["work"]
+""")
+
+
+def test_instrumented_twice_a_span_is_recorded_once():
+    in_a_process_of_its_own("""
+assert instrument(tracer) is instrument(tracer)
+assert recorded(tracer) == ["work"]
+""")
+
+
+def test_a_provider_of_another_library_is_refused():
+    in_a_process_of_its_own("""
+trace.set_tracer_provider(trace.NoOpTracerProvider())
+try:
+    instrument(tracer)
+except ConfigError as error:
+    assert "NoOpTracerProvider" in str(error)
+else:
+    raise SystemExit("not refused")
+""")
+
+
+def test_instrument_takes_tracers_alone():
+    in_a_process_of_its_own("""
+try:
+    instrument("travel")
+except ConfigError as error:
+    assert "Tracer" in str(error)
+else:
+    raise SystemExit("not refused")
+assert not isinstance(trace.get_tracer_provider(), TracerProvider)
+""")

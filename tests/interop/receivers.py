@@ -12,7 +12,6 @@ import argparse
 import datetime
 import json
 import os
-import re
 import signal
 import socket
 import subprocess
@@ -22,17 +21,18 @@ import time
 import urllib.error
 import urllib.parse
 import urllib.request
-import venv
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).parent))  # these files are programs, and no package
+
+from environments import ROOT, installed, version_in, write_table
+
 from agenttrace import ContainsScorer, OTLPExporter, Score, Tracer
 
-ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "docs" / "interop.md"
 PATIENCE = 90.0
 PROJECT = "interop"
 TEXT = "sunny in Paris"
@@ -227,23 +227,6 @@ def free_port() -> int:
         return port
 
 
-def installed(back_end: BackEnd, environments: Path) -> Path:
-    """The environment's folder of programs; made, and the newest version installed, where it is not there."""
-    place = environments / back_end.package
-    if not (place / "bin" / "pip").exists():
-        venv.create(place, with_pip=True)
-        pip = [str(place / "bin" / "pip"), "install", "--quiet", "--disable-pip-version-check"]
-        subprocess.run([*pip, back_end.package], check=True)
-    return place / "bin"
-
-
-def version_in(programs: Path, package: str) -> str:
-    code = f"from importlib.metadata import version; print(version({package!r}))"
-    return subprocess.run(
-        [str(programs / "python"), "-c", code], check=True, capture_output=True, text=True
-    ).stdout.strip()
-
-
 @contextmanager
 def running(back_end: BackEnd, programs: Path) -> Iterator[str]:
     """Start the server; gives its address, and ends its processes afterwards."""
@@ -299,18 +282,6 @@ def checked(back_end: BackEnd, address: str) -> dict[str, bool]:
         time.sleep(0.5)
 
 
-def write_table(rows: list[list[str]]) -> None:
-    """Put the rows into the page, between its two marks; those of other receivers stay."""
-    text = PAGE.read_text()
-    head, table, tail = re.split(r"(?<=<!-- receivers -->\n)(.*?)(?=<!-- end -->)", text, flags=re.DOTALL)
-    names = {row[0] for row in rows}
-    kept = [line for line in table.splitlines()[2:] if line.split("|")[1].strip() not in names]
-    lines = [f"| {' | '.join(row)} |" for row in rows] + kept
-    header = ["receiver", "version", "shown", "missing", "date"]
-    table = "\n".join([f"| {' | '.join(header)} |", "|" + "---|" * len(header), *sorted(lines)])
-    PAGE.write_text(f"{head}{table}\n{tail}")
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("names", nargs="*", default=[], help=f"of {', '.join(BACK_ENDS)}; all by default")
@@ -319,7 +290,7 @@ def main() -> int:
     rows, failed = [], False
     for name in options.names or BACK_ENDS:
         back_end = BACK_ENDS[name]
-        programs = installed(back_end, options.environments)
+        programs = installed(options.environments / back_end.package, [back_end.package])
         with running(back_end, programs) as address:
             shown = checked(back_end, address)
         missing = [fact for fact, is_there in shown.items() if not is_there]
@@ -329,7 +300,7 @@ def main() -> int:
         today = datetime.datetime.now(datetime.UTC).date().isoformat()
         rows.append([back_end.name, version, ", ".join(there), ", ".join(missing) or "nothing", today])
         failed |= bool(missing)
-    write_table(rows)
+    write_table("receivers", ["receiver", "version", "shown", "missing", "date"], rows)
     return int(failed)
 
 
