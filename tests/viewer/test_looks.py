@@ -14,8 +14,8 @@ from agenttrace.viewer.session_page import session_page
 from agenttrace.viewer.span_page import span_page
 from agenttrace.viewer.trace_list import trace_list
 from agenttrace.viewer.trace_page import trace_page
-from agenttrace.viewer.values import about_text, summary_of
 from agenttrace.viewer.two_traces import two_traces
+from agenttrace.viewer.values import about_text, summary_of
 from agenttrace.viewer.waterfall import Axis
 from agenttrace.viewer.words import column_money, column_unit, trajectory
 
