@@ -52,8 +52,13 @@ def see_in(store: Store | None, command: str = "agenttrace") -> See | None:
     if running is not None:
         home = running.url.rstrip("/")
         return lambda trace_id: DeepLink(*[f"{home}/t/{trace_id[:_LONG]}"] * 2)
-    where = "" if _is_default(path) else f" --store {shlex.quote(_short_path(path))}"
+    where = store_words(path)
     return lambda trace_id: DeepLink(f"{command} view {trace_id[:_SHORT]}{where}")
+
+
+def store_words(path: str) -> str:
+    """What a command needs to read the store at a path: `` --store PATH``, or nothing for the usual store."""
+    return "" if _is_default(path) else f" --store {shlex.quote(_short_path(path))}"
 
 
 def _is_default(path: str) -> bool:

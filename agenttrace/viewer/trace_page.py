@@ -9,6 +9,7 @@ from agenttrace.core.query import METADATA, Labelled, Query
 from agenttrace.core.trace_facts import TraceFacts
 from agenttrace.core.trace_search import cursor_of
 from agenttrace.store.light_traces import LightTrace
+from agenttrace.store.viewer_note import store_words
 from agenttrace.viewer.example_text import short_yaml_of
 from agenttrace.viewer.loop import LEAST, loop_of
 from agenttrace.viewer.missing_page import no_trace
@@ -85,6 +86,7 @@ def trace_page(reads: Reads, asked: Asked) -> tuple[int, str]:
         may_be_about=labels_of([view.score.name for view in views]),
         loop=loop_of(light.whole) if is_short and facts is not None and facts.looped >= LEAST else None,
         others=_others(reads, facts),
+        from_store="" if reads.path is None else store_words(reads.path),
         example=short_yaml_of(light.whole) if is_short else None,
         neighbours=_neighbours(reads, asked, facts),
         line=QueryLine.of(reads, asked),

@@ -161,7 +161,9 @@
     button.hidden = false;
     button.addEventListener("click", () => copy(document.getElementById(button.dataset.copy).textContent, "Copied"));
   }
-  if (matchMedia("(max-width: 70rem)").matches) $("#facets")?.removeAttribute("open");
+  const first = $(".tree tr.selected"), box = first?.getBoundingClientRect();
+  if (box && !location.hash && box.bottom > innerHeight) first.scrollIntoView({ block: "center" });
+  if (matchMedia("(max-width: 70rem)".matches) $("#facets")?.removeAttribute("open");
 
   // --- live: asks while the page is visible ------------------------------------------------------------------
   const live = $("[data-live]");
