@@ -37,13 +37,13 @@ def _by_id(reads: Reads, query: Query) -> Iterator[Instead]:
     if not _ID.fullmatch(prefix):
         return
     links, wanted = Links(reads.root), Query((Identified(prefix),))
-    found = reads.traces.search(wanted, limit=2).traces
-    if len(found) == 1:
-        (facts,) = found
+    traces = reads.traces.search(wanted, limit=2).traces
+    if len(traces) == 1:
+        (facts,) = traces
         yield Instead(
             "The trace with this id:", links.trace(facts.trace_id), f"{facts.name} {facts.trace_id[:8]}"
         )
-    elif found:
+    elif traces:
         yield Instead("Traces whose id begins so:", links.traces(wanted), str(wanted))
     runs = [run for run in reads.store.runs(limit=_RUNS) if run.run_id.startswith(prefix)]
     for run in runs[:1]:

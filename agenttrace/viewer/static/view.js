@@ -163,7 +163,7 @@
   }
   const first = $(".tree tr.selected"), box = first?.getBoundingClientRect();
   if (box && !location.hash && box.bottom > innerHeight) first.scrollIntoView({ block: "center" });
-  if (matchMedia("(max-width: 70rem)".matches) $("#facets")?.removeAttribute("open");
+  if (matchMedia("(max-width: 70rem)").matches) $("#facets")?.removeAttribute("open");
 
   // --- live: asks while the page is visible ------------------------------------------------------------------
   const live = $("[data-live]");
