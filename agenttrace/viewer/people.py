@@ -47,8 +47,12 @@ def words_on_trace(reads: Reads, trace: Trace) -> list[WordView]:
     watch = optional(reads.store, KeepsWatch)
     if watch is None:
         return []
+    return word_views(watch.annotations(trace_id=trace.trace_id, limit=SHOWN_WORDS), trace)
+
+
+def word_views(words: Sequence[Annotation], trace: Trace) -> list[WordView]:
+    """The same of annotations that were read before."""
     names = {span.span_id: span.name for span in trace.spans}
-    words = watch.annotations(trace_id=trace.trace_id, limit=SHOWN_WORDS)
     older = replaced(words)
     return [word_view(one, names.get(one.span_id or "", one.span_id), older) for one in words]
 

@@ -81,7 +81,7 @@ def trace_page(reads: Reads, asked: Asked) -> tuple[int, str]:
         trace=trace,
         facts=facts,
         scores=views,
-        labels=_labels(facts),
+        labels=labels_of_trace(facts),
         words=words_on_trace(reads, trace),
         may_be_about=labels_of([view.score.name for view in views]),
         loop=loop_of(light.whole) if is_short and facts is not None and facts.looped >= LEAST else None,
@@ -221,7 +221,8 @@ class Label(NamedTuple):
     query: str
 
 
-def _labels(facts: TraceFacts | None) -> list[Label]:
+def labels_of_trace(facts: TraceFacts | None) -> list[Label]:
+    """What the head of a page says of a trace: customer, session, project, tags, models, metadata."""
     if facts is None:
         return []
     keys = ("customer", "session", "project", "tag", "model")
