@@ -2,7 +2,7 @@
 
 import pytest
 
-from agenttrace import ConfigError, Example, ExpectationError, StoreError, Tracer, call, run_evaluation
+from agenttrace import ConfigError, Example, ExpectationError, Score, StoreError, Tracer, call, run_evaluation
 from agenttrace.scorers import ContainsScorer
 
 
@@ -118,3 +118,40 @@ def test_people_s_word_outlives_its_trace_and_waits_in_memory_for_a_file_that_ca
     tracer.store.delete_trace(trace_id)
     assert len(tracer.store.annotations()) == 1
     tracer.shutdown()
+
+
+def test_a_later_word_of_the_same_person_replaces_the_score_and_the_failure_of_the_earlier(tracer):
+    trace_id = recorded(tracer)
+    tracer.annotate(trace_id, thumbs="down", by="ann")
+    assert [(one.scorer, one.count) for one in tracer.store.failures()] == [("Human", 1)]
+    tracer.annotate(trace_id, thumbs="up", by="ann")
+    assert [score.outcome for _, score in tracer.store.scores(trace_id)] == ["passed"]
+    assert [row.outcome for row in tracer.store.stored_scores()] == ["passed"]
+    assert tracer.store.failures() == []
+    assert [word.thumbs for word in tracer.store.annotations(trace_id=trace_id)] == ["up", "down"]
+    tracer.annotate(trace_id, thumbs="down", by="ann")
+    assert [(one.scorer, one.count) for one in tracer.store.failures()] == [("Human", 1)]
+
+
+def test_a_word_of_another_person_label_or_span_replaces_nothing(tracer):
+    trace_id = recorded(tracer)
+    tracer.annotate(trace_id, thumbs="down", by="ann")
+    tracer.annotate(trace_id, thumbs="down", by="bob")
+    tracer.annotate(trace_id, thumbs="up", by="ann", label="tone")
+    tracer.annotate(trace_id, thumbs="up", by="ann", span_id="ab" * 8)
+    tracer.annotate(trace_id, note="a note alone", by="ann")
+    assert len(tracer.store.scores(trace_id)) == 4
+    tracer.annotate(trace_id, thumbs="up", by="ann")
+    assert len(tracer.store.scores(trace_id)) == 4
+    assert [one.count for one in tracer.store.failures()] == [1]  # bob still says so
+
+
+def test_bad_is_a_failure_of_its_own_only_where_no_scorer_says_so_or_is_judged_by_it(tracer):
+    failed, judged = recorded(tracer), recorded(tracer)
+    tracer.store.write_scores([(failed, None, Score.of("Faithfulness", 0.0, 0.5))])
+    tracer.store.write_scores([(judged, None, Score.of("Faithfulness", 1.0, 0.5))])
+    tracer.flush()
+    tracer.annotate(failed, thumbs="down", by="ann")
+    tracer.annotate(failed, thumbs="down", by="ann", label="Faithfulness")
+    tracer.annotate(judged, thumbs="down", by="ann", label="Faithfulness")
+    assert [one.scorer for one in tracer.store.failures()] == ["Faithfulness"]

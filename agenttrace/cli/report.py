@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import os
 
 import click
 
 from agenttrace.cli.run_option import stored_run
 from agenttrace.cli.store_option import store_option, store_to_read
 from agenttrace.core.errors import ConfigError, StoreError
-from agenttrace.core.protocols import Store
+from agenttrace.core.protocols import KeepsWatch, Store, optional
 from agenttrace.core.report import EvaluationReport
 from agenttrace.core.trace import Trace
+from agenttrace.viewer.people import SHOWN_WORDS
 from agenttrace.viewer.reads import Reads
 from agenttrace.viewer.report import run_report, trace_report
 
@@ -34,16 +35,24 @@ def report(what: str, store: str | None, against: str | None, output: str, no_va
     finally:
         source.close()
     try:
-        Path(output).write_text(html, encoding="utf-8")
+        with open(output, "w", encoding="utf-8", opener=_private) as file:
+            file.write(html)
     except OSError as error:
         raise ConfigError(f"cannot write {output}: {error.strerror}") from None
     click.echo(f"{output}: {len(html.encode()) / 1000:.0f} KB")
 
 
+def _private(path: str, flags: int) -> int:
+    """Open a file; a new one is for this user alone, as the store is."""
+    return os.open(path, flags, 0o600)
+
+
 def _html(source: Store, what: str, against: str | None, *, values: bool) -> str:
     trace = None if against is not None else _trace(source, what)
     if trace is not None:
-        return trace_report(trace, source.scores(trace.trace_id), values=values)
+        watch = optional(source, KeepsWatch)
+        words = () if watch is None else watch.annotations(trace_id=trace.trace_id, limit=SHOWN_WORDS)
+        return trace_report(trace, source.scores(trace.trace_id), words=words, values=values)
     run = EvaluationReport.from_dict(stored_run(source, what))
     before = None if against is None else stored_run(source, against)
     return run_report(run, against=before, reads=Reads.of(source), values=values)

@@ -152,7 +152,7 @@ def _write(path: str, text: str) -> None:
         with open(path, "w", encoding="utf-8", newline="") as file:
             file.write(text)
     else:
-        write_text(Path(os.path.realpath(path)), text)
+        write_text(Path(os.path.realpath(path)), text, is_private=True)
 
 
 def _is_special(path: str) -> bool:

@@ -16,6 +16,11 @@ HUMAN = "Human"
 THRESHOLD = 0.5
 
 
+def is_word(score: Score) -> bool:
+    """Whether a score is a person's word, made of an annotation."""
+    return score.name.startswith(HUMAN) and "annotation" in score.metadata
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Annotation:
     """What a person says of a trace or a span, or of one result of a run (`run_id`, `result`).

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from agenttrace.core.annotation import is_word
 from agenttrace.core.score import Score
 from agenttrace.core.text import short_line
 
@@ -92,7 +93,8 @@ def fingerprints_of(score: Score) -> tuple[Fingerprint, ...]:
             parts = list(dict.fromkeys(_parts(score.details)))[:MOST_FINGERPRINTS]
         except (TypeError, AttributeError, KeyError, ValueError):  # details of the user's own making
             parts = []
-    return tuple(_fingerprint(score.name, part) for part in parts or [("below its threshold",)])
+    otherwise = "said to be bad" if is_word(score) else "below its threshold"
+    return tuple(_fingerprint(score.name, part) for part in parts or [(otherwise,)])
 
 
 def failures_of(result: ScoringResult) -> tuple[Fingerprint, ...]:

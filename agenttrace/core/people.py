@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -16,9 +16,12 @@ NEAR = 0.1
 RARE = 3
 """Cases up to which a failure is new to people."""
 
-Why = Literal["disagreement", "trials differ", "votes differ", "new failure", "near the threshold"]
+Why = Literal[
+    "disagreement", "people disagree", "trials differ", "votes differ", "new failure", "near the threshold"
+]
 REASONS: tuple[Why, ...] = (
     "disagreement",
+    "people disagree",
     "trials differ",
     "votes differ",
     "new failure",
@@ -118,6 +121,31 @@ def _verdict(scorer: str, annotations: Sequence[Annotation]) -> bool | None:
     return None if 2 * passes == len(by_person) else 2 * passes > len(by_person)
 
 
+def replaced(annotations: Iterable[Annotation]) -> set[str]:
+    """The ids of the verdicts that the same person gave anew: on the same thing, with the same label."""
+    older: set[str] = set()
+    newest: set[tuple[Case, str | None, str | None, str | None]] = set()
+    for one in sorted(annotations, key=lambda one: -one.created_ns):
+        about = (_case_of_annotation(one), one.span_id, one.label, one.by)
+        if one.passes is not None and about in newest:
+            older.add(one.annotation_id)
+        elif one.passes is not None:
+            newest.add(about)
+    return older
+
+
+def _contested(annotations: Sequence[Annotation]) -> Iterator[tuple[Case, str | None]]:
+    """The cases, and the labels, of which as many people say good as say bad."""
+    older = replaced(annotations)
+    verdicts: dict[tuple[Case, str | None, str | None], list[bool]] = defaultdict(list)
+    for one in annotations:
+        if one.passes is not None and one.annotation_id not in older:
+            verdicts[_case_of_annotation(one), one.span_id, one.label].append(one.passes)
+    for (case, _, label), passes in verdicts.items():
+        if 2 * sum(passes) == len(passes):
+            yield case, label
+
+
 def review_queue(
     scores: Sequence[StoredScore],
     annotations: Sequence[Annotation],
@@ -127,10 +155,11 @@ def review_queue(
 ) -> list[ToReview]:
     """The cases that people should look at: the most telling first, then those with most reasons, the newest.
 
-    *disagreement*: a scorer says otherwise than people; *trials differ*: other trials of the example ended
+    *disagreement*: a scorer says otherwise than people; *people disagree*: as many say good as say bad of the
+    same thing; *trials differ*: other trials of the example ended
     otherwise; *votes differ*: a judge's own votes lie on both sides of the threshold; *new failure*: of a
     kind that was seen in few cases; *near the threshold*. What somebody has judged is asked for again only
-    where a scorer disagrees.
+    where a scorer or people disagree.
     """
     scores = [score for score in scores if not score.name.startswith(HUMAN)]
     reasons: dict[Case, dict[Why, StoredScore | None]] = defaultdict(dict)
@@ -142,6 +171,8 @@ def review_queue(
         for case, of_scorer, of_people in pairs_of(named, annotations):
             if of_scorer != of_people:
                 reasons[case].setdefault("disagreement", newest[case, name])
+    for case, label in _contested(annotations):
+        reasons[case].setdefault("people disagree", newest.get((case, label or "")))
     judged = {_case_of_annotation(one) for one in annotations if one.passes is not None}
     for case, why, picked in _picked(scores, newest, failures):
         if case not in judged:

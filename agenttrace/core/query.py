@@ -31,6 +31,9 @@ OTHER_KEYS = ("id", "is", "since", "until", "score", "looped", "calls")
 
 SIDES: tuple[Side, ...] = ("input", "output")
 
+JOINERS = ("AND", "OR", "NOT")
+"""Words that join terms in other query languages; here they are words only in quotes."""
+
 LONGEST_FIELD = 64
 """Characters of the name, and of the value, of an argument or output that can be looked for."""
 
@@ -56,7 +59,8 @@ class Words(_Term):
     text: str
 
     def _text(self) -> str:
-        return self.text if re.fullmatch(r"\w+", self.text) else quoted(self.text)
+        is_bare = re.fullmatch(r"\w+", self.text) and self.text not in JOINERS
+        return self.text if is_bare else quoted(self.text)
 
 
 @dataclass(frozen=True, slots=True)

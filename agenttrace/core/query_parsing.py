@@ -20,6 +20,7 @@ from typing import Literal, cast
 
 from agenttrace.core.errors import QueryError, did_you_mean
 from agenttrace.core.query import (
+    JOINERS,
     LABELS,
     LONGEST_FIELD,
     MEASURES,
@@ -149,6 +150,8 @@ class _Reader:
         if self._next() == ":":
             self.at += 1
             return self._keyed(head, negated)
+        if head in JOINERS:
+            raise self._error(_NO_JOINERS)
         operator = self._operator()
         return self._words(head, negated) if operator is None else self._compared(head, operator, negated)
 
@@ -359,6 +362,10 @@ class _Reader:
         return float(number)
 
 
+_NO_JOINERS = (
+    "terms are not joined by words: all terms must hold, tool:refund,notify is one of several values, "
+    '-term excludes; the word itself stands in quotes, as in "OR"'
+)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MOST_DIGITS = 40
 _LARGEST = 1e30

@@ -1,5 +1,4 @@
-"""Numbers over many traces, worked out from what lists show of each: by tool, by scorer, by the values of a
-label."""
+"""Numbers over many traces, from what lists show of each: by tool, by scorer, by a label's values."""
 
 from __future__ import annotations
 

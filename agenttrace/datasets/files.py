@@ -68,10 +68,11 @@ def read_content(path: Path, max_bytes: int) -> FileContent:
         ) from None
 
 
-def write_text(path: Path, text: str) -> None:
+def write_text(path: Path, text: str, *, is_private: bool = False) -> None:
     """Write a text file in one step: a reader sees the old content or the new, also after a crash.
 
-    Missing directories are made. UTF-8, line ends as given.
+    Missing directories are made. UTF-8, line ends as given. A file that `is_private` has the mode of the one
+    that it replaces; a new one is for this user alone, as a store is.
 
     Raises:
         DatasetError: the file cannot be written; the old content is then unchanged.
@@ -80,7 +81,14 @@ def write_text(path: Path, text: str) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise _not_written(path, error) from None
-    _replace(path, text.encode())
+    _replace(path, text.encode(), _private_mode(path) if is_private else None)
+
+
+def _private_mode(path: Path) -> int:
+    try:
+        return path.stat().st_mode
+    except OSError:
+        return 0o600
 
 
 def write_content(path: Path, before: FileContent, text: str) -> None:
@@ -105,7 +113,7 @@ def write_content(path: Path, before: FileContent, text: str) -> None:
 def _replace(path: Path, content: bytes, mode: int | None = None) -> None:
     temporary = path.parent / f".{path.name}.{uuid4().hex[:8]}.tmp"  # not with_name: "." has none
     try:
-        with temporary.open("xb") as file:
+        with open(temporary, "xb", opener=None if mode is None else _private) as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
@@ -116,6 +124,10 @@ def _replace(path: Path, content: bytes, mode: int | None = None) -> None:
         with contextlib.suppress(OSError):
             temporary.unlink()
         raise _not_written(path, error) from None
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
 
 
 def _not_written(path: Path, error: OSError) -> DatasetError:

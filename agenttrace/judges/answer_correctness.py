@@ -30,4 +30,6 @@ class AnswerCorrectnessScorer(JudgeScorer):
             if statements
             else "The expected output makes no statements"
         )
-        return finding_of(share_affirmed(words, none=1.0), reason, statements, verdicts, "no", "idk")
+        return finding_of(
+            share_affirmed(words, none=1.0), reason, statements, verdicts, "no", "idk", lead="; not: "
+        )

@@ -28,4 +28,4 @@ class AnswerRelevancyScorer(JudgeScorer):
             if statements
             else "The output makes no statements"
         )
-        return finding_of(share_not_denied(words), reason, statements, verdicts, "no")
+        return finding_of(share_not_denied(words), reason, statements, verdicts, "no", lead="; not: ")

@@ -72,7 +72,9 @@ class ContextualRecallScorer(_RetrievalScorer):
             if sentences
             else "The expected output has no sentences"
         )
-        return finding_of(share_affirmed(words, none=0.0), reason, sentences, verdicts, "no", "idk")
+        return finding_of(
+            share_affirmed(words, none=0.0), reason, sentences, verdicts, "no", "idk", lead="; not: "
+        )
 
 
 class _Statement(BaseModel):

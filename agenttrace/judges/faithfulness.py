@@ -25,7 +25,7 @@ class FaithfulnessScorer(JudgeScorer):
         verdicts = await judge.verdicts("faithfulness_verdicts", claims, evidence.blocks("retrieval_context"))
         words = words_of(verdicts)
         reason = (
-            f"{len(words) - words.count('no')} of {len(words)} claims are not contradicted by the context"
+            f"{words.count('no')} of {len(words)} claims are contradicted by the context"
             if claims
             else "The output makes no claims"
         )

@@ -57,9 +57,9 @@ def words_of(verdicts: Sequence[ReasonedVerdict]) -> list[str]:
     return [verdict.verdict for verdict in verdicts]
 
 
-def culprits(items: Sequence[str], verdicts: Sequence[ReasonedVerdict], *words: str) -> str:
+def culprits(items: Sequence[str], verdicts: Sequence[ReasonedVerdict], *words: str, lead: str = ": ") -> str:
     """Return the end of a reason: the first items with one of the verdicts `words`; ``"."`` if there are
-    none.
+    none. `lead` stands before them: after a count of the others it says that these are not among them.
     """
     texts = [
         f"“{short_line(item, _WIDTH)}”"
@@ -70,4 +70,4 @@ def culprits(items: Sequence[str], verdicts: Sequence[ReasonedVerdict], *words: 
     if not texts:
         return "."
     more = f"; and {len(texts) - _SHOWN} more" if len(texts) > _SHOWN else ""
-    return f": {'; '.join(texts[:_SHOWN])}{more}."
+    return f"{lead}{'; '.join(texts[:_SHOWN])}{more}."

@@ -218,10 +218,17 @@ def _sum(usages: Sequence[Mapping[str, int]]) -> dict[str, int]:
 
 
 def finding_of(
-    value: float, reason: str, items: Sequence[str], verdicts: Sequence[ReasonedVerdict], *quoted: str
+    value: float,
+    reason: str,
+    items: Sequence[str],
+    verdicts: Sequence[ReasonedVerdict],
+    *quoted: str,
+    lead: str = ": ",
 ) -> Finding:
     """Return what verdicts on items come to; the reason quotes the items with a verdict of `quoted`."""
-    return Finding(value, reason + culprits(items, verdicts, *quoted), {"verdicts": facts(items, verdicts)})
+    return Finding(
+        value, reason + culprits(items, verdicts, *quoted, lead=lead), {"verdicts": facts(items, verdicts)}
+    )
 
 
 async def rate(

@@ -67,7 +67,7 @@ class SummarizationScorer(JudgeScorer):
         )
         return Finding(
             min(alignment, coverage_share),
-            reason + culprits(claims, verdicts, "no", "idk"),
+            reason + culprits(claims, verdicts, "no", "idk", lead="; not supported: "),
             {
                 "alignment": alignment,
                 "coverage": coverage_share,

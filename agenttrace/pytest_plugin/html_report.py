@@ -49,7 +49,8 @@ def write_report(
     from agenttrace.viewer.report import run_report  # on use: the pages need much else
 
     try:
-        write_text(Path(os.path.realpath(path)), run_report(_with_traces(report, trace_of)))
+        html = run_report(_with_traces(report, trace_of))
+        write_text(Path(os.path.realpath(path)), html, is_private=True)
     except (AgentTraceError, OSError) as error:
         return False, [f"the report was not written: {error_text(error)}"]
     return True, [f"the report is in {path}"]

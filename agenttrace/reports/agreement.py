@@ -89,4 +89,6 @@ def agreement_lines(data: Mapping[str, Any]) -> Iterator[Line]:
             f"Cohen's kappa {data['kappa']:.2f} ({spread}); 0 is what chance gives, 1 is full agreement"
         )
     if cases < FEW:
-        yield Line(f"{cases} cases say little: {FEW} and more narrow the interval")
+        yield Line(
+            f"{cases} case{' says' if cases == 1 else 's say'} little: {FEW} and more narrow the interval"
+        )

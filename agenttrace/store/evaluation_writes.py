@@ -8,11 +8,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agenttrace.core.batch import Destination, ScoreRow
-from agenttrace.core.failure import failures_of, fingerprints_of
+from agenttrace.core.failure import failures_of
 from agenttrace.core.jsonable import clean_text, jsonable, to_json
 from agenttrace.core.report import EvaluationReport
 from agenttrace.core.score import Score
 from agenttrace.store.failures import Case, note_failures
+from agenttrace.store.human_scores import failures_of_row, forget_replaced, newest_words
 from agenttrace.store.rows import RESULT_COLUMNS, SCORE_COLUMNS, result_row, score_row
 from agenttrace.store.span_writes import error_of_value, marks, quarantine
 from agenttrace.store.to_send import add_to_send
@@ -49,7 +50,12 @@ def insert_scores(
 def keep_scores(
     db: sqlite3.Connection, scores: Sequence[ScoreRow], send_to: Sequence[Destination] = ()
 ) -> None:
-    """Store scores; one that cannot be stored goes into the table ``quarantine``, with the reason."""
+    """Store scores; one that cannot be stored goes into the table ``quarantine``, with the reason.
+
+    A person's word replaces the same person's older ones about the same thing.
+    """
+    scores = newest_words(scores)
+    forget_replaced(db, scores)
     rows: list[ScoreOf] = [(row.trace_id, row.span_id, row.score, None, None) for row in scores]
     if error_of_value(db, lambda: insert_scores(db, rows, send_to)) is not None:
         for row, entry in zip(scores, rows, strict=True):
@@ -57,7 +63,7 @@ def keep_scores(
             if error is not None:
                 quarantine(db, row.trace_id, row.span_id, row.score.name, reason=error)
     for row in scores:
-        note_failures(db, None, Case(row.trace_id), fingerprints_of(row.score))
+        note_failures(db, None, Case(row.trace_id), failures_of_row(db, row))
 
 
 def insert_report(db: sqlite3.Connection, run_id: str, report: EvaluationReport) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from agenttrace.core.annotation import Annotation
+from agenttrace.core.annotation import Annotation, is_word
 from agenttrace.core.batch import Batch, Destination, Refusal, ScoreRow, Unsent, UnsentCounts
 from agenttrace.core.failure import Failure, Fingerprint, State
 from agenttrace.core.people import StoredScore
@@ -26,6 +26,7 @@ from agenttrace.core.watch import ScoreCounts, TraceCounts, WriterState
 from agenttrace.store import counts, failures
 from agenttrace.store.annotations import read_annotations
 from agenttrace.store.health import StoreHealth
+from agenttrace.store.human_scores import newest_words
 from agenttrace.store.queries import id_prefix, only_match
 from agenttrace.store.rows import dataset_text, dataset_value
 from agenttrace.store.unsent_in_memory import UnsentInMemory
@@ -75,7 +76,7 @@ class MemoryStore(Store, KeepsUnsent, KeepsWatch):
         with self._lock:
             sizes = [self._keep(span) for span in batch.spans]
             self._written += len(sizes)
-            self._scores += batch.scores
+            self._keep_scores(batch.scores)
             self._watch.note(batch.scores, self._project_of)
             self._watch.annotate(batch.annotations)
             for project, tools in batch.tools.items():
@@ -87,6 +88,11 @@ class MemoryStore(Store, KeepsUnsent, KeepsWatch):
                     self._unsent.add(destination, batch.scores, repeat(_SCORE_BYTES))
             while self._bytes > self.max_bytes and self._traces:
                 self._make_room()
+
+    def _keep_scores(self, scores: Sequence[ScoreRow]) -> None:
+        self._scores += scores
+        if any(is_word(row.score) for row in scores):  # a newer word replaces an older one
+            self._scores = deque(newest_words(self._scores), maxlen=_MOST_SCORES)
 
     def export(self, spans: Sequence[Span]) -> None:
         """Keep spans alone; see `write`."""

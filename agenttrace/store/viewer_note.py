@@ -11,6 +11,7 @@ import secrets
 import shlex
 import socket
 import stat
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +25,7 @@ from agenttrace.store.opening import open_store
 _NOTE = "-view.json"
 _HOME = re.compile(r"http://127\.0\.0\.1:([1-9][0-9]{0,4})/")
 _MOST_BYTES = 4_000
+_MOST_VIEWERS = 20
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 _NO_WAIT = getattr(os, "O_NONBLOCK", 0)
 """For a pipe, which would wait for somebody who writes into it."""
@@ -52,8 +54,13 @@ def see_in(store: Store | None, command: str = "agenttrace") -> See | None:
     if running is not None:
         home = running.url.rstrip("/")
         return lambda trace_id: DeepLink(*[f"{home}/t/{trace_id[:_LONG]}"] * 2)
-    where = "" if _is_default(path) else f" --store {shlex.quote(_short_path(path))}"
+    where = store_words(path)
     return lambda trace_id: DeepLink(f"{command} view {trace_id[:_SHORT]}{where}")
+
+
+def store_words(path: str) -> str:
+    """What a command needs to read the store at a path: `` --store PATH``, or nothing for the usual store."""
+    return "" if _is_default(path) else f" --store {shlex.quote(_short_path(path))}"
 
 
 def _is_default(path: str) -> bool:
@@ -77,14 +84,24 @@ def note_path(store_path: str) -> str:
 
 
 def write_note(store_path: str, running: Running) -> None:
-    """Say where a store is served; where the directory cannot be written, nobody is told."""
+    """Say where a store is served, after the viewers that serve it already.
+
+    Where the directory cannot be written, nobody is told.
+    """
+    others = [one for one in _noted(store_path) if one.pid != running.pid and _runs(one)]
+    _write(store_path, [*others[: _MOST_VIEWERS - 1], running])
+
+
+def _write(store_path: str, viewers: Sequence[Running]) -> None:
+    """The first one under its own fields, which is all that is read by most."""
+    first, *others = [{"url": one.url, "pid": one.pid} for one in viewers]
     path = note_path(store_path)
     new = f"{path}.{secrets.token_hex(4)}"
     try:
         file = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         try:
             with os.fdopen(file, "w") as writer:
-                writer.write(to_json({"url": running.url, "pid": running.pid}))
+                writer.write(to_json({**first, **({"others": others} if others else {})}))
             os.replace(new, path)  # whatever stands there, a link or a pipe, is not opened
         except OSError:
             os.unlink(new)
@@ -93,9 +110,12 @@ def write_note(store_path: str, running: Running) -> None:
 
 
 def remove_note(store_path: str, pid: int) -> None:
-    """Take back what `write_note` said, unless another viewer has said so since."""
-    running = _noted(store_path)
-    if running is not None and running.pid == pid:
+    """Take back what `write_note` said; other viewers of the store stay noted."""
+    noted = _noted(store_path)
+    others = [one for one in noted if one.pid != pid]
+    if others and len(others) < len(noted):
+        _write(store_path, others)
+    elif noted and not others:
         try:
             os.unlink(note_path(store_path))
         except OSError:
@@ -103,24 +123,28 @@ def remove_note(store_path: str, pid: int) -> None:
 
 
 def running_viewer(store_path: str) -> Running | None:
-    """The viewer that serves a store, or None: one whose process is gone does not count."""
-    running = _noted(store_path)
-    if running is None or not _answers(running.url):
-        return None
+    """The viewer that serves a store, the oldest; or None: one whose process is gone does not count."""
+    return next((one for one in _noted(store_path) if _runs(one)), None)
+
+
+def _runs(running: Running) -> bool:
+    if not _answers(running.url):
+        return False
     try:
         os.kill(running.pid, 0)
     except (OSError, OverflowError):
-        return None
-    return running
+        return False
+    return True
 
 
-def _noted(store_path: str) -> Running | None:
+def _noted(store_path: str) -> list[Running]:
     try:
         noted: Any = strict_json(_own_text(note_path(store_path)))
-        running = Running(str(noted["url"]), int(noted["pid"]))
-    except (OSError, InvalidJSON, ValueError, KeyError, TypeError):
-        return None
-    return running if _HOME.fullmatch(running.url) and running.pid > 0 else None
+        entries = [noted, *noted.get("others", ())]
+        viewers = [Running(str(entry["url"]), int(entry["pid"])) for entry in entries[:_MOST_VIEWERS]]
+    except (OSError, InvalidJSON, ValueError, KeyError, TypeError, AttributeError):
+        return []
+    return [one for one in viewers if _HOME.fullmatch(one.url) and one.pid > 0]
 
 
 def _own_text(path: str) -> str:

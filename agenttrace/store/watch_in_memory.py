@@ -7,13 +7,15 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from agenttrace.core.annotation import Annotation
+from agenttrace.core.annotation import Annotation, is_word
 from agenttrace.core.batch import ScoreRow
-from agenttrace.core.failure import failures_of, fingerprints_of
+from agenttrace.core.failure import failures_of
+from agenttrace.core.jsonable import to_json
 from agenttrace.core.report import EvaluationReport
 from agenttrace.store import migrations
 from agenttrace.store.annotations import insert_annotations
 from agenttrace.store.failures import Case, note_failures
+from agenttrace.store.human_scores import failures_of_row, forget_replaced, newest_words
 
 T = TypeVar("T")
 
@@ -62,16 +64,23 @@ def _note(
     db: sqlite3.Connection, scores: Sequence[ScoreRow], project_of: Callable[[str | None], str]
 ) -> None:
     now = time.time_ns()
-    for trace_id, _, score in scores:
+    scores = newest_words(scores)
+    forget_replaced(db, scores)
+    for row in scores:
+        trace_id, span_id, score = row
         project = project_of(trace_id)
         db.execute(
             "INSERT OR IGNORE INTO traces (trace_id, project, started_ns) VALUES (?, ?, ?)",
             (trace_id or "", project, now),
         )
         db.execute(
-            "INSERT INTO scores (trace_id, name, value, threshold, outcome, reason, cost, created_ns)"
-            " VALUES (?, ?, ?, ?, ?, '', ?, ?)",
-            (trace_id or "", score.name, score.value, score.threshold, score.outcome, score.cost, now),
+            "INSERT INTO scores"
+            " (trace_id, span_id, name, value, threshold, outcome, reason, cost, rest, created_ns)"
+            " VALUES (?, ?, ?, ?, ?, ?, '', ?, ?, ?)",
+            (
+                *(trace_id or "", span_id, score.name, score.value, score.threshold, score.outcome),
+                *(score.cost, to_json({"metadata": dict(score.metadata)}) if is_word(score) else None, now),
+            ),
         )
-        note_failures(db, project, Case(trace_id), fingerprints_of(score))
+        note_failures(db, project, Case(trace_id), failures_of_row(db, row))
     db.execute("DELETE FROM scores WHERE id <= (SELECT max(id) FROM scores) - ?", (_MOST_SCORES,))

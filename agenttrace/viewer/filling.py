@@ -1,5 +1,4 @@
-"""`Filling`: goes on with an index that is behind while pages are served, on a thread that ends when all is
-known."""
+"""`Filling`: goes on with an index that is behind, on a thread that ends when all is known."""
 
 from __future__ import annotations
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from agenttrace.core.annotation import HUMAN, Annotation
+from agenttrace.core.people import replaced
 from agenttrace.core.protocols import KeepsWatch, optional
 from agenttrace.core.report import EvaluationReport
 from agenttrace.core.trace import Trace
@@ -20,20 +21,25 @@ SHOWN_WORDS = 50
 
 
 class WordView(NamedTuple):
-    """What a person said; `verdict` is the outcome of it, `about` the span that it is about, by name."""
+    """What a person said; `verdict` is the outcome of it, `about` the span that it is about, by name.
+
+    `is_replaced`: the same person gave another verdict on the same thing since.
+    """
 
     annotation: Annotation
     verdict: str | None
     about: str | None
     expected: ValueView | None
+    is_replaced: bool = False
 
 
-def word_view(annotation: Annotation, about: str | None = None) -> WordView:
+def word_view(annotation: Annotation, about: str | None = None, older: Collection[str] = ()) -> WordView:
     """What a person said, as it is shown."""
     verdict = None if annotation.passes is None else "passed" if annotation.passes else "failed"
     expected = annotation.expected
     value = None if expected is None else expected.get("expected_output", expected.get("expected_tools"))
-    return WordView(annotation, verdict, about, None if value is None else view_of(value))
+    shown = None if value is None else view_of(value)
+    return WordView(annotation, verdict, about, shown, annotation.annotation_id in older)
 
 
 def words_on_trace(reads: Reads, trace: Trace) -> list[WordView]:
@@ -41,11 +47,14 @@ def words_on_trace(reads: Reads, trace: Trace) -> list[WordView]:
     watch = optional(reads.store, KeepsWatch)
     if watch is None:
         return []
+    return word_views(watch.annotations(trace_id=trace.trace_id, limit=SHOWN_WORDS), trace)
+
+
+def word_views(words: Sequence[Annotation], trace: Trace) -> list[WordView]:
+    """The same of annotations that were read before."""
     names = {span.span_id: span.name for span in trace.spans}
-    return [
-        word_view(one, names.get(one.span_id or "", one.span_id))
-        for one in watch.annotations(trace_id=trace.trace_id, limit=SHOWN_WORDS)
-    ]
+    older = replaced(words)
+    return [word_view(one, names.get(one.span_id or "", one.span_id), older) for one in words]
 
 
 def words_on_run(reads: Reads, report: EvaluationReport) -> Mapping[int, list[WordView]]:
@@ -60,13 +69,15 @@ def words_by_place(
     annotations: Iterable[Annotation], report: EvaluationReport
 ) -> Mapping[int, list[WordView]]:
     """The same of annotations that were read before."""
+    annotations = list(annotations)
+    older = replaced(annotations)
     places = {result.trace_id: place for place, result in enumerate(report) if result.trace_id}
     words: dict[int, list[WordView]] = defaultdict(list)
     for one in annotations:
         of_result = one.result if one.run_id == report.run_id else None
         place = places.get(one.trace_id or "") if of_result is None else of_result
         if place is not None and len(words[place]) < SHOWN_WORDS:
-            words[place].append(word_view(one))
+            words[place].append(word_view(one, older=older))
     return dict(words)
 
 

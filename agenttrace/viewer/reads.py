@@ -89,9 +89,14 @@ class Reads:
         """The file that is read, or None for a store in memory."""
         return self.store.path if isinstance(self.store, SQLiteStore) else None
 
+    @property
+    def is_missing(self) -> bool:
+        """Whether the file that is read is not there, or not yet; a store in memory is there."""
+        return self.path is not None and not os.path.lexists(self.path)
+
     def index_state(self, query: Query = EVERYTHING) -> IndexState | None:
         """How far what a query needs of the side index has come; None without one, or where all is known."""
         refresh: Any = getattr(self.traces, "refresh", None)
-        is_there = self.path is not None and os.path.lexists(self.path)
+        is_there = self.path is not None and not self.is_missing
         state = refresh(0.0, query=query) if refresh is not None and is_there else None
         return None if state is None or state.is_ready else state

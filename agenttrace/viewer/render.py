@@ -75,6 +75,7 @@ def render(name: str, reads: Reads, /, **context: Any) -> str:
             live=reads.is_live,
             forms=reads.forms,
             now_ns=reads.now_ns,
+            no_store=reads.path if reads.is_live and reads.is_missing else None,
             **context,
         )
     )

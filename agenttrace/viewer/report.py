@@ -10,6 +10,7 @@ from dataclasses import replace
 from importlib.resources import files
 from typing import Any
 
+from agenttrace.core.annotation import Annotation
 from agenttrace.core.example import Example
 from agenttrace.core.report import EvaluationReport, ScoringResult
 from agenttrace.core.score import Score
@@ -22,12 +23,14 @@ from agenttrace.store.light_traces import LightTrace
 from agenttrace.store.memory import MemoryStore
 from agenttrace.viewer.compact import compact, used_rules
 from agenttrace.viewer.compare_page import compare_context
+from agenttrace.viewer.loop import LEAST, loop_of
+from agenttrace.viewer.people import word_views
 from agenttrace.viewer.reads import Reads
 from agenttrace.viewer.render import render
 from agenttrace.viewer.run_page import ExampleView, run_context
 from agenttrace.viewer.scores import in_short, score_view, score_views
 from agenttrace.viewer.span_page import span_context
-from agenttrace.viewer.trace_page import tree_context
+from agenttrace.viewer.trace_page import labels_of_trace, tree_context
 from agenttrace.viewer.tree import TraceTree
 
 SPANS = 40
@@ -44,15 +47,27 @@ _SHEET = "<style></style>"
 _POLICY = "<meta name=policy>"
 
 
-def trace_report(trace: Trace, scores: SpanScores = (), *, values: bool = True) -> str:
-    """A trace as one HTML file; without `values`, its names, times and numbers alone."""
+def trace_report(
+    trace: Trace, scores: SpanScores = (), *, words: Sequence[Annotation] = (), values: bool = True
+) -> str:
+    """A trace as one HTML file, with people's `words`; without `values`, its names, times, numbers alone."""
     if not values:
         trace = _trace_without_values(trace)
         scores = [(span_id, _score_without_values(score)) for span_id, score in scores]
+        words = ()
     searched = facts_of(trace, [score for _, score in scores])
     context = _trace_context(trace, scores, with_details=values)
     facts = None if searched is None else searched.facts
-    return _file("trace_report.html", values, facts=facts, **context)
+    has_loop = values and facts is not None and facts.looped >= LEAST
+    return _file(
+        "trace_report.html",
+        values,
+        facts=facts,
+        labels=labels_of_trace(facts) if values else (),
+        loop=loop_of(trace) if has_loop else None,
+        words=word_views(words, trace),
+        **context,
+    )
 
 
 def run_report(

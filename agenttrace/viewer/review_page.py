@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from agenttrace.core.annotation import Annotation
 from agenttrace.core.errors import ConfigError
-from agenttrace.core.people import ToReview, review_queue
+from agenttrace.core.people import ToReview, replaced, review_queue
 from agenttrace.core.trace_facts import TraceFacts
 from agenttrace.viewer.annotating import own_address
 from agenttrace.viewer.people import MOST_WORDS, WordView, labels_of, word_view
@@ -68,6 +68,7 @@ def review_page(reads: Reads, asked: Asked) -> tuple[int, str]:
         after=start + CASES if start + CASES < len(queue) else None,
         project=asked.get("project"),
         last=None if last is None else word_view(last),
+        last_name="" if last is None else _name_of(reads, last),
     )
 
 
@@ -78,6 +79,11 @@ def queue_of(
     watch = reads.watch
     scores, failures = watch.stored_scores(project=project), watch.failures(project=project)
     return review_queue(scores, annotations, failures, limit=limit)
+
+
+def _name_of(reads: Reads, annotation: Annotation) -> str:
+    facts = None if annotation.trace_id is None else reads.facts(annotation.trace_id)
+    return "" if facts is None else facts.name
 
 
 def _single(asked: Asked) -> ToReview | None:
@@ -116,7 +122,9 @@ def _case_view(
         reasons = {score["name"]: score.get("reason") or "" for score in result["scores"]}
     else:
         reasons = {score.name: score.reason for _, score in reads.store.scores(str(trace_id))}
-    words = [word_view(one) for one in annotations if _is_about(one, case, trace_id)]
+    said = [one for one in annotations if _is_about(one, case, trace_id)]
+    older = replaced(said)
+    words = [word_view(one, older=older) for one in said]
     names = labels_of([name for name in (case.scorer, *reasons) if name])
     return CaseView(case, _subject(reads, facts, run, result), reasons.get(case.scorer, ""), names, words)
 

@@ -12,6 +12,7 @@ from agenttrace.core.trace_facts import TraceFacts
 from agenttrace.core.trace_reads import Count, Cursor, Facet, Histogram
 from agenttrace.core.trace_search import cursor_of
 from agenttrace.store.root_inputs import root_inputs
+from agenttrace.viewer.no_match import instead_of
 from agenttrace.viewer.query_line import QueryLine
 from agenttrace.viewer.reads import Asked, Reads
 from agenttrace.viewer.render import render
@@ -108,6 +109,7 @@ def trace_list(reads: Reads, asked: Asked) -> tuple[int, str]:
         newest=None if first is None else str(cursor_of(first, line.sort)),
         state=reads.index_state(line.query),
         fewer=_without_each(reads, line) if not rows else (),
+        instead=instead_of(reads, line.query) if not rows else (),
         is_empty_store=not rows and not len(line.query),
         path=reads.path,
     )
@@ -125,6 +127,7 @@ _NOTHING: Mapping[str, Any] = {
     "newest": None,
     "state": None,
     "fewer": (),
+    "instead": (),
     "is_empty_store": False,
     "path": None,
 }

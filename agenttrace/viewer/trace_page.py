@@ -9,6 +9,7 @@ from agenttrace.core.query import METADATA, Labelled, Query
 from agenttrace.core.trace_facts import TraceFacts
 from agenttrace.core.trace_search import cursor_of
 from agenttrace.store.light_traces import LightTrace
+from agenttrace.store.viewer_note import store_words
 from agenttrace.viewer.example_text import short_yaml_of
 from agenttrace.viewer.loop import LEAST, loop_of
 from agenttrace.viewer.missing_page import no_trace
@@ -80,11 +81,12 @@ def trace_page(reads: Reads, asked: Asked) -> tuple[int, str]:
         trace=trace,
         facts=facts,
         scores=views,
-        labels=_labels(facts),
+        labels=labels_of_trace(facts),
         words=words_on_trace(reads, trace),
         may_be_about=labels_of([view.score.name for view in views]),
         loop=loop_of(light.whole) if is_short and facts is not None and facts.looped >= LEAST else None,
         others=_others(reads, facts),
+        from_store="" if reads.path is None else store_words(reads.path),
         example=short_yaml_of(light.whole) if is_short else None,
         neighbours=_neighbours(reads, asked, facts),
         line=QueryLine.of(reads, asked),
@@ -219,7 +221,8 @@ class Label(NamedTuple):
     query: str
 
 
-def _labels(facts: TraceFacts | None) -> list[Label]:
+def labels_of_trace(facts: TraceFacts | None) -> list[Label]:
+    """What the head of a page says of a trace: customer, session, project, tags, models, metadata."""
     if facts is None:
         return []
     keys = ("customer", "session", "project", "tag", "model")

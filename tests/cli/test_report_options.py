@@ -147,7 +147,7 @@ def test_a_directory_that_is_read_only_is_said_before(agenttrace, examples, tmp_
 
 
 def test_what_cannot_be_written_afterwards_loses_nothing(agenttrace, examples, tmp_path, monkeypatch):
-    def full(path, text):
+    def full(path, text, **_):
         if path.name == "x.json":
             raise OSError("no space left on device")
         path.write_text(text)
@@ -168,6 +168,16 @@ def test_an_old_file_is_replaced_in_one_step_and_a_link_stays_one(agenttrace, ex
     agenttrace("eval", "run", examples(1), *RUN, "--json", "link.json")
     assert (tmp_path / "link.json").is_symlink()
     assert json.loads((tmp_path / "real.json").read_text())["passed"] is True
+
+
+@pytest.mark.skipif(os.name == "nt", reason="modes are of POSIX")
+def test_a_new_file_is_for_its_user_alone_and_an_old_one_keeps_its_mode(agenttrace, examples, tmp_path):
+    (tmp_path / "old.html").write_text("old")
+    (tmp_path / "old.html").chmod(0o644)
+    agenttrace("eval", "run", examples(1), *RUN, "--html", "new.html")
+    agenttrace("eval", "run", examples(1), *RUN, "--html", "old.html")
+    modes = [(tmp_path / name).stat().st_mode & 0o777 for name in ("new.html", "old.html")]
+    assert modes == [0o600, 0o644]
 
 
 def test_what_is_no_regular_file_is_written_to_as_it_is(agenttrace, examples):

@@ -2,7 +2,7 @@
 
 from agenttrace.core.annotation import Annotation
 from agenttrace.core.failure import Failure
-from agenttrace.core.people import StoredScore, pairs_of, review_queue
+from agenttrace.core.people import StoredScore, pairs_of, replaced, review_queue
 
 
 def score(
@@ -117,3 +117,21 @@ def test_frequent_and_fixed_failures_and_people_s_own_scores_are_not_asked_for()
 
 def test_the_queue_is_no_longer_than_asked_for():
     assert len(review_queue([score(f"t{n}", 0.55) for n in range(9)], (), (), limit=4)) == 4
+
+
+def test_where_as_many_people_say_good_as_bad_the_case_stays_to_be_looked_at():
+    annotations = [said(by="ann"), said(by="bob", thumbs="down")]
+    (case,) = review_queue([score()], annotations, [])
+    assert (case.trace_id, case.reasons) == ("t1", ("people disagree",))
+    assert review_queue([score()], [*annotations, said(by="bob", at=2)], []) == []
+
+
+def test_of_one_persons_verdicts_on_the_same_thing_all_but_the_newest_are_replaced():
+    words = [
+        said(thumbs="down", at=1),
+        said(at=3),
+        said(at=2, label="tone"),
+        said(at=2, span_id="a"),
+        said(by="bob"),
+    ]
+    assert replaced(words) == {words[0].annotation_id}

@@ -198,3 +198,26 @@ def test_a_query_can_be_narrowed_and_freed_of_a_key():
     query = parse("customer:acme tool:refund -customer:*", NOW)
     assert str(query.without("customer")) == "tool:refund"
     assert str(query.and_(Words("x"))) == "customer:acme tool:refund -customer:* x"
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [("tool:refund OR tool:notify", 12), ("a AND b", 2), ("NOT tool:refund", 0), ("a -OR", 2)],
+)
+def test_a_word_that_joins_terms_elsewhere_is_an_error_that_says_what_to_write(text, place):
+    with pytest.raises(QueryError) as caught:
+        parse(text, NOW)
+    assert caught.value.position == place
+    said = str(caught.value)
+    for part in ("all terms must hold", "tool:refund,notify", "-term excludes"):
+        assert part in said
+
+
+def test_a_joining_word_in_quotes_or_in_small_letters_is_a_word():
+    assert only('"OR"') == Words("OR")
+    assert str(only('"OR"')) == '"OR"'
+    assert only("or") == Words("or")
+    assert only("ORDER") == Words("ORDER")
+    assert only("tool:OR") == Labelled("tool", ("OR",))
+    assert only('-"NOT"') == Words("NOT", negated=True)
+    assert parse(str(Query((Words("AND"),))), NOW) == Query((Words("AND"),))

@@ -186,7 +186,7 @@ def test_every_scorer_of_the_room_is_tried_here() -> None:
 
 def test_reasons_restate_the_arithmetic_and_name_the_culprits() -> None:
     score, _ = run(judges.FaithfulnessScorer(), RUNS["Faithfulness"][1])
-    assert score.reason == "2 of 3 claims are not contradicted by the context: “30 days” (because no)."
+    assert score.reason == "1 of 3 claims are contradicted by the context: “30 days” (because no)."
     score, _ = run(judges.ContextualPrecisionScorer(), [verdicts("yes", "yes")])
     assert score.reason == "2 of 2 retrieved nodes are useful; mean of 1/1, 2/2."
     score, _ = run(judges.InstructionAdherenceScorer(), RUNS["Instruction Adherence"][1])

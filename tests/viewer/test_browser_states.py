@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 import shutil
 import sqlite3
+import time
 from contextlib import closing
 from pathlib import Path
 
@@ -184,3 +185,35 @@ def test_very_long_names_do_not_widen_a_narrow_page(tmp_path, start_server, look
         page = watched.goto(path)
         wide = page.locator("body").evaluate("body => document.documentElement.scrollWidth")
         assert wide <= 320, (path, wide)
+
+
+# --- what is in sight ---------------------------------------------------------------------------------------
+
+
+def test_a_failed_call_far_down_is_scrolled_into_view_and_one_at_the_top_leaves_the_page_alone(
+    tmp_path, start_server, look
+):
+    calls = [span_of(key, 1, key, name=f"call {key}") for key in range(2, 90)]
+    broken = span_of(90, 1, 90, name="broken", status="error", error=SpanError("E", "no"))
+    far = store_of(tmp_path / "far.db", span_of(1, None, name="root"), *calls, broken)
+    page = look(TRACE, at=start_server(far)).page
+    expect(page.locator("tr.selected .name")).to_have_text("broken")
+    expect(page.locator("tr.selected")).to_be_in_viewport()
+    assert page.evaluate("scrollY") > 0
+    near = store_of(tmp_path / "near.db", span_of(1, None, name="root"), *calls)
+    page = look(TRACE, at=start_server(near)).page
+    expect(page.locator("tr.selected")).to_be_in_viewport()
+    assert page.evaluate("scrollY") == 0  # the root is chosen, which is in sight
+
+
+@pytest.mark.parametrize("width", [1366, 1600, 1920])
+def test_numbers_and_heads_of_the_list_are_not_cut(tmp_path, start_server, look, width):
+    start = time.time_ns() - 10**18 - 23 * 60 * 10**9
+    root = span_of(1, None, start, name="agent", span_type="llm", usage={"model": "m", "cost": 12.34567})
+    path = store_of(tmp_path / "traces.db", root)
+    page = look("/traces", at=start_server(path)).page
+    page.set_viewport_size({"width": width, "height": 700})
+    expect(page.locator("td.age")).to_contain_text("min")
+    cells = page.locator(".traces :is(td.number, th)")
+    cut = "cells => cells.filter(c => c.scrollWidth > c.clientWidth).map(c => c.textContent)"
+    assert cells.evaluate_all(cut) == []

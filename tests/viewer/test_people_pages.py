@@ -233,3 +233,16 @@ def test_the_pages_of_the_shop_have_forms_that_say_what_they_are_about(reads):
     buttons = Read(text).of("button")
     first = next(attrs for attrs in buttons if attrs.get("type") == "submit")
     assert "disabled" in first  # so that Enter in a line judges nothing
+
+
+def test_a_verdict_that_its_person_gave_anew_is_shown_as_history_and_what_was_kept_names_its_case(store):
+    reads = Reads.of(store)
+    trace_id = store.traces(limit=1)[0].trace_id
+    say(store, trace_id, thumbs="down")
+    number = say(store, trace_id, thumbs="up")
+    assert store.flush(10)
+    _, text = trace_page(reads, {"id": trace_id})
+    assert text.count("replaced since") == 1
+    _, text = review_page(reads, {"kept": number})
+    kept = text.partition('class="kept"')[2].partition("</div>")[0]
+    assert f'href="/t/{trace_id[:8]}' in kept

@@ -2,7 +2,9 @@
 
 import base64
 import hashlib
+import os
 import re
+import stat
 from html.parser import HTMLParser
 
 import pytest
@@ -218,3 +220,41 @@ def test_a_compact_page_has_the_elements_and_the_text_of_the_whole_one(reads, mo
         assert less.tags == whole.tags
         assert less.words == whole.words
     assert any(tag == "rect" for tag, _ in Elements(pages[0][0]).tags)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="modes are of POSIX")
+def test_a_new_file_is_for_its_user_alone_and_an_old_one_keeps_its_mode(shop_path, tmp_path):
+    new, old = tmp_path / "new.html", tmp_path / "old.html"
+    old.write_text("old")
+    old.chmod(0o644)
+    for path in (new, old):
+        done = CliRunner().invoke(cli, ["report", "last", "--store", str(shop_path), "-o", str(path)])
+        assert done.exit_code == 0, done.output
+    assert [stat.S_IMODE(path.stat().st_mode) for path in (new, old)] == [0o600, 0o644]
+
+
+def test_the_file_of_a_trace_has_its_labels_its_loop_and_what_people_say_unless_without_values(tmp_path):
+    tracer = Tracer("shop", store=tmp_path / "t.db")
+    look = tracer.observe(span_type="tool")(lambda order: "?")
+
+    def agent():
+        tracer.update_metadata({"release": "2.5.0"})
+        tracer.set_customer_id("acme")
+        for _ in range(4):
+            look(7)
+
+    tracer.observe(span_type="agent")(agent)()
+    tracer.flush()
+    trace_id = tracer.store.traces(limit=1)[0].trace_id
+    tracer.annotate(trace_id, thumbs="down", note="went round", by="ann")
+    tracer.shutdown()
+    texts = []
+    for options in ([], ["--no-values"]):
+        path = tmp_path / "x.html"
+        asked = ["report", trace_id, "--store", str(tmp_path / "t.db"), "-o", str(path), *options]
+        assert CliRunner().invoke(cli, asked).exit_code == 0
+        check_file(path.read_text())
+        texts.append(path.read_text())
+    for words in ("customer:acme", "release:2.5.0", "called the same way 4 times", "went round"):
+        assert words in texts[0], words
+        assert words not in texts[1], words

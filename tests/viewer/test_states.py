@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import os
 import re
 import shutil
@@ -278,3 +279,17 @@ def test_a_list_of_20000_traces_is_within_its_budget_and_counts_up_to_a_bound(tm
     assert "5,000+ traces" in Read(server.ask("/traces").text).text
     assert "2,222 traces" in Read(server.ask("/traces?q=name:agent_3").text).text
     store.close()
+
+
+def test_every_page_says_that_there_is_no_store_yet(tmp_path):
+    path = tmp_path / "missing.db"
+    reads = Reads.of(SQLiteStore(path))
+    for address in [*LISTS, "/failures", "/review"]:
+        text = html.unescape(re.sub(r"\s+", " ", PAGES[address](reads, {})[1]))
+        assert f"There is no store at <code>{path}</code> yet" in text, address
+        assert "Nothing went wrong yet" not in text
+    assert not path.exists()
+
+
+def test_a_store_that_is_there_is_not_said_to_be_missing(reads):
+    assert "There is no store" not in PAGES["/failures"](reads, {})[1]

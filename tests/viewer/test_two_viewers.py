@@ -71,6 +71,18 @@ def test_where_one_of_two_viewers_ends_the_other_is_still_found(path):
         second.end()
 
 
+def test_where_the_second_of_two_viewers_ends_the_first_is_still_found(path):
+    first = Viewer("view", "--store", path, "--no-open", "--port", free_port())
+    second = Viewer("view", "--store", path, "--no-open", "--port", free_port())
+    try:
+        assert running_viewer(str(path)).pid == first.process.pid
+        second.end()
+        assert running_viewer(str(path)).pid == first.process.pid
+    finally:
+        first.end()
+    assert not Path(note_path(str(path))).exists()
+
+
 def test_a_viewer_that_runs_already_is_opened_at_the_page_that_was_asked_for(path, monkeypatch):
     opened: list[str] = []
     monkeypatch.setattr(view_command.webbrowser, "open", opened.append)

@@ -161,6 +161,8 @@
     button.hidden = false;
     button.addEventListener("click", () => copy(document.getElementById(button.dataset.copy).textContent, "Copied"));
   }
+  const first = $(".tree tr.selected"), box = first?.getBoundingClientRect();
+  if (box && !location.hash && box.bottom > innerHeight) first.scrollIntoView({ block: "center" });
   if (matchMedia("(max-width: 70rem)").matches) $("#facets")?.removeAttribute("open");
 
   // --- live: asks while the page is visible ------------------------------------------------------------------
