@@ -214,3 +214,20 @@ def test_a_demo_that_was_interrupted_is_not_taken_for_a_whole_one(tmp_path, monk
         plant(str(tmp_path / "demo.db"), NOW, days=1)
     ran = CliRunner().invoke(cli, ["demo", "--store", str(tmp_path / "demo.db")], standalone_mode=False)
     assert "was interrupted" in str(ran.exception)
+
+
+def test_a_tool_that_raised_did_not_succeed():
+    from agenttrace.cli.demo_history import tools_succeeded
+
+    tracer = Tracer("shop", store="memory")
+
+    @tracer.observe(span_type="tool")
+    def pay():
+        raise ValueError("declined")
+
+    with pytest.raises(ValueError, match="declined"):
+        pay()
+    trace = tracer.store.traces(limit=1)[0]
+    score = tools_succeeded.measure(trace=tracer.store.trace(trace.trace_id))
+    assert (score.value, score.reason) == (0.0, "pay: raised")
+    tracer.shutdown()
