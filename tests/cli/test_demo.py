@@ -5,6 +5,7 @@ import time
 import pytest
 from click.testing import CliRunner
 
+from agenttrace import Example, Tracer
 from agenttrace.cli.demo_history import plant
 from agenttrace.cli.main import cli
 from agenttrace.core.query_parsing import parse
@@ -227,7 +228,7 @@ def test_a_tool_that_raised_did_not_succeed():
 
     with pytest.raises(ValueError, match="declined"):
         pay()
-    trace = tracer.store.traces(limit=1)[0]
-    score = tools_succeeded.measure(trace=tracer.store.trace(trace.trace_id))
+    trace = tracer.store.trace(tracer.store.traces(limit=1)[0].trace_id)
+    score = tools_succeeded.score(Example(input={}), trace)
     assert (score.value, score.reason) == (0.0, "pay: raised")
     tracer.shutdown()
