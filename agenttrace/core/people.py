@@ -137,11 +137,11 @@ def replaced(annotations: Iterable[Annotation]) -> set[str]:
 def _contested(annotations: Sequence[Annotation]) -> Iterator[tuple[Case, str | None]]:
     """The cases, and the labels, of which as many people say good as say bad."""
     older = replaced(annotations)
-    said: dict[tuple[Case, str | None, str | None], list[bool]] = defaultdict(list)
+    verdicts: dict[tuple[Case, str | None, str | None], list[bool]] = defaultdict(list)
     for one in annotations:
         if one.passes is not None and one.annotation_id not in older:
-            said[_case_of_annotation(one), one.span_id, one.label].append(one.passes)
-    for (case, _, label), passes in said.items():
+            verdicts[_case_of_annotation(one), one.span_id, one.label].append(one.passes)
+    for (case, _, label), passes in verdicts.items():
         if 2 * sum(passes) == len(passes):
             yield case, label
 

@@ -228,6 +228,7 @@ def test_a_tool_that_raised_did_not_succeed():
 
     with pytest.raises(ValueError, match="declined"):
         pay()
+    tracer.flush()
     trace = tracer.store.trace(tracer.store.traces(limit=1)[0].trace_id)
     score = tools_succeeded.score(Example(input={}), trace)
     assert (score.value, score.reason) == (0.0, "pay: raised")
