@@ -85,11 +85,21 @@ def plant(path: str, now_ns: int, *, seed: int = 7, days: int = DAYS) -> None:
 
 @scorer(name="Tools Succeeded", threshold=1.0)
 def tools_succeeded(trace: Trace) -> Score:
-    """Whether every tool that says so says that it succeeded: an answer of 0 is no exception."""
-    calls = [call for call in trace.tool_calls if isinstance(call.output, dict) and "success" in call.output]
-    failed = [f"{call.name}: {call.output.get('reason')}" for call in calls if not call.output["success"]]
+    """Whether no tool raised, and every one that says how it went says that it succeeded."""
+    calls = [call for call in trace.tool_calls if call.failed or _says_how(call.output)]
+    failed = [
+        f"{call.name}: {'raised' if call.failed else call.output.get('reason')}"
+        for call in calls
+        if call.failed or not call.output["success"]
+    ]
     value = 1 - len(failed) / len(calls) if calls else 1.0
-    return Score.of("Tools Succeeded", value, 1.0, reason="; ".join(failed) or "no tool reports a failure")
+    return Score.of(
+        "Tools Succeeded", value, 1.0, reason="; ".join(failed) or "no tool raised or reports a failure"
+    )
+
+
+def _says_how(output: Any) -> bool:
+    return isinstance(output, dict) and "success" in output
 
 
 @dataclass

@@ -122,9 +122,9 @@ def _case_view(
         reasons = {score["name"]: score.get("reason") or "" for score in result["scores"]}
     else:
         reasons = {score.name: score.reason for _, score in reads.store.scores(str(trace_id))}
-    said = [one for one in annotations if _is_about(one, case, trace_id)]
-    older = replaced(said)
-    words = [word_view(one, older=older) for one in said]
+    words_of_case = [one for one in annotations if _is_about(one, case, trace_id)]
+    older = replaced(words_of_case)
+    words = [word_view(one, older=older) for one in words_of_case]
     names = labels_of([name for name in (case.scorer, *reasons) if name])
     return CaseView(case, _subject(reads, facts, run, result), reasons.get(case.scorer, ""), names, words)
 

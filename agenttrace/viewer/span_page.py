@@ -84,7 +84,9 @@ def span_context(
         "output": None if span.output is None or answered else view_of(span.output),
         "sent": sent,
         "answered": answered,
-        "usage": view_of(dict(span.usage)) if span.usage else None,
+        "usage": view_of({name: _without_noise(value) for name, value in span.usage.items()})
+        if span.usage
+        else None,
         "attributes": view_of(attributes) if attributes else None,
         "alike": alike,
         "alike_total": total,
@@ -92,6 +94,11 @@ def span_context(
         "scores": score_views([(key, score) for key, score in scores if key == span.span_id], light),
         "ancestors": [tree.nodes[n] for n in tree.way_to(span.span_id)[:-1]][-6:],
     }
+
+
+def _without_noise(value: Any) -> Any:
+    """A sum of costs without what adding binary fractions leaves at its end."""
+    return float(f"{value:.12g}") if isinstance(value, float) else value
 
 
 def _alike(light: LightTrace, span: Span) -> tuple[list[Alike], int]:

@@ -5,6 +5,7 @@ import time
 import pytest
 from click.testing import CliRunner
 
+from agenttrace import Example, Tracer
 from agenttrace.cli.demo_history import plant
 from agenttrace.cli.main import cli
 from agenttrace.core.query_parsing import parse
@@ -214,3 +215,21 @@ def test_a_demo_that_was_interrupted_is_not_taken_for_a_whole_one(tmp_path, monk
         plant(str(tmp_path / "demo.db"), NOW, days=1)
     ran = CliRunner().invoke(cli, ["demo", "--store", str(tmp_path / "demo.db")], standalone_mode=False)
     assert "was interrupted" in str(ran.exception)
+
+
+def test_a_tool_that_raised_did_not_succeed():
+    from agenttrace.cli.demo_history import tools_succeeded
+
+    tracer = Tracer("shop", store="memory")
+
+    @tracer.observe(span_type="tool")
+    def pay():
+        raise ValueError("declined")
+
+    with pytest.raises(ValueError, match="declined"):
+        pay()
+    tracer.flush()
+    trace = tracer.store.trace(tracer.store.traces(limit=1)[0].trace_id)
+    score = tools_succeeded.score(Example(input={}), trace)
+    assert (score.value, score.reason) == (0.0, "pay: raised")
+    tracer.shutdown()

@@ -336,7 +336,7 @@ def test_a_case_is_judged_a_failure_fixed_and_both_are_seen(own_shop, start_serv
     page.keyboard.press("Enter")  # which of the verdicts would it be?
     expect(page.locator(".case")).to_have_count(1)
     page.get_by_role("button", name="Bad").click()
-    expect(page.get_by_role("status").filter(has_text="Kept:")).to_contain_text("<b>It is</b> not what was")
+    expect(page.get_by_role("status").filter(has_text="Kept of")).to_contain_text("<b>It is</b> not what was")
     expect(page.locator(".case")).to_have_count(0)
     (word,) = store.annotations()
     assert (word.thumbs, word.by, word.label) == ("down", "ann", "Faithfulness")

@@ -258,3 +258,10 @@ def test_the_file_of_a_trace_has_its_labels_its_loop_and_what_people_say_unless_
     for words in ("customer:acme", "release:2.5.0", "called the same way 4 times", "went round"):
         assert words in texts[0], words
         assert words not in texts[1], words
+
+
+def test_a_sum_of_costs_is_shown_without_the_noise_of_binary_fractions(tmp_path):
+    from agenttrace.viewer.span_page import _without_noise
+
+    assert _without_noise(0.0007587500000000001) == 0.00075875
+    assert _without_noise(1200) == 1200
