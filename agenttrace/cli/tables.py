@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any, Protocol
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
 
 import click
 
@@ -13,8 +14,9 @@ from agenttrace.cli.traces_list import cost_text, started_text
 from agenttrace.cli.where_option import reading, say_that_none_match, where_option
 from agenttrace.core.jsonable import to_json
 from agenttrace.core.query import Labelled, Present, Query
+from agenttrace.core.session_figures import SessionFigures, session_figures
+from agenttrace.core.trace_figures import ScoreFigures, ToolFigures, by_scorer, by_tool
 from agenttrace.core.trace_reads import TraceReads
-from agenttrace.core.trace_tables import SessionLine, quantile, score_lines, session_line, tool_lines
 from agenttrace.reports.terminal import number
 from agenttrace.reports.tree import duration_text
 
@@ -29,19 +31,19 @@ def tools(store: str | None, query: Query, as_json: bool) -> None:
     """List the tools that were called: how often, how many calls failed, how long they took."""
     wanted = query.and_(Present("tool"))
     with reading(store) as (source, reads):
-        lines = tool_lines(reads.each_match(wanted))
+        lines = by_tool(reads.each_match(wanted))
         if not lines and not as_json:
             say_that_none_match(source, reads, wanted)
             return
     _show(
-        lines,
+        map(_tool, lines),
         [
             ("TOOL", [line.name for line in lines]),
             ("CALLS", [str(line.calls) for line in lines]),
             ("FAILED", [str(line.failed) for line in lines]),
             ("RATE", [f"{line.failed / line.calls:.1%}" for line in lines]),
-            ("P50", [_duration(line.durations, 0.5) for line in lines]),
-            ("P95", [_duration(line.durations, 0.95) for line in lines]),
+            ("P50", [duration_text(int(line.middle)) for line in lines]),
+            ("P95", [duration_text(int(line.slow)) for line in lines]),
             ("TRACES", [str(line.traces) for line in lines]),
         ],
         as_json,
@@ -56,20 +58,20 @@ def scores(store: str | None, query: Query, as_json: bool) -> None:
     """List the scorers whose scores are stored: outcomes, the mean and the lowest value."""
     wanted = query.and_(Present("scorer"))
     with reading(store) as (source, reads):
-        lines = score_lines(reads.each_match(wanted))
+        lines = by_scorer(reads.each_match(wanted))
         if not lines and not as_json:
             say_that_none_match(source, reads, wanted)
             return
     _show(
-        lines,
+        map(_score, lines),
         [
-            ("SCORER", [line.name for line in lines]),
-            ("PASSED", [str(line.passed) for line in lines]),
-            ("FAILED", [str(line.failed) for line in lines]),
-            ("ERRORED", [str(line.errored) for line in lines]),
-            ("SKIPPED", [str(line.skipped) for line in lines]),
+            ("SCORER", [line.key for line in lines]),
+            ("PASSED", [str(line.of("passed")) for line in lines]),
+            ("FAILED", [str(line.of("failed")) for line in lines]),
+            ("ERRORED", [str(line.of("errored")) for line in lines]),
+            ("SKIPPED", [str(line.of("skipped")) for line in lines]),
             ("MEAN", ["" if line.mean is None else number(line.mean) for line in lines]),
-            ("LOWEST", [number(min(line.values)) if line.values else "" for line in lines]),
+            ("LOWEST", ["" if line.lowest is None else number(line.lowest) for line in lines]),
         ],
         as_json,
     )
@@ -91,7 +93,7 @@ def sessions(store: str | None, query: Query, limit: int, as_json: bool) -> None
             say_that_none_match(source, reads, wanted)
             return
     _show(
-        lines,
+        map(asdict, lines),
         [
             ("SESSION", [line.session for line in lines]),
             ("FIRST", [started_text(line.start_ns) for line in lines]),
@@ -105,30 +107,32 @@ def sessions(store: str | None, query: Query, limit: int, as_json: bool) -> None
     )
 
 
-def _session_lines(reads: TraceReads, query: Query, limit: int) -> list[SessionLine]:
+def _session_lines(reads: TraceReads, query: Query, limit: int) -> list[SessionFigures]:
     names: dict[str, None] = {}
     for facts in reads.each_match(query):
         names.update(dict.fromkeys(facts.labels["session"]))
         if len(names) >= limit:
             break
     return [
-        session_line(name, list(reads.each_match(Query((Labelled("session", (name,)),)))))
+        session_figures(name, list(reads.each_match(Query((Labelled("session", (name,)),)))))
         for name in list(names)[:limit]
     ]
 
 
-class _Line(Protocol):
-    def to_dict(self) -> dict[str, Any]: ...
+def _tool(figures: ToolFigures) -> dict[str, Any]:
+    counts = {"calls": figures.calls, "failed": figures.failed, "traces": figures.traces}
+    return {"name": figures.name, **counts, "p50_ns": figures.middle, "p95_ns": figures.slow}
 
 
-def _show(lines: Iterable[_Line], columns: Sequence[Column], as_json: bool) -> None:
+def _score(figures: ScoreFigures) -> dict[str, Any]:
+    outcomes = {name: figures.of(name) for name in ("passed", "failed", "errored", "skipped")}
+    counts = {**outcomes, "values": len(figures.values)}
+    return {"name": figures.key, **counts, "mean": figures.mean, "lowest": figures.lowest}
+
+
+def _show(rows: Iterable[Mapping[str, Any]], columns: Sequence[Column], as_json: bool) -> None:
     if as_json:
-        for line in lines:
-            click.echo(to_json(line.to_dict()))
+        for row in rows:
+            click.echo(to_json(row))
     else:
         show_table(columns)
-
-
-def _duration(durations: Sequence[float], share: float) -> str:
-    nanoseconds = quantile(durations, share)
-    return "" if nanoseconds is None else duration_text(int(nanoseconds))

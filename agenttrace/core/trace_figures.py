@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -17,15 +18,10 @@ def quantile(ordered: Sequence[float], share: float) -> float:
 
 
 @dataclass
-class ToolFigures:
-    """What the calls of one tool come to; durations are nanoseconds, in order."""
+class Timed:
+    """Durations in nanoseconds, in order."""
 
-    name: str
-    calls: int = 0
-    failed: int = 0
-    traces: int = 0
-    durations: list[float] = field(default_factory=list)
-    last_ns: int = 0
+    durations: list[float] = field(default_factory=list, kw_only=True)
 
     @property
     def middle(self) -> float:
@@ -34,8 +30,19 @@ class ToolFigures:
 
     @property
     def slow(self) -> float:
-        """The duration that 95 of 100 calls do not exceed."""
+        """The duration that 95 of 100 do not exceed."""
         return quantile(self.durations, 0.95)
+
+
+@dataclass
+class ToolFigures(Timed):
+    """What the calls of one tool come to."""
+
+    name: str
+    calls: int = 0
+    failed: int = 0
+    traces: int = 0
+    last_ns: int = 0
 
 
 def by_tool(traces: Iterable[TraceFacts]) -> list[ToolFigures]:
@@ -87,7 +94,12 @@ class ScoreFigures:
     @property
     def mean(self) -> float | None:
         """The mean of the values, None without any."""
-        return sum(self.values) / len(self.values) if self.values else None
+        return math.fsum(self.values) / len(self.values) if self.values else None
+
+    @property
+    def lowest(self) -> float | None:
+        """The lowest value, None without any."""
+        return min(self.values, default=None)
 
     def of(self, outcome: str) -> int:
         """How many have an outcome."""
@@ -114,17 +126,16 @@ def by_scorer(traces: Iterable[TraceFacts]) -> list[ScoreFigures]:
 
 
 @dataclass
-class GroupFigures:
+class GroupFigures(Timed):
     """What the traces with one value of a label come to.
 
     `passed` and `judged` are those whose verdict is *passed*, and *passed*, *failed* or *errored*. `cost` (US
-    dollars) is None where no trace tells one. Durations are nanoseconds, in order.
+    dollars) is None where no trace tells one.
     """
 
     value: str
     passed: int = 0
     judged: int = 0
-    durations: list[float] = field(default_factory=list)
     cost: float | None = None
     last_ns: int = 0
 
@@ -141,16 +152,6 @@ class GroupFigures:
     def traces(self) -> int:
         """How many traces there are."""
         return len(self.durations)
-
-    @property
-    def middle(self) -> float:
-        """The median duration."""
-        return quantile(self.durations, 0.5)
-
-    @property
-    def slow(self) -> float:
-        """The duration that 95 of 100 traces do not exceed."""
-        return quantile(self.durations, 0.95)
 
 
 def by_value(traces: Iterable[TraceFacts], key: str) -> list[GroupFigures]:
