@@ -3,7 +3,7 @@
 # make test   set everything up, run the tests but those of faults, on all processors
 # make faults-small  the fork, kill, signal and many-process tests at small counts
 # make browser  the pages in a real browser (Debian's chromium): skipped, visibly, where it is absent
-# make properties  the tests of properties with 300 values each instead of 40
+# make properties  the tests of properties with 200 values each instead of 40
 # make check  what CI runs: format, lint, types, layers, tests, docs, properties, faults, wheel, gate
 # make coverage  run the tests, then show what share of the branches they reach, room by room
 # make gate   count the instructions of the main paths; fails where one takes more than accepted
@@ -37,7 +37,7 @@ view: $(READY)
 	@test -e .agenttrace/demo.db || $(BIN)/agenttrace demo > /dev/null
 	@$(BIN)/agenttrace view --store .agenttrace/demo.db
 
-# Measuring doubles the time of each value; `make properties` tries 300 of them unmeasured.
+# Measuring doubles the time of each value; `make properties` tries 200 of them unmeasured.
 test: $(READY)
 	$(if $(COVERAGE),HYPOTHESIS_PROFILE=few )$(BIN)/python -m pytest -q -n auto -m "not faults and not browser" $(if $(COVERAGE),--cov --cov-report=)
 
