@@ -59,7 +59,7 @@ def _note_on(actual: Any) -> str:
     if remedy := remedy_in(actual):
         return remedy
     name = actual.get(TYPE) if type(actual) is dict else None
-    if type(name) is not str:
+    if type(name) is not str or cause_of(actual) != "not opened":
         return ""
     trouble = trouble_of(name)
     return f"{name}: {trouble}" if trouble else name
