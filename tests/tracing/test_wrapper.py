@@ -311,6 +311,27 @@ class TestExceptions:
             tracer.observe(fails)()
         assert captured.trace.spans[0].error.type.endswith("Rude")
 
+    @pytest.mark.parametrize("raised", [SystemExit, GeneratorExit, ValueError])
+    def test_whose_text_raises_something_else_pass_untouched(self, tracer, raised):
+        """Scenarios 4 and 27: C code writes the text from attributes, which are the user's objects."""
+
+        class Path:
+            def __repr__(self):
+                raise raised
+
+            __str__ = __repr__
+
+        error = OSError(2, "no such file")
+        error.filename = Path()
+
+        def fails():
+            raise error
+
+        with tracer.capture() as captured, pytest.raises(OSError) as caught:
+            tracer.observe(fails)()
+        assert caught.value is error
+        assert captured.trace.spans[0].error.type.endswith("FileNotFoundError")
+
     def test_through_150_spans_keep_one_traceback(self, tracer):
         """Scenario 28: each span has its own frames, none those of the spans below it."""
 
