@@ -200,6 +200,34 @@ def process_pool(path, method):
         list(pool.map(_in_process, range(1, 9)))
 
 
+def preforked_workers(path, bound):
+    """Fork two workers; each traces three tasks, lets the bound go by, is replaced. Says each task's number."""
+    make_tracer(path)
+    patience_with_forks()
+    work(0)
+    for first in range(1, 19, 6):
+        workers = []
+        for number in (first, first + 3):
+            child = os.fork()
+            if not child:
+                alarm_patience()
+                for n in range(number, number + 3):
+                    work(n)
+                wait_until_stored(float(bound))
+                os._exit(0)
+            workers.append(child)
+        for child in workers:
+            assert os.waitpid(child, 0)[1] == 0
+    tell(*range(1, 19))
+
+
+def wait_until_stored(bound):
+    """Wait for the bound to go by, and beside a load until the writer got to run; never flush."""
+    time.sleep(bound)
+    while tracer.stats()["queued"] or tracer.stats()["pending"]:
+        time.sleep(0.01)
+
+
 def fork_storm(path, count):
     """Fork again and again while three threads trace and one flushes."""
     make_tracer(path)
