@@ -137,6 +137,27 @@ def fork_in_a_call(path):
     open_call()
 
 
+def child_outlives_the_call(path):
+    """Fork inside a traced call, which the child leaves when its parent's end of it is stored."""
+    make_tracer(path)
+    patience_with_forks()
+    go_on, tell_child = os.pipe()
+
+    @tracer.observe(name="open")
+    def open_call():
+        child = os.fork()
+        if not child:
+            alarm_patience()
+            os.read(go_on, 1)
+            sys.exit(0)
+        return child
+
+    child = open_call()
+    assert tracer.flush(10)
+    os.write(tell_child, b"x")
+    os.waitpid(child, 0)
+
+
 def fork_and_go_on(path):
     """Both sides of a fork go on inside the same call."""
     make_tracer(path)

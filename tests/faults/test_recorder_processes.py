@@ -24,6 +24,13 @@ def test_a_fork_inside_a_call_stores_each_span_once(path):
     assert len({span["span_id"] for span in spans(path)}) == 6
 
 
+def test_a_child_that_leaves_a_call_after_its_parent_says_nothing_of_it(path):
+    """Scenario 64: the call ended well, whatever the child ends with."""
+    run("child_outlives_the_call", path)
+    (open_call,) = spans(path)
+    assert (open_call["name"], open_call["status"]) == ("open", "ok")
+
+
 def test_both_sides_of_a_fork_go_on_in_the_same_trace(path):
     """Scenario 64."""
     run("fork_and_go_on", path)

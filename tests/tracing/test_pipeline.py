@@ -107,8 +107,8 @@ class TestFlush:
     def test_from_the_worker_itself_does_not_wait_for_itself(self, tracer, work, sink):
         """Scenario 53."""
         results = []
-        sink.flush = lambda timeout: results.append(tracer.flush(5))
-        sink.refuse = lambda span: results.append(tracer.flush(5))
+        sink.flush = lambda timeout: results.append(tracer.flush(60))
+        sink.refuse = lambda span: results.append(tracer.flush(60))
         work(1)
         tracer.flush(2)
         until(lambda: results)

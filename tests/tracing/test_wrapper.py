@@ -415,6 +415,35 @@ class TestRecursion:
         assert current.get() is None
 
 
+    def test_at_the_very_limit_whoever_ran_gets_its_result_out(self, tracer):
+        """Scenario 30: what is left of the stack is enough for the call, and not for copying its output."""
+        limit = sys.getrecursionlimit()
+        ran = returned = 0
+
+        @tracer.observe
+        def observed():
+            nonlocal ran
+            value = {"a": [1, 2, {"b": "c" * 300}]}
+            ran += 1
+            return value
+
+        def dive():
+            nonlocal returned
+            try:
+                observed()
+            except RecursionError:
+                return
+            returned += 1
+            dive()
+
+        try:
+            sys.setrecursionlimit(300)
+            dive()
+        finally:
+            sys.setrecursionlimit(limit)
+        assert ran == returned > 0
+
+
 class TestDeferredResults:
     def test_a_plain_function_that_returns_a_coroutine_is_recorded_until_it_is_awaited(self, tracer):
         inner = tracer.observe(awaited)
