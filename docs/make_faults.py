@@ -20,14 +20,16 @@ FAULTS = ROOT / "tests" / "faults"
 
 HEAD = """# What can go wrong, and what tries it
 
-Each promise with the scenarios in which it must hold, the tests that try them, below `tests/`, how many ways to break
-the protection `make mutants` tries (each must make one of the tests fail), and what the last `make faults` measured.
-This page is written by `make faults`, from `tests/faults/scenarios.toml`, `mutants.toml` and `figures.json`.
+Each promise with the scenarios in which it must hold, the tests that try them, below `tests/`, how many ways
+to break the protection `make mutants` tries (each must make one of the tests fail), and what the last
+`make faults` measured. This page is written by `make faults`, from `tests/faults/scenarios.toml`,
+`mutants.toml` and `figures.json`.
 
-- `make faults-small` runs the tests of faults at small counts, `make faults` those of all scenarios at full counts.
-- `make mutants` takes each protection away in a copy of the tree, and runs the tests that must notice it.
-- `make pythons` runs a small suite with each Python from 3.11 to 3.14 that it finds, with and without a global lock.
-- Where a library is not there (gevent, eventlet, Celery, gunicorn, chromium), its tests are skipped, and say so.
+- `make faults-small` runs the tests in `tests/faults` at small counts, `make faults` those of all scenarios at
+  full counts.
+- `make mutants` takes protections away, one by one, in a copy of the tree, and runs the tests that must notice.
+- `make pythons` runs a small suite with each Python from 3.11 on that it finds, free-threaded ones too.
+- Where a library is not there (gevent, eventlet, Celery, gunicorn), its tests are skipped, and say so.
 """
 
 
@@ -48,9 +50,7 @@ def last_text(scenario: Any, run: dict[str, Any]) -> str:
     parts = list(seen.get("figures", []))
     if not parts and run["counts"] == "full" and scenario.full:
         parts.append(scenario.full)
-    for word in ("failed", "skipped"):
-        if seen.get(word):
-            parts.append(f"{seen[word]} {word}")
+    parts += [f"{seen[word]} {word}" for word in ("failed", "skipped") if seen.get(word)]
     if scenario.waits:
         parts.append(f"waits: {scenario.waits}")
     return "; ".join(parts) or ("passed" if seen else "")
@@ -72,7 +72,13 @@ def page() -> str:
         parts.append(f"## {promise.title}\n")
         lines = ["| # | scenario | tests | mutants | last |", "|---|---|---|---|---|"]
         for one in promise.scenarios:
-            cells = [one.number, one.text, tests_text(one.tests), broken[one.number] or "", last_text(one, run)]
+            cells = [
+                one.number,
+                one.text,
+                tests_text(one.tests),
+                broken[one.number] or "",
+                last_text(one, run),
+            ]
             lines.append("| " + " | ".join(str(cell).replace("|", "\\|") for cell in cells) + " |")
         parts.append("\n".join(lines) + "\n")
     return "\n".join(parts)

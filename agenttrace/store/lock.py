@@ -78,7 +78,7 @@ class FileLock:
                 os.close(handle)
 
     def is_refused(self) -> bool:
-        """Whether the file system has none of the locks that SQLite needs, which takes that for a file in use.
+        """Whether the file system has none of the locks that SQLite needs: SQLite says "locked" then.
 
         Asked of the lock's file, not of the database: closing that here would end SQLite's own locks on it.
         """

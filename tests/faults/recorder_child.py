@@ -222,7 +222,7 @@ def process_pool(path, method):
 
 
 def preforked_workers(path, bound):
-    """Fork two workers; each traces three tasks, lets the bound go by, is replaced. Says each task's number."""
+    """Fork two workers; each traces three tasks, lets the bound go by, is replaced. Says their numbers."""
     make_tracer(path)
     patience_with_forks()
     work(0)

@@ -89,7 +89,9 @@ def main():
     os.environ["AGENTTRACE_FAULT_SCALE"] = "full" if full else "small"
     found = Outcomes()
     started = time.monotonic()
-    files = {test.partition("::")[0] for promise in promises() for one in promise.scenarios for test in one.tests}
+    files = {
+        test.partition("::")[0] for promise in promises() for one in promise.scenarios for test in one.tests
+    }
     where = sorted({str(ROOT / "tests" / file) for file in files} | set(map(str, HERE.glob("test_*.py"))))
     code = pytest.main(["-q", "-rs", "--rootdir", str(ROOT), "-m", "not browser", *where], plugins=[found])
     if full or "--note" in sys.argv[1:]:

@@ -1,8 +1,8 @@
 """Run a small suite with every Python from 3.11 on that is found here, each in an environment of its own.
 
 ``make pythons`` runs this. Looked for are 3.11 to 3.14, and the free-threaded builds of 3.13 and 3.14: on the
-path, and where pyenv and uv keep them. Those that are not found are named. Exit code 1 where a suite fails, or
-3.11 is not there.
+path, and where pyenv and uv keep them. Those that are not found are named. Exit code 1 where a suite fails,
+or 3.11 is not there.
 """
 
 import os
@@ -10,7 +10,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import venv  # noqa: F401 - its absence is better told now
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]

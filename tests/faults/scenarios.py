@@ -36,7 +36,9 @@ def promises(table=HERE / "scenarios.toml"):
     """All promises of the table, in its order."""
     rows = tomllib.loads(table.read_text(encoding="utf-8"))["promise"]
     return [
-        Promise(row["title"], tuple(Scenario(**{**one, "tests": tuple(one["tests"])}) for one in row["scenario"]))
+        Promise(
+            row["title"], tuple(Scenario(**{**one, "tests": tuple(one["tests"])}) for one in row["scenario"])
+        )
         for row in rows
     ]
 

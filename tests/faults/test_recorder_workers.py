@@ -1,4 +1,4 @@
-"""Workers that a supervisor forks before they work, and replaces: Celery's prefork pool, and others built so."""
+"""Workers that a supervisor forks before they work, and replaces, as Celery's prefork pool does."""
 
 import os
 import subprocess
@@ -84,8 +84,6 @@ def test_celerys_prefork_pool_stores_every_task_once(tmp_path):
     deadline = time.monotonic() + 20
     while len(store.traces(limit=100)) < 22 and time.monotonic() < deadline:
         time.sleep(0.05)
-    calls = [
-        call for line in store.traces(limit=100) for call in store.trace(line.trace_id).tool_calls
-    ]
+    calls = [call for line in store.traces(limit=100) for call in store.trace(line.trace_id).tool_calls]
     assert sorted(call.arguments["number"] for call in calls) == [-1, -1, *range(20)]
     assert len({call.output for call in calls}) >= 4  # the two parents, and workers that were replaced

@@ -80,7 +80,8 @@ def test_no_argument_is_kept_by_reference(value):
 
 
 @pytest.mark.parametrize(
-    "value", [{"a": 1, "b": 2}, {str(n): n for n in range(40)}, {"a": {"b": {"c": datetime.date(2024, 1, 1)}}}]
+    "value",
+    [{"a": 1, "b": 2}, {str(n): n for n in range(40)}, {"a": {"b": {"c": datetime.date(2024, 1, 1)}}}],
 )
 def test_a_mapping_that_another_thread_changes_while_it_is_copied_is_kept(value):
     """Scenario 21: changed at every line of ours, as the worst of threads would; what was there stays."""

@@ -379,7 +379,7 @@ class TestWorker:
         assert tracer.flush()
 
     def test_that_is_being_started_holds_up_no_call(self, tracer, sink):
-        """Scenario 54: a signal handler or finaliser that interrupts the start of the worker waits for nobody."""
+        """Scenario 54: a signal handler that interrupts the start of the worker waits for nobody."""
         work = tracer.observe(lambda: 1)
         interrupted = object()
         assert tracer._pipeline._starting.take(interrupted)

@@ -414,7 +414,6 @@ class TestRecursion:
         assert len(outputs) == 1
         assert current.get() is None
 
-
     def test_at_the_very_limit_whoever_ran_gets_its_result_out(self, tracer):
         """Scenario 30: what is left of the stack is enough for the call, and not for copying its output."""
         limit = sys.getrecursionlimit()
