@@ -25,9 +25,9 @@ to break the protection `make mutants` tries (each must make one of the tests fa
 `make faults` measured. This page is written by `make faults`, from `tests/faults/scenarios.toml`,
 `mutants.toml` and `figures.json`.
 
-- `make faults-small` runs the tests in `tests/faults` at small counts, `make faults` those of all scenarios at
-  full counts.
-- `make mutants` takes protections away, one by one, in a copy of the tree, and runs the tests that must notice.
+- `make faults-small` runs the tests in `tests/faults` at small counts, `make faults` those of all scenarios
+  at full counts.
+- `make mutants` takes protections away, one by one, in a copy of the tree; a test must notice each.
 - `make pythons` runs a small suite with each Python from 3.11 on that it finds, free-threaded ones too.
 - Where a library is not there (gevent, eventlet, Celery, gunicorn), its tests are skipped, and say so.
 """

@@ -124,10 +124,9 @@ def _read(place: Path) -> MemoryNote | None:
 
 def _folders() -> list[Path]:
     """Where a note may lie: the first that can be written has it, and who reads looks into all."""
-    import tempfile  # needed in trouble alone
-
     user = os.getuid() if hasattr(os, "getuid") else "notes"
-    places = [os.environ.get("XDG_RUNTIME_DIR"), tempfile.gettempdir()]
+    # Not by `tempfile`: this runs in trouble, maybe right before a fork, where nothing should be imported.
+    places = [os.environ.get("XDG_RUNTIME_DIR"), os.environ.get("TMPDIR") or os.environ.get("TEMP") or "/tmp"]
     return [Path(place, f"agenttrace-{user}") for place in places if place]
 
 

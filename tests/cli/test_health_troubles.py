@@ -23,7 +23,7 @@ def notes(tmp_path, monkeypatch):
     folder = tmp_path / "runtime"
     folder.mkdir()
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(folder))
-    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    monkeypatch.setenv("TMPDIR", str(folder))
     return folder / f"agenttrace-{os.getuid()}"
 
 
@@ -110,7 +110,7 @@ class TestAStoreInMemory:
 
     def test_where_no_note_can_be_left_nothing_fails(self, monkeypatch, tmp_path):
         monkeypatch.setenv("XDG_RUNTIME_DIR", "/proc/nowhere")
-        monkeypatch.setattr("tempfile.tempdir", "/proc/nowhere")
+        monkeypatch.setenv("TMPDIR", "/proc/nowhere")
         memory_note.write_note("/x", since_ns=1, waiting=1, dropped=0, cause="full")
         memory_note.remove_note("/x")
         assert memory_note.memory_notes("/x") == []

@@ -237,10 +237,10 @@ def record_where_no_file_may_grow(path):
     work = tracer.observe(lambda n: n)
     for number in range(5):
         work(number)
-    result = tracer.flush(5)
+    result = tracer.flush(30)
     tell(bool(result), result.stored, result.pending, tracer.store.health().mode)
     resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
-    tell(bool(tracer.flush(10)), tracer.store.health().mode)
+    tell(bool(tracer.flush(30)), tracer.store.health().mode)
 
 
 def write_as_nobody(path):
@@ -254,12 +254,12 @@ def write_as_nobody(path):
 
 
 def watch():
-    """Say where a child hangs after 15 seconds, and end it there; after four minutes of the full counts.
+    """Say where a child hangs after a minute, and end it there; after four minutes of the full counts.
 
     Never without an end: `faulthandler` reads the stacks of threads that go on, which may crash them.
     """
     faulthandler.dump_traceback_later(
-        240 if os.environ.get("AGENTTRACE_FAULT_SCALE") == "full" else 15, exit=True
+        240 if os.environ.get("AGENTTRACE_FAULT_SCALE") == "full" else 60, exit=True
     )
 
 

@@ -23,9 +23,14 @@ def work(number):
 
 for number in range(20):
     work(number)
-assert tracer.flush()
-assert tracer.shutdown()
-print("done", flush=True)
+flushed = bool(tracer.flush(30))
+tracer.shutdown(30)
+try:
+    import pydantic_core
+except ImportError:
+    print("refused" if not flushed else "lost", flush=True)
+else:
+    print("done" if flushed else "waits", flush=True)
 '''
 made = interpreters.create()
 interpreters.run_string(made, code)
@@ -42,6 +47,9 @@ def test_a_sub_interpreter_records_and_can_be_destroyed_after_shutdown(tmp_path)
         [sys.executable, "-c", MAIN], env=environment, capture_output=True, text=True, timeout=60
     )
     assert done.returncode == 0, done.stderr[-2000:]
+    if "does not support loading in subinterpreters" in done.stderr:  # said once, and `flush` is false
+        assert done.stdout.split() == ["refused", "0"]
+        pytest.skip("pydantic_core works in no sub-interpreter here: nothing is stored, which is said")
     assert done.stdout.split() == ["done", "20"], done.stderr[-2000:]
 
 
