@@ -126,7 +126,8 @@ def _folders() -> list[Path]:
     """Where a note may lie: the first that can be written has it, and who reads looks into all."""
     user = os.getuid() if hasattr(os, "getuid") else "notes"
     # Not by `tempfile`: this runs in trouble, maybe right before a fork, where nothing should be imported.
-    places = [os.environ.get("XDG_RUNTIME_DIR"), os.environ.get("TMPDIR") or os.environ.get("TEMP") or "/tmp"]
+    shared = os.environ.get("TMPDIR") or os.environ.get("TEMP") or "/tmp"  # noqa: S108 - see `_is_ours`
+    places = [os.environ.get("XDG_RUNTIME_DIR"), shared]
     return [Path(place, f"agenttrace-{user}") for place in places if place]
 
 

@@ -1,6 +1,6 @@
 """Break each protection in a copy of the tree and run the tests that must notice; print which did.
 
-``make mutants`` runs this; ``--only WORD`` takes the mutants with this word in name or file. The mutants
+``make mutants`` runs this; ``--only WORD …`` takes those with such a word in name or file. The mutants
 stand in ``mutants.toml``: a file, the text to replace (which stands there once), the text that takes its
 place, the tests that must fail then. A mutant whose text is no longer there, or whose tests do not run, is an
 error. Exit code 1 for survivors and errors.
@@ -115,9 +115,9 @@ def try_mutant(tree, mutant):
 def main(arguments=None):
     """Try the mutants one after the other."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", default="", help="a word of the names or files to try")
+    parser.add_argument("--only", nargs="+", default=[""], help="words of the names or files to try")
     only = parser.parse_args(arguments).only
-    wanted = [one for one in mutants() if only in one.name or only in one.file]
+    wanted = [one for one in mutants() if any(word in one.name or word in one.file for word in only)]
     started, verdicts = time.monotonic(), []
     with tempfile.TemporaryDirectory() as directory:
         tree = Path(directory) / "tree"
