@@ -27,6 +27,9 @@ SUITE = (
     "tests/faults/test_recorder_processes.py",
     "tests/faults/test_store_kill.py",
 )
+QUIET = ("-Wignore::ResourceWarning", "-Wignore::pytest.PytestUnraisableExceptionWarning")
+"""From 3.13 on, a connection that a test leaves to the collector is a warning."""
+
 MOST_SECONDS = 900
 SAYS = (
     "import sys, sysconfig; free = sysconfig.get_config_var('Py_GIL_DISABLED'); "
@@ -67,7 +70,7 @@ def run_suite(python, place):
     steps = (
         [python, "-m", "venv", place],
         [place / "bin" / "python", "-m", "pip", "install", "--quiet", str(ROOT), *PACKAGES],
-        [place / "bin" / "python", "-m", "pytest", "-q", "--tb=short", *SUITE],
+        [place / "bin" / "python", "-m", "pytest", "-q", "--tb=short", *QUIET, *SUITE],
     )
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
     for step in steps:
