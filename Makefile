@@ -12,7 +12,10 @@
 # make pictures  plant a demo store, take the pictures of docs/pictures anew (needs chromium)
 # make map    write docs/map.md anew: which module holds what
 # make interop  run frameworks, old SDKs and real servers, each in an environment of its own; a gigabyte each
-# make faults the fork, kill, signal and many-process tests at full counts
+# make faults the tests of all fault scenarios at full counts; rewrites docs/faults.md
+# make faults-page  write docs/faults.md anew from its tables alone
+# make mutants  take each protection away in a copy of the tree: which test notices? (ONLY=lock: some of them)
+# make pythons  run a small suite with each Python from 3.11 on that is found, free-threaded ones too
 
 PYTHON ?= python3
 VENV := .venv
@@ -22,7 +25,7 @@ READY := $(VENV)/.ready
 # The tests start many processes: without bytecode, each would compile the package anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo view browser test check coverage lint types mypy pyright layers wheel gate gate-accept bench properties faults faults-small map pictures interop clean
+.PHONY: demo view browser test check coverage lint types mypy pyright layers wheel gate gate-accept bench properties faults faults-small faults-page mutants pythons map pictures interop clean
 
 $(READY): pyproject.toml constraints.txt requirements-dev.txt
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "agenttrace needs Python 3.11 or newer, this is " + sys.version.split()[0] + "; name another with: make PYTHON=python3.12 ...")'
@@ -94,6 +97,15 @@ faults-small: $(READY)
 
 faults: $(READY)
 	$(BIN)/python tests/faults/run_full.py
+
+faults-page: $(READY)
+	$(BIN)/python docs/make_faults.py
+
+mutants: $(READY)
+	$(BIN)/python tests/faults/run_mutants.py $(if $(ONLY),--only $(ONLY))
+
+pythons: $(READY)
+	$(BIN)/python tests/faults/run_pythons.py
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .agenttrace

@@ -29,6 +29,14 @@ def _no_store_in_the_working_directory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(opening, "_default_stores", {})
 
 
+@pytest.fixture(autouse=True, scope="session")
+def _no_note_among_the_users_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep what tests note of stores in memory out of the user's folder for running programs."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_RUNTIME_DIR", str(tmp_path_factory.mktemp("runtime")))
+        yield
+
+
 @dataclass
 class Received:
     path: str

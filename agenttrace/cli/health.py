@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import click
 
+from agenttrace.cli.health_troubles import memory_troubles, sending_troubles
 from agenttrace.cli.store_option import store_option
 from agenttrace.cli.watch_option import watched_store
+from agenttrace.core.errors import StoreError
 from agenttrace.core.jsonable import to_json
+from agenttrace.core.losses import Trouble
 from agenttrace.core.protocols import HasPath, optional
-from agenttrace.reports.health import health_data, health_lines
+from agenttrace.reports.health import health_data, health_lines, unreadable_data
 from agenttrace.reports.openmetrics import openmetrics
 from agenttrace.reports.text import show
+from agenttrace.store import open_store
+
+_TIMEOUT = 5.0
 
 
 @click.command("health")
@@ -18,16 +24,30 @@ from agenttrace.reports.text import show
 @click.option("--json", "as_json", is_flag=True, help="As one JSON object.")
 @click.option("--openmetrics", "as_metrics", is_flag=True, help="As OpenMetrics text, as /metrics gives it.")
 def health(store: str | None, as_json: bool, as_metrics: bool) -> int:
-    """Say whether recording is sound, over all processes that write to the store; exit code 1 if not."""
-    source, watch = watched_store(store)
+    """Say whether recording is sound, over all processes that write to the store; exit code 1 if not.
+
+    Each trouble is said with what to do about it.
+    """
+    has_path = optional(open_store(store), HasPath)
+    path = None if has_path is None else has_path.path
+    troubles = [] if path is None else list(memory_troubles(path))
     try:
-        if as_metrics:
-            click.echo(openmetrics(watch), nl=False)
-            return 0
-        path = optional(source, HasPath)
-        data = health_data(watch, None if path is None else path.path)
-    finally:
-        source.close()
+        source, watch = watched_store(store)
+        try:
+            if as_metrics:
+                click.echo(openmetrics(watch), nl=False)
+                return 0
+            if path is not None:
+                troubles += sending_troubles(path, _TIMEOUT)
+            data = health_data(watch, path, troubles=troubles)
+        finally:
+            source.close()
+    except StoreError as error:
+        if not troubles:
+            raise
+        data = unreadable_data(
+            [*troubles, Trouble("store", str(error), "see above, and `agenttrace doctor`")]
+        )
     if as_json:
         click.echo(to_json(data))
     else:

@@ -5,28 +5,25 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from agenttrace.core.losses import LOSSES, Trouble, trouble_of_loss
 from agenttrace.core.protocols import KeepsWatch
 from agenttrace.reports.openmetrics import RUNNING_SECONDS
 from agenttrace.reports.text import Line, safe_line
 
-LOSSES = (
-    *("queue_full", "memory_full", "quarantined", "rejected", "unreadable", "after_shutdown", "lost"),
-    *("values_dropped", "recording_errors"),
-)
-"""Counts that are 0 while recording is sound."""
-
-
 _DAY_NS = 24 * 3600 * 10**9
+_LONGEST = 600
 
 
-def health_data(watch: KeepsWatch, path: str | None, *, now_ns: int | None = None) -> dict[str, Any]:
+def health_data(
+    watch: KeepsWatch, path: str | None, *, troubles: Sequence[Trouble] = (), now_ns: int | None = None
+) -> dict[str, Any]:
     """Return the state of a store as JSON data, over all processes that write to it, or did lately.
 
-    ``ok`` is false where anything was lost or a process keeps spans in memory. ``errored_scores`` are of the
-    last day.
+    ``ok`` is false where there are ``troubles``: what was lost, each with what to do, and those that are
+    given, of what the store's counts do not say. ``errored_scores`` are of the last day.
 
     Raises:
         StoreError: the store cannot be read.
@@ -37,8 +34,10 @@ def health_data(watch: KeepsWatch, path: str | None, *, now_ns: int | None = Non
     for writer in writers:
         totals.update(writer.counts)
     lost = {name: totals[name] for name in LOSSES if totals[name]}
+    all_troubles = [*troubles, *(trouble_of_loss(name, count) for name, count in lost.items())]
     return {
-        "ok": not lost and not totals["waiting"],
+        "ok": not all_troubles and not totals["waiting"],
+        "troubles": [trouble.to_dict() for trouble in all_troubles],
         "file": _file(path),
         "counts": dict(sorted(totals.items())),
         "lost": lost,
@@ -55,6 +54,20 @@ def health_data(watch: KeepsWatch, path: str | None, *, now_ns: int | None = Non
             for one in watch.score_counts(since_ns=now - _DAY_NS)
             if one.errored
         },
+    }
+
+
+def unreadable_data(troubles: Sequence[Trouble]) -> dict[str, Any]:
+    """The same where the store cannot be read: troubles alone."""
+    return {
+        "ok": False,
+        "troubles": [trouble.to_dict() for trouble in troubles],
+        "file": None,
+        "counts": {},
+        "lost": {},
+        "writers": [],
+        "projects": [],
+        "errored_scores": {},
     }
 
 
@@ -76,7 +89,10 @@ def _file(path: str | None) -> dict[str, Any] | None:
 
 def health_lines(data: Mapping[str, Any]) -> Iterator[Line]:
     """The same as text."""
-    yield Line("recording is sound" if data["ok"] else "something was not kept", "" if data["ok"] else "red")
+    yield Line("recording is sound" if data["ok"] else "recording is in trouble", "" if data["ok"] else "red")
+    for trouble in data["troubles"]:
+        yield Line(f"trouble {safe_line(trouble['text'], _LONGEST)}", "red")
+        yield Line(f"  to do {safe_line(trouble['remedy'], _LONGEST)}")
     file = data["file"]
     if file is not None and file["bytes"] is not None:
         yield Line(f"file    {safe_line(file['path'])}, {file['bytes'] / 1e6:.1f} MB, mode {file['mode']}")

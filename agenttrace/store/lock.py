@@ -77,6 +77,25 @@ class FileLock:
             finally:
                 os.close(handle)
 
+    def is_refused(self) -> bool:
+        """Whether the file system has none of the locks that SQLite needs: SQLite says "locked" then.
+
+        Asked of the lock's file, not of the database: closing that here would end SQLite's own locks on it.
+        """
+        if fcntl is None:
+            return False
+        try:
+            handle = os.open(self.path, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0))
+        except OSError:
+            return False
+        try:
+            fcntl.lockf(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            return error.errno in _NOT_SUPPORTED
+        finally:
+            os.close(handle)
+        return False
+
     def read_note(self) -> str:
         """The last note; empty where there is none that can be read. Needs no lock."""
         if fcntl is None:

@@ -7,12 +7,15 @@ import sqlite3
 import time
 
 from agenttrace.core.batch import Batch
+from agenttrace.core.losses import LOSSES
 from agenttrace.store.evaluation_writes import insert_pending, insert_report
 from agenttrace.store.health import StoreHealth
 from agenttrace.store.memory import MemoryStore
+from agenttrace.store.memory_note import remove_note, write_note
 
 _FIRST_PAUSE = 1.0
 _LONGEST_PAUSE = 30.0
+_NOTE_SECONDS = 5.0
 
 _log = logging.getLogger("agenttrace")
 
@@ -30,6 +33,8 @@ class MemoryFallback:
         self._pause = _FIRST_PAUSE
         self._again_at = 0.0
         self._counted_drops = 0
+        self._since_ns = 0
+        self._note_again_at = 0.0
 
     def must_wait(self) -> bool:
         """Return True if it is too early to try the file again."""
@@ -39,6 +44,8 @@ class MemoryFallback:
         """Take over from the file; each time again, the pause before the next attempt doubles, up to 30 s."""
         if self.occupied:
             self._pause = min(self._pause * 2, _LONGEST_PAUSE)
+        else:
+            self._since_ns, self._note_again_at = time.time_ns(), 0.0
         self.occupied = True
         self._again_at = time.monotonic() + self._pause
         self._health.mode = "memory"
@@ -57,6 +64,23 @@ class MemoryFallback:
         self._health.waiting = state.written - state.dropped
         self._health.dropped += state.dropped - self._counted_drops
         self._counted_drops = state.dropped
+        if state.dropped:
+            self._health.warn_once("memory_full", "%s; %s", *LOSSES["memory_full"])
+        if time.monotonic() >= self._note_again_at:
+            self.note()
+
+    def note(self) -> None:
+        """Say to `agenttrace health`, which cannot read it in the file, how many spans are here and why."""
+        health = self._health
+        if self.occupied and health.path is not None:
+            self._note_again_at = time.monotonic() + _NOTE_SECONDS
+            write_note(
+                health.path,
+                since_ns=self._since_ns,
+                waiting=health.waiting,
+                dropped=health.dropped,
+                cause=health.trouble or "",
+            )
 
     def put_back(self, db: sqlite3.Connection) -> None:
         """Write to the file what is kept besides batches."""
@@ -68,6 +92,8 @@ class MemoryFallback:
     def leave(self) -> None:
         """Empty the memory, when all of it has been written to the file."""
         _log.info("the trace store %s can be written again", self._health.path)
+        if self._health.path is not None:
+            remove_note(self._health.path)
         self.memory = MemoryStore()
         self.occupied = False
         self._pause = _FIRST_PAUSE

@@ -342,6 +342,7 @@ class SQLiteStore(Store, KeepsUnsent, KeepsWatch):
 
     def end(self) -> None:
         """Note that this process writes no more. Waits for nobody, and raises nothing."""
+        self._fallback.note()
         if not self._notes.begun:
             return
         try:

@@ -24,6 +24,8 @@ _CLOSE_TIMEOUT = 0.5
 _SLICE_SECONDS = 0.05
 _LEAST_ROWS = 1_000
 
+_NO_LOCKS = "its file system has no locks; give the store a path on a local disk"
+
 
 class Unavailable(Exception):
     """The file cannot be written now, for a reason that waiting a moment does not mend."""
@@ -68,6 +70,8 @@ class Writer:
                 self._functions.forget()
                 trouble = trouble_of(error)
                 if trouble == "busy":
+                    if self._lock.is_refused():
+                        raise Unavailable(_NO_LOCKS) from error
                     self._health.busy += 1
                     raise ExportError(f"{self.path} is locked by another process: {error}") from error
                 if last or trouble == "unavailable":

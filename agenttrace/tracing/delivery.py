@@ -11,6 +11,7 @@ from typing import Any
 
 from agenttrace.core.batch import Batch, Destination, ScoreRow
 from agenttrace.core.interruptions import pass_on_interruption
+from agenttrace.core.losses import LOSSES
 from agenttrace.core.protocols import (
     EndsWriting,
     Exporter,
@@ -37,6 +38,8 @@ up beside a busy thread."""
 
 _SPAN_ERRORS = (TypeError, ValueError, ArithmeticError, LookupError, AttributeError)
 """What a store raises for a span that it cannot store. Anything else is a passing failure of the store."""
+
+_COUNTED_BY_CALLERS = ("queue_full", "values_dropped", "recording_errors", "after_shutdown")
 
 
 class Delivery:
@@ -286,6 +289,14 @@ class Delivery:
             self.warn(cause, failure, error)
             return False
         return True
+
+    def tell_losses(self) -> None:
+        """Say in the log, once of each, that something was lost before it came here: the caller's thread,
+        which counts it, logs nothing."""
+        counts = {} if self.recorder is None else self.recorder.counts()
+        for name in _COUNTED_BY_CALLERS:
+            if counts.get(name):
+                self._warnings.warn(name, "{}; {}".format(*LOSSES[name]))
 
     def stored(self, not_stored: NotStored) -> int:
         """How many spans are in the store's file, or in the memory of a store without one."""

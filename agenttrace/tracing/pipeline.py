@@ -145,6 +145,7 @@ class Pipeline:
                 except Empty:
                     pass
                 pause = self._store(holder)
+                self._delivery.tell_losses()
                 if self._stopping and not self.queue:
                     return
             except BaseException as error:  # choke-point: the worker outlives whatever is thrown into it
@@ -288,6 +289,10 @@ class Pipeline:
             "after_shutdown": self.after_shutdown.value() + (self._queued() if self.closed else 0),
         }
 
+    def tell_losses(self) -> None:
+        """Say in the log what was lost, where that has not been said."""
+        self._delivery.tell_losses()
+
     def counts(self) -> dict[str, int]:
         """What became of spans before they reached the store, which counts the rest itself."""
         return {
@@ -349,6 +354,7 @@ def _flush_at_exit() -> None:
         try:
             if not pipeline.closed:
                 pipeline.finish_up(max(deadline - time.monotonic(), 0.0))
+            pipeline.tell_losses()
         except BaseException:  # choke-point: Control-C, for one; the others are flushed all the same
             pass
 

@@ -127,3 +127,12 @@ def test_show_of_an_empty_store_ends_with_2(agenttrace):
     ran = agenttrace("traces", "show")
     assert ran.code == 2
     assert "there are no traces yet in" in ran.err
+
+
+@pytest.mark.parametrize("limit", [0, -1, 10**9, "1e9", "1; DROP TABLE spans"])
+@pytest.mark.parametrize("table", ["traces", "runs"])
+def test_no_limit_is_none_or_without_end(agenttrace, recorded, table, limit):
+    """Scenario 119."""
+    ran = agenttrace(table, "list", "--limit", limit)
+    assert ran.code == 2
+    assert "--limit" in ran.err

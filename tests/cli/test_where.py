@@ -242,3 +242,32 @@ def test_a_table_is_cut_to_the_width_that_there_is():
     assert cell == "b" * 13 + "…"
     assert [head for head, _ in fitted(columns, 26, ["B", "C"])] == ["A", "C"]
     assert [head for head, _ in fitted(columns, 5, ["B", "C"])] == ["A"]
+
+
+HOSTILE = [
+    "' OR 1=1 --",
+    "x'; DROP TABLE span_rows; --",
+    "%",
+    "_%",
+    "*",
+    "../../etc/passwd",
+    "//evil.example/x",
+    "\\",
+    "NEAR(a b)",
+    "\u202ex\x1b[2J",
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_no_text_of_a_query_is_anything_but_text(agenttrace, recorded, text):
+    """Scenario 119: it matches what is written so, which is nothing, and changes nothing."""
+    before = agenttrace("traces", "list").out
+    assert before
+    quoted = '"' + text.replace("\\", "\\\\") + '"'
+    for arguments in (["--where", f"customer:{quoted}"], ["--where", f"tool:{quoted}"], ["--project", text]):
+        ran = agenttrace("traces", "list", *arguments)
+        assert ran.out == ""
+        assert ran.code in (0, 2), ran.err
+        assert "Traceback" not in ran.err
+    assert agenttrace("traces", "show", text).code != 0
+    assert agenttrace("traces", "list").out == before

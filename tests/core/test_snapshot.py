@@ -382,6 +382,7 @@ class TestWellKnownTypes:
 
         register_snapshot(Money, _touch)
         assert copy(Money()) == {"$type": f"{__name__}.{Money.__qualname__}"}
+        assert copy([1, Money()]) == [1, {"$type": f"{__name__}.{Money.__qualname__}"}]
 
     def test_a_subclass_of_a_well_known_type_is_not_trusted(self):
         class Stamp(datetime.datetime):

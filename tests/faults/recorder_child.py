@@ -13,11 +13,12 @@ import sys
 import threading
 import time
 
-PATIENCE = 15
+PATIENCE = 60
+"""Seconds without an end after which a child hangs: far more than it needs, also beside another load."""
 
 
 def patience():
-    """Begin the 15 seconds anew after which the stacks are dumped and the child ends."""
+    """Begin the seconds anew after which the stacks are dumped and the child ends."""
     faulthandler.dump_traceback_later(PATIENCE, exit=True)
 
 
@@ -39,10 +40,32 @@ def tell(*words):
     os.write(1, (" ".join(map(str, words)) + "\n").encode())
 
 
+def held_up_ns():
+    """How long the threads of this process have waited for a processor, where the system says so."""
+    total = 0
+    for thread in os.listdir("/proc/self/task"):
+        try:
+            with open(f"/proc/self/task/{thread}/schedstat") as file:
+                total += int(file.read().split()[1])
+        except (OSError, ValueError):  # a thread that has just ended, a system that does not say
+            continue
+    return total
+
+
+def let_go_by(seconds):
+    """Wait for so long, and for as long more as the machine held this process up meanwhile."""
+    end = time.monotonic() + seconds - held_up_ns() / 1e9
+    while time.monotonic() - held_up_ns() / 1e9 < end:
+        time.sleep(0.01)
+
+
 def make_tracer(path, **options):
     from agenttrace.tracer import Tracer
+    from agenttrace.tracing import pipeline
 
     global tracer, work
+    # The second that an exit may take is one of a machine that does not hold the process up.
+    pipeline.EXIT_SECONDS = pipeline.CHILD_SECONDS = 30.0
     tracer = Tracer("faults", store=path, **options)
     work = tracer.observe(_work, name="work")
     return tracer
@@ -95,7 +118,8 @@ def exit_in_thread(path):
 
 
 def wait_for_signal(path):
-    """Trace every millisecond, saying each span's number and time once it has ended."""
+    """Trace every millisecond, saying each span's number and time once it has ended, and for how long the
+    machine has held the process up."""
     before = [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)]
     make_tracer(path)
     work(-1)
@@ -103,7 +127,7 @@ def wait_for_signal(path):
     n = 0
     while True:
         work(n)
-        tell(n, time.time_ns())
+        tell(n, time.time_ns(), held_up_ns())
         n += 1
         time.sleep(0.001)
 
@@ -111,7 +135,7 @@ def wait_for_signal(path):
 def leave_at_once(path):
     """Trace, let the bound go by, trace once more, leave without any clean-up."""
     plain_exit(path, 20)
-    time.sleep(0.4)
+    let_go_by(0.4)
     work(20)
     os._exit(0)
 
@@ -135,6 +159,27 @@ def fork_in_a_call(path):
         work(4)
 
     open_call()
+
+
+def child_outlives_the_call(path):
+    """Fork inside a traced call, which the child leaves when its parent's end of it is stored."""
+    make_tracer(path)
+    patience_with_forks()
+    go_on, tell_child = os.pipe()
+
+    @tracer.observe(name="open")
+    def open_call():
+        child = os.fork()
+        if not child:
+            alarm_patience()
+            os.read(go_on, 1)
+            sys.exit(0)
+        return child
+
+    child = open_call()
+    assert tracer.flush(10)
+    os.write(tell_child, b"x")
+    os.waitpid(child, 0)
 
 
 def fork_and_go_on(path):
@@ -200,6 +245,34 @@ def process_pool(path, method):
         list(pool.map(_in_process, range(1, 9)))
 
 
+def preforked_workers(path, bound):
+    """Fork two workers; each traces three tasks, lets the bound go by, is replaced. Says their numbers."""
+    make_tracer(path)
+    patience_with_forks()
+    work(0)
+    for first in range(1, 19, 6):
+        workers = []
+        for number in (first, first + 3):
+            child = os.fork()
+            if not child:
+                alarm_patience()
+                for n in range(number, number + 3):
+                    work(n)
+                wait_until_stored(float(bound))
+                os._exit(0)
+            workers.append(child)
+        for child in workers:
+            assert os.waitpid(child, 0)[1] == 0
+    tell(*range(1, 19))
+
+
+def wait_until_stored(bound):
+    """Wait for the bound to go by, and beside a load until the writer got to run; never flush."""
+    time.sleep(bound)
+    while tracer.stats()["queued"] or tracer.stats()["pending"]:
+        time.sleep(0.01)
+
+
 def fork_storm(path, count):
     """Fork again and again while three threads trace and one flushes."""
     make_tracer(path)
@@ -225,13 +298,14 @@ def fork_storm(path, count):
         if not child:
             alarm_patience()
             work(-1 - n)
-            tracer.flush(10)
+            tracer.flush(50)
             os._exit(0)
         assert os.waitpid(child, 0)[1] == 0
     over.set()
     for thread in threads:
         thread.join()
-    assert tracer.flush(10)
+    patience()
+    assert tracer.flush(50)
     tell(sum(done))
 
 
@@ -283,7 +357,8 @@ def many_signals(path, hertz, seconds):
             patience()
             time.sleep(0.001)
     signal.setitimer(signal.ITIMER_REAL, 0)
-    assert tracer.flush(10), tracer.stats()
+    patience()
+    assert tracer.flush(50), tracer.stats()
     tell(main, next(handled))
 
 
@@ -320,7 +395,9 @@ def write_many(path, first, count):
         if n % 500 == 0:
             patience()
             tracer.flush(30)
-    result = tracer.flush(60)
+            patience()
+    patience()
+    result = tracer.flush(50)
     assert result, result
     tell(tracer.stats()["written"])
 
@@ -381,7 +458,7 @@ def paused(path):
         tell("ready")
         time.sleep(0.5)
     work(0)
-    assert tracer.flush(10)
+    assert tracer.flush(50)
 
 
 def main(name, *arguments):

@@ -14,10 +14,10 @@ BOUND_NS = 250_000_000
 """Spans that ended so long before a kill are stored: what the README promises."""
 
 
-def start(command, path, *arguments, **options):
+def start(command, path, *arguments, extra=os.environ, **options):
     """A child that runs one function of `recorder_child.py`; it dumps its stacks and exits if it hangs."""
     environment = {
-        **os.environ,
+        **extra,
         "PYTHONPATH": str(Path(__file__).parents[2]),
         "PYTHONWARNINGS": "ignore:This process:DeprecationWarning",  # that it forks while threads run
     }

@@ -1,12 +1,13 @@
-"""Run the fault tests at full counts; print, promise by promise, what was done and how it ended.
+"""Run the tests of all scenarios at full counts; print, promise by promise, what was done and how it ended.
 
-``make faults`` runs this. ``--small`` keeps to the counts of ``make faults-small``. The scenarios
-are named in the tests' docstrings; each scenario stands under the first promise that lists it
-below.
+``make faults`` runs this, which also notes what the tests measured (``figures.json``) and writes
+``docs/faults.md`` anew. ``--small`` keeps to the counts of ``make faults-small`` and notes nothing, but with
+``--note``. The scenarios and their tests stand in ``scenarios.toml``.
 """
 
+import json
 import os
-import re
+import runpy
 import sys
 import time
 from pathlib import Path
@@ -15,67 +16,33 @@ import pytest
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
+sys.path.insert(0, str(HERE))
 
-PROMISES = [
-    ("Tracing never breaks the agent", {*range(1, 22), *range(24, 41), 45}),
-    ("Tracing never blocks the agent, memory is bounded", {41, 42, 43, 44, 47, 48, 52, 53, 54, 55, 56, 58}),
-    ("What ended is stored within 250 ms, all of it at exit", {49, 50, 51, 59, 60, 61, 62, 63, 69, 70, 71}),
-    ("Forks, threads and process pools lose nothing", {64, 65, 66, 67, 68}),
-    ("Many processes share one file; a bad file never reaches the user", {*range(73, 88)}),
-    ("Secrets stay in, callers cannot redirect", {22, 23, 46}),
-    ("Evaluation in production loses nothing, holds up nobody", {95, 99}),
-]
-
-FULL = {
-    47: "200,000 heavy spans against a stalled store",
-    51: "stopped for 10 s",
-    54: "SIGALRM at 500 Hz for 60 s",
-    58: "1,000,000 spans",
-    62: "kill -9 × 200",
-    63: "kill -9 × 50 during migrations and checkpoints",
-    66: "500 forks",
-    73: "10 processes × 20,000 spans",
-    99: "100,000 evaluations with mixed faults",
-}
-"""What the full count of a scenario is, for the table."""
+from scenarios import promises  # noqa: E402 - found beside this file
 
 
-class Scenarios:
-    """Gathers the outcome of every test under the scenarios that its docstring names."""
+class Outcomes:
+    """Gathers how each test of the table ended, and what it measured."""
 
     def __init__(self):
-        self.tests = {}
-        self.bad = {}
-        self.skipped = set()
-        self._named = {}
-
-    def pytest_collection_modifyitems(self, items):
-        for item in items:
-            text = " ".join(filter(None, [item.function.__doc__, item.cls.__doc__ if item.cls else None]))
-            self._named[item.nodeid] = scenarios_in(text)
+        self.ran, self.failed, self.skipped, self.figures = set(), set(), set(), {}
 
     def pytest_runtest_logreport(self, report):
         if report.when != "call" and report.outcome == "passed":
             return
-        for number in self._named.get(report.nodeid, ()):
-            self.tests.setdefault(number, set()).add(report.nodeid)
-            if report.outcome == "failed":
-                self.bad.setdefault(number, []).append(report.nodeid)
-            elif report.outcome == "skipped":
-                self.skipped.add(report.nodeid)
-
-
-def scenarios_in(text):
-    """The numbers in ``Scenario 41: …``, ``Scenarios 9 and 10``, ``Scenarios 1 to 4``."""
-    numbers = set()
-    for words in re.findall(r"[Ss]cenarios? (\d+(?:(?:, and |, | and | to )\d+)*)", text):
-        for first, last in re.findall(r"(\d+)(?: to (\d+))?", words):
-            numbers |= set(range(int(first), int(last or first) + 1))
-    return numbers
+        test = report.nodeid.partition("[")[0].removeprefix("tests/")
+        self.ran.add(test)
+        if report.outcome == "failed":
+            self.failed.add(test)
+        elif report.outcome == "skipped":
+            self.skipped.add(test)
+        for name, value in report.user_properties:
+            if name == "figure":
+                self.figures[test] = value
 
 
 def shown(numbers):
-    """``{1, 2, 3, 7}`` as ``1-3, 7``."""
+    """``[1, 2, 3, 7]`` as ``1-3, 7``."""
     runs = []
     for number in sorted(numbers):
         if runs and runs[-1][1] == number - 1:
@@ -86,26 +53,49 @@ def shown(numbers):
 
 
 def table(found, full):
+    """A line for each promise."""
     lines = ["| promise | scenarios | tests | full counts | result |", "|---|---|---|---|---|"]
-    for promise, numbers in PROMISES:
-        shown_numbers = numbers & set(found.tests)
-        tests = set().union(*(found.tests[number] for number in shown_numbers))
-        bad = sorted(set().union(*(found.bad.get(number, ()) for number in shown_numbers)))
-        counts = "; ".join(FULL[n] for n in sorted(shown_numbers & set(FULL))) if full else "small counts"
-        skipped = len(tests & found.skipped)
-        result = f"{len(bad)} failed" if bad else "passed" + (f", {skipped} skipped" if skipped else "")
-        lines.append(f"| {promise} | {shown(shown_numbers)} | {len(tests)} | {counts or '-'} | {result} |")
+    for promise in promises():
+        tests = {test for one in promise.scenarios for test in one.tests}
+        numbers = [one.number for one in promise.scenarios if one.tests]
+        counts = "; ".join(one.full for one in promise.scenarios if one.full) if full else "small counts"
+        failed, skipped, missing = tests & found.failed, tests & found.skipped, tests - found.ran
+        words = {"failed": failed, "skipped": skipped, "did not run": missing}
+        result = ", ".join(f"{len(those)} {word}" for word, those in words.items() if those)
+        lines.append(
+            f"| {promise.title} | {shown(numbers)} | {len(tests)} | {counts or '-'} | {result or 'passed'} |"
+        )
     return "\n".join(lines)
+
+
+def note(found, full):
+    """Keep what this run showed, for the page."""
+    scenarios = {}
+    for promise in promises():
+        for one in promise.scenarios:
+            tests = set(one.tests)
+            scenarios[one.number] = {
+                "failed": len(tests & found.failed),
+                "skipped": len(tests & found.skipped),
+                "figures": [found.figures[test] for test in one.tests if test in found.figures],
+            }
+    run = {"counts": "full" if full else "small", "python": sys.version.split()[0], "scenarios": scenarios}
+    (HERE / "figures.json").write_text(json.dumps(run, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    runpy.run_path(str(ROOT / "docs" / "make_faults.py"), run_name="__main__")
 
 
 def main():
     full = "--small" not in sys.argv[1:]
     os.environ["AGENTTRACE_FAULT_SCALE"] = "full" if full else "small"
-    found = Scenarios()
+    found = Outcomes()
     started = time.monotonic()
-    where = [ROOT / "tests" / room for room in ("faults", "tracing", "store")]
-    where += [*(ROOT / "tests" / "core").glob("test_[sjt]*.py"), ROOT / "tests" / "test_tracer.py"]
-    code = pytest.main(["-q", "--rootdir", str(ROOT), *map(str, where)], plugins=[found])
+    files = {
+        test.partition("::")[0] for promise in promises() for one in promise.scenarios for test in one.tests
+    }
+    where = sorted({str(ROOT / "tests" / file) for file in files} | set(map(str, HERE.glob("test_*.py"))))
+    code = pytest.main(["-q", "-rs", "--rootdir", str(ROOT), "-m", "not browser", *where], plugins=[found])
+    if full or "--note" in sys.argv[1:]:
+        note(found, full)
     print(f"\n{table(found, full)}\n\n{time.monotonic() - started:.0f} s, Python {sys.version.split()[0]}")
     return code
 

@@ -3,6 +3,7 @@
 import faulthandler
 import os
 import resource
+import signal
 import sys
 import threading
 import time
@@ -216,6 +217,32 @@ def run_out_of_handles(path):
     store.close()
 
 
+def push_datasets(path, by, times):
+    """Push a dataset again and again under one name, saying after each the number of its version."""
+    store = SQLiteStore(path)
+    for number in range(int(times)):
+        content = {"by": int(by), "number": number, "rows": ["x" * 100] * 200}
+        tell(store.save_dataset("shared", "p", content))
+    store.close()
+
+
+def record_where_no_file_may_grow(path):
+    """Record and flush on a disk without any room; says what the flush and the store say, then leaves."""
+    from agenttrace.tracer import Tracer
+
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, hard))
+    tracer = Tracer("faults", store=path)
+    work = tracer.observe(lambda n: n)
+    for number in range(5):
+        work(number)
+    result = tracer.flush(30)
+    tell(bool(result), result.stored, result.pending, tracer.store.health().mode)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
+    tell(bool(tracer.flush(30)), tracer.store.health().mode)
+
+
 def write_as_nobody(path):
     """Store a span without the right to."""
     store = SQLiteStore(path)
@@ -227,12 +254,12 @@ def write_as_nobody(path):
 
 
 def watch():
-    """Say where a child hangs after 15 seconds, and end it there; after four minutes of the full counts.
+    """Say where a child hangs after a minute, and end it there; after four minutes of the full counts.
 
     Never without an end: `faulthandler` reads the stacks of threads that go on, which may crash them.
     """
     faulthandler.dump_traceback_later(
-        240 if os.environ.get("AGENTTRACE_FAULT_SCALE") == "full" else 15, exit=True
+        240 if os.environ.get("AGENTTRACE_FAULT_SCALE") == "full" else 60, exit=True
     )
 
 

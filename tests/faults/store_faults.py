@@ -23,7 +23,7 @@ def a_span(span=1, trace=1, **fields):
 
 
 def start(*arguments):
-    """A child process that runs one command of `store_child.py`; it dumps its stacks after 15 seconds."""
+    """A child process that runs one command of `store_child.py`; it dumps its stacks after a minute."""
     return subprocess.Popen(
         [sys.executable, str(CHILD), *map(str, arguments)],
         stdin=subprocess.PIPE,

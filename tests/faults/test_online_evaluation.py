@@ -115,7 +115,7 @@ def test_a_process_ends_soon_after_its_drain_time_though_the_judge_hangs(tmp_pat
     begun = time.time()
     said, _ = run(body, store)
     # The interpreter's own end is in this, too, on a machine that has other work; the judge hangs for longer.
-    assert time.time() - said["left"] < 10, time.time() - begun
+    assert time.time() - said["left"] < 30, time.time() - begun
     said, _ = run(
         """
         tracer = Tracer("exit")
@@ -148,7 +148,7 @@ def test_a_name_server_that_hangs_does_not_hold_up_the_end_of_the_process(tmp_pa
     """
     said, _ = run(body, tmp_path / "traces.db")
     assert said["pending"] == 1
-    assert time.time() - said["left"] < 10
+    assert time.time() - said["left"] < 20  # of the 25 that looking up the host takes
 
 
 def test_evaluations_asked_for_just_before_the_end_are_done(tmp_path):
@@ -254,4 +254,4 @@ def test_no_judge_in_trouble_holds_up_the_caller_or_is_lost(tmp_path, trouble):
     assert counts["errored"] > 0
     # Not a budget, which benchmarks/online.py measures: only that calls do not wait for the judge. A few
     # may be held up by whatever else the machine does.
-    assert said["seconds"][90] < 0.5
+    assert said["seconds"][90] < 5  # of the 20 that the judge takes

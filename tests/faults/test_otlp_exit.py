@@ -107,7 +107,7 @@ def test_no_collector_holds_up_the_end_of_a_process_and_the_next_one_sends(endpo
     if trouble is None:
         server.stop()
     said = run(BODY, url)
-    assert time.time() - said["left"] < 5.0
+    assert time.time() - said["left"] < 15.0
     if trouble is not None:
         server.stop()
     port = int(url.rpartition(":")[2])
@@ -224,4 +224,4 @@ def test_a_name_server_that_hangs_does_not_hold_up_the_end_of_the_process(run):
     print(json.dumps({"left": time.time()}))
     """
     said = run(body, "http://collector.test:4318")
-    assert time.time() - said["left"] < 10
+    assert time.time() - said["left"] < 20  # of the 25 that looking up the host takes

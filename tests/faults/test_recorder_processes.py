@@ -3,7 +3,7 @@
 import collections
 
 import pytest
-from recorder_faults import finish, numbers, run, scaled, spans, start
+from recorder_faults import numbers, run, scaled, spans, start
 
 pytestmark = pytest.mark.faults
 
@@ -22,6 +22,13 @@ def test_a_fork_inside_a_call_stores_each_span_once(path):
     parents = {span["input"]["n"]: span["parent_id"] for span in spans(path) if span["name"] == "work"}
     assert parents == {0: None, **dict.fromkeys([1, 2, 3, 4], open_call["span_id"])}
     assert len({span["span_id"] for span in spans(path)}) == 6
+
+
+def test_a_child_that_leaves_a_call_after_its_parent_says_nothing_of_it(path):
+    """Scenario 64: the call ended well, whatever the child ends with."""
+    run("child_outlives_the_call", path)
+    (open_call,) = spans(path)
+    assert (open_call["name"], open_call["status"]) == ("open", "ok")
 
 
 def test_both_sides_of_a_fork_go_on_in_the_same_trace(path):
@@ -49,12 +56,13 @@ def test_workers_of_a_process_pool_store_their_spans(path, method):
     assert sorted(numbers(path)) == [0, *range(1, 9), *range(101, 109)]
 
 
-def test_a_storm_of_forks_hangs_nothing_and_doubles_nothing(path):
+def test_a_storm_of_forks_hangs_nothing_and_doubles_nothing(path, record_property):
     """Scenario 66: while three threads trace and one flushes."""
     forks = scaled(20, 500)
     (traced,) = run("fork_storm", path, forks, timeout=1_200)
     counted = collections.Counter(numbers(path))
     assert set(counted.values()) == {1}
+    record_property("figure", f"{forks} forks, {len(counted):,} spans: none lost, none twice")
     assert sum(n >= 0 for n in counted) == int(traced)
     assert sorted(n for n in counted if n < 0) == list(range(-forks, 0))
 
@@ -65,13 +73,13 @@ def test_a_forked_child_that_never_traces_has_no_thread_and_no_file(path):
     assert sorted(numbers(path)) == [0, 1]
 
 
-def test_ten_processes_on_one_file_lose_no_span(path):
+def test_ten_processes_on_one_file_lose_no_span(path, record_property):
     """Scenario 73, through the whole recorder."""
     each = scaled(200, 20_000)
     children = [start("write_many", path, number * each, each) for number in range(10)]
-    for child in children:
-        code, out, err = finish(child, timeout=600)
-        assert (code, out.split(), err) == (0, [str(each)], "")
+    ends = [child.communicate(timeout=600) for child in children]  # all of them, before any is looked at
+    assert [(out.split(), err) for out, err in ends] == [([str(each)], "")] * 10
+    record_property("figure", f"10 processes × {each:,} spans: none lost")
     assert sorted(numbers(path)) == list(range(10 * each))
 
 

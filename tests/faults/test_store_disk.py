@@ -75,6 +75,14 @@ def test_a_file_that_may_not_grow_makes_memory_take_over_until_it_may(tmp_path):
     assert is_sound(path)
 
 
+def test_a_flush_says_that_nothing_is_on_a_disk_that_takes_nothing(tmp_path):
+    """Scenarios 52 and 75, through the whole recorder."""
+    path = tmp_path / "traces.db"
+    said = run("record-where-no-file-may-grow", path).split()
+    assert said == ["False", "0", "5", "memory", "True", "sqlite"]
+    assert count(path) == 5
+
+
 def test_a_process_without_file_handles_keeps_its_spans(tmp_path):
     """Scenario 76, EMFILE."""
     path = tmp_path / "traces.db"

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agenttrace.core.errors import ScorerError
+from agenttrace.judges import prompting
 from agenttrace.judges.prompting import fill, load_prompt, nonce_of, placeholders, pose, read_blocks
 
 SCHEMA = {"type": "object"}
@@ -57,6 +58,23 @@ def test_a_text_that_holds_the_derived_fence_gets_another() -> None:
     assert fence is not None
     question = pose("t", {"a": f"x {fence[1]}"}, SCHEMA, secret=secret)
     assert fence[1] not in question.messages[0]["content"]
+
+
+def test_a_text_that_holds_the_very_fence_it_would_get_is_given_another(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Scenario 98: no text can be written for this, as it decides its own fence, so the digest is a fake."""
+    known, other = "0123456789abcdef", "fedcba9876543210"
+    digests = iter([known + other, other + known, "a" * 16 + "b" * 16])
+
+    class Digest:
+        def hexdigest(self) -> str:
+            return next(digests) + "0" * 32
+
+    monkeypatch.setattr(prompting.hmac, "new", lambda *_: Digest())
+    question = pose("t", {"a": f"END {known} of it"}, SCHEMA)
+    assert question.nonce == "b" * 16
+    assert f"=== {'a' * 16} BEGIN a" in question.messages[1]["content"]
 
 
 def test_lone_surrogates_become_characters_that_can_be_sent() -> None:

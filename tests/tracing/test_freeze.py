@@ -5,6 +5,7 @@ import dataclasses
 import datetime
 import decimal
 import enum
+import itertools
 import pickle
 import sys
 import uuid
@@ -67,6 +68,40 @@ def test_later_changes_do_not_reach_it(value):
             item.clear()
     value.clear()
     assert snapshot(thaw(frozen))[0] == before
+
+
+@pytest.mark.parametrize("value", [{"a": 1, "b": "two"}, [1, "two"], {"a": [1]}], ids=str)
+def test_no_argument_is_kept_by_reference(value):
+    """Scenario 20: the flat mapping, the commonest argument, too."""
+    before = copy.deepcopy(value)
+    frozen = freeze(value)
+    value.clear()
+    assert thaw(frozen) == before
+
+
+@pytest.mark.parametrize(
+    "value",
+    [{"a": 1, "b": 2}, {str(n): n for n in range(40)}, {"a": {"b": {"c": datetime.date(2024, 1, 1)}}}],
+)
+def test_a_mapping_that_another_thread_changes_while_it_is_copied_is_kept(value):
+    """Scenario 21: changed at every line of ours, as the worst of threads would; what was there stays."""
+    before = snapshot(copy.deepcopy(value))[0]
+    lines = itertools.count()
+
+    def change(frame, event, argument):
+        if event == "line":
+            value[f"new {next(lines)}"] = 0
+            value.pop(f"new {next(lines) - 2}", None)
+        return change
+
+    outer = sys.gettrace()
+    sys.settrace(lambda frame, event, argument: change if "agenttrace" in frame.f_code.co_filename else None)
+    try:
+        frozen = freeze(value)
+    finally:
+        sys.settrace(outer)
+    kept = thaw(frozen)
+    assert {key: kept.get(key) for key in before} == before
 
 
 class Model(pydantic.BaseModel):

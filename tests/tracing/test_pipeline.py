@@ -6,6 +6,7 @@ import inspect
 import logging
 import signal
 import sqlite3
+import subprocess
 import sys
 import threading
 import time
@@ -106,8 +107,8 @@ class TestFlush:
     def test_from_the_worker_itself_does_not_wait_for_itself(self, tracer, work, sink):
         """Scenario 53."""
         results = []
-        sink.flush = lambda timeout: results.append(tracer.flush(5))
-        sink.refuse = lambda span: results.append(tracer.flush(5))
+        sink.flush = lambda timeout: results.append(tracer.flush(60))
+        sink.refuse = lambda span: results.append(tracer.flush(60))
         work(1)
         tracer.flush(2)
         until(lambda: results)
@@ -185,6 +186,20 @@ class TestStore:
         sink.gate.set()
         assert tracer.flush().dropped == {"queue_full": 150}
         assert [span.input["n"] for span in sink.spans] == list(range(-1, 100))
+        tracer.shutdown()
+
+    def test_that_stalls_has_no_more_heavy_outputs_waiting_than_light_ones(self, sink):
+        """Scenario 47: a call whose output is copied ends on a way of its own."""
+        tracer = Tracer("test", store=sink, queue_limit=100)
+        work = tracer.observe(lambda n: {"n": [n]})
+        sink.gate.clear()
+        work(-1)
+        until(lambda: not tracer._pipeline.queue)  # the worker has taken it, and is stuck
+        for n in range(250):
+            work(n)
+        assert tracer.stats()["queued"] == 100
+        assert tracer.stats()["dropped"]["queue_full"] == 150
+        sink.gate.set()
         tracer.shutdown()
 
     def test_that_stalls_has_heavy_values_replaced_beyond_their_weight(self, sink, monkeypatch):
@@ -301,6 +316,23 @@ class TestWorker:
         assert tracer.flush(10)
         assert {span.input["n"] for span in sink.spans} == set(range(20))
 
+    def test_outlives_whatever_is_raised_in_it(self, tracer, work, sink, monkeypatch, caplog):
+        """Scenario 49: no call has to start another one."""
+        with tracer.span("open"):  # a root starts the worker, the calls below it do not
+            until(lambda: tracer._pipeline._worker.ident)
+            worker, follow = tracer._pipeline._worker, pipelines.follow_clock
+
+            def dies():
+                monkeypatch.setattr(pipelines, "follow_clock", follow)
+                raise SystemExit("thrown in")
+
+            monkeypatch.setattr(pipelines, "follow_clock", dies)
+            until(lambda: "the writer goes on" in caplog.text)
+            work(1)
+            until(lambda: sink.names == ["work"])
+            assert tracer._pipeline._worker is worker
+            assert worker.alive
+
     def test_stores_without_being_asked(self, tracer, work, sink):
         work()
         until(lambda: sink.names == ["work"])
@@ -316,6 +348,17 @@ class TestWorker:
             work(n)
         assert tracer.flush()
         assert [span.input["n"] for span in sink.spans] == list(range(5))
+
+    def test_that_cannot_be_started_is_stood_in_for_by_the_next_call(self, tracer, work, sink, monkeypatch):
+        """Scenario 71: nothing waits for a flush that may never come."""
+
+        def refuse(*_):
+            raise RuntimeError("can't start new thread")
+
+        monkeypatch.setattr(signal_safe, "start_new_thread", refuse)
+        for n in range(3):
+            work(n)
+        assert [span.input["n"] for span in sink.spans] == [0, 1]
 
     def test_is_started_again_when_a_thread_can_be_had(self, tracer, work, monkeypatch):
         """Scenario 71."""
@@ -333,6 +376,19 @@ class TestWorker:
         """Scenario 54."""
         with threading._active_limbo_lock:
             work()
+        assert tracer.flush()
+
+    def test_that_is_being_started_holds_up_no_call(self, tracer, sink):
+        """Scenario 54: a signal handler that interrupts the start of the worker waits for nobody."""
+        work = tracer.observe(lambda: 1)
+        interrupted = object()
+        assert tracer._pipeline._starting.take(interrupted)
+        call = threading.Thread(target=work, daemon=True)
+        call.start()
+        call.join(10)
+        held_up = call.is_alive()
+        tracer._pipeline._starting.give_back(interrupted)
+        assert not held_up
         assert tracer.flush()
 
     def test_with_a_broken_logging_handler_goes_on(self, tracer, work, sink):
@@ -487,6 +543,35 @@ class TestClock:
                 <= root.end_ns
             )
             assert root.duration_ns < hour
+
+    def test_dates_a_call_when_it_ran(self, tracer, work, sink):
+        """Scenario 50: the monotonic clock counts from another zero than the wall clock."""
+        hour = 3_600 * 10**9
+        before = time.time_ns()
+        work()
+        tracer.flush()
+        (span,) = sink.spans
+        assert before - hour < span.start_ns <= span.end_ns < time.time_ns() + hour
+
+    def test_that_runs_backwards_from_the_first_moment_on_makes_no_duration_negative(self):
+        """Scenario 50: as under libfaketime, the clock is another before anything of ours is loaded."""
+        script = """
+import time
+real, shift = time.time_ns, [0]
+time.time_ns = lambda: real() + shift[0]
+time.time = lambda: time.time_ns() / 1e9
+from agenttrace import Tracer
+tracer = Tracer("clock", store="memory")
+hour = 3_600 * 10**9
+for shift[0] in (hour, 0, -hour):
+    with tracer.capture() as captured:
+        with tracer.span("long"):
+            shift[0] -= hour
+    span, = captured.trace.spans
+    print(0 <= span.duration_ns < hour)
+"""
+        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+        assert done.stdout.split() == ["True"] * 3, done.stderr
 
     def test_set_to_another_time_is_followed_by_the_traces_after_it(self, tracer, work, sink, monkeypatch):
         monkeypatch.setattr(identity, "_jumps", 0)

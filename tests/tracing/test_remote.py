@@ -60,6 +60,7 @@ def test_the_name_of_the_header_may_be_written_in_any_way(tracer, work):
             f"00-{TRACE}-{SPAN}-0g",
             GOOD.replace("-", "_"),
         ),
+        f"cc-{TRACE}-{SPAN}-01-" + "x" * 1_000_000,  # well formed, as far as a later version may go on
         *("00-" + "４" * 32 + f"-{SPAN}-01", GOOD + "\n" + GOOD, "x" * 1_000_000, 7, b"00", [GOOD, SPAN]),
     ],
     ids=lambda value: repr(value)[:30],

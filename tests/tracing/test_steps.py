@@ -110,3 +110,15 @@ def test_one_span_holds_a_bounded_amount():
     echo("x", *["y" * 60_000 for _ in range(50)], **{str(n): "z" * 60_000 for n in range(50)})
     TRACER.flush()
     assert len(to_json(SINK.spans[0].to_dict())) < 300_000
+
+
+def test_many_arguments_that_are_each_within_bounds_leave_room_for_one_another():
+    """Scenario 9: a span keeps 512 Ki characters of arguments; what comes beyond is marked."""
+    SINK.spans.clear()
+    names = [f"text_{number}" for number in range(10)]
+    function = eval(f"lambda {', '.join(names)}: None")  # ten parameters, each a value of its own
+    TRACER.observe(function)(*["y" * 100_000 for _ in names])
+    TRACER.flush()
+    kept = SINK.spans[0].input
+    assert [kept[name] == "y" * 100_000 for name in names] == [True] * 5 + [False] * 5
+    assert kept["text_9"] == {"$truncated": "span"}

@@ -311,6 +311,27 @@ class TestExceptions:
             tracer.observe(fails)()
         assert captured.trace.spans[0].error.type.endswith("Rude")
 
+    @pytest.mark.parametrize("raised", [SystemExit, GeneratorExit, ValueError])
+    def test_whose_text_raises_something_else_pass_untouched(self, tracer, raised):
+        """Scenarios 4 and 27: C code writes the text from attributes, which are the user's objects."""
+
+        class Path:
+            def __repr__(self):
+                raise raised
+
+            __str__ = __repr__
+
+        error = OSError(2, "no such file")
+        error.filename = Path()
+
+        def fails():
+            raise error
+
+        with tracer.capture() as captured, pytest.raises(OSError) as caught:
+            tracer.observe(fails)()
+        assert caught.value is error
+        assert captured.trace.spans[0].error.type.endswith("FileNotFoundError")
+
     def test_through_150_spans_keep_one_traceback(self, tracer):
         """Scenario 28: each span has its own frames, none those of the spans below it."""
 
@@ -392,6 +413,34 @@ class TestRecursion:
             sys.setrecursionlimit(limit)
         assert len(outputs) == 1
         assert current.get() is None
+
+    def test_at_the_very_limit_whoever_ran_gets_its_result_out(self, tracer):
+        """Scenario 30: what is left of the stack is enough for the call, and not for copying its output."""
+        limit = sys.getrecursionlimit()
+        ran = returned = 0
+
+        @tracer.observe
+        def observed():
+            nonlocal ran
+            value = {"a": [1, 2, {"b": "c" * 300}]}
+            ran += 1
+            return value
+
+        def dive():
+            nonlocal returned
+            try:
+                observed()
+            except RecursionError:
+                return
+            returned += 1
+            dive()
+
+        try:
+            sys.setrecursionlimit(300)
+            dive()
+        finally:
+            sys.setrecursionlimit(limit)
+        assert ran == returned > 0
 
 
 class TestDeferredResults:
