@@ -41,15 +41,15 @@ def tell(*words):
 
 
 def held_up_ns():
-    """How long the threads of this process have waited for a processor, where the system says so."""
-    total = 0
+    """How long the thread that waited longest for a processor has, where the system says so."""
+    longest = 0
     for thread in os.listdir("/proc/self/task"):
         try:
             with open(f"/proc/self/task/{thread}/schedstat") as file:
-                total += int(file.read().split()[1])
+                longest = max(longest, int(file.read().split()[1]))
         except (OSError, ValueError):  # a thread that has just ended, a system that does not say
             continue
-    return total
+    return longest
 
 
 def let_go_by(seconds):
