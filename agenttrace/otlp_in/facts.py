@@ -19,7 +19,7 @@ from agenttrace.core.tool import TOOL
 from agenttrace.otlp_in import model_tables, tables
 from agenttrace.otlp_in.arrival import ArrivedSpan, Event
 from agenttrace.otlp_in.definitions import offered_in, own_schema
-from agenttrace.otlp_in.model_facts import answer_in, model_input, model_output
+from agenttrace.otlp_in.model_facts import answer_in, mark_left_out, model_input, model_output
 from agenttrace.otlp_in.numbered import numbered_lists
 from agenttrace.otlp_in.own_facts import own_facts, typed_attributes
 from agenttrace.otlp_in.present import Present, present_in
@@ -96,6 +96,7 @@ def with_facts(span: Span) -> Span:
         offered = offered_in(fields, has, lists)
         arguments = model_input(fields, has, events, lists, offered)
         output = model_output(fields, has, events, lists)
+        mark_left_out(output or (), remedy_for(scope))
     else:
         if span_type == tables.AGENT:
             span_name = _agent_name(fields, has, name)
