@@ -44,13 +44,7 @@ def read_json(payload: Any, arrival: Arrival) -> None:
     requests = [name for name in _REQUESTS if name in payload]
     if requests:
         for name in requests:
-            for number, part in enumerate(_list(payload[name], name)):
-                try:
-                    _read_resource(_mapping(part, f"{name}[{number}]"), arrival)
-                except TelemetryError as error:
-                    if arrival.is_full:
-                        raise
-                    arrival.note(str(error))
+            _read_resources(_list(payload[name], name), name, arrival)
     elif isinstance(payload.get("data"), list) and all(_is_jaeger(trace) for trace in payload["data"]):
         for trace in payload["data"]:
             _read_jaeger(trace, arrival)
@@ -59,6 +53,17 @@ def read_json(payload: Any, arrival: Arrival) -> None:
     elif payload:
         keys = ", ".join(sorted(map(str, payload))[:5])
         raise TelemetryError(f"got a mapping of {keys}, wanted resourceSpans or resourceLogs")
+
+
+def _read_resources(parts: Sequence[Any], name: str, arrival: Arrival) -> None:
+    """Add what each holds; one that cannot be read is noted, and costs itself alone."""
+    for number, part in enumerate(parts):
+        try:
+            _read_resource(_mapping(part, f"{name}[{number}]"), arrival)
+        except TelemetryError as error:
+            if arrival.is_full:
+                raise
+            arrival.note(str(error))
 
 
 def _read_resource(part: Mapping[str, Any], arrival: Arrival) -> None:

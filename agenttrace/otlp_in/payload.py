@@ -118,7 +118,7 @@ def _read_text(data: bytes, arrival: Arrival) -> None:
 
 
 def _is_document(line: bytes) -> bool:
-    """Whether a line is a document of its own; one that is laid out over lines is indented below its first."""
+    """Whether a line is a document of its own: one that is laid out over lines is indented."""
     if line[:1] not in (b"{", b"["):
         return False
     try:

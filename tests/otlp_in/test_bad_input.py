@@ -167,7 +167,10 @@ def test_a_role_that_is_no_text_loses_nothing():
 def test_an_observation_without_a_trace_is_counted_not_put_with_others():
     good = {"id": "a", "traceId": "t1", "type": "TOOL", "name": "good"}
     whole = read_payload({"data": [good, {"id": "b", "type": "TOOL", "name": "bad"}]})
-    assert ([one.name for one in whole.spans], whole.problems) == (["good"], ["observation 'bad': got no trace's id"])
+    assert ([one.name for one in whole.spans], whole.problems) == (
+        ["good"],
+        ["observation 'bad': got no trace's id"],
+    )
     assert "wanted resourceSpans" in read({"type": ["TOOL"], "id": "a"})
 
 

@@ -69,10 +69,12 @@ def test_no_arguments_that_were_recorded_are_no_arguments():
 
 
 @pytest.mark.parametrize(
-    "scope, key",
+    ("scope", "key"),
     [("", "gen_ai.tool.call.arguments"), ("openinference.instrumentation.x", "input.value")],
 )
-@pytest.mark.parametrize("text", ['{"city": "Par', '{"city": "Paris", "days": [1, 2', "{'city': 'Par", '{"at": {"city": "Paris"}'])
+@pytest.mark.parametrize(
+    "text", ['{"city": "Par', '{"city": "Paris", "days": [1, 2', "{'city': 'Par", '{"at": {"city": "Paris"}']
+)
 def test_arguments_that_were_cut_cannot_be_told(scope, key, text):
     """A limit on attributes' lengths leaves their beginning: neither other arguments nor none."""
     trace = trace_of({key: text}, scope)
@@ -91,7 +93,9 @@ def test_a_text_that_only_looks_like_the_beginning_of_json_is_an_argument():
 
 def asked_for(**call):
     """A model that asks for one call, and the tool's span without arguments, as with content switched off."""
-    answer = [{"role": "assistant", "parts": [{"type": "tool_call", "id": "c1", "name": "get_weather", **call}]}]
+    answer = [
+        {"role": "assistant", "parts": [{"type": "tool_call", "id": "c1", "name": "get_weather", **call}]}
+    ]
     said = {"gen_ai.operation.name": "chat", "gen_ai.output.messages": json.dumps(answer)}
     tool = span(2, "execute_tool get_weather", NAMED | {"gen_ai.tool.call.id": "c1"})
     (trace,) = traces_from_otlp(request(span(1, "chat", said), tool, scope="pydantic-ai"))
