@@ -354,6 +354,13 @@ def test_parents_in_a_circle_end():
     assert len(trace.spans) == 3
 
 
+def test_a_chain_of_very_many_parents_is_read_and_paths_are_bounded():
+    chain = [span(number, f"s{number}", parent=number - 1 or None) for number in range(1, 10_001)]
+    (trace,) = traces_from_otlp(request(*chain, span(10_001, "execute_tool t", TOOL, parent=10_000)))
+    (only,) = trace.tool_calls
+    assert (len(only.path), only.path[-1], only.path[0]) == (500, "s10000", "s9501")
+
+
 def test_the_same_batch_twice_counts_once():
     (trace,) = traces_from_otlp([GOOD, GOOD, PROTOBUF])
     assert len(trace.spans) == 2
