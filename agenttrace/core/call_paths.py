@@ -12,9 +12,12 @@ from agenttrace.core import semconv
 from agenttrace.core.executions import AGENT
 from agenttrace.core.span import Span
 
+MOST_LEVELS = 500
+"""Spans in a path: a chain of a hundred thousand would take gigabytes."""
+
 
 class CallPath(NamedTuple):
-    """`agent` is the path of the agents, `path` that of all spans, outermost first."""
+    """`agent` is the path of the agents, `path` that of all spans, outermost first: the nearest `MOST_LEVELS`."""
 
     agent: str = ""
     path: tuple[str, ...] = ()
@@ -64,7 +67,8 @@ class CallPaths:
 
 def _below(parent: Span, above: CallPath) -> CallPath:
     agent = _path(above.agent, parent.name) if parent.span_type == AGENT else above.agent
-    return CallPath(agent, (*above.path, parent.name), parent.attributes.get(semconv.TURN, above.turn))
+    path = (*above.path[-MOST_LEVELS + 1 :], parent.name)
+    return CallPath(agent, path, parent.attributes.get(semconv.TURN, above.turn))
 
 
 def _path(agent: str, name: str) -> str:

@@ -76,11 +76,16 @@ class Arrival:
         if len(self.problems) < MOST_PROBLEMS:
             self.problems.append(problem)
 
+    @property
+    def is_full(self) -> bool:
+        """Whether there is room for no more records."""
+        return len(self.spans) + len(self.logs) + self.unread >= MOST_RECORDS
+
     def check_room(self) -> None:
         """Refuse a payload of too many records.
 
         Raises:
             TelemetryError: it has more than `MOST_RECORDS`.
         """
-        if len(self.spans) + len(self.logs) + self.unread >= MOST_RECORDS:
+        if self.is_full:
             raise TelemetryError(f"got more than {MOST_RECORDS:,} records, send them in several payloads")

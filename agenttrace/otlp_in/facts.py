@@ -19,13 +19,14 @@ from agenttrace.core.tool import TOOL
 from agenttrace.otlp_in import model_tables, tables
 from agenttrace.otlp_in.arrival import ArrivedSpan, Event
 from agenttrace.otlp_in.definitions import offered_in, own_schema
-from agenttrace.otlp_in.model_facts import answer_in, model_input, model_output
+from agenttrace.otlp_in.model_facts import answer_in, mark_left_out, model_input, model_output
 from agenttrace.otlp_in.numbered import numbered_lists
 from agenttrace.otlp_in.own_facts import own_facts, typed_attributes
 from agenttrace.otlp_in.present import Present, present_in
-from agenttrace.otlp_in.remedies import remedy_for
+from agenttrace.otlp_in.remedies import CUT, remedy_for
 from agenttrace.otlp_in.values import (
     BARE,
+    TEXT,
     bare_name,
     is_schema,
     marked_value,
@@ -90,12 +91,16 @@ def with_facts(span: Span) -> Span:
         call_id = next((fields[key] for key in has.call_ids if fields[key] is not None), call_id)
         if call_id is not None:
             attributes[semconv.TOOL_CALL_ID] = call_id if isinstance(call_id, str) else str(call_id)
-        remedy = None if arguments is not None and recorded else remedy_for(scope)
+        if arguments is None and any(_is_cut(fields, key) for key in has.arguments):
+            remedy = CUT
+        elif arguments is None or not recorded:
+            remedy = remedy_for(scope)
     elif span_type == LLM:
         lists = numbered_lists(fields)
         offered = offered_in(fields, has, lists)
         arguments = model_input(fields, has, events, lists, offered)
         output = model_output(fields, has, events, lists)
+        mark_left_out(output or (), remedy_for(scope))
     else:
         if span_type == tables.AGENT:
             span_name = _agent_name(fields, has, name)
@@ -208,7 +213,7 @@ def _arguments(fields: Mapping[str, Any], has: Present) -> dict[str, Any] | None
     order: list[str] | None = None
     for key in has.arguments:
         raw = fields[key]
-        if raw is None or _is_masked(raw):
+        if raw is None or _is_masked(raw) or _is_cut(fields, key):
             continue
         value = value_of(raw)
         if key != semconv.TOOL_ARGUMENTS and is_schema(value):
@@ -221,6 +226,15 @@ def _arguments(fields: Mapping[str, Any], has: Present) -> dict[str, Any] | None
         if bare is None and value not in (None, ""):
             bare = value
     return None if bare is None else {BARE: bare}
+
+
+def _is_cut(fields: Mapping[str, Any], key: str) -> bool:
+    """Whether this begins as a mapping does, and is none: a limit on attributes' lengths cut it."""
+    raw = fields[key]
+    if type(raw) is not str or not raw.lstrip().startswith(('{"', "{'")):
+        return False
+    is_text = key == semconv.INPUT_VALUE and fields.get(semconv.INPUT_MIME_TYPE) == TEXT
+    return not is_text and value_of(raw) is raw
 
 
 def _is_masked(raw: Any) -> bool:

@@ -21,7 +21,7 @@ from agenttrace.otlp_in.arrival import (
     TelemetryError,
 )
 from agenttrace.otlp_in.langfuse_form import is_langfuse, read_langfuse
-from agenttrace.otlp_in.protobuf import bad_ids
+from agenttrace.otlp_in.protobuf import bad_ids, bad_ids_of_log
 
 _REQUESTS = ("resourceSpans", "resource_spans", "batches", "resourceLogs", "resource_logs")
 _CODES = {"STATUS_CODE_OK": 1, "STATUS_CODE_ERROR": 2, "OK": 1, "ERROR": 2, "Ok": 1, "Error": 2}
@@ -44,8 +44,7 @@ def read_json(payload: Any, arrival: Arrival) -> None:
     requests = [name for name in _REQUESTS if name in payload]
     if requests:
         for name in requests:
-            for number, part in enumerate(_list(payload[name], name)):
-                _read_resource(_mapping(part, f"{name}[{number}]"), arrival)
+            _read_resources(_list(payload[name], name), name, arrival)
     elif isinstance(payload.get("data"), list) and all(_is_jaeger(trace) for trace in payload["data"]):
         for trace in payload["data"]:
             _read_jaeger(trace, arrival)
@@ -54,6 +53,17 @@ def read_json(payload: Any, arrival: Arrival) -> None:
     elif payload:
         keys = ", ".join(sorted(map(str, payload))[:5])
         raise TelemetryError(f"got a mapping of {keys}, wanted resourceSpans or resourceLogs")
+
+
+def _read_resources(parts: Sequence[Any], name: str, arrival: Arrival) -> None:
+    """Add what each holds; one that cannot be read is noted, and costs itself alone."""
+    for number, part in enumerate(parts):
+        try:
+            _read_resource(_mapping(part, f"{name}[{number}]"), arrival)
+        except TelemetryError as error:
+            if arrival.is_full:
+                raise
+            arrival.note(str(error))
 
 
 def _read_resource(part: Mapping[str, Any], arrival: Arrival) -> None:
@@ -65,10 +75,21 @@ def _read_resource(part: Mapping[str, Any], arrival: Arrival) -> None:
             scope = _text(library.get("name"))
             for record in _list(under.get("spans"), "spans"):
                 arrival.check_room()
-                _read_span(_mapping(record, "spans"), scope, resource, arrival)
+                try:
+                    _read_span(_mapping(record, "spans"), scope, resource, arrival)
+                except TelemetryError as error:
+                    arrival.note(f"span {_name_of(record, 'name')}: {error}")
             for record in _list(under.get("logRecords", under.get("log_records")), "logRecords"):
                 arrival.check_room()
-                _read_log(_mapping(record, "logRecords"), scope, resource, arrival)
+                try:
+                    _read_log(_mapping(record, "logRecords"), scope, resource, arrival)
+                except TelemetryError as error:
+                    arrival.note(f"log record {_name_of(record, 'eventName')}: {error}")
+
+
+def _name_of(record: Any, key: str) -> str:
+    name = record.get(key) if isinstance(record, Mapping) else None
+    return repr(clean_text(name)) if isinstance(name, str) else "without a name"
 
 
 def _read_span(span: Mapping[str, Any], scope: str, resource: Mapping[str, Any], arrival: Arrival) -> None:
@@ -103,16 +124,21 @@ def _read_log(log: Mapping[str, Any], scope: str, resource: Mapping[str, Any], a
     trace = _id(log.get("traceId", log.get("trace_id")), 16)
     span = _id(log.get("spanId", log.get("span_id")), 8)
     time = log.get("timeUnixNano", log.get("time_unix_nano"))
+    name = _text(log.get("eventName", log.get("event_name")))
+    problem = bad_ids_of_log(trace, span)
+    if problem:
+        arrival.note(f"log record {name!r}: {problem}")
+        return
     event = Event(
-        _text(log.get("eventName", log.get("event_name"))),
+        name,
         _time(time or log.get("observedTimeUnixNano", log.get("observed_time_unix_nano"))),
         _attributes(log.get("attributes")),
         _any_value(log.get("body"), 0),
     )
     arrival.logs.append(
         ArrivedLog(
-            int.from_bytes(trace, "big") if len(trace) == 16 else None,
-            int.from_bytes(span, "big") or None if len(span) == 8 else None,
+            int.from_bytes(trace, "big") or None,
+            int.from_bytes(span, "big") or None,
             event,
             scope,
             resource,
@@ -238,37 +264,42 @@ def _read_jaeger(trace: Mapping[str, Any], arrival: Arrival) -> None:
     """A trace as Jaeger's API answers: tags are attributes, times are microseconds."""
     processes = _mapping(trace.get("processes"), "processes")
     for record in trace["spans"]:
-        span = _mapping(record, "spans")
         arrival.check_room()
-        tags = _tags(span.get("tags"))
-        process = _mapping(processes.get(str(span.get("processID"))), "processes")
-        resource = {semconv.SERVICE_NAME: _text(process.get("serviceName")), **_tags(process.get("tags"))}
-        name, start = _text(span.get("operationName")), _time(span.get("startTime")) * 1_000
-        references = [_mapping(one, "references") for one in _list(span.get("references"), "references")]
-        parents = [one.get("spanID") for one in references if one.get("refType", "CHILD_OF") == "CHILD_OF"]
-        ids = [_hex(span.get("traceID"), 16), _hex(span.get("spanID"), 8), _hex((parents or [None])[0], 8)]
-        problem = bad_ids(*ids)
-        if problem:
-            arrival.note(f"span {name!r}: {problem}")
-            continue
-        keys = [int.from_bytes(key, "big") for key in ids]
-        status = 2 if tags.get("error") is True else _code(str(tags.get("otel.status_code", "")))
-        arrival.spans.append(
-            ArrivedSpan(
-                keys[0],
-                keys[1],
-                keys[2] or None,
-                name,
-                min(start, LATEST),
-                min(start + _time(span.get("duration")) * 1_000, LATEST),
-                tags,
-                [_jaeger_event(_mapping(log, "logs")) for log in _list(span.get("logs"), "logs")],
-                status,
-                _text(tags.get("otel.status_description")),
-                _text(tags.get(semconv.SCOPE_NAME) or tags.get("otel.library.name")),
-                resource,
-            )
+        try:
+            _read_jaeger_span(_mapping(record, "spans"), processes, arrival)
+        except TelemetryError as error:
+            arrival.note(f"span {_name_of(record, 'operationName')}: {error}")
+
+
+def _read_jaeger_span(span: Mapping[str, Any], processes: Mapping[str, Any], arrival: Arrival) -> None:
+    tags = _tags(span.get("tags"))
+    process = _mapping(processes.get(str(span.get("processID"))), "processes")
+    resource = {semconv.SERVICE_NAME: _text(process.get("serviceName")), **_tags(process.get("tags"))}
+    name, start = _text(span.get("operationName")), _time(span.get("startTime")) * 1_000
+    references = [_mapping(one, "references") for one in _list(span.get("references"), "references")]
+    parents = [one.get("spanID") for one in references if one.get("refType", "CHILD_OF") == "CHILD_OF"]
+    ids = [_hex(span.get("traceID"), 16), _hex(span.get("spanID"), 8), _hex((parents or [None])[0], 8)]
+    problem = bad_ids(*ids)
+    if problem:
+        arrival.note(f"span {name!r}: {problem}")
+        return
+    keys = [int.from_bytes(key, "big") for key in ids]
+    arrival.spans.append(
+        ArrivedSpan(
+            keys[0],
+            keys[1],
+            keys[2] or None,
+            name,
+            min(start, LATEST),
+            min(start + _time(span.get("duration")) * 1_000, LATEST),
+            tags,
+            [_jaeger_event(_mapping(log, "logs")) for log in _list(span.get("logs"), "logs")],
+            2 if tags.get("error") is True else _code(str(tags.get("otel.status_code", ""))),
+            _text(tags.get("otel.status_description")),
+            _text(tags.get(semconv.SCOPE_NAME) or tags.get("otel.library.name")),
+            resource,
         )
+    )
 
 
 def _hex(value: Any, size: int) -> bytes:

@@ -53,7 +53,8 @@ def _observations(payload: Mapping[str, Any]) -> list[Mapping[str, Any]] | None:
         parts = payload.get(key)
         if isinstance(parts, list) and all(isinstance(part, Mapping) for part in parts):
             return parts if key == "observations" or all(map(is_langfuse, parts)) else None
-    return [payload] if payload.get("type") in _TYPES and "id" in payload else None
+    kind = payload.get("type")
+    return [payload] if isinstance(kind, str) and kind in _TYPES and "id" in payload else None
 
 
 def read_langfuse(payload: Mapping[str, Any], arrival: Arrival) -> None:
@@ -68,6 +69,9 @@ def read_langfuse(payload: Mapping[str, Any], arrival: Arrival) -> None:
         arrival.check_room()
         if not observation.get("id"):
             arrival.note(f"observation {observation.get('name')!r}: got no id")
+            continue
+        if not (observation.get("traceId") or trace.get("id")):
+            arrival.note(f"observation {observation.get('name')!r}: got no trace's id")
             continue
         arrival.spans.append(_span(observation, trace))
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from agenttrace.otlp_in.numbered import Lists
-from agenttrace.otlp_in.tables import EVENT_CONTENT, MESSAGE_EVENTS
+from agenttrace.otlp_in.tables import EVENT_CONTENT, MASKS, MESSAGE_EVENTS
 from agenttrace.otlp_in.values import bare_name, value_of
 
 Message = dict[str, Any]
@@ -35,6 +35,7 @@ _LISTS = (
     "generations",
     "output",
 )
+_GEMINI_CALLS = ("function_call", "functionCall")
 _WRAPPED = ("message", "data", "kwargs", "content")
 _DEEPEST = 8
 _MOST = 10_000
@@ -108,8 +109,9 @@ def _is_message(value: Mapping[str, Any]) -> bool:
 
 def _messages_of(message: Mapping[str, Any], role: str) -> list[Message]:
     """A message in our form; answers to calls that stand inside it become messages of their own."""
-    if len(message) == 2 and type(message.get("content")) is str and message.get("role") in _PLAIN_ROLES:
-        return [{"role": message["role"], "content": message["content"]}]  # most are no more than that
+    role_named, text = message.get("role"), message.get("content")
+    if len(message) == 2 and type(text) is str and type(role_named) is str and role_named in _PLAIN_ROLES:
+        return [{"role": role_named, "content": text}]  # most are no more than that
     if message.get("type") == "function_call":
         return [_asking([_call(message.get("call_id", message.get("id")), message)])]
     if message.get("type") == "function_call_output":
@@ -181,7 +183,10 @@ def _read_part(
     for name in ("function_call", "functionCall", "toolUse", "tool_call"):
         inner = part.get(name)
         if isinstance(inner, dict):
-            calls.append(_call(inner.get("id", inner.get("toolUseId")), inner))
+            call = _call(inner.get("id", inner.get("toolUseId")), inner)
+            if name in _GEMINI_CALLS:
+                call["function"].setdefault("arguments", {})  # protobuf leaves out what is empty
+            calls.append(call)
             return
     for name in ("function_response", "functionResponse", "toolResult", "tool_call_result"):
         inner = part.get(name)
@@ -222,18 +227,16 @@ def _plain(result: Any) -> Any:
 
 
 def _call(key: Any, entry: Mapping[str, Any]) -> dict[str, Any]:
+    """A call that is asked for; without ``arguments`` where these were left out."""
     inner = entry.get("function") if isinstance(entry.get("function"), dict) else entry
     assert isinstance(inner, dict)
     name = bare_name(inner.get("name", inner.get("toolName", inner.get("tool_name"))))
-    raw = next(
-        (inner[k] for k in ("arguments", "args", "input", "parameters") if inner.get(k) is not None), None
-    )
-    arguments = value_of(raw)
-    return {
-        "id": key,
-        "type": "function",
-        "function": {"name": name, "arguments": {} if arguments is None else arguments},
-    }
+    found = [inner[k] for k in ("arguments", "args", "input", "parameters") if k in inner]
+    raw = next((one for one in found if one is not None), None)
+    function: dict[str, Any] = {"name": name}
+    if found and not (isinstance(raw, str) and raw in MASKS):
+        function["arguments"] = {} if raw is None else value_of(raw)
+    return {"id": key, "type": "function", "function": function}
 
 
 def _each_once(calls: list[dict[str, Any]]) -> list[dict[str, Any]]:

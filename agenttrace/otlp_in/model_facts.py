@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agenttrace.core import semconv
+from agenttrace.core.marks import not_recorded
 from agenttrace.otlp_in import model_tables, tables
 from agenttrace.otlp_in.arrival import Event
 from agenttrace.otlp_in.messages import Message, event_messages, messages_in, numbered_messages
@@ -45,6 +46,13 @@ def model_output(
     if not messages:
         messages = [one for role, of in _of_events(fields, events) if role == "answer" for one in of]
     return _only_answers(messages) or None
+
+
+def mark_left_out(answer: Sequence[Message], remedy: str) -> None:
+    """Mark the arguments of calls that came without any: these are not recorded, which is not none."""
+    for message in answer:
+        for call in message.get("tool_calls", ()):
+            call["function"].setdefault("arguments", not_recorded(remedy))
 
 
 def answer_in(raw: Any) -> list[Message]:

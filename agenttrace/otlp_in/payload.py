@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import zlib
 from collections.abc import Mapping, Sequence
+from io import BytesIO
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
@@ -57,6 +59,11 @@ def _read_file(path: Path, arrival: Arrival) -> None:
             data = file.read(MOST_BYTES + 1)
     except ValueError as error:  # a path that no system has: a zero byte in it
         raise TelemetryError(f"got {short_repr(str(path))}, wanted a path: {error}") from None
+    except OSError:
+        if str(path).lstrip()[:1] in ("{", "["):
+            text = short_repr(str(path))
+            raise TelemetryError(f"got the text {text}, wanted its bytes: payload.encode()") from None
+        raise
     known = len(arrival.problems)
     try:
         _read_bytes(data, arrival)
@@ -88,6 +95,8 @@ def _is_protobuf(data: bytes, arrival: Arrival) -> bool:
         read_protobuf(data, attempt)
     except TelemetryError:
         return False
+    if attempt.unread and not attempt.spans and not attempt.logs:
+        return False
     arrival.spans += attempt.spans
     arrival.logs += attempt.logs
     arrival.problems += attempt.problems
@@ -101,13 +110,21 @@ def _read_text(data: bytes, arrival: Arrival) -> None:
         document = lenient_json(data)
     except InvalidJSON as whole:
         lines = data.split(b"\n")
-        try:
-            lenient_json(lines[0] or lines[-1])
-        except InvalidJSON:
+        if not any(map(_is_document, lines)):
             raise TelemetryError(f"got text that is no JSON: {whole}") from None
         _read_lines(lines, arrival)
         return
     read_json(document, arrival)
+
+
+def _is_document(line: bytes) -> bool:
+    """Whether a line is a document of its own: one that is laid out over lines is indented."""
+    if line[:1] not in (b"{", b"["):
+        return False
+    try:
+        return bool(lenient_json(line))
+    except InvalidJSON:
+        return False
 
 
 def _read_lines(lines: Sequence[bytes], arrival: Arrival) -> None:
@@ -127,16 +144,13 @@ def _read_lines(lines: Sequence[bytes], arrival: Arrival) -> None:
 
 def _unpacked(data: bytes) -> bytes:
     """The content of gzip's bytes, which may hold several members."""
-    whole = bytearray()
     try:
-        while data:
-            unpacker = zlib.decompressobj(wbits=31)
-            whole += unpacker.decompress(data, MOST_BYTES + 1 - len(whole))
-            if unpacker.unconsumed_tail:
-                raise TelemetryError(f"got gzip of more than {MOST_BYTES:,} bytes")
-            if not unpacker.eof:
-                raise TelemetryError("got gzip that is cut")
-            data = unpacker.unused_data
-    except zlib.error as error:
+        with gzip.GzipFile(fileobj=BytesIO(data)) as file:
+            whole = file.read(MOST_BYTES + 1)
+    except EOFError:
+        raise TelemetryError("got gzip that is cut") from None
+    except (OSError, zlib.error) as error:
         raise TelemetryError(f"got gzip that is damaged: {error}") from None
-    return bytes(whole)
+    if len(whole) > MOST_BYTES:
+        raise TelemetryError(f"got gzip of more than {MOST_BYTES:,} bytes")
+    return whole

@@ -112,10 +112,11 @@ def _read_scope(data: bytes, start: int, end: int, resource: Mapping[str, Any], 
             records.append((at, until))
     for at, until in records:
         arrival.check_room()
-        if _is_span(data, at, until):
-            _read_span(data, at, until, scope, resource, arrival)
-        else:
-            _read_log(data, at, until, scope, resource, arrival)
+        try:
+            read = _read_span if _is_span(data, at, until) else _read_log
+            read(data, at, until, scope, resource, arrival)
+        except TelemetryError as error:
+            arrival.note(f"the record at byte {at}: {error}")
 
 
 def _is_span(data: bytes, start: int, end: int) -> bool:
@@ -187,6 +188,14 @@ def bad_ids(trace: bytes, span: bytes, parent: bytes) -> str:
     return "" if len(parent) in (0, 8) else f"got a parent's span id of {len(parent)} bytes, wanted 8"
 
 
+def bad_ids_of_log(trace: bytes, span: bytes) -> str:
+    """What is wrong with the ids of a log record, which may have none; empty where nothing is."""
+    for what, key, size in (("trace id", trace, 16), ("span id", span, 8)):
+        if len(key) not in (0, size):
+            return f"got a {what} of {len(key)} bytes, wanted {size}"
+    return ""
+
+
 def _read_log(
     data: bytes, start: int, end: int, scope: str, resource: Mapping[str, Any], arrival: Arrival
 ) -> None:
@@ -208,11 +217,15 @@ def _read_log(
                 name = _text(data, at, until)
         elif wire == _FIXED64 and number in (1, 11) and not time:
             time = min(at, LATEST)
+    problem = bad_ids_of_log(trace, span)
+    if problem:
+        arrival.note(f"log record {name!r}: {problem}")
+        return
     event = Event(name, time, attributes, body)
     arrival.logs.append(
         ArrivedLog(
-            int.from_bytes(trace, "big") if len(trace) == 16 else None,
-            int.from_bytes(span, "big") or None if len(span) == 8 else None,
+            int.from_bytes(trace, "big") or None,
+            int.from_bytes(span, "big") or None,
             event,
             scope,
             resource,

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from agenttrace.core import semconv
+from agenttrace.core.marks import cause_of
 from agenttrace.core.message_parts import Request, arguments_of
 from agenttrace.core.model_requests import LLM, requests_in
 from agenttrace.core.span import Span
@@ -155,7 +156,8 @@ def _calls_of_their_own(waiting: Iterable[Span], spans: Iterable[Span]) -> list[
 
 
 def _has_call_id(span: Span) -> bool:
-    return span.span_type == TOOL and _is_received(span) and semconv.TOOL_CALL_ID in span.attributes
+    named = span.attributes.get(semconv.TOOL_CALL_ID)
+    return span.span_type == TOOL and _is_received(span) and isinstance(named, str)
 
 
 def _with_events(span: Span, events: list[Any] | None) -> Span:
@@ -243,7 +245,7 @@ class _Asked:
         if request is None:
             return
         arguments, problem = arguments_of(request)
-        if problem is None:
+        if problem is None and cause_of(arguments) is None:
             span.input = dict(arguments)
             if span.output is not None or span.error is not None:
                 span.attributes = {k: v for k, v in span.attributes.items() if k != semconv.NOT_RECORDED}

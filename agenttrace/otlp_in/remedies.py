@@ -34,6 +34,9 @@ class Switch(NamedTuple):
         return word in self.on if self.on else word not in self.off
 
 
+CUT = "raise OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT where the agent runs: the arguments end too early"
+"""What would have had arguments recorded of which only the beginning is there."""
+
 _OWN_TOOLS = "observe the tools with span_type='tool'"
 
 SWITCHES = (

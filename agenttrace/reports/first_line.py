@@ -66,7 +66,8 @@ def why(result: ScoringResult) -> str:
         reason = "; ".join(filter(None, (_values_of(bad[0]), reason)))
         bad = informing
     places = [line.strip() for score in bad for line in (score.diff or "").splitlines()]
-    place = next(filter(_names_a_difference, places), "")
+    differences = sorted(filter(_names_a_difference, places), key=_is_extra)  # which may be allowed
+    place = differences[0] if differences else ""
     return " ".join("; ".join(filter(None, (ends[0] if ends else reason, place))).split())
 
 
@@ -77,6 +78,10 @@ def _values_of(score: Score) -> str:
 
 def _names_a_difference(line: str) -> bool:
     return ": expected " in line or line.startswith(("- ", "+ ", "(the arguments "))
+
+
+def _is_extra(line: str) -> bool:
+    return line.startswith("+ ")
 
 
 def not_passed(report: EvaluationReport) -> list[str]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from agenttrace.core import semconv
 from agenttrace.core.score import Score
 from agenttrace.core.span import Span
 from agenttrace.core.tool import TOOL
@@ -128,8 +129,19 @@ def _facts(span: Span, indent: str, value_length: int) -> Iterator[Line]:
         yield Line(f"{indent}✗ {safe(str(span.error)).replace(chr(10), ' ')}", "red")
         for frame in span.error.frames[-3:]:
             yield Line(f"{indent}  at {safe_line(str(frame))}", "dim")
+    lacking = lacking_text(span)
+    if lacking:
+        yield Line(f"{indent}{safe_line(lacking)}", "yellow")
     if span.usage:
         yield Line(f"{indent}usage: {value_text(dict(span.usage), value_length)}", "dim")
+
+
+def lacking_text(span: Span) -> str:
+    """What another library left out of a call, and what would have it recorded; empty where nothing is."""
+    remedy = span.attributes.get(semconv.NOT_RECORDED)
+    parts = {"arguments": span.input, "output": span.output if span.error is None else span.error}
+    lacking = " and ".join(name for name, value in parts.items() if value is None)
+    return f"{lacking} not recorded: {remedy}" if lacking and isinstance(remedy, str) else ""
 
 
 def _score_lines(score: Score, indent: str) -> Iterator[Line]:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from agenttrace.core.score import Score
 from agenttrace.core.span import Span
 from agenttrace.core.tool import TOOL
+from agenttrace.reports.tree import lacking_text
 from agenttrace.store.light_traces import LightTrace
 from agenttrace.viewer.missing_page import no_span, no_trace
 from agenttrace.viewer.reads import Asked, Reads
@@ -82,6 +83,7 @@ def span_context(
         "self_ns": self_time(span, [child for child in children if child is not None]),
         "input": None if span.input is None or sent else view_of(dict(span.input)),
         "output": None if span.output is None or answered else view_of(span.output),
+        "lacking": lacking_text(span),
         "sent": sent,
         "answered": answered,
         "usage": view_of({name: _without_noise(value) for name, value in span.usage.items()})

@@ -8,12 +8,13 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from payloads import attribute, request, span
+from payloads import attribute, log, request, span
 
 from agenttrace import TelemetryError, Trace, traces_from_otlp
 from agenttrace.exporters.otlp_encoding import encode
 from agenttrace.exporters.otlp_request import trace_request
 from agenttrace.otlp_in import arrival
+from agenttrace.otlp_in.payload import read_payload
 
 TOOL = {"gen_ai.tool.name": "t", "gen_ai.tool.call.arguments": '{"a": 1}', "gen_ai.tool.call.result": "x"}
 GOOD = request(span(1, "agent"), span(2, "execute_tool t", TOOL, parent=1))
@@ -48,7 +49,7 @@ def read(payload):
         ({"resourceSpans": [5]}, "wanted a mapping"),
         ({"resourceSpans": [{"scopeSpans": [{"spans": [5]}]}]}, "wanted a mapping"),
         (gzip.compress(b"x" * 1000, mtime=0)[:15], "gzip that is cut"),
-        (b"\x1f\x8b\x08" + b"\xff" * 20, "gzip that is damaged"),
+        (gzip.compress(b"x" * 1000, mtime=0)[:-8] + b"\xff" * 8, "gzip that is damaged"),
     ],
     ids=str,
 )
@@ -71,10 +72,106 @@ def test_ids_of_the_wrong_length_are_named_and_nothing_else_is_lost(change, word
     payload = request(span(1, "good"), {**span(2, "bad"), **change})
     assert words in read(payload)
     assert "'bad'" in read(payload)
-    from agenttrace.otlp_in.payload import read_payload
-
     whole = read_payload(payload)
     assert ([one.name for one in whole.spans], whole.unread) == (["good"], 1)
+
+
+DEEP = {"stringValue": "x"}
+for _ in range(50):
+    DEEP = {"arrayValue": {"values": [DEEP]}}
+
+
+@pytest.mark.parametrize(
+    ("bad", "words"),
+    [
+        ({"attributes": 5}, "attributes: got int 5"),
+        ({"attributes": [{"key": "k", "value": {"arrayValue": 5}}]}, "arrayValue: got int 5"),
+        ({"attributes": [{"key": "k", "value": DEEP}]}, "nested more than 32 levels"),
+        ({"events": [5]}, "events: got int 5"),
+        ({"status": "ERROR"}, "status: got str 'ERROR'"),
+        (None, "spans: got int 5"),
+    ],
+    ids=str,
+)
+def test_a_record_of_wrong_types_is_named_and_nothing_else_is_lost(bad, words):
+    one = 5 if bad is None else {**span(2, "bad"), **bad}
+    whole = read_payload(request(span(1, "good"), one, span(3, "good")))
+    assert ([each.name for each in whole.spans], whole.unread) == (["good", "good"], 1)
+    assert words in whole.problems[0]
+    assert bad is None or "'bad'" in whole.problems[0]
+
+
+def test_a_resource_of_wrong_types_costs_its_own_spans_alone():
+    parts = [{"resource": 5}, *request(span(1, "good"))["resourceSpans"], {"scopeSpans": 5}, 5]
+    whole = read_payload({"resourceSpans": parts})
+    assert ([each.name for each in whole.spans], whole.unread) == (["good"], 3)
+
+
+def test_a_log_record_with_ids_of_the_wrong_length_is_counted():
+    records = [log(1, "a", {}), {**log(1, "b", {}), "traceId": "ab"}, {**log(1, "c", {}), "spanId": "abcd"}]
+    records.append({key: value for key, value in log(1, "d", {}).items() if not key.endswith("Id")})
+    whole = read_payload(request(logs=records))
+    assert [each.event.name for each in whole.logs] == ["a", "d"]
+    assert whole.problems == [
+        "log record 'b': got a trace id of 1 bytes, wanted 16",
+        "log record 'c': got a span id of 2 bytes, wanted 8",
+    ]
+
+
+def test_a_record_of_protobuf_that_cannot_be_read_costs_itself_alone():
+    field = lambda number, content: bytes([number << 3 | 2]) + varint(len(content)) + content  # noqa: E731
+    ids = [field(1, b"\1" * 16) + field(2, bytes([number]) * 8) for number in (1, 2, 3)]
+    records = [ids[0] + field(5, b"good"), ids[1] + b"\xff\xff", ids[2] + field(5, b"good")]
+    whole = read_payload(field(1, field(2, b"".join(field(2, record) for record in records))))
+    assert ([each.name for each in whole.spans], whole.unread) == (["good", "good"], 1)
+    assert "cut or damaged" in whole.problems[0]
+
+
+@pytest.mark.parametrize("lines", [("{bad", 1, 2), (1, "{bad", 2), ("", "{bad", 1, 2), (1, 2, "{")], ids=str)
+def test_a_broken_line_costs_itself_alone_wherever_it_stands(lines):
+    good = {number: json.dumps(request(span(number, "good"))) for number in (1, 2)}
+    whole = read_payload("\n".join(good.get(one, one) for one in lines).encode())
+    assert (len(whole.spans), whole.unread) == (2, 1)
+
+
+def test_a_document_over_lines_that_was_cut_is_one_error():
+    text = json.dumps(request(span(1, "x"), span(2, "y")), indent=1)
+    assert read(text[: len(text) // 2].encode()).startswith("got text that is no JSON")
+
+
+def test_gzip_of_very_many_members_takes_time_in_proportion():
+    """Each member of gzip may be empty: what is left of the payload must not be copied for each."""
+    empty = gzip.compress(b"", mtime=0)
+    seconds = []
+    for number in (2_000, 64_000):
+        started = time.perf_counter()
+        read(empty * number + gzip.compress(json.dumps(GOOD).encode()))
+        seconds.append(time.perf_counter() - started)
+    assert seconds[1] < 200 * seconds[0]  # 32 times as many members; squared it would be 1,000
+
+
+def test_a_request_as_text_is_an_error_that_says_what_to_hand_over():
+    text = json.dumps(GOOD)
+    assert "payload.encode()" in read(text)
+    assert "payload.encode()" in read(text * 100)
+
+
+def test_a_role_that_is_no_text_loses_nothing():
+    said = {"openinference.span.kind": "LLM", "llm.input_messages.0.message.content": "x"}
+    for role in ({"a": 1}, ["user"], 5):
+        named = said | {"llm.input_messages.0.message.role": role}
+        (trace,) = read(request(span(1, "chat", named), span(2, "execute_tool t", TOOL)))
+        assert trace.tool_calls[0].arguments == {"a": 1}
+
+
+def test_an_observation_without_a_trace_is_counted_not_put_with_others():
+    good = {"id": "a", "traceId": "t1", "type": "TOOL", "name": "good"}
+    whole = read_payload({"data": [good, {"id": "b", "type": "TOOL", "name": "bad"}]})
+    assert ([one.name for one in whole.spans], whole.problems) == (
+        ["good"],
+        ["observation 'bad': got no trace's id"],
+    )
+    assert "wanted resourceSpans" in read({"type": ["TOOL"], "id": "a"})
 
 
 def test_protobuf_cut_anywhere_is_an_error_or_a_shorter_list():
@@ -255,6 +352,13 @@ def test_parents_in_a_circle_end():
     ]
     (trace,) = read(request(*spans))
     assert len(trace.spans) == 3
+
+
+def test_a_chain_of_very_many_parents_is_read_and_paths_are_bounded():
+    chain = [span(number, f"s{number}", parent=number - 1 or None) for number in range(1, 10_001)]
+    (trace,) = traces_from_otlp(request(*chain, span(10_001, "execute_tool t", TOOL, parent=10_000)))
+    (only,) = trace.tool_calls
+    assert (len(only.path), only.path[-1], only.path[0]) == (500, "s10000", "s9501")
 
 
 def test_the_same_batch_twice_counts_once():

@@ -68,6 +68,65 @@ def test_no_arguments_that_were_recorded_are_no_arguments():
     assert score_of(trace, city=ANY).outcome == "failed"
 
 
+@pytest.mark.parametrize(
+    ("scope", "key"),
+    [("", "gen_ai.tool.call.arguments"), ("openinference.instrumentation.x", "input.value")],
+)
+@pytest.mark.parametrize(
+    "text", ['{"city": "Par', '{"city": "Paris", "days": [1, 2', "{'city': 'Par", '{"at": {"city": "Paris"}']
+)
+def test_arguments_that_were_cut_cannot_be_told(scope, key, text):
+    """A limit on attributes' lengths leaves their beginning: neither other arguments nor none."""
+    trace = trace_of({key: text}, scope)
+    assert cause_of(trace.tool_calls[0].arguments) == "not recorded"
+    assert "OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT" in score_of(trace, city="Paris").reason
+    tools = [{"type": "function", "name": "get_weather", "parameters": SCHEMA}]
+    agent = span(2, "invoke_agent", {"gen_ai.tool.definitions": json.dumps(tools)})
+    (known,) = traces_from_otlp(request(agent, span(1, "execute_tool get_weather", NAMED | {key: text})))
+    assert score_of(known, city="Paris").outcome == "errored"
+
+
+def test_a_text_that_only_looks_like_the_beginning_of_json_is_an_argument():
+    said = {"input.value": '{"city', "input.mime_type": "text/plain"}
+    assert trace_of(said, "openinference.x").tool_calls[0].arguments == {"input": '{"city'}
+
+
+def asked_for(**call):
+    """A model that asks for one call, and the tool's span without arguments, as with content switched off."""
+    answer = [
+        {"role": "assistant", "parts": [{"type": "tool_call", "id": "c1", "name": "get_weather", **call}]}
+    ]
+    said = {"gen_ai.operation.name": "chat", "gen_ai.output.messages": json.dumps(answer)}
+    tool = span(2, "execute_tool get_weather", NAMED | {"gen_ai.tool.call.id": "c1"})
+    (trace,) = traces_from_otlp(request(span(1, "chat", said), tool, scope="pydantic-ai"))
+    (alone,) = traces_from_otlp(request(span(1, "chat", said), scope="pydantic-ai"))
+    return trace, alone
+
+
+@pytest.mark.parametrize("call", [{}, {"arguments": "__REDACTED__"}])
+def test_a_call_that_a_model_asked_for_without_its_arguments_has_none_recorded(call):
+    for trace in asked_for(**call):
+        assert cause_of(trace.tool_calls[0].arguments) == "not recorded"
+        score = score_of(trace, city="Paris")
+        assert score.outcome == "errored"
+        assert "include_content=True" in score.reason
+        assert ToolOrderScorer().score(Example(expected_tools=["get_weather"]), trace).outcome == "passed"
+
+
+@pytest.mark.parametrize("call", [{"arguments": {}}, {"arguments": "{}"}, {"arguments": None}])
+def test_a_call_that_a_model_asked_for_with_no_arguments_has_none(call):
+    for trace in asked_for(**call):
+        assert trace.tool_calls[0].arguments == {}
+        assert score_of(trace, city=ANY).outcome == "failed"
+
+
+def test_a_call_in_geminis_form_without_arguments_has_none():
+    answer = [{"role": "model", "parts": [{"function_call": {"name": "get_weather"}}]}]
+    said = {"gen_ai.operation.name": "chat", "gen_ai.output.messages": json.dumps(answer)}
+    (trace,) = traces_from_otlp(request(span(1, "chat", said)))
+    assert trace.tool_calls[0].arguments == {}
+
+
 def test_the_last_remedy_fits_every_scope():
     assert remedies.SWITCHES[-1].scope == ""
 

@@ -251,6 +251,16 @@ def test_the_first_line_of_unreadable_arguments_says_that_they_are():
     assert line == "a: 0 of 1 aligned; (the arguments are not JSON)"
 
 
+def test_the_first_line_names_what_is_wrong_before_a_call_that_may_be_allowed():
+    diff = '+    search(city="Rome")  extra\n~ 2  book(nights=3)\n     nights: expected 3, got 2'
+    score = failing("Tool Order", reason="0 of 1 aligned", diff=diff)
+    line = failure_line(EvaluationReport(results=(result("failed", name="a", scores=(score,)),)))
+    assert line == "a: 0 of 1 aligned; nights: expected 3, got 2"
+    score = failing("Tool Order", reason="1 more", diff='+    search(city="Rome")  extra')
+    line = failure_line(EvaluationReport(results=(result("failed", name="a", scores=(score,)),)))
+    assert line == 'a: 1 more; + search(city="Rome") extra'
+
+
 def test_an_example_is_marked_as_its_worst_trial_as_in_every_other_report():
     trials = [
         ScoringResult(example=Example(name="flaky"), outcome=outcome, trial=number, trials=2, error=error)

@@ -1,3 +1,4 @@
+from agenttrace.core import semconv
 from agenttrace.core.score import Score
 from agenttrace.core.span import Frame, Span, SpanError
 from agenttrace.core.trace import Trace
@@ -55,6 +56,23 @@ def test_a_trace_is_a_tree_with_durations_parameters_outputs_errors_and_scores()
         "└─ book  [tool]  1.0 ms  ERROR",
         "       ✗ ValueError: no such city",
         "         at agent.py:4 in look",
+    ]
+
+
+def test_what_another_library_left_out_is_said_with_its_switch():
+    said = {semconv.NOT_RECORDED: "content=True"}
+    failed = {"status": "error", "error": SpanError("ValueError", "no")}
+    spans = [
+        span(1, None, "a", 0, 1, span_type="tool", attributes=said),
+        span(2, None, "b", 1, 2, span_type="tool", attributes=said, input={}),
+        span(3, None, "c", 2, 3, span_type="tool", attributes=said, **failed),
+        span(4, None, "d", 3, 4, span_type="tool", attributes=said, input={}, output=1),
+    ]
+    lines = [line.strip() for line in text_of(spans).splitlines() if "not recorded" in line]
+    assert lines == [
+        "arguments and output not recorded: content=True",
+        "output not recorded: content=True",
+        "arguments not recorded: content=True",
     ]
 
 

@@ -475,6 +475,16 @@ def test_values_of_any_kind_and_size_are_shown_within_the_budget(tmp_path, name)
     text.encode()
 
 
+def test_what_another_library_left_out_of_a_call_is_no_none_on_its_page(tmp_path):
+    said = {"agenttrace.not_recorded": "set CONTENT=true"}
+    for name, attributes, there in (("left", said, True), ("whole", {}, False)):
+        spans = [span_of(1, None, attributes=attributes, input=None)]
+        reads, trace_id = big_store(tmp_path / f"{name}.db", spans)
+        text = Read(trace_page(reads, {"id": trace_id, "s": spans[0].span_id})[1]).text
+        assert ("arguments and output not recorded: set CONTENT=true" in text) == there
+        assert ("Output None" in text) != there
+
+
 def test_a_long_text_is_cut_with_a_link_to_the_whole(tmp_path):
     reads, trace_id = big_store(tmp_path / "long.db", [span_of(1, None, output={"answer": "word " * 50_000})])
     _, text = trace_page(reads, {"id": trace_id})
