@@ -6,8 +6,7 @@ Read by `Trace.from_messages`, and in the requests and answers that spans of mod
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from agenttrace.core.errors import DatasetError
 from agenttrace.core.hosted_calls import hosted_result
@@ -33,12 +32,12 @@ _HOLDERS = frozenset({*_ASKS_INSIDE, *_ANSWERS_INSIDE})
 _CONTENTS = ("response", "result", "output", "content")
 _FAILURES = ("is_error", "isError", "error")
 
+_PLAIN_TYPES = frozenset({dict, str, list, type(None)})
 _TEXTS = ("text", "output_text", "input_text")
 _PLAIN_BLOCKS = frozenset({*_TEXTS, "refusal"})
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(NamedTuple):
     """A call that a message asks for: `arguments` as they came, `key` the call's id or None."""
 
     name: Any
@@ -47,8 +46,7 @@ class Request:
     entry: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(NamedTuple):
     """The answer to a call: to that of id `key`, or without one to that of `name`.
 
     `failed` is None where the message has no place to say so: OpenAI's chat messages and Responses items.
@@ -73,9 +71,9 @@ def parts_of(message: Mapping[str, Any], place: str = "") -> Iterator[Request | 
     """
     kind = str(message.get("type", ""))
     inside = [part for block in blocks(message) if (part := part_of(block)) is not None]
-    if _is_an_answer(message, kind) and not any(isinstance(part, Result) for part in inside):
+    if _is_an_answer(message, kind) and not (inside and any(isinstance(part, Result) for part in inside)):
         failed = _marked_as_failed(message)
-        yield Result(message.get("tool_call_id"), message.get("content"), failed, message.get("name"))
+        yield Result(message.get("tool_call_id"), _content(message), failed, message.get("name"))
     elif kind.endswith("_call_output"):
         yield Result(message.get("call_id"), message.get("output"), _marked_as_failed(message))
     elif kind in ("function_call", "custom_tool_call"):
@@ -95,7 +93,7 @@ def parts_of(message: Mapping[str, Any], place: str = "") -> Iterator[Request | 
 
 def _is_an_answer(message: Mapping[str, Any], kind: str) -> bool:
     is_tools = message.get("role") in ("tool", "function") or kind in ("tool", "function")
-    return is_tools and "parts" not in message
+    return is_tools and ("parts" not in message or message.get("tool_call_id") is not None)
 
 
 def part_of(block: Mapping[str, Any]) -> Request | Result | None:
@@ -179,6 +177,8 @@ def name_and_arguments(call: Mapping[str, Any]) -> tuple[Any, Any]:
 
 def as_mapping(value: Any) -> Mapping[str, Any] | None:
     """A mapping as it is, a message object by its ``model_dump()``, anything else as None."""
+    if type(value) in _PLAIN_TYPES:  # asking whether something is a Mapping takes a while
+        return value if type(value) is dict else None
     if isinstance(value, Mapping):
         return value
     dump = getattr(value, "model_dump", None)
@@ -188,10 +188,14 @@ def as_mapping(value: Any) -> Mapping[str, Any] | None:
 
 def blocks(message: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """The blocks of a message's content (OpenTelemetry: its parts), empty where it is a text."""
-    content = message.get("content") or message.get("parts")
+    content = _content(message)
     if not isinstance(content, list | tuple):
         return []
     return [block for block in map(as_mapping, content) if block is not None]
+
+
+def _content(message: Mapping[str, Any]) -> Any:
+    return message.get("content") or message.get("parts", message.get("content"))
 
 
 def text_in(content: Any) -> str:
@@ -208,7 +212,7 @@ def as_output(content: Any) -> Any:
     """A result's value: one text where all blocks are text, else the blocks as data."""
     if isinstance(content, list | tuple) and content:
         parts = [as_mapping(block) for block in content]
-        if all(part is not None and part.get("type") in _TEXTS for part in parts):
+        if all(part is not None and _is_text(part) for part in parts):
             return text_in(content)
         content = [part if part is not None else raw for part, raw in zip(parts, content, strict=True)]
     return jsonable(content, limit=None)
@@ -222,6 +226,10 @@ def _marked_as_failed(answer: Mapping[str, Any]) -> bool | None:
         if isinstance(flag, bool):
             return flag
     return {"error": True, "success": False}.get(str(answer.get("status")))
+
+
+def _is_text(block: Mapping[str, Any]) -> bool:
+    return block.get("type") in _TEXTS or block.keys() == {"text"}
 
 
 def _block_text(block: Mapping[str, Any]) -> str:

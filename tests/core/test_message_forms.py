@@ -21,7 +21,7 @@ ANSWERED = {
     "Gemini's Python library": {
         "function_response": {"id": "1", "name": "look", "response": {"output": "seen"}}
     },
-    "Bedrock": {"toolResult": {"toolUseId": "1", "content": "seen", "status": "success"}},
+    "Bedrock": {"toolResult": {"toolUseId": "1", "content": [{"text": "seen"}], "status": "success"}},
     "Vercel": {"type": "tool-result", "toolCallId": "1", "toolName": "look", "output": "seen"},
     "Haystack": {"tool_call_result": {"result": "seen", "error": False, "origin": {"id": "1"}}},
 }
