@@ -34,10 +34,11 @@ def numbered_lists(attributes: Mapping[str, Any]) -> Lists:
         if not numbers:
             continue
         whole = [node[step] for step in sorted(node)] if numbers == len(node) else _named(node)
-        if len(path) > 1:
+        if len(path) == 1:
+            if isinstance(whole, list):
+                lists[str(path[0])] = whole
+        else:
             nodes[path[:-1]][path[-1]] = whole
-        elif isinstance(whole, list):
-            lists[str(path[0])] = whole
     return lists
 
 
