@@ -17,7 +17,8 @@ MOST_LEVELS = 500
 
 
 class CallPath(NamedTuple):
-    """`agent` is the path of the agents, `path` that of all spans, outermost first: the nearest `MOST_LEVELS`."""
+    """`agent` is the path of the agents, `path` that of all spans, outermost first, of the nearest
+    `MOST_LEVELS`."""
 
     agent: str = ""
     path: tuple[str, ...] = ()

@@ -6,24 +6,38 @@ Read by `Trace.from_messages`, and in the requests and answers that spans of mod
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from agenttrace.core.errors import DatasetError
+from agenttrace.core.hosted_calls import hosted_result
 from agenttrace.core.jsonable import jsonable
 from agenttrace.core.recorded_calls import read_arguments
 from agenttrace.core.text import short_repr
 
-CALL_KEYS = frozenset(
-    {"name", "arguments", "input", "args", "id", "call_id", "type", "status", "output", "error", "function"}
-)
+_NAMES = ("name", "toolName", "tool_name")
+_ARGUMENTS = ("arguments", "args", "input", "parameters")
+_IDS = ("call_id", "toolCallId", "toolUseId", "tool_use_id", "tool_call_id", "id")
+"""Where providers and frameworks put the name, the arguments and the id of a call, the first one wins."""
+
+CALL_KEYS = frozenset({*_NAMES, *_ARGUMENTS, *_IDS, "type", "status", "output", "error", "function"})
 """The keys of a call's own fields; what stands beside them is its metadata."""
 
+_ASKS = frozenset({"tool_call", "tool-call", "function_call"})
+_ANSWERS = frozenset({"tool_call_response", "tool-result"})
+"""The types of blocks that are a call, or the answer to one, beside Anthropic's."""
+_ASKS_INSIDE = ("functionCall", "function_call", "toolUse", "tool_call")
+_ANSWERS_INSIDE = ("functionResponse", "function_response", "toolResult", "tool_call_result")
+"""Under which name a block has a call, or the answer to one, inside it: Gemini's, Bedrock's, Haystack's."""
+_HOLDERS = frozenset({*_ASKS_INSIDE, *_ANSWERS_INSIDE})
+_CONTENTS = ("response", "result", "output", "content")
+_FAILURES = ("is_error", "isError", "error")
+
+_PLAIN_TYPES = frozenset({dict, str, list, type(None)})
 _TEXTS = ("text", "output_text", "input_text")
+_PLAIN_BLOCKS = frozenset({*_TEXTS, "refusal"})
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(NamedTuple):
     """A call that a message asks for: `arguments` as they came, `key` the call's id or None."""
 
     name: Any
@@ -32,8 +46,7 @@ class Request:
     entry: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(NamedTuple):
     """The answer to a call: to that of id `key`, or without one to that of `name`.
 
     `failed` is None where the message has no place to say so: OpenAI's chat messages and Responses items.
@@ -57,48 +70,80 @@ def parts_of(message: Mapping[str, Any], place: str = "") -> Iterator[Request | 
         DatasetError: its calls are no list of mappings; it names the `place`.
     """
     kind = str(message.get("type", ""))
-    if (
-        message.get("role") in ("tool", "function") or kind in ("tool", "function")
-    ) and "parts" not in message:
-        key, failed = message.get("tool_call_id"), _marked_as_failed(message)
-        yield Result(key, message.get("content"), failed, message.get("name"))
+    inside = [part for block in blocks(message) if (part := part_of(block)) is not None]
+    if _is_an_answer(message, kind) and not (inside and any(isinstance(part, Result) for part in inside)):
+        failed = _marked_as_failed(message)
+        yield Result(message.get("tool_call_id"), _content(message), failed, message.get("name"))
     elif kind.endswith("_call_output"):
         yield Result(message.get("call_id"), message.get("output"), _marked_as_failed(message))
     elif kind in ("function_call", "custom_tool_call"):
-        arguments = message.get("arguments", message.get("input"))
-        yield Request(message.get("name"), arguments, message.get("call_id") or message.get("id"), message)
+        yield Request(*name_and_arguments(message), _id_of(message), message)
     for field in ("tool_calls", "invalid_tool_calls"):
-        for call in _list(message.get(field), f"{place}.{field}"):
+        calls = message.get(field)
+        for call in () if calls is None else _list(calls, f"{place}.{field}"):
             entry = as_mapping(call)
             if entry is None:
                 raise DatasetError(f"got {short_repr(call)}, wanted a tool call", field=f"{place}.tool_calls")
             yield Request(*name_and_arguments(entry), entry.get("id"), entry)
     legacy = as_mapping(message.get("function_call"))
     if legacy is not None:
-        yield Request(legacy.get("name"), legacy.get("arguments"), None, {})
-    for block in blocks(message):
-        yield from _part_of(block)
+        yield Request(*name_and_arguments(legacy), None, legacy)
+    yield from inside
 
 
-def _part_of(block: Mapping[str, Any]) -> Iterator[Request | Result]:
-    """The call that one block of a message asks for or answers: Anthropic's, OpenTelemetry's, Gemini's."""
-    kind = str(block.get("type", ""))
-    asked, answered = as_mapping(block.get("functionCall")), as_mapping(block.get("functionResponse"))
-    if asked is not None:
-        yield Request(asked.get("name"), asked.get("args"), asked.get("id"), {})
-    elif answered is not None:
-        content, failed = _function_response(answered.get("response"))
-        yield Result(answered.get("id"), content, failed, answered.get("name"))
-    elif kind == "tool_call":
-        yield Request(block.get("name"), block.get("arguments"), block.get("id"), block)
-    elif kind == "tool_call_response":
-        response = block.get("response", block.get("result"))
-        yield Result(block.get("id"), response, _marked_as_failed(block))
-    elif kind.endswith("tool_use"):
-        yield Request(block.get("name"), block.get("input"), block.get("id"), block)
-    elif kind.endswith("tool_result"):  # it is no failure unless it says so
-        failed = block.get("is_error") is True
-        yield Result(block.get("tool_use_id"), block.get("content"), failed)
+def _is_an_answer(message: Mapping[str, Any], kind: str) -> bool:
+    is_tools = message.get("role") in ("tool", "function") or kind in ("tool", "function")
+    return is_tools and ("parts" not in message or message.get("tool_call_id") is not None)
+
+
+def part_of(block: Mapping[str, Any]) -> Request | Result | None:
+    """The call that one block of a message asks for or answers; None for a block of another kind."""
+    kind = block.get("type")
+    if kind in _TEXTS:
+        return None
+    if not _HOLDERS.isdisjoint(block):
+        for name in _ASKS_INSIDE:
+            asked = as_mapping(block.get(name))
+            if asked is not None:
+                return Request(*name_and_arguments(asked), _id_of(asked), {})
+        for name in _ANSWERS_INSIDE:
+            answered = as_mapping(block.get(name))
+            if answered is not None:
+                return _answer_inside(answered)
+    kind = str(kind or "")
+    if kind in _ASKS or kind.endswith("tool_use"):
+        return Request(*name_and_arguments(block), _id_of(block), block)
+    if kind in _ANSWERS:
+        name = _first(block, _NAMES)
+        return Result(_id_of(block), _first(block, _CONTENTS), _marked_as_failed(block), name)
+    if kind == "tool_result":  # it is no failure unless it says so
+        return Result(_id_of(block), block.get("content"), _marked_as_failed(block) or False)
+    if kind.endswith("tool_result"):
+        content, error = hosted_result(block)
+        return Result(_id_of(block), content if error is None else error, error is not None)
+    return None
+
+
+def _answer_inside(answered: Mapping[str, Any]) -> Result:
+    """The answer that a block has inside it: Gemini's and Bedrock's, or Haystack's, which names its call."""
+    origin = as_mapping(answered.get("origin")) or answered
+    content, failed = _first(answered, _CONTENTS), _marked_as_failed(answered)
+    if failed is None and "response" in answered:
+        content, failed = _function_response(content)
+    return Result(_id_of(origin), content, failed, _first(origin, _NAMES))
+
+
+def _first(fields: Mapping[str, Any], names: Sequence[str]) -> Any:
+    """What stands under the first of the names that is there."""
+    for name in names:
+        value = fields.get(name)
+        if value is not None:
+            return value
+    return None
+
+
+def _id_of(call: Mapping[str, Any]) -> Any:
+    return _first(call, _IDS)
 
 
 def _function_response(response: Any) -> tuple[Any, bool | None]:
@@ -117,6 +162,13 @@ def arguments_of(request: Request) -> tuple[Mapping[str, Any], str | None]:
     return read_arguments(raw)
 
 
+def says_arguments(request: Request) -> bool:
+    """Returns False if a call's entry leaves its arguments out. A call inside a block leaves out what is empty,
+    as protobuf's JSON does."""
+    entry = request.entry
+    return not entry or any(name in _call_in(entry) for name in _ARGUMENTS)
+
+
 def metadata_of(request: Request) -> dict[str, Any]:
     """What the message says of the call beside its name and arguments, with its id."""
     entry = request.entry
@@ -125,14 +177,19 @@ def metadata_of(request: Request) -> dict[str, Any]:
 
 
 def name_and_arguments(call: Mapping[str, Any]) -> tuple[Any, Any]:
-    """The name and the raw arguments of a tool call: a provider's, LangChain's, or as `wrap` records it."""
-    inner = as_mapping(call.get("function")) or as_mapping(call.get("custom")) or call
-    keys = ("arguments", "args", "input")
-    return inner.get("name"), next((inner[key] for key in keys if inner.get(key) is not None), None)
+    """The name and the raw arguments of a tool call: a provider's, a framework's, or as `wrap` records it."""
+    inner = _call_in(call)
+    return _first(inner, _NAMES), _first(inner, _ARGUMENTS)
+
+
+def _call_in(entry: Mapping[str, Any]) -> Mapping[str, Any]:
+    return as_mapping(entry.get("function")) or as_mapping(entry.get("custom")) or entry
 
 
 def as_mapping(value: Any) -> Mapping[str, Any] | None:
     """A mapping as it is, a message object by its ``model_dump()``, anything else as None."""
+    if type(value) in _PLAIN_TYPES:  # asking whether something is a Mapping takes a while
+        return value if type(value) is dict else None
     if isinstance(value, Mapping):
         return value
     dump = getattr(value, "model_dump", None)
@@ -142,10 +199,14 @@ def as_mapping(value: Any) -> Mapping[str, Any] | None:
 
 def blocks(message: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """The blocks of a message's content (OpenTelemetry: its parts), empty where it is a text."""
-    content = message.get("content", message.get("parts"))
+    content = _content(message)
     if not isinstance(content, list | tuple):
         return []
     return [block for block in map(as_mapping, content) if block is not None]
+
+
+def _content(message: Mapping[str, Any]) -> Any:
+    return message.get("content") or message.get("parts", message.get("content"))
 
 
 def text_in(content: Any) -> str:
@@ -162,23 +223,31 @@ def as_output(content: Any) -> Any:
     """A result's value: one text where all blocks are text, else the blocks as data."""
     if isinstance(content, list | tuple) and content:
         parts = [as_mapping(block) for block in content]
-        if all(part is not None and part.get("type") in _TEXTS for part in parts):
+        if all(part is not None and _is_text(part) for part in parts):
             return text_in(content)
         content = [part if part is not None else raw for part, raw in zip(parts, content, strict=True)]
     return jsonable(content, limit=None)
 
 
-def _marked_as_failed(message: Mapping[str, Any]) -> bool | None:
-    """What LangChain's ``status``, or an ``is_error`` that a program added, says; None without either."""
-    if isinstance(message.get("is_error"), bool):
-        return bool(message["is_error"])
-    return {"error": True, "success": False}.get(str(message.get("status")))
+def _marked_as_failed(answer: Mapping[str, Any]) -> bool | None:
+    """Whether an answer says that its call failed, in LangChain's and Bedrock's ``status`` or in a flag; None
+    where it does not say."""
+    for name in _FAILURES:
+        flag = answer.get(name)
+        if isinstance(flag, bool):
+            return flag
+    return {"error": True, "success": False}.get(str(answer.get("status")))
+
+
+def _is_text(block: Mapping[str, Any]) -> bool:
+    return block.get("type") in _TEXTS or block.keys() == {"text"}
 
 
 def _block_text(block: Mapping[str, Any]) -> str:
-    if block.get("type") not in (*_TEXTS, "refusal"):
+    if block.get("type", "text") not in _PLAIN_BLOCKS:
         return ""
-    return str(block.get("text") or block.get("refusal") or "")
+    text = block.get("text") or block.get("content") or block.get("refusal")
+    return text if isinstance(text, str) else ""
 
 
 def _list(value: Any, place: str) -> Sequence[Any]:

@@ -2,8 +2,9 @@
 
 Understood are OpenAI's chat messages (``tool_calls``, ``role: tool``, the older ``function_call``) and
 Responses items (``function_call``, ``function_call_output``), Anthropic's content blocks (``tool_use``,
-``tool_result``), and the dicts of LangChain (``type: ai``, ``tool_calls`` with ``name`` and ``args``), in any
-mixture. Message objects with a ``model_dump()`` are read through it.
+``tool_result``), the parts of OpenTelemetry, Gemini, Bedrock, Vercel's AI SDK and Haystack, and the dicts of
+LangChain (``type: ai``, ``tool_calls`` with ``name`` and ``args``), in any mixture. Message objects with a
+``model_dump()`` are read through it.
 """
 
 from __future__ import annotations

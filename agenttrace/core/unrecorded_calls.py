@@ -14,7 +14,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from itertools import takewhile
 from typing import Any
 
@@ -207,7 +206,7 @@ def _with_ids(parts: Iterable[Request | Result]) -> list[Request | Result]:
         if isinstance(part, Request):
             waiting.setdefault(hashable(part.name), deque()).append(part.key)
         elif part.key is None and (keys := waiting.get(hashable(part.name))):
-            part = replace(part, key=keys.popleft())
+            part = part._replace(key=keys.popleft())
         paired.append(part)
     return paired
 

@@ -18,6 +18,7 @@ from agenttrace.core.score import Score
 from agenttrace.core.span import Span, SpanError
 from agenttrace.exporters.otlp_attributes import Semconv, attributes_of, wire_name
 from agenttrace.exporters.otlp_encoding import key_values, wire_text
+from agenttrace.exporters.score_facts import metadata_of
 from agenttrace.version import __version__
 
 log = logging.getLogger("agenttrace")
@@ -150,9 +151,9 @@ def _event(
         semconv.EVALUATION_NAME: score.name,
         semconv.EVALUATION_VALUE: None if score.value is None else float(score.value),
         semconv.EVALUATION_LABEL: score.outcome,
-        semconv.EVALUATION_THRESHOLD: score.threshold,
         semconv.EVALUATION_EXPLANATION: score.reason or None if content else None,
         semconv.ERROR_TYPE: _error_type(score) if errored else None,
+        **{f"{semconv.EVALUATION}{name}": value for name, value in metadata_of(score).items()},
     }
     result_text = score.outcome if score.value is None else f"{score.outcome} {score.value:g}"
     return {

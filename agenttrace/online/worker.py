@@ -25,7 +25,7 @@ from agenttrace.process.loop_thread import LoopKeeper
 from agenttrace.process.threads import DaemonExecutor, no_thread_at_the_end
 from agenttrace.scoring.apply import apply_scorer
 from agenttrace.scoring.isolation import Call, Isolation, carried
-from agenttrace.scoring.score_options import options_of, version_of
+from agenttrace.scoring.score_options import options_of, versions_of
 
 POLL_SECONDS = 0.02
 TICK_SECONDS = 0.1
@@ -198,10 +198,9 @@ class OnlineWorker:
             if request.model is not None and taking is not None:
                 scorer = taking.with_model(request.model)
             score = await carried(apply_scorer(scorer, example, trace, self._isolation, timeout))
-            version = version_of(scorer)
-            known = {} if version is None else {"scorer_version": version}
             # A run has these in its metadata.
-            return replace(score, options=options_of(scorer), metadata={**known, **score.metadata})
+            metadata = {**versions_of(scorer, example), **score.metadata}
+            return replace(score, options=options_of(scorer), metadata=metadata)
         except asyncio.CancelledError:
             raise
         except BaseException as error:  # choke-point: one scorer spoils no other

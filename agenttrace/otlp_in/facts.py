@@ -88,13 +88,9 @@ def with_facts(span: Span) -> Span:
         span_name = _tool_name(fields, has, name)
         arguments = _arguments(fields, has)
         output, recorded, failed, call_id = _result(fields, has, scope)
-        call_id = next((fields[key] for key in has.call_ids if fields[key] is not None), call_id)
+        remedy = _remedy(fields, has, scope, arguments is not None and recorded, arguments is None)
         if call_id is not None:
-            attributes[semconv.TOOL_CALL_ID] = call_id if isinstance(call_id, str) else str(call_id)
-        if arguments is None and any(_is_cut(fields, key) for key in has.arguments):
-            remedy = CUT
-        elif arguments is None or not recorded:
-            remedy = remedy_for(scope)
+            attributes[semconv.TOOL_CALL_ID] = call_id
     elif span_type == LLM:
         lists = numbered_lists(fields)
         offered = offered_in(fields, has, lists)
@@ -106,10 +102,7 @@ def with_facts(span: Span) -> Span:
             span_name = _agent_name(fields, has, name)
         arguments, output = _plain_input(fields, has), _plain_output(fields, has)
     status, error = _ending(fields, has, received, attributes, failed, output)
-    if remedy is None or (error is not None and arguments is not None):
-        attributes.pop(semconv.NOT_RECORDED, None)
-    else:
-        attributes[semconv.NOT_RECORDED] = remedy
+    _say_what_lacks(attributes, None if error is not None and arguments is not None else remedy)
     _name_people(fields, has, attributes)
     return Span(
         trace_key=span.trace_key,
@@ -128,6 +121,15 @@ def with_facts(span: Span) -> Span:
         usage=_usage(fields, has, scope) if span_type == LLM or semconv.SPAN_TYPE in attributes else None,
         project=span.project,
     )
+
+
+def _remedy(
+    fields: Mapping[str, Any], has: Present, scope: str, is_whole: bool, lacks_arguments: bool
+) -> str | None:
+    """What would have recorded the rest of a tool's call; None where it is whole."""
+    if lacks_arguments and any(_is_cut(fields, key) for key in has.arguments):
+        return CUT
+    return None if is_whole else remedy_for(scope)
 
 
 def _events_in(received: Mapping[str, Any]) -> Iterator[Event]:
@@ -249,16 +251,19 @@ def _parameters_of(fields: Mapping[str, Any], has: Present) -> list[str]:
     return [str(name) for name in properties] if isinstance(properties, dict) else []
 
 
-def _result(fields: Mapping[str, Any], has: Present, scope: str) -> tuple[Any, bool, bool, Any]:
+def _result(fields: Mapping[str, Any], has: Present, scope: str) -> tuple[Any, bool, bool, str | None]:
     """What a tool's span returned, whether that was recorded, whether it tells of a failure, its id."""
-    wrapped = scope.startswith(tables.WRAPPED_IN_RESULT)
+    output, recorded, failed, inner_id = None, False, False, None
     for key in has.results:
         if fields[key] is not None and not _is_masked(fields[key]):
             marked = key in tables.MARKED_RESULTS
             value = marked_value(fields, fields[key]) if marked else value_of(fields[key])
-            value, failed, call_id = unwrapped_result(value, result_wrapped=wrapped)
-            return value, True, failed, call_id
-    return None, False, False, None
+            wrapped = scope.startswith(tables.WRAPPED_IN_RESULT)
+            output, failed, inner_id = unwrapped_result(value, result_wrapped=wrapped)
+            recorded = True
+            break
+    call_id = next((fields[key] for key in has.call_ids if fields[key] is not None), inner_id)
+    return output, recorded, failed, None if call_id is None else str(call_id)
 
 
 def _plain_input(fields: Mapping[str, Any], has: Present) -> dict[str, Any] | None:
@@ -271,11 +276,10 @@ def _plain_input(fields: Mapping[str, Any], has: Present) -> dict[str, Any] | No
 def _plain_output(fields: Mapping[str, Any], has: Present) -> Any:
     for key in has.outputs:
         if fields[key] is not None:
-            if key in tables.ANSWERS:
-                answers = [m for m in answer_in(fields[key]) or () if not m.get("tool_calls")]
-                if answers and answers[-1].get("content"):
-                    return answers[-1]["content"]
-            return value_of(fields[key])
+            value = value_of(fields[key])
+            answers = answer_in(value) if key in tables.ANSWERS else ()
+            texts = [message["content"] for message in answers if not message.get("tool_calls")]
+            return texts[-1] if texts and texts[-1] else value
     return None
 
 
@@ -327,6 +331,14 @@ def _usage(fields: Mapping[str, Any], has: Present, scope: str) -> dict[str, Any
     if scope.startswith(model_tables.CACHE_APART) and "input_tokens" in usage:
         usage["input_tokens"] += usage.get("cache_read_tokens", 0) + usage.get("cache_write_tokens", 0)
     return usage or None
+
+
+def _say_what_lacks(attributes: dict[str, Any], remedy: str | None) -> None:
+    """Say what would have recorded what lacks; nothing where nothing does."""
+    if remedy is None:
+        attributes.pop(semconv.NOT_RECORDED, None)
+    else:
+        attributes[semconv.NOT_RECORDED] = remedy
 
 
 def _name_people(fields: Mapping[str, Any], has: Present, attributes: dict[str, Any]) -> None:

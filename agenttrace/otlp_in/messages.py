@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from agenttrace.core.message_parts import Request, Result, parts_of, says_arguments, text_in
 from agenttrace.otlp_in.numbered import Lists
 from agenttrace.otlp_in.tables import EVENT_CONTENT, MASKS, MESSAGE_EVENTS
 from agenttrace.otlp_in.values import bare_name, value_of
@@ -20,6 +21,8 @@ _ROLES = {
     "ai": "assistant",
     "model": "assistant",
     "function": "tool",
+    "function_call": "assistant",
+    "function_call_output": "tool",
     "tool-response": "user",
 }
 _PLAIN_ROLES = frozenset({"system", "user", "assistant", "tool"})
@@ -35,7 +38,7 @@ _LISTS = (
     "generations",
     "output",
 )
-_GEMINI_CALLS = ("function_call", "functionCall")
+_WRAPPED_VALUES = ("text", "json", "error-text", "error-json")
 _WRAPPED = ("message", "data", "kwargs", "content")
 _DEEPEST = 8
 _MOST = 10_000
@@ -109,138 +112,59 @@ def _is_message(value: Mapping[str, Any]) -> bool:
 
 def _messages_of(message: Mapping[str, Any], role: str) -> list[Message]:
     """A message in our form; answers to calls that stand inside it become messages of their own."""
-    role_named, text = message.get("role"), message.get("content")
-    if len(message) == 2 and type(text) is str and type(role_named) is str and role_named in _PLAIN_ROLES:
-        return [{"role": role_named, "content": text}]  # most are no more than that
-    if message.get("type") == "function_call":
-        return [_asking([_call(message.get("call_id", message.get("id")), message)])]
-    if message.get("type") == "function_call_output":
-        return [_answer(message.get("call_id"), None, value_of(message.get("output")), None)]
-    word = message.get("role") or message.get("type")
-    who = _ROLES.get(str(word), str(word)) if isinstance(word, str) and word != "message" else role
-    content = message.get("parts") or message.get("content")
-    key = message.get("tool_call_id", message.get("id"))
-    if who == "tool" and key is not None and not _has_parts(content):
-        return [_answer(key, message.get("name"), _plain(content), _failed(message))]
-    calls = _calls_of(message)
-    texts = [content] if isinstance(content, str) else []
+    word, content = message.get("role") or message.get("type"), message.get("content")
+    if len(message) == 2 and type(content) is str and type(word) is str and word in _PLAIN_ROLES:
+        return [{"role": word, "content": content}]  # most are no more than that
+    who = _ROLES.get(word, word) if isinstance(word, str) and word != "message" else role
+    calls: list[dict[str, Any]] = []
     answers: list[Message] = []
-    for part in content if isinstance(content, list | tuple) else ():
-        if isinstance(part, dict):
-            _read_part(part, texts, calls, answers)
-        elif isinstance(part, str):
-            texts.append(part)
-    calls = _each_once(calls)
-    if answers and not texts and not calls:
+    for part in parts_of(_readable(message, who)):
+        if isinstance(part, Request):
+            calls.append(_call(part))
+        else:
+            answers.append(_answer(part))
+    text = text_in(content or message.get("parts")) if who != "tool" or not answers else ""
+    if answers and not text and not calls:
         return answers
-    ours: Message = {"role": who, "content": "\n".join(texts)}
+    ours: Message = {"role": who, "content": text}
     if calls:
-        ours["tool_calls"] = calls
+        ours["tool_calls"] = _each_once(calls)
     for word in ("finish_reason", "name"):
         if isinstance(message.get(word), str):
             ours[word] = message[word]
     return [*answers, ours]
 
 
-def _calls_of(message: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The calls that stand beside a message's content."""
-    entries = _mappings(message.get("tool_calls"))
-    extra = message.get("additional_kwargs")
-    if not entries and isinstance(extra, dict):
-        entries = _mappings(extra.get("tool_calls"))
-    calls = [_call(entry.get("id"), entry) for entry in entries]
-    legacy = message.get("function_call")
-    return [*calls, _call(None, legacy)] if isinstance(legacy, dict) else calls
+def _readable(message: Mapping[str, Any], who: str) -> Mapping[str, Any]:
+    """The message with the calls and the id where the reader of messages looks for them."""
+    changes: dict[str, Any] = {}
+    calls, extra = message.get("tool_calls"), message.get("additional_kwargs")
+    if not calls and isinstance(extra, dict):
+        calls = changes["tool_calls"] = _mappings(extra.get("tool_calls"))
+    mappings = _mappings(calls)
+    if calls is not None and (type(calls) is not list or len(mappings) != len(calls)):
+        changes["tool_calls"] = mappings
+    if who == "tool" and "tool_call_id" not in message:
+        changes["tool_call_id"] = message.get("id")
+    if who == "tool" and message.get("role") != who:
+        changes["role"] = who
+    return {**message, **changes} if changes else message
 
 
-def _failed(answer: Mapping[str, Any]) -> bool | None:
-    """Whether an answer says that its call failed; None where it does not say."""
-    for word in ("is_error", "isError", "error"):
-        if isinstance(answer.get(word), bool):
-            return bool(answer[word])
-    return {"error": True, "success": False}.get(str(answer.get("status")))
-
-
-def _has_parts(content: Any) -> bool:
-    kinds = (
-        "tool_call_response",
-        "tool-result",
-        "tool_result",
-        "functionResponse",
-        "function_response",
-        "toolResult",
-    )
-    return any(
-        part.get("type") in kinds or any(kind in part for kind in kinds) for part in _mappings(content)
-    )
-
-
-def _read_part(
-    part: Mapping[str, Any], texts: list[str], calls: list[dict[str, Any]], answers: list[Message]
-) -> None:
-    """One part of a message's content: a text, a call that is asked for, or the answer to one."""
-    kind = part.get("type")
-    for name in ("function_call", "functionCall", "toolUse", "tool_call"):
-        inner = part.get(name)
-        if isinstance(inner, dict):
-            call = _call(inner.get("id", inner.get("toolUseId")), inner)
-            if name in _GEMINI_CALLS:
-                call["function"].setdefault("arguments", {})  # protobuf leaves out what is empty
-            calls.append(call)
-            return
-    for name in ("function_response", "functionResponse", "toolResult", "tool_call_result"):
-        inner = part.get(name)
-        if isinstance(inner, dict):
-            origin = inner.get("origin") if isinstance(inner.get("origin"), dict) else inner
-            key = origin.get("id", inner.get("toolUseId")) if isinstance(origin, dict) else None
-            result = next((inner[k] for k in ("response", "result", "content") if k in inner), None)
-            named = inner.get("name", inner.get("tool_name"))
-            answers.append(_answer(key, named, _plain(result), _failed(inner)))
-            return
-    if kind in ("tool_call", "tool-call", "tool_use", "function_call", "server_tool_use", "mcp_tool_use"):
-        calls.append(_call(part.get("id", part.get("toolCallId", part.get("call_id"))), part))
-    elif kind in ("tool_call_response", "tool-result", "tool_result"):
-        key = part.get("id", part.get("toolCallId", part.get("tool_use_id", part.get("tool_call_id"))))
-        result = next((part[k] for k in ("response", "result", "output", "content") if k in part), None)
-        name = part.get("name", part.get("toolName"))
-        answers.append(_answer(key, name, _plain(result), _failed(part)))
-    else:
-        text = part.get("text", part.get("content"))
-        if isinstance(text, str) and kind not in ("reasoning", "thinking"):
-            texts.append(text)
-
-
-def _plain(result: Any) -> Any:
-    """What an answer holds, out of its wrapping."""
-    result = value_of(result)
-    if (
-        isinstance(result, dict)
-        and result.get("type") in ("text", "json", "error-text")
-        and "value" in result
-    ):
-        return result["value"]
-    if isinstance(result, list) and len(result) == 1 and isinstance(result[0], dict):
-        text = result[0].get("text")
-        if isinstance(text, str):
-            return text
-    return result
-
-
-def _call(key: Any, entry: Mapping[str, Any]) -> dict[str, Any]:
+def _call(request: Request) -> dict[str, Any]:
     """A call that is asked for; without ``arguments`` where these were left out."""
-    inner = entry.get("function") if isinstance(entry.get("function"), dict) else entry
-    assert isinstance(inner, dict)
-    name = bare_name(inner.get("name", inner.get("toolName", inner.get("tool_name"))))
-    found = [inner[k] for k in ("arguments", "args", "input", "parameters") if k in inner]
-    raw = next((one for one in found if one is not None), None)
-    function: dict[str, Any] = {"name": name}
-    if found and not (isinstance(raw, str) and raw in MASKS):
-        function["arguments"] = {} if raw is None else value_of(raw)
-    return {"id": key, "type": "function", "function": function}
+    function: dict[str, Any] = {"name": bare_name(request.name)}
+    raw = request.arguments
+    if says_arguments(request) and not (isinstance(raw, str) and raw in MASKS):
+        arguments = value_of(raw)
+        function["arguments"] = {} if arguments is None else arguments
+    return {"id": request.key, "type": "function", "function": function}
 
 
 def _each_once(calls: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Calls without those that stand twice: a message may have them as parts, and as a list beside them."""
+    if len(calls) == 1:
+        return calls
     seen: set[str] = set()
     once = []
     for call in calls:
@@ -250,17 +174,24 @@ def _each_once(calls: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return once
 
 
-def _asking(calls: list[dict[str, Any]]) -> Message:
-    return {"role": "assistant", "content": "", "tool_calls": calls}
-
-
-def _answer(key: Any, name: Any, content: Any, failed: bool | None) -> Message:
-    answer: Message = {"role": "tool", "tool_call_id": key, "content": content}
-    if isinstance(name, str):
-        answer["name"] = name
-    if failed is not None:
-        answer["is_error"] = failed
+def _answer(result: Result) -> Message:
+    key = {} if result.key is None else {"tool_call_id": result.key}
+    answer: Message = {"role": "tool", **key, "content": _plain(result)}
+    if isinstance(result.name, str):
+        answer["name"] = result.name
+    if result.failed is not None:
+        answer["is_error"] = result.failed
     return answer
+
+
+def _plain(answer: Result) -> Any:
+    """What an answer holds, out of its wrapping. A text that spells a number stays the text that it is."""
+    content = answer.content
+    if isinstance(content, str):
+        return value_of(content) if content.lstrip()[:1] in ("{", "[") else content
+    if isinstance(content, dict) and content.get("type") in _WRAPPED_VALUES and "value" in content:
+        return content["value"]
+    return answer.output if isinstance(content, list | tuple) else content
 
 
 def event_messages(event: str, attributes: Mapping[str, Any], body: Any) -> list[Message]:

@@ -16,46 +16,55 @@ _DEEPEST = 8
 _MOST_KEPT = 8_192
 _DIGITS = 6
 _Step = int | str
+_Path = tuple[_Step, ...]
+_Node = dict[_Step, Any]
 
 
 def numbered_lists(attributes: Mapping[str, Any]) -> Lists:
     """The lists that attributes spell, with mappings and lists inside."""
-    names = [key for key in attributes if key.startswith(_BEGINNINGS)]
-    if not names:
-        return {}
-    trees: dict[str, dict[_Step, Any]] = {}
-    for key in names:
-        beginning, path, last = _place(key)
-        node = trees.get(beginning)
-        if node is None:
-            node = trees[beginning] = {}
-        for step in path:
-            inner = node.get(step)
-            if type(inner) is not dict:
-                inner = node[step] = {}
-            node = inner
-        node.setdefault(last, attributes[key])
-    lists = {beginning: _as_list(tree) for beginning, tree in trees.items()}
-    return {beginning: entries for beginning, entries in lists.items() if isinstance(entries, list)}
+    nodes: dict[_Path, _Node] = {}
+    for key, value in attributes.items():
+        place = _place(key)
+        if place is not None:
+            path, last = place
+            (nodes.get(path) or _node(nodes, path)).setdefault(last, value)
+    lists: dict[str, list[Any]] = {}
+    for path, node in reversed(nodes.items()):  # what is inside another node comes after it
+        numbers = sum([type(step) is int for step in node])
+        if not numbers:
+            continue
+        whole = [node[step] for step in sorted(node)] if numbers == len(node) else _named(node)
+        if len(path) == 1:
+            if isinstance(whole, list):
+                lists[str(path[0])] = whole
+        else:
+            nodes[path[:-1]][path[-1]] = whole
+    return lists
 
 
 @lru_cache(maxsize=_MOST_KEPT)
-def _place(key: str) -> tuple[str, tuple[_Step, ...], _Step]:
-    """Where in which list a value belongs: the list's name, the way there, and the last step."""
-    beginning = next(beginning for beginning in _BEGINNINGS if key.startswith(beginning))
+def _place(key: str) -> tuple[_Path, _Step] | None:
+    """The way to a value and its last step; None where the name spells no list."""
+    beginning = next((beginning for beginning in _BEGINNINGS if key.startswith(beginning)), None)
+    if beginning is None:
+        return None
     *path, last = (
         int(step) if step.isdecimal() and len(step) <= _DIGITS else step
         for step in key[len(beginning) :].split(".")
     )
-    return beginning, tuple(path[:_DEEPEST]), last
+    return (beginning, *path[:_DEEPEST]), last
 
 
-def _as_list(node: dict[_Step, Any]) -> Any:
-    """A list of what stands under numbers alone; else a mapping."""
-    whole = {step: _as_list(value) if type(value) is dict else value for step, value in node.items()}
-    numbers = sum([type(step) is int for step in whole])
-    if not numbers:
-        return whole
-    if numbers == len(whole):
-        return [whole[step] for step in sorted(whole)]
-    return {str(step): value for step, value in whole.items()}
+def _node(nodes: dict[_Path, _Node], path: _Path) -> _Node:
+    """What stands at the end of a path, made where it is not there yet."""
+    node = nodes.get(path)
+    if node is None:
+        node = {}
+        if len(path) > 1:
+            _node(nodes, path[:-1])[path[-1]] = node
+        nodes[path] = node
+    return node
+
+
+def _named(node: _Node) -> dict[str, Any]:
+    return {str(step): value for step, value in node.items()}

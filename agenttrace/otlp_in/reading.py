@@ -183,8 +183,7 @@ def _tools_in(spans: Iterable[Span]) -> Tools:
             if definition is not None:
                 tools.setdefault(span.name, definition)
             continue
-        offered = span.input.get("tools") if span.span_type == LLM and span.input else None
-        for entry in offered if isinstance(offered, list) else _offered_on(span.attributes):
+        for entry in _offered_on(span):
             tool = entry.get("function", entry) if isinstance(entry, dict) else None
             name = tool.get("name") if isinstance(tool, dict) else None
             if not isinstance(name, str) or not isinstance(tool, dict) or name in seen:
@@ -197,7 +196,15 @@ def _tools_in(spans: Iterable[Span]) -> Tools:
     return tools
 
 
-def _offered_on(attributes: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _offered_on(span: Span) -> Sequence[Any]:
+    """The tools in a request to a model, read already, or in the attributes of another span."""
+    attributes = span.attributes
+    if span.span_type == LLM:
+        offered = span.input.get("tools") if span.input else None
+        if isinstance(offered, list):
+            return offered
+        if semconv.SPAN_TYPE not in attributes:
+            return ()
     return offered_in(attributes, present_in(attributes), numbered_lists(attributes))
 
 

@@ -10,17 +10,17 @@ from typing import Any, get_args
 
 from agenttrace.core.errors import ConfigError, DatasetError
 from agenttrace.core.example import Example
-from agenttrace.core.json_reader import strict_json
 from agenttrace.core.jsonable import readable_json
 from agenttrace.core.numbers import is_number
 from agenttrace.core.protocols import Store
 from agenttrace.core.report import EvaluationReport, ResultOutcome
 from agenttrace.core.run_comparison import ExampleRecord, RunRecord
-from agenttrace.datasets.files import read_text, write_text
+from agenttrace.datasets.files import write_text
 from agenttrace.runs.compare import compare_runs
 from agenttrace.runs.fingerprints import fingerprint_of
 from agenttrace.runs.record import record_of_report, record_of_run
 from agenttrace.runs.reference import find_run, newest_run_on
+from agenttrace.runs.versioned_file import VersionedFile
 
 __all__ = [
     "Baseline",
@@ -36,15 +36,13 @@ __all__ = [
 Baseline = str | Path | EvaluationReport
 """A branch, a run (id or its beginning, ``last``, name), the path of a file, or a report."""
 
-VERSION = 1
 OUTCOMES = frozenset(get_args(ResultOutcome))
-_KEY = "agenttrace_baseline"
-_LARGEST = 64 * 1024 * 1024
 _DECIMALS = 6
 HOW_TO_SAVE = (
     "save one with: agenttrace eval run … --save-baseline FILE, or from a stored run with: "
     "agenttrace runs export RUN --baseline -o FILE"
 )
+_FILE = VersionedFile("agenttrace_baseline", 1, "baseline", 64 * 1024 * 1024, advice=f"; {HOW_TO_SAVE}")
 
 
 def write_baseline(record: RunRecord, path: str | Path) -> None:
@@ -57,7 +55,7 @@ def write_baseline(record: RunRecord, path: str | Path) -> None:
         ConfigError: the file cannot be written.
     """
     head = {
-        _KEY: VERSION,
+        _FILE.key: _FILE.version,
         "name": record.name,
         "project": record.project,
         "model": record.model,
@@ -99,28 +97,7 @@ def read_baseline(path: str | Path) -> RunRecord:
     Raises:
         ConfigError: there is no such file, it is damaged, no baseline, or of another version.
     """
-    if not Path(path).is_file():
-        raise ConfigError(f"there is no baseline {path}; {HOW_TO_SAVE}")
-    try:
-        data = strict_json(read_text(Path(path), _LARGEST))
-    except DatasetError as error:
-        raise ConfigError(f"the baseline {error}") from None
-    except ValueError as error:
-        raise ConfigError(f"the baseline {path} is damaged: {error}; {HOW_TO_SAVE}") from None
-    version = data.get(_KEY) if isinstance(data, Mapping) else None
-    if version is None:
-        raise ConfigError(f"{path} is no baseline; {HOW_TO_SAVE}")
-    if version != VERSION:
-        raise ConfigError(
-            f"the baseline {path} has version {version!r}, and this agenttrace reads {VERSION}: upgrade, "
-            "or save it again"
-        )
-    try:
-        return _record(data, os.fspath(path))
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        raise ConfigError(
-            f"the baseline {path} is damaged: {type(error).__name__} {error}; {HOW_TO_SAVE}"
-        ) from None
+    return _FILE.read(path, lambda data: _record(data, os.fspath(path)))
 
 
 def _record(data: Mapping[str, Any], path: str) -> RunRecord:

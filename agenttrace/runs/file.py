@@ -8,19 +8,23 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, get_args
 
-from agenttrace.core.errors import ConfigError, DatasetError, error_text
-from agenttrace.core.json_reader import strict_json
+from agenttrace.core.errors import ConfigError, DatasetError
 from agenttrace.core.jsonable import jsonable, readable_json
 from agenttrace.core.numbers import is_number, is_whole
 from agenttrace.core.report import EvaluationReport, ResultOutcome
 from agenttrace.core.score import Score
 from agenttrace.core.text import described
-from agenttrace.datasets.files import read_text, write_text
+from agenttrace.datasets.files import write_text
+from agenttrace.runs.versioned_file import VersionedFile
 from agenttrace.scoring.apply import why_not_a_score
 
-VERSION = 1
-_KEY = "agenttrace_run"
-_LARGEST = 1024 * 1024 * 1024
+_FILE = VersionedFile(
+    "agenttrace_run",
+    1,
+    "run",
+    1024 * 1024 * 1024,
+    advice="; `agenttrace runs export` writes one. A baseline is used as it is (--baseline FILE)",
+)
 _RUN_ID = re.compile("[0-9a-f]{32}")
 _LARGEST_NUMBER = 2**63 - 1
 _OUTCOMES = get_args(ResultOutcome)
@@ -33,7 +37,7 @@ def write_run(run: Mapping[str, Any], path: str | Path) -> None:
         ConfigError: the file cannot be written.
     """
     try:
-        write_text(Path(path), readable_json(jsonable({_KEY: VERSION, **run}), indent=1) + "\n")
+        write_text(Path(path), readable_json(jsonable({_FILE.key: _FILE.version, **run}), indent=1) + "\n")
     except DatasetError as error:
         raise ConfigError(f"the run cannot be written: {error}") from None
 
@@ -44,24 +48,12 @@ def read_run(path: str | Path) -> EvaluationReport:
     Raises:
         ConfigError: there is no such file, it is damaged, of another version, or holds no whole run.
     """
-    try:
-        data = strict_json(read_text(Path(path), _LARGEST))
-    except DatasetError as error:
-        raise ConfigError(f"the run cannot be read: {error}") from None
-    except ValueError as error:
-        raise ConfigError(f"{path} is damaged: {error}") from None
-    version = data.get(_KEY) if isinstance(data, Mapping) else None
-    if version is None:
-        is_baseline = isinstance(data, Mapping) and "agenttrace_baseline" in data
-        hint = ": a baseline has no values, and is used as it is (--baseline FILE)" if is_baseline else ""
-        raise ConfigError(f"{path} is no run that `agenttrace runs export` wrote{hint}")
-    if version != VERSION:
-        raise ConfigError(f"{path} has version {version!r}, and this agenttrace reads {VERSION}: upgrade")
-    try:
-        _check(data)
-        return EvaluationReport.from_dict(data)
-    except (KeyError, TypeError, ValueError) as error:
-        raise ConfigError(f"{path} is damaged: {error_text(error)}") from None
+    return _FILE.read(path, _report)
+
+
+def _report(data: Mapping[str, Any]) -> EvaluationReport:
+    _check(data)
+    return EvaluationReport.from_dict(data)
 
 
 def _is_text(value: Any) -> bool:

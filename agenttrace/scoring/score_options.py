@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
+from agenttrace.core.example import Example
 from agenttrace.core.jsonable import jsonable
 from agenttrace.core.protocols import Scorer, name_of_model
 from agenttrace.scoring.scorer_options import ABSENT, option_value
@@ -32,6 +33,21 @@ def version_of(scorer: Scorer) -> str | None:
     if isinstance(own, str | int | float) and not isinstance(own, bool):
         return str(own)
     return f"agenttrace {__version__}" if type(scorer).__module__.startswith("agenttrace.") else None
+
+
+def versions_of(scorer: Scorer, example: Example) -> dict[str, Any]:
+    """By which version of the scorer a score is, and on which version of a dataset, for its metadata.
+
+    An example says the latter in its `additional_metadata`, under ``dataset_version``. What is not known is
+    left out.
+    """
+    versions = {
+        "scorer_version": version_of(scorer),
+        "dataset_version": jsonable(
+            (example.additional_metadata or {}).get("dataset_version"), limit=_LENGTH
+        ),
+    }
+    return {name: version for name, version in versions.items() if version is not None}
 
 
 def qualified_name(function: Any) -> str:

@@ -14,9 +14,16 @@ from agenttrace.core.json_reader import (
     json_object_in,
     json_or_literal,
     lenient_json,
+    plain_json,
     strict_json,
 )
 
+long_texts = st.builds(
+    lambda before, digits, after: f'{{"{before}": [{"7" * digits}, "{after}"]}}',
+    st.text("ab1", max_size=300),
+    st.integers(1, 1_500),
+    st.text("ab1", max_size=300),
+)
 json_values = st.recursive(
     st.none()
     | st.booleans()
@@ -103,3 +110,20 @@ def test_the_object_in_a_text_is_read_and_nothing_else() -> None:
 )
 def test_a_recorded_text_is_a_value_only_where_it_is_json_or_a_literal(text: str, value: Any) -> None:
     assert json_or_literal(text) == value
+
+
+@given(long_texts)
+def test_plain_json_is_what_python_reads_and_leaves_large_numbers_to_others(text: str) -> None:
+    expected = json.loads(text)
+    ((number, _),) = expected.values()
+    try:
+        assert plain_json(text) == expected
+        assert number < 10**600
+    except InvalidJSON:
+        assert "1" * 3 in text or "7" * 3 in text
+
+
+@pytest.mark.parametrize("text", ["1e400", "[NaN]", "[-Infinity]", " 1", "1 2", "[" + "9" * 900 + "]"])
+def test_plain_json_refuses_what_is_not_plain(text: str) -> None:
+    with pytest.raises(InvalidJSON):
+        plain_json(text)

@@ -12,7 +12,7 @@ CONSTANTS = {
 }
 NAMES = {value for value in CONSTANTS.values() if "." in value}
 FOREIGN = ("gen_ai.", "enduser.", "openinference.")
-TABLES = {"core/semconv.py", "otlp_in/tables.py"}
+TABLES = {"core/semconv.py", "otlp_in/tables.py", "otlp_in/model_tables.py"}
 """What we write, and what others do."""
 
 

@@ -157,7 +157,10 @@ def test_a_score_is_an_event_of_its_span():
         "gen_ai.evaluation.score.value": 0.75,
         "gen_ai.evaluation.score.label": "passed",
         "gen_ai.evaluation.explanation": "3 of 4 claims",
+        "agenttrace.evaluation.outcome": "passed",
         "agenttrace.evaluation.threshold": 0.7,
+        "agenttrace.evaluation.range": "0 to 1",
+        "agenttrace.evaluation.lower_is_better": False,
     }
     assert event == {
         "time_unix_nano": 5,
@@ -169,6 +172,15 @@ def test_a_score_is_an_event_of_its_span():
         "trace_id": bytes.fromhex(TRACE),
         "span_id": bytes.fromhex(SPAN),
     }
+
+
+def test_the_event_of_a_score_says_the_versions_the_judge_and_the_cost():
+    versions = {"scorer_version": "3", "dataset_version": 2, "other": "x"}
+    event = only_event(Score.of("faithfulness", 0.75, 0.7, metadata=versions, model="gpt-5", cost=0.01))
+    attributes = values_of(event["attributes"])
+    names = ("scorer_version", "dataset_version", "model", "cost")
+    assert [attributes[f"agenttrace.evaluation.{name}"] for name in names] == ["3", 2, "gpt-5", 0.01]
+    assert "agenttrace.evaluation.other" not in attributes
 
 
 def test_scores_come_under_the_resource_of_their_project():

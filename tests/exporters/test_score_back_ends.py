@@ -436,7 +436,7 @@ def test_the_same_stored_score_has_one_identifier_and_another_has_another():
     assert len({same, later.identifier, fact(reason="x").identifier}) == 3
 
 
-def test_an_online_score_says_the_version_of_its_scorer(endpoint, respond, exporting):
+def test_an_online_score_says_the_versions_of_its_scorer_and_dataset(endpoint, respond, exporting):
     class Polite(ContainsScorer):
         version = "2025-06"
 
@@ -444,9 +444,11 @@ def test_an_online_score_says_the_version_of_its_scorer(endpoint, respond, expor
     tracer, exporter = exporting(endpoint(phoenix).url)
     with tracer.span("answer"):
         scorers = [ContainsScorer("five"), Polite("please", name="Polite")]
-        tracer.async_evaluate(scorers, actual_output="five days")
+        about = {"dataset_version": 2}
+        tracer.async_evaluate(scorers, actual_output="five days", additional_metadata=about)
     assert tracer.wait_for_evaluations(PATIENCE)
     tracer.flush()
     eventually(lambda: of_scores(exporter, "sent") == 2)
     versions = {entry["name"]: entry["metadata"]["scorer_version"] for entry in phoenix.kept.values()}
     assert versions == {"Contains": f"agenttrace {__version__}", "Polite": "2025-06"}
+    assert {entry["metadata"]["dataset_version"] for entry in phoenix.kept.values()} == {2}

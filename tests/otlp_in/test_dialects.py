@@ -544,3 +544,30 @@ def test_a_trace_of_langfuse_s_api_is_read():
         "unknown city",
     )
     assert (trace.session_id, trace.root.usage) == ("s-1", {"input_tokens": 5, "output_tokens": 2})
+
+
+def test_a_role_that_is_no_text_costs_nothing_but_itself():
+    attributes = {"openinference.span.kind": "LLM", "llm.output_messages.0.message.role": []}
+    (trace,) = traces_from_otlp(request(span(1, "call", attributes)))
+    assert trace.spans[0].span_type == "llm"
+
+
+@pytest.mark.parametrize("text", ["21", '"sunny"', "true"])
+def test_a_text_that_a_model_was_answered_stays_a_text(text):
+    messages = [{"role": "tool", "tool_call_id": "c1", "content": text}]
+    attributes = {"gen_ai.operation.name": "chat", "gen_ai.input.messages": json.dumps(messages)}
+    (trace,) = traces_from_otlp(request(span(1, "chat", attributes)))
+    assert trace.spans[0].input["messages"][0]["content"] == text
+
+
+def test_a_mapping_among_numbered_attributes_stays_as_it_came():
+    value = {"a": 1}
+    attributes = {
+        "openinference.span.kind": "LLM",
+        "llm.output_messages.0.message": value,
+        "llm.output_messages.0.message.role": "assistant",
+        "llm.output_messages.0.message.content": "hello",
+    }
+    (trace,) = traces_from_otlp(request(span(1, "call", attributes)))
+    assert trace.spans[0].attributes["llm.output_messages.0.message"] == value
+    assert trace.spans[0].output[0]["content"] == "hello"
