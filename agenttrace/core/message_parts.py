@@ -163,8 +163,8 @@ def arguments_of(request: Request) -> tuple[Mapping[str, Any], str | None]:
 
 
 def says_arguments(request: Request) -> bool:
-    """Returns False if a call's entry leaves its arguments out. A call inside a block leaves out what is empty,
-    as protobuf's JSON does."""
+    """Returns False if a call's entry leaves its arguments out. A call inside a block, as in protobuf's JSON,
+    leaves out what is empty."""
     entry = request.entry
     return not entry or any(name in _call_in(entry) for name in _ARGUMENTS)
 

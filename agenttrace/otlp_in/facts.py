@@ -92,11 +92,7 @@ def with_facts(span: Span) -> Span:
         if call_id is not None:
             attributes[semconv.TOOL_CALL_ID] = call_id
     elif span_type == LLM:
-        lists = numbered_lists(fields)
-        offered = offered_in(fields, has, lists)
-        arguments = model_input(fields, has, events, lists, offered)
-        output = model_output(fields, has, events, lists)
-        mark_left_out(output or (), remedy_for(scope))
+        arguments, output = _of_model(fields, has, events, scope)
     else:
         if span_type == tables.AGENT:
             span_name = _agent_name(fields, has, name)
@@ -121,6 +117,17 @@ def with_facts(span: Span) -> Span:
         usage=_usage(fields, has, scope) if span_type == LLM or semconv.SPAN_TYPE in attributes else None,
         project=span.project,
     )
+
+
+def _of_model(
+    fields: Mapping[str, Any], has: Present, events: Sequence[Event], scope: str
+) -> tuple[dict[str, Any] | None, Any]:
+    """What a model was asked, and what it answered."""
+    lists = numbered_lists(fields)
+    offered = offered_in(fields, has, lists)
+    output = model_output(fields, has, events, lists)
+    mark_left_out(output or (), remedy_for(scope))
+    return model_input(fields, has, events, lists, offered), output
 
 
 def _remedy(
