@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, cast
 
 from agenttrace.core.jsonable import clean_text, jsonable
@@ -139,11 +140,13 @@ def _description(function: Callable[..., Any]) -> str:
 
 
 def _name_of(function: Any) -> str:
-    name = getattr(function, "__name__", None)
-    if isinstance(name, str) and name:
-        return name
-    inner = getattr(function, "func", None)  # a partial's
-    return type(function).__name__ if inner is None else _name_of(inner)
+    while True:
+        name = getattr(function, "__name__", None)
+        if isinstance(name, str) and name:
+            return name
+        if not isinstance(function, partial):  # a mock has a `func`, too, which has another
+            return type(function).__name__
+        function = function.func
 
 
 _KINDS = {
