@@ -184,8 +184,8 @@ def loaded(text: str) -> Any:
         from pydantic_core import from_json
 
         return from_json(text)
-    except ValueError:
-        return {"$unreadable": text}
+    except (ValueError, TypeError):  # the latter: a number, where somebody else wrote one
+        return {"$unreadable": text if isinstance(text, str | int | float) else repr(text)}
 
 
 def definition_text(tool: ToolDefinition) -> str:
