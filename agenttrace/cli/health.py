@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
+from agenttrace.cli.json_output import echo_json
 from agenttrace.cli.store_option import store_option
 from agenttrace.cli.watch_option import watched_store
-from agenttrace.core.jsonable import to_json
 from agenttrace.core.protocols import HasPath, optional
 from agenttrace.reports.health import health_data, health_lines
 from agenttrace.reports.openmetrics import openmetrics
@@ -29,7 +29,7 @@ def health(store: str | None, as_json: bool, as_metrics: bool) -> int:
     finally:
         source.close()
     if as_json:
-        click.echo(to_json(data))
+        echo_json(data)
     else:
         show(health_lines(data))
     return 0 if data["ok"] else 1

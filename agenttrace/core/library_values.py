@@ -34,7 +34,7 @@ class BoundedHandler:
 
 
 def library_member(library: str, name: str) -> Any:
-    """What an imported library's module has under a name; None where it is not imported, or has no such thing.
+    """What an imported library has under a name; None where it is not imported, or has no such thing.
 
     A ``__getattr__`` of the module, or of what stands in its place, is not called: stubs of the user's may be
     put there, too.

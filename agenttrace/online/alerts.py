@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from agenttrace.core.errors import ConfigError
 from agenttrace.core.jsonable import to_json
 from agenttrace.core.score import Score
+from agenttrace.core.text import log_line
 
 if TYPE_CHECKING:
     from agenttrace.http.transport import Transport
@@ -106,7 +107,7 @@ def every(alert: Alert) -> Alert:
 
 def log_alert(low: Any) -> None:
     """Write a warning to the logger ``agenttrace.alerts``."""
-    log.warning("%s", low)
+    log.warning("%s", log_line(str(low)))
 
 
 def webhook(url: str, *, headers: dict[str, str] | None = None, timeout: float = 10.0) -> Alert:

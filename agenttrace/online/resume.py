@@ -22,9 +22,9 @@ def resume(
     """Ask again for what an earlier process left pending, with scorers of the same names.
 
     An evaluation stays pending where one of its scorers is missing from `scorers`, where a living process is
-    at work on it, or where the queue is full. One with a value that no file can hold (a predicate, an object),
-    or that cannot be read, gets errored scores, and is no longer pending. What does not even name its scorers
-    is passed over, and logged: it harms no other.
+    at work on it, or where the queue is full. One with a value that no file can hold (a predicate, an
+    object), or that cannot be read, gets errored scores, and is no longer pending. What does not even name its
+    scorers is passed over, and logged: it harms no other.
     """
     by_name = {scorer.name: scorer for scorer in checked_scorers(scorers)}
     owner, open_here = evaluator.owner, open_owners()
@@ -52,7 +52,12 @@ def _names_scorers(row: Any) -> bool:
     if not isinstance(row, Mapping) or not isinstance(row.get("key"), str):
         return False
     names = row.get("scorers")
-    return isinstance(row.get("owner"), str | None) and isinstance(names, list) and bool(names) and all(isinstance(name, str) for name in names)
+    return (
+        isinstance(row.get("owner"), str | None)
+        and isinstance(names, list)
+        and bool(names)
+        and all(isinstance(name, str) for name in names)
+    )
 
 
 def _ask_again(

@@ -237,9 +237,8 @@ _TRACE = itemgetter(0)
 
 def _has_numbers(outline: SpanOutline) -> bool:
     start, index, key, parent, end, *_ = outline
-    return (
-        type(start) is type(index) is type(key) is type(end) is int
-        and (parent is None or type(parent) is int)
+    return type(start) is type(index) is type(key) is type(end) is int and (
+        parent is None or type(parent) is int
     )
 
 

@@ -23,8 +23,8 @@ def _current() -> ContextVar[Record | None]:
 
 
 def _reduce(variable: ContextVar[object]) -> tuple[Callable[[], object], tuple[()]]:
-    """How `current` is pickled, as part of an observed closure that cloudpickle or dill takes elsewhere: by its
-    name. Any other variable is pickled as little as without us."""
+    """How `current` is pickled, as part of an observed closure that cloudpickle or dill takes elsewhere: by
+    its name. Any other variable is pickled as little as without us."""
     if variable is not current:
         raise TypeError(f"cannot pickle {type(variable).__module__}.{type(variable).__name__!r} object")
     return _current, ()

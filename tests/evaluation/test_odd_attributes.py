@@ -2,8 +2,7 @@
 
 import pytest
 
-from agenttrace import Example, Tracer
-from agenttrace import run_evaluation
+from agenttrace import Example, Tracer, run_evaluation
 from agenttrace.scorers import ToolOrderScorer
 
 NAMES = [

@@ -132,5 +132,5 @@ def test_a_function_that_is_evaluated_is_carried_without_its_scorers(tracer, nam
 
 
 def test_a_context_variable_of_the_program_pickles_no_more_than_before():
-    with pytest.raises(TypeError, match="cannot pickle .*ContextVar"):
+    with pytest.raises(TypeError, match=r"cannot pickle .*ContextVar"):
         pickle.dumps(ContextVar("mine"))

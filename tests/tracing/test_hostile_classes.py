@@ -5,6 +5,7 @@ import sys
 import types
 import weakref
 from collections.abc import Mapping
+from typing import ClassVar
 from unittest.mock import AsyncMock, MagicMock, Mock, create_autospec
 
 import pytest
@@ -14,7 +15,7 @@ class Evil:
     """While it is armed, to show it leaves the program."""
 
     armed: type[BaseException] | None = None
-    shown: list[str] = []
+    shown: ClassVar[list[str]] = []
 
     def __repr__(self):
         if Evil.armed is not None:

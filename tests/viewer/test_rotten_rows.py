@@ -20,6 +20,11 @@ def test_pages_and_api_show_a_damaged_trace_and_its_neighbour(tmp_path, start_se
     assert {trace["trace_id"] for trace in listed.json["traces"]} == {rotten, good}
     for path in (
         *("/traces", "/scores", "/t/" + rotten, "/t/" + good, f"/api/v1/traces/{rotten}"),
-        *(f"/api/v1/traces/{good}", "/groups/release", "/traces?q=tool:rotten_tool", "/traces?q=input.city:Paris"),
+        *(
+            f"/api/v1/traces/{good}",
+            "/groups/release",
+            "/traces?q=tool:rotten_tool",
+            "/traces?q=input.city:Paris",
+        ),
     ):
         assert server.ask(path).status == 200, path
