@@ -23,8 +23,8 @@ def resume(
 
     An evaluation stays pending where one of its scorers is missing from `scorers`, where a living process is
     at work on it, or where the queue is full. One with a value that no file can hold (a predicate, an
-    object), or that cannot be read, gets errored scores, and is no longer pending. What does not even name its
-    scorers is passed over, and logged: it harms no other.
+    object), or that cannot be read, gets errored scores, and is no longer pending. What does not even name
+    its scorers is passed over, and logged: it harms no other.
     """
     by_name = {scorer.name: scorer for scorer in checked_scorers(scorers)}
     owner, open_here = evaluator.owner, open_owners()

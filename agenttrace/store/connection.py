@@ -74,6 +74,7 @@ def open_for_writing(
     """
     files.refuse_links(path)
     files.create_private(path)
+    files.close_to_others(path)
     # This opens the file itself, but the log beside it only with the first statement. A connection that had
     # read the log of another database would write it into this one when it is closed.
     db = sqlite3.connect(

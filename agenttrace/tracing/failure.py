@@ -40,10 +40,19 @@ def status_of(error: BaseException) -> Status:
     """*cancelled* for the ways a call is asked to stop, *error* otherwise."""
     if issubclass(type(error), GeneratorExit):  # isinstance would ask the object itself for its class
         return "cancelled"
-    name = type_name(type(error))
-    if name.endswith(".CancelledError") and name.startswith(("asyncio.", "concurrent.")):
-        return "cancelled"
+    for base in bases_of(type(error)):
+        module, _, name = type_name(base).rpartition(".")
+        if module.partition(".")[0] in _CANCELLATIONS.get(name, ()):
+            return "cancelled"
     return "error"
+
+
+_CANCELLATIONS = {
+    "CancelledError": ("asyncio", "concurrent"),
+    "Cancelled": ("trio",),
+    "GreenletExit": ("greenlet", "gevent"),
+}
+"""The classes, by the libraries that have them, with which a call is asked to stop."""
 
 
 def _message(error: BaseException, depth: int = 0) -> str:
