@@ -66,7 +66,7 @@ def _ask_again(
     why = row.get("unfinishable")
     try:
         if why is None:
-            request = make_request(scorers, alerts=alerts, **_kept(row))
+            request = make_request(scorers, alerts=alerts, **_request_fields(row))
             request.key, request.saved = row["key"], True
             return evaluator.submit(request)
     except (ExpectationError, TypeError, ValueError) as error:
@@ -76,7 +76,7 @@ def _ask_again(
     return EvaluationHandle.undone("scored", scorers, reason)
 
 
-def _kept(row: Mapping[str, Any]) -> dict[str, Any]:
+def _request_fields(row: Mapping[str, Any]) -> dict[str, Any]:
     """What the store kept of an evaluation, as `make_request` takes it.
 
     Raises:

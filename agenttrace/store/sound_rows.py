@@ -52,11 +52,11 @@ def sound_rest(rest: Any) -> Mapping[str, Any]:
         wrong["usage"] = usage
     if not wrong:
         return rest
-    kept = {name: value for name, value in rest.items() if name not in wrong}
+    sound = {name: value for name, value in rest.items() if name not in wrong}
     if "status" in wrong or "error" in wrong:
-        kept["status"] = "error"  # it did not end well, or nobody knows
-    kept["attributes"] = {**kept.get("attributes", EMPTY), semconv.UNREADABLE: wrong}
-    return kept
+        sound["status"] = "error"  # it did not end well, or nobody knows
+    sound["attributes"] = {**sound.get("attributes", EMPTY), semconv.UNREADABLE: wrong}
+    return sound
 
 
 def _is_error(error: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Loops that scorers stop, children that they fork, addresses of webhooks, exporters that leave the program."""
+"""Loops that scorers stop, children that they fork, addresses of webhooks, exporters that exit."""
 
 import asyncio
 import os
