@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
+from agenttrace.cli.json_output import echo_json
 from agenttrace.cli.store_option import place, store_option
 from agenttrace.cli.watch_option import moment, watched_store
 from agenttrace.core.annotation import Annotation
-from agenttrace.core.jsonable import jsonable, to_json
 from agenttrace.reports.text import show, table_lines, terminal_width, value_text
 
 HEAD = ("SAID", "BY", "TRACE", "RESULT", "THUMBS", "SCORE", "LABEL", "NOTE", "EXPECTED")
@@ -34,7 +34,7 @@ def annotations_list(
         source.close()
     if as_json:
         for annotation in annotations:
-            click.echo(to_json(jsonable(annotation.to_dict())))
+            echo_json(annotation.to_dict())
         return
     if not annotations:
         click.echo(f"nobody said anything yet in {place(source)}; see agenttrace annotate --help", err=True)

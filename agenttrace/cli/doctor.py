@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from agenttrace.cli.doctor_checks import all_checks, as_data
+from agenttrace.cli.json_output import echo_json
 from agenttrace.cli.store_option import store_option
-from agenttrace.core.jsonable import to_json
 from agenttrace.reports.text import Line, safe_line, show
 from agenttrace.store import open_store
 
@@ -28,7 +28,7 @@ def doctor(store: str | None, as_json: bool) -> int:
         source.close()
     if as_json:
         for check in checks:
-            click.echo(to_json(as_data(check)))
+            echo_json(as_data(check))
     else:
         show(
             Line(

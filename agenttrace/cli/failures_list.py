@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
+from agenttrace.cli.json_output import echo_json
 from agenttrace.cli.store_option import place, store_option
 from agenttrace.cli.watch_option import moment, watched_store
 from agenttrace.core.failure import STATES, Failure, State, state_text
-from agenttrace.core.jsonable import to_json
 from agenttrace.reports.text import show, table_lines, terminal_width
 
 HEAD = ("FAILURE", "STATE", "SEEN", "FIRST", "LAST", "CUSTOMERS", "COST", "PROJECT", "SCORER", "WHAT")
@@ -32,7 +32,7 @@ def failures_list(
         source.close()
     if as_json:
         for failure in failures:
-            click.echo(to_json(failure.to_dict()))
+            echo_json(failure.to_dict())
         return
     if not failures:
         click.echo(f"no failures found in {place(source)}", err=True)

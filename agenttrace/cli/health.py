@@ -5,10 +5,10 @@ from __future__ import annotations
 import click
 
 from agenttrace.cli.health_troubles import memory_troubles, sending_troubles
+from agenttrace.cli.json_output import echo_json
 from agenttrace.cli.store_option import store_option
 from agenttrace.cli.watch_option import watched_store
 from agenttrace.core.errors import StoreError
-from agenttrace.core.jsonable import to_json
 from agenttrace.core.losses import Trouble
 from agenttrace.core.protocols import HasPath, optional
 from agenttrace.reports.health import health_data, health_lines, unreadable_data
@@ -49,7 +49,7 @@ def health(store: str | None, as_json: bool, as_metrics: bool) -> int:
             [*troubles, Trouble("store", str(error), "see above, and `agenttrace doctor`")]
         )
     if as_json:
-        click.echo(to_json(data))
+        echo_json(data)
     else:
         show(health_lines(data))
     return 0 if data["ok"] else 1

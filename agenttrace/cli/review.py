@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
+from agenttrace.cli.json_output import echo_json
 from agenttrace.cli.store_option import place, store_option
 from agenttrace.cli.watch_option import watched_store
-from agenttrace.core.jsonable import to_json
 from agenttrace.core.people import ToReview, review_queue
 from agenttrace.reports.text import show, table_lines, terminal_width
 
@@ -38,7 +38,7 @@ def review(store: str | None, project: str | None, limit: int, as_json: bool) ->
         source.close()
     if as_json:
         for one in queue:
-            click.echo(to_json(one.to_dict()))
+            echo_json(one.to_dict())
         return
     if not queue:
         click.echo(f"nothing to review in {place(source)}", err=True)

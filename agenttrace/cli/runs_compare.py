@@ -6,9 +6,9 @@ import shutil
 
 import click
 
+from agenttrace.cli.json_output import echo_json
 from agenttrace.cli.run_option import HELP, run_record
 from agenttrace.cli.store_option import store_option, store_to_read
-from agenttrace.core.jsonable import jsonable, to_json
 from agenttrace.reports.run_comparison import WIDTH, comparison_lines
 from agenttrace.reports.text import show
 from agenttrace.runs.compare import compare_runs
@@ -34,7 +34,7 @@ def runs_compare(before: str, after: str, store: str | None, project: str | None
     finally:
         source.close()
     if as_json:
-        click.echo(to_json(jsonable(comparison.to_dict())))
+        echo_json(comparison.to_dict())
     else:
         show(comparison_lines(comparison, width=shutil.get_terminal_size((WIDTH, 24)).columns))
     return WORSE if comparison.is_worse else 0

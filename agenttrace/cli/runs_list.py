@@ -8,8 +8,8 @@ from datetime import datetime
 import click
 
 from agenttrace.cli.fitted_table import show_table
+from agenttrace.cli.json_output import echo_json
 from agenttrace.cli.store_option import place, store_option, store_to_read
-from agenttrace.core.jsonable import jsonable, to_json
 from agenttrace.core.protocols import RunSummary
 from agenttrace.reports.tree import duration_text
 from agenttrace.runs.reference import branch_of
@@ -47,7 +47,7 @@ def runs_list(store: str | None, project: str | None, branch: str | None, limit:
     runs = [run for run in runs if branch is None or branch_of(run) == branch][:limit]
     if as_json:
         for run in runs:
-            click.echo(to_json(jsonable(asdict(run))))
+            echo_json(asdict(run))
         return
     if not runs:
         click.echo(f"no runs found in {place(source)}; evaluate something first", err=True)

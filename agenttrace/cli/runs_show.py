@@ -8,10 +8,10 @@ from typing import Any
 
 import click
 
+from agenttrace.cli.json_output import echo_json
 from agenttrace.cli.main import own_command
 from agenttrace.cli.run_option import HELP, stored_run
 from agenttrace.cli.store_option import store_option, store_to_read
-from agenttrace.core.jsonable import jsonable, to_json
 from agenttrace.core.report import EvaluationReport
 from agenttrace.reports.terminal import report_lines
 from agenttrace.reports.text import Line, safe_line, show, value_text
@@ -31,7 +31,7 @@ def runs_show(run: str, store: str | None, as_json: bool) -> None:
     finally:
         source.close()
     if report is None:
-        click.echo(to_json(jsonable(stored)))
+        echo_json(stored)
         return
     show(_head(stored, report))
     show(report_lines(report, see=see_in(source, own_command())))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
+from agenttrace.cli.json_output import echo_json
 from agenttrace.cli.store_option import store_option
 from agenttrace.cli.watch_option import watched_store
-from agenttrace.core.jsonable import to_json
 from agenttrace.reports.agreement import agreement_lines, agreement_of
 from agenttrace.reports.text import show
 
@@ -24,6 +24,6 @@ def scores_agreement(name: str, store: str | None, project: str | None, as_json:
     finally:
         source.close()
     if as_json:
-        click.echo(to_json(data))
+        echo_json(data)
     else:
         show(agreement_lines(data))

@@ -9,10 +9,10 @@ from typing import Any
 import click
 
 from agenttrace.cli.fitted_table import Column, show_table
+from agenttrace.cli.json_output import echo_json
 from agenttrace.cli.store_option import store_option
 from agenttrace.cli.traces_list import cost_text, started_text
 from agenttrace.cli.where_option import reading, say_that_none_match, where_option
-from agenttrace.core.jsonable import to_json
 from agenttrace.core.query import Labelled, Present, Query
 from agenttrace.core.session_figures import SessionFigures, session_figures
 from agenttrace.core.trace_figures import ScoreFigures, ToolFigures, by_scorer, by_tool
@@ -133,6 +133,6 @@ def _score(figures: ScoreFigures) -> dict[str, Any]:
 def _show(rows: Iterable[Mapping[str, Any]], columns: Sequence[Column], as_json: bool) -> None:
     if as_json:
         for row in rows:
-            click.echo(to_json(row))
+            echo_json(row)
     else:
         show_table(columns)

@@ -10,10 +10,10 @@ from itertools import groupby
 import click
 
 from agenttrace.cli.fitted_table import Column, show_table
+from agenttrace.cli.json_output import echo_json
 from agenttrace.cli.main import own_command
 from agenttrace.cli.store_option import store_option
 from agenttrace.cli.where_option import narrowed, reading, say_that_none_match, where_option
-from agenttrace.core.jsonable import to_json
 from agenttrace.core.query import Query
 from agenttrace.core.trace_facts import TraceFacts
 from agenttrace.core.trace_reads import SORT_KEYS, Sort
@@ -63,7 +63,7 @@ def traces_list(
             return
     if as_json:
         for facts in page.traces:
-            click.echo(to_json(facts.to_dict()))
+            echo_json(facts.to_dict())
         return
     see = see_in(source, own_command())
     links = [(facts.trace_id[:12], see(facts.trace_id).url or "") for facts in page.traces] if see else []

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
+from agenttrace.cli.json_output import echo_json
 from agenttrace.cli.main import own_command
 from agenttrace.cli.store_option import place, store_option, store_to_read
 from agenttrace.core.errors import StoreError
-from agenttrace.core.jsonable import jsonable, to_json
 from agenttrace.reports.text import see_line, show, terminal_width
 from agenttrace.reports.tree import trace_lines
 from agenttrace.store.viewer_note import see_in
@@ -44,7 +44,7 @@ def traces_show(trace_id: str | None, store: str | None, width: int | None, as_j
         source.close()
     if as_json:
         rows = [{"span_id": span_id, **score.to_dict()} for span_id, score in scores]
-        click.echo(to_json(jsonable({**trace.to_dict(), "scores": rows})))
+        echo_json({**trace.to_dict(), "scores": rows})
         return
     show(trace_lines(trace, scores, value_length=width or terminal_width() or _IN_A_PIPE))
     see = see_in(source, own_command())

@@ -40,10 +40,10 @@ class CallPaths:
         above = self._below_parent_of(span)
         agent, attributes = above.agent, span.attributes
         # Other libraries put the agent's name on the call, too, beside the agent's own span.
-        if semconv.AGENT_NAME in attributes and not (agent and semconv.RECEIVED in attributes):
-            agent = _path(agent, attributes[semconv.AGENT_NAME])
-        turn = attributes.get(semconv.TURN)
-        return CallPath(agent, above.path, above.turn if turn is None else turn)
+        name = attributes.get(semconv.AGENT_NAME)
+        if isinstance(name, str) and not (agent and semconv.RECEIVED in attributes):
+            agent = _path(agent, name)
+        return CallPath(agent, above.path, _turn(span, above.turn))
 
     def _below_parent_of(self, span: Span) -> CallPath:
         """What stands above everything that has the same parent as this span."""
@@ -69,7 +69,12 @@ class CallPaths:
 def _below(parent: Span, above: CallPath) -> CallPath:
     agent = _path(above.agent, parent.name) if parent.span_type == AGENT else above.agent
     path = (*above.path[-MOST_LEVELS + 1 :], parent.name)
-    return CallPath(agent, path, parent.attributes.get(semconv.TURN, above.turn))
+    return CallPath(agent, path, _turn(parent, above.turn))
+
+
+def _turn(span: Span, above: int | None) -> int | None:
+    turn = span.attributes.get(semconv.TURN)
+    return turn if type(turn) is int else above
 
 
 def _path(agent: str, name: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from agenttrace.core.errors import ConfigError
 from agenttrace.core.reading_types import Handler, find_handler, is_hashable, type_name
@@ -14,7 +15,9 @@ MOST_TROUBLES = 1_000
 _READ_AS_THEY_ARE = (str, int, bool, float, type(None), dict, list, tuple)
 """The types that a snapshot knows without looking for a handler."""
 
-_handlers: dict[type, Handler | None] = {}
+_handlers: WeakKeyDictionary[type, Handler | None] = WeakKeyDictionary()
+"""By class, none of which is kept alive: programs make classes as they run, a model for each request."""
+
 _troubles: dict[str, str] = {}
 
 

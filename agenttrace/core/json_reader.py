@@ -124,8 +124,8 @@ def _not_one(message: str, pos: int) -> InvalidJSON:
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     entries = dict(pairs)
     if len(entries) < len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
+        seen: set[str] = set()
+        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
         message = f"the key {twice!r} stands twice in one object"
         raise InvalidJSON(message, problem="a key stands twice in one object")
     return entries

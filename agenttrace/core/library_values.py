@@ -33,12 +33,33 @@ class BoundedHandler:
         return self.read(value, 1 << 62, 1 << 62)
 
 
+def library_member(library: str, name: str) -> Any:
+    """What an imported library has under a name; None where it is not imported, or has no such thing.
+
+    A ``__getattr__`` of the module, or of what stands in its place, is not called: stubs of the user's may be
+    put there, too.
+    """
+    names = _names_in(library)
+    return None if names is None else names.get(name)
+
+
+def _names_in(library: str) -> Mapping[str, Any] | None:
+    module = sys.modules.get(library)
+    if module is None:
+        return None
+    try:
+        names = object.__getattribute__(module, "__dict__")
+    except AttributeError:
+        return None
+    return names if type(names) is dict else None
+
+
 def library_handler(kind: type, bases: tuple[type, ...]) -> Callable[[Any], Any] | None:
     """The function that makes builtin values of objects of a library's own type, or None."""
     for library, handler_of in (("numpy", _numpy_handler), ("pandas", _pandas_handler)):
-        module = sys.modules.get(library)
-        if module is not None and type(kind) is type:
-            handler = handler_of(kind, bases, vars(module))
+        names = _names_in(library)
+        if names is not None and type(kind) is type:
+            handler = handler_of(kind, bases, names)
             if handler is not None:
                 return handler
     return None

@@ -14,7 +14,7 @@ def is_number(value: Any) -> TypeGuard[float]:
 def is_decimal(value: Any) -> bool:
     """Whether a value is a `decimal.Decimal`, of exactly that class."""
     decimal = sys.modules.get("decimal")
-    return decimal is not None and type(value) is decimal.Decimal
+    return decimal is not None and type(value) is vars(decimal).get("Decimal")
 
 
 def is_whole(value: Any, least: int = 0) -> TypeGuard[int]:

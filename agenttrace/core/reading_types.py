@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any
 
 from agenttrace.core.interruptions import thrown_in
-from agenttrace.core.library_values import BoundedHandler, library_handler
+from agenttrace.core.library_values import BoundedHandler, library_handler, library_member
 from agenttrace.core.marks import not_opened
 from agenttrace.core.tagged import decimal_data
 
@@ -67,8 +67,7 @@ def record_fields(value: Any, bases: tuple[type, ...]) -> dict[str, Any] | None:
     the name of a method or property is read where a property keeps a field under another name, in a subclass
     that is no dataclass itself, and where pydantic keeps extra fields there.
     """
-    pydantic = sys.modules.get("pydantic.main")
-    is_model = pydantic is not None and inherits(bases, getattr(pydantic, "BaseModel", None))
+    is_model = inherits(bases, library_member("pydantic.main", "BaseModel"))
     names = _declared(bases, _MODEL_FIELDS if is_model else _DATACLASS_FIELDS)
     if names is None or not _dict_is_own(bases):
         return None
@@ -164,11 +163,9 @@ _GETSET = type(_OWN)
 def find_handler(kind: type) -> Handler | None:
     """The function that reads a well-known type of the standard library, numpy or pandas, or None."""
     for module, name, handler in _WELL_KNOWN:
-        library = sys.modules.get(module)
-        if library is not None and getattr(library, name, None) is kind:
+        if library_member(module, name) is kind:
             return handler
-    enum = sys.modules.get("enum")
-    if enum is not None and inherits(bases_of(kind), enum.Enum):
+    if inherits(bases_of(kind), library_member("enum", "Enum")):
         return _enum_value
     return library_handler(kind, bases_of(kind))
 
@@ -198,21 +195,18 @@ _ZONES = (
 def _is_library_zone(kind: type) -> bool:
     # By identity: types made in C have no module in their dictionary.
     for module, names in _ZONES:
-        library = sys.modules.get(module)
-        if library is not None and any(getattr(library, name, None) is kind for name in names):
+        if any(library_member(module, name) is kind for name in names):
             return True
-    pytz = sys.modules.get("pytz")
-    return pytz is not None and _is_pytz_zone(kind, pytz)
+    return _is_pytz_zone(kind)
 
 
-def _is_pytz_zone(kind: type, pytz: Any) -> bool:
+def _is_pytz_zone(kind: type) -> bool:
     """Whether this is the type of pytz's UTC, or one of those that it makes, a class for each zone."""
-    if type(getattr(pytz, "utc", None)) is kind:
+    if type(library_member("pytz", "utc")) is kind:
         return True
-    module = sys.modules.get("pytz.tzinfo")
     made_there = type(kind) is type and dict_of(kind).get("__module__") == "pytz.tzfile"
     return made_there and any(
-        getattr(module, name, None) is bases_of(kind)[1] for name in ("DstTzInfo", "StaticTzInfo")
+        library_member("pytz.tzinfo", name) is bases_of(kind)[1] for name in ("DstTzInfo", "StaticTzInfo")
     )
 
 

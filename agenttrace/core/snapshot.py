@@ -124,7 +124,7 @@ class _Budget:
                     content = handler.read(value, max(self.remaining // _ITEM_SIZE, 1), self.limits.items)
                 else:
                     content = handler(value)
-            except Exception as error:  # choke-point: a handler of the user's, an unmade object
+            except BaseException as error:  # choke-point: a handler of the user's, an unmade object
                 if thrown_in(error):
                     raise
                 return self._unread(kind, f"raised {type_name(type(error))}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -37,3 +38,27 @@ def error_line(error: str) -> str:
     """The line of an error's text that says what is wrong: the last of a traceback, else the first."""
     lines = error.strip().splitlines() or [""]
     return lines[-1] if any("Traceback" in line for line in lines[:3]) else lines[0]
+
+
+UNSAFE = re.compile(
+    "[\\x00-\\x09\\x0b-\\x1f\\x7f-\\x9f\\u00ad\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069\\ufeff\\ud800-\\udfff]"
+)
+"""Characters that move a terminal's cursor, end a line of a log, or change the direction of writing; all but
+the line break."""
+
+
+def printable(text: str) -> str:
+    """The text with control characters written as escapes (``\\x1b``), except line breaks."""
+    return UNSAFE.sub(_escape, text)
+
+
+def log_line(text: str) -> str:
+    """The text on one line, for a log: nothing in it can look like another entry."""
+    return printable(text).replace("\n", "\\n")
+
+
+def _escape(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    if match[0] == "\t":
+        return "    "
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"

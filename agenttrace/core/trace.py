@@ -154,7 +154,9 @@ class Trace:
     @property
     def tags(self) -> tuple[str, ...]:
         """The tags of all roots, each once."""
-        return tuple(dict.fromkeys(tag for s in self.roots for tag in s.attributes.get(semconv.TAGS, ())))
+        each = [root.attributes.get(semconv.TAGS) for root in self.roots]
+        lists = [tags for tags in each if isinstance(tags, list | tuple)]  # anybody may set anything
+        return tuple(dict.fromkeys(tag for tags in lists for tag in tags if isinstance(tag, str)))
 
     @property
     def customer_id(self) -> str | None:
@@ -171,11 +173,13 @@ class Trace:
         """The metadata that `tracer.update_metadata` set, of all roots together."""
         metadata: dict[str, Any] = {}
         for span in self.roots:
-            metadata.update(span.attributes.get(semconv.METADATA, {}))
+            of_root = span.attributes.get(semconv.METADATA)
+            metadata.update(of_root if isinstance(of_root, Mapping) else {})
         return metadata
 
     def _root_attribute(self, name: str) -> str | None:
-        return next((span.attributes[name] for span in self.roots if name in span.attributes), None)
+        values = (span.attributes.get(name) for span in self.roots)
+        return next((value for value in values if isinstance(value, str)), None)
 
     @cached_property
     def children(self) -> Mapping[int | None, tuple[Span, ...]]:

@@ -63,6 +63,30 @@ def checked_base_url(url: str, source: str = "base_url") -> str:
         ConfigError: not http(s), no host, a link-local host, or with a user, a query or a fragment, where
             keys are sometimes put. The text never shows those parts.
     """
+    parts, host = _checked_parts(url, source)
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise ConfigError(
+            f"{source} for {host} holds a user, a query or a fragment; "
+            "give the key apart from it (api_key=, headers=, the environment)"
+        )
+    return parts.geturl().rstrip("/")
+
+
+def checked_webhook(url: str, source: str = "a webhook's url") -> str:
+    """The whole address of a webhook, whose query may hold its secret.
+
+    Raises:
+        ConfigError: not http(s), no host, no port from 1 to 65535, or a link-local host. The text never shows
+            more than the host.
+    """
+    if not isinstance(url, str):
+        raise ConfigError(f"{source} is a text, got {type(url).__name__}")
+    parts, _ = _checked_parts(url, source)
+    return parts.geturl()
+
+
+def _checked_parts(url: str, source: str) -> tuple[SplitResult, str]:
+    """The parts of an address with its host, which requests may go to."""
     parts = _split(url)
     host = parts.hostname if parts is not None else None
     if any(char.isspace() for char in host or ""):
@@ -71,15 +95,10 @@ def checked_base_url(url: str, source: str = "base_url") -> str:
         raise ConfigError(
             f"{source} is not a usable address: it must begin with http:// or https:// and name a host"
         )
-    if parts.username or parts.password or parts.query or parts.fragment:
-        raise ConfigError(
-            f"{source} for {host} holds a user, a query or a fragment; "
-            "give the key apart from it (api_key=, headers=, the environment)"
-        )
     why = forbidden_peer(host)
     if why is not None:
         raise ConfigError(f"{source}: {why}")
-    return parts.geturl().rstrip("/")
+    return parts, host
 
 
 def _split(url: str) -> SplitResult | None:

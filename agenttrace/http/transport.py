@@ -162,6 +162,9 @@ class Transport:
             # The endpoint had closed a kept connection meanwhile: it sent no reply, so a retry is safe.
             no_reply = "without sending a response" in str(error)
             return Failure("the connection was closed before the reply was complete", retryable=no_reply)
+        except (httpx.ReadError, httpx.WriteError) as error:  # a reset: by a restart, or a queue that is full
+            problem = f"the connection broke ({type(error).__name__})"
+            return Failure(problem, retryable=status is None, status=status)
         except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
             return Failure(f"the connection broke ({type(error).__name__})")
         finally:

@@ -8,9 +8,10 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from agenttrace.core.errors import ConfigError
 from agenttrace.core.jsonable import to_json
 from agenttrace.core.score import Score
+from agenttrace.core.text import log_line
+from agenttrace.http.endpoint import checked_webhook
 
 if TYPE_CHECKING:
     from agenttrace.http.transport import Transport
@@ -106,7 +107,7 @@ def every(alert: Alert) -> Alert:
 
 def log_alert(low: Any) -> None:
     """Write a warning to the logger ``agenttrace.alerts``."""
-    log.warning("%s", low)
+    log.warning("%s", log_line(str(low)))
 
 
 def webhook(url: str, *, headers: dict[str, str] | None = None, timeout: float = 10.0) -> Alert:
@@ -115,10 +116,10 @@ def webhook(url: str, *, headers: dict[str, str] | None = None, timeout: float =
     Redirects are not followed; an answer of 400 or more is an error.
 
     Raises:
-        ConfigError: not an http or https address.
+        ConfigError: no http or https address with a host and a port that there can be, or one of those
+            where clouds keep credentials.
     """
-    if not isinstance(url, str) or not url.startswith(("http://", "https://")):
-        raise ConfigError("a webhook's url begins with http:// or https://")
+    url = checked_webhook(url)
     transport: Transport | None = None
 
     async def post(low: Any) -> None:

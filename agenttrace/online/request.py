@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from agenttrace.core.errors import ConfigError, DatasetError, ExpectationError
 from agenttrace.core.identity import span_id_text, trace_id_text
+from agenttrace.core.numbers import is_number
 from agenttrace.core.protocols import Scorer
 from agenttrace.core.score import Score
 from agenttrace.online.alerts import Alert
@@ -190,14 +191,16 @@ def owner_text(nonce: str) -> str:
 def at_work(saved: Mapping[str, Any], here: set[str]) -> bool:
     """Returns True if the owner of a saved evaluation is alive; `here` are this process's open owners."""
     owner = saved.get("owner")
-    if not isinstance(owner, str):
+    parts = owner.rsplit("|", 3) if isinstance(owner, str) else ()
+    if len(parts) != 4:  # nobody, or what is no name of an owner
         return False
-    machine, pid, started, _ = owner.rsplit("|", 3)
+    machine, pid, started, _ = parts
     if machine != _machine() or sys.platform == "win32":
-        return owner in here or bool(time.time() - saved.get("owned_at", 0.0) < ELSEWHERE_SECONDS)
+        owned_at = saved.get("owned_at", 0.0)
+        return owner in here or (is_number(owned_at) and time.time() - owned_at < ELSEWHERE_SECONDS)
     if pid == str(os.getpid()):
         return owner in here
-    return _alive(int(pid)) and started == _started(int(pid))
+    return pid.isdecimal() and _alive(int(pid[:20])) and started == _started(int(pid[:20]))
 
 
 @functools.cache
@@ -218,7 +221,7 @@ def _started(pid: int) -> str:
 def _alive(pid: int) -> bool:
     try:
         os.kill(pid, 0)
-    except ProcessLookupError:
+    except (ProcessLookupError, OverflowError):  # the latter: no number of a process
         return False
     except OSError:  # another user's
         return True

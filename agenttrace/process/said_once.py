@@ -7,6 +7,7 @@ from typing import Literal
 
 from agenttrace.core.errors import error_text
 from agenttrace.core.interruptions import thrown_in
+from agenttrace.core.text import log_line
 
 MOST_CAUSES = 1_000
 """Causes that are remembered. Of further ones nothing is logged, so that no log is flooded."""
@@ -36,7 +37,8 @@ class SaidOnce:
             return
         try:
             problem = "" if error is None else f": {error_text(error)}"
-            log.warning("%s%s (said once)", text, problem, exc_info=error if traceback == "with" else None)
+            shown = error if traceback == "with" else None
+            log.warning("%s (said once)", log_line(text + problem), exc_info=shown)
         except BaseException as failure:  # choke-point: a log handler of the user's
             if thrown_in(failure):
                 raise

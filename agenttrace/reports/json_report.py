@@ -8,6 +8,7 @@ from typing import Any
 from agenttrace.core.json_reader import strict_json
 from agenttrace.core.jsonable import jsonable, readable_json
 from agenttrace.core.report import EvaluationReport
+from agenttrace.reports.text import safe_json
 from agenttrace.version import __version__
 
 FORMAT_VERSION = 1
@@ -26,7 +27,7 @@ def json_report(report: EvaluationReport) -> str:
         "summary": {key: value for key, value in report.summary().to_dict().items() if key != "examples"},
         **report.to_dict(),
     }
-    return readable_json(jsonable(data), indent=2) + "\n"
+    return safe_json(readable_json(jsonable(data), indent=2)) + "\n"
 
 
 def report_schema() -> dict[str, Any]:

@@ -17,13 +17,8 @@ from typing import IO, Any
 from agenttrace.core.deep_link import DeepLink
 from agenttrace.core.jsonable import jsonable, to_json
 from agenttrace.core.marks import cut, without_digests
-from agenttrace.core.text import shorten
+from agenttrace.core.text import UNSAFE, printable, shorten
 from agenttrace.reports.hyperlinks import has_hyperlinks
-
-_UNSAFE = re.compile(
-    "[\\x00-\\x09\\x0b-\\x1f\\x7f-\\x9f\\u00ad\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069\\ufeff\\ud800-\\udfff]"
-)
-
 
 NARROWEST = 60
 """Columns below which nothing is fitted to a terminal: it breaks the lines itself then."""
@@ -46,7 +41,7 @@ class Line:
 
 def safe(text: str, limit: int = 2_000) -> str:
     """The text with control characters escaped, except line breaks; cut visibly after `limit` characters."""
-    return _UNSAFE.sub(_escape, cut(text, limit))
+    return printable(cut(text, limit))
 
 
 def safe_line(text: str, limit: int = 200) -> str:
@@ -59,11 +54,13 @@ def value_text(value: Any, limit: int = 200) -> str:
     return safe_line(to_json(without_digests(jsonable(value, limit=4 * limit))), limit)
 
 
-def _escape(match: re.Match[str]) -> str:
-    code = ord(match[0])
-    if match[0] == "\t":
-        return "    "
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+def safe_json(text: str) -> str:
+    """JSON text with control characters as JSON's own escapes: safe to print, and the same data."""
+    return UNSAFE.sub(_json_escape, text)
+
+
+def _json_escape(match: re.Match[str]) -> str:
+    return f"\\u{ord(match[0]):04x}"
 
 
 def plain(lines: Iterable[Line]) -> str:

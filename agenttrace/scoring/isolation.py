@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import math
+import os
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from concurrent.futures import CancelledError, Executor, Future
@@ -189,10 +190,16 @@ class Job:
     def run(self) -> Outcome:
         """Make the call. Never raises."""
         self._thread_id = get_ident()
+        process = os.getpid()
         try:
             return Outcome(self._call.context.run(self._value))
         except BaseException as error:  # choke-point: whatever the user's code raises is the outcome
             return Outcome(error=error)
+        finally:
+            if (
+                os.getpid() != process
+            ):  # a child of a fork in that code: what waits for the outcome is not here
+                os._exit(0)
 
     def _value(self) -> Any:
         value = self._call.function(*self._call.args, **self._call.kwargs)

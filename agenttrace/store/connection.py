@@ -74,6 +74,7 @@ def open_for_writing(
     """
     files.refuse_links(path)
     files.create_private(path)
+    files.close_to_others(path)
     # This opens the file itself, but the log beside it only with the first statement. A connection that had
     # read the log of another database would write it into this one when it is closed.
     db = sqlite3.connect(
@@ -252,7 +253,23 @@ def _read_once(path: str, timeout: float, query: Callable[[sqlite3.Connection], 
                 f"{path} was written by an older version of agenttrace and lacks what is asked for; "
                 "the next write brings it up to date, and keeps what it holds"
             ) from error
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_IOERR and _log_is_empty(path):
+            raise StoreError(f"{path} cannot be read: {error}{_LOG_REMOVED}") from error
         raise StoreError(f"{path} cannot be read: {error}{_ADVICE[trouble]}") from error
+
+
+def _log_is_empty(path: str) -> bool:
+    """Whether there is no log, or the one that a reader has begun anew where it was removed."""
+    try:
+        return os.stat(path + "-wal").st_size == 0
+    except FileNotFoundError:
+        return True
+
+
+_LOG_REMOVED = (
+    "; its log FILE-wal was removed while it is in use: what is in it comes back when the processes that "
+    "write there have ended"
+)
 
 
 def _check_files_beside(path: str, timeout: float) -> None:

@@ -11,6 +11,7 @@ from agenttrace.core.span import Span
 from agenttrace.core.trace import Trace
 from agenttrace.core.watch import ScoreCounts, TraceCounts
 from agenttrace.store.rows import loaded, unsigned
+from agenttrace.store.sound_rows import sound_number, sound_rest
 
 # Every statement here is put together from constants of this module; values are always bound.
 # ruff: noqa: S608
@@ -101,10 +102,10 @@ def _span(row: tuple[int, int | None, str | None]) -> Span:
     span, parent, rest = row
     return Span(
         trace_key=1,
-        span_key=unsigned(span),
-        parent_key=None if parent is None else unsigned(parent),
+        span_key=unsigned(sound_number(span)),
+        parent_key=None if parent is None else unsigned(sound_number(parent)),
         name="",
         span_type="",
         start_ns=0,
-        usage=None if rest is None else loaded(rest).get("usage"),
+        usage=None if rest is None else sound_rest(loaded(rest)).get("usage"),
     )

@@ -31,6 +31,7 @@ from agenttrace.core.trace_facts import (
 from agenttrace.core.words import words_of
 from agenttrace.matching.spending import total_cost, total_tokens, without_totals
 from agenttrace.store.rows import loaded
+from agenttrace.store.sound_rows import sound_mapping
 
 LONGEST_TEXT = 2_000
 """Characters of a root's input, of its output and of its error that words are taken from."""
@@ -322,8 +323,8 @@ def _looped(calls: Sequence[_Call]) -> int:
 
 
 def _sorted(arguments: Any) -> str:
-    values = value_of(arguments) if type(arguments) is bytes else arguments
-    return repr(sorted(values.items()))
+    values = sound_mapping(value_of(arguments)) if type(arguments) is bytes else arguments
+    return repr(sorted((values or EMPTY).items()))
 
 
 def fields_of(arguments: Any, output: Any) -> list[Field]:

@@ -14,6 +14,7 @@ from agenttrace.core.failure import Failure, Fingerprint, State
 from agenttrace.core.jsonable import clean_text, to_json
 from agenttrace.store.counts import trace_cost
 from agenttrace.store.rows import loaded
+from agenttrace.store.sound_rows import sound_rest
 
 # Every statement here is put together from constants of this package; values are always bound.
 # ruff: noqa: S608
@@ -70,7 +71,8 @@ def _of_trace(db: sqlite3.Connection, trace_id: str | None) -> tuple[str, str | 
     root = db.execute(
         "SELECT rest FROM all_span_rows WHERE trace = ? AND parent IS NULL AND rest IS NOT NULL", (row[0],)
     ).fetchone()
-    metadata = loaded(root[0]).get("attributes", {}).get(semconv.METADATA) if root else None
+    rest = sound_rest(loaded(root[0])) if root else {}
+    metadata = rest.get("attributes", {}).get(semconv.METADATA)
     release = metadata.get("release") if isinstance(metadata, Mapping) else None
     return row[1], release if isinstance(release, str) and release else None
 

@@ -89,12 +89,16 @@ def make_directory(path: str) -> None:
     A directory that is named ``.agenttrace`` gets a ``.gitignore``, since it holds nothing but stores.
     """
     directory = Path(path).parent
-    try:
-        directory.mkdir(mode=0o700, parents=True)
-    except OSError:
-        if not directory.is_dir():
-            raise
-        return  # it was there before, or another process was quicker
+    missing = [parent for parent in (directory, *directory.parents) if not parent.exists()]
+    for parent in reversed(missing):  # `mkdir(parents=True)` would make those above for everybody to read
+        try:
+            parent.mkdir(mode=0o700)
+        except OSError:
+            if not parent.is_dir():
+                raise
+            missing.remove(parent)  # another process was quicker
+    if directory not in missing:
+        return
     if directory.name == ".agenttrace":
         try:
             with (directory / ".gitignore").open("x", newline="\n") as file:
@@ -114,6 +118,26 @@ def create_private(path: str) -> None:
     move_aside(path, "orphan", SUFFIXES[1:])
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
     os.close(os.open(path, flags, 0o600))
+
+
+def close_to_others(path: str) -> None:
+    """Take from everybody else the right to read or write a store that was copied or restored with it.
+
+    The owner's and the group's rights stay: a team may share a file through its group.
+    """
+    for suffix in SUFFIXES:
+        try:
+            file = os.open(path + suffix, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
+        except OSError:
+            continue
+        try:
+            mode = stat.S_IMODE(os.fstat(file).st_mode)
+            if mode & stat.S_IRWXO:
+                os.fchmod(file, mode & ~stat.S_IRWXO)
+        except OSError:  # another user's file
+            pass
+        finally:
+            os.close(file)
 
 
 def move_aside(path: str, why: str, suffixes: Sequence[str] = SUFFIXES) -> str | None:

@@ -17,6 +17,7 @@ from agenttrace.core.jsonable import to_json
 from agenttrace.core.trace_reads import IndexState
 from agenttrace.store.facts import LONGEST_JSON, fields_of, text_of_field, value_of
 from agenttrace.store.index_tables import about, field_digest, note
+from agenttrace.store.sound_rows import sound_mapping
 
 # Every statement here is put together from constants of this package; values are always bound.
 # ruff: noqa: S608
@@ -81,7 +82,7 @@ class FieldsFill:
             for _, arguments, output in of_trace:
                 spans += 1
                 fields = fields_of(
-                    None if arguments is None else value_of(arguments),
+                    None if arguments is None else sound_mapping(value_of(arguments)),
                     None if output is None or not _may_have_fields(output) else value_of(output),
                 )
                 digests.update(starmap(self._digest, fields))

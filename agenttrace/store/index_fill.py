@@ -21,6 +21,7 @@ from agenttrace.store import queries
 from agenttrace.store.facts import Kind, Outlined, SpanOutline, facts_of_outlines, outlined_of, value_of
 from agenttrace.store.index_rows import IndexRows, NeedsRebuilding
 from agenttrace.store.index_tables import about, note
+from agenttrace.store.sound_rows import sound_number, sound_rest, sound_text
 
 # Every statement here is put together from constants of this package; values are always bound.
 # ruff: noqa: S608
@@ -165,7 +166,7 @@ class Fill:
         scores = self._scores(store, list(ids.values()))
         results = self._results(list(ids.values()))
         kinds: dict[int, Kind] = {
-            number: (name, span_type, project)
+            number: (sound_text(name), sound_text(span_type), sound_text(project))
             for number, name, span_type, project in store.execute(
                 "SELECT id, name, span_type, project FROM functions"
             )
@@ -221,10 +222,12 @@ def _traces(
         outlines: list[SpanOutline] = [
             (
                 start, index, key, parent, end, kinds[function], arguments, output,
-                None if rest is None else _mapping(value_of(rest)),
+                None if rest is None else sound_rest(value_of(rest)),
             )
             for _, start, index, key, parent, end, function, arguments, output, rest in of_trace
         ]  # fmt: skip
+        if not all(map(_has_numbers, outlines)):
+            outlines = list(map(_with_numbers, outlines))
         outlines.sort()  # no two spans of a trace have the same id: what stands behind it is not compared
         yield number, outlines
 
@@ -232,8 +235,19 @@ def _traces(
 _TRACE = itemgetter(0)
 
 
-def _mapping(rest: Any) -> dict[str, Any] | None:
-    return rest if type(rest) is dict else None
+def _has_numbers(outline: SpanOutline) -> bool:
+    start, index, key, parent, end, *_ = outline
+    return type(start) is type(index) is type(key) is type(end) is int and (
+        parent is None or type(parent) is int
+    )
+
+
+def _with_numbers(outline: SpanOutline) -> SpanOutline:
+    """A span of a damaged row, as the store's other readers have it."""
+    start, index, key, parent, end, kind, arguments, output, rest = outline
+    start = sound_number(start)
+    place = start, sound_number(index), sound_number(key), None if parent is None else sound_number(parent)
+    return *place, sound_number(end, start), kind, arguments, output, rest
 
 
 def _numbers(db: sqlite3.Connection, query: str, *values: Any) -> set[int]:

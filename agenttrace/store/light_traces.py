@@ -16,6 +16,7 @@ from agenttrace.core.trace import Trace
 from agenttrace.store import queries
 from agenttrace.store.connection import read
 from agenttrace.store.rows import SPAN_FIELDS, loaded, signed, span_of, unsigned
+from agenttrace.store.sound_rows import sound_number, sound_rest, sound_text
 from agenttrace.store.sqlite import SQLiteStore
 
 # Every statement here is put together from constants of this package; values are always bound.
@@ -141,20 +142,20 @@ def _light(store: SQLiteStore, prefix: str) -> LightTrace | None:
 
 
 def _outline(db: sqlite3.Connection, number: int, trace_key: int) -> Trace:
-    functions = {key: kind for key, *kind in db.execute(_FUNCTIONS, (number,))}
+    functions = {key: list(map(sound_text, kind)) for key, *kind in db.execute(_FUNCTIONS, (number,))}
     spans = []
     for key, parent, index, start, end, function, rest in db.execute(_OUTLINES, (number,)):
         name, span_type, project = functions[function]
         spans.append(
             Span(
                 trace_key=trace_key,
-                span_key=unsigned(key),
-                parent_key=None if parent is None else unsigned(parent),
-                index=index,
+                span_key=unsigned(sound_number(key)),
+                parent_key=None if parent is None else unsigned(sound_number(parent)),
+                index=sound_number(index),
                 name=name,
                 span_type=span_type,
-                start_ns=start,
-                end_ns=end,
+                start_ns=sound_number(start),
+                end_ns=sound_number(end, sound_number(start)),
                 status="ok" if rest is None else _status(rest),
                 project=project,
             )
@@ -163,6 +164,5 @@ def _outline(db: sqlite3.Connection, number: int, trace_key: int) -> Trace:
 
 
 def _status(rest: str) -> Status:
-    fields = loaded(rest)
-    status: Status = fields.get("status", "ok") if isinstance(fields, Mapping) else "ok"
+    status: Status = sound_rest(loaded(rest)).get("status", "ok")
     return status

@@ -50,7 +50,11 @@ def open_store(where: str | Path | None = None, *, keep: str | None = None) -> S
     if not text.strip() or "\0" in text:
         raise ConfigError(f"a store is {_FORMS}, got {text!r}")
     path = Path(text).expanduser()
-    if path.is_dir():
+    try:
+        is_directory = path.is_dir()
+    except OSError as error:  # a name that is too long, for one
+        raise ConfigError(f"a store is {_FORMS}; this path cannot be used: {error.strerror}") from error
+    if is_directory:
         raise ConfigError(f"{text} is a directory; give the path of a file in it, as {path / 'traces.db'}")
     return _reading(SQLiteStore(path, keep=keep))
 

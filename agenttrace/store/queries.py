@@ -22,6 +22,7 @@ from agenttrace.store.rows import (
     span_of,
     tool_of,
 )
+from agenttrace.store.sound_rows import sound_number, sound_rest, sound_text
 
 # Every statement here is put together from constants of this package; values are always bound.
 # ruff: noqa: S608
@@ -96,12 +97,16 @@ def known_tools(db: sqlite3.Connection, trace: int) -> list[tuple[str, str]]:
 def trace_of(trace_id: str, rows: SpanRows, tools: list[tuple[str, str]]) -> Trace:
     """The trace that `span_rows` and `known_tools` describe."""
     key = int(trace_id, 16)
-    definitions: dict[tuple[str, str], ToolDefinition] = {}
+    definitions: dict[tuple[str, str], ToolDefinition | None] = {}
     spans = [span_of(key, row, definitions) for row in rows]
     return Trace(
         spans,
         trace_key=key,
-        tools={name: tool_of(name, definition, definitions) for name, definition in tools},
+        tools={
+            name: tool
+            for name, definition in tools
+            if (tool := tool_of(sound_text(name), definition, definitions)) is not None
+        },
     )
 
 
@@ -145,10 +150,12 @@ def _summary(db: sqlite3.Connection, number: int, trace_id: str, project: str) -
         " WHERE s.trace = ? ORDER BY s.parent IS NOT NULL, s.start_ns, s.seq LIMIT 1",
         (number,),
     ).fetchone()
-    status = "ok" if rest is None else loaded(rest).get("status", "ok")
+    status = "ok" if rest is None else sound_rest(loaded(rest)).get("status", "ok")
+    start = sound_number(start)
+    end = sound_number(end, start)
     return TraceSummary(
         trace_id=trace_id,
-        name=name,
+        name=sound_text(name),
         project=project,
         start_ns=start,
         duration_ns=end - start,

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, get_args
 
-from agenttrace.core import semconv
 from agenttrace.core.errors import StoreError
 from agenttrace.core.jsonable import clean_text, json_text, jsonable, to_json
 from agenttrace.core.report import ScoringResult
 from agenttrace.core.score import Score
 from agenttrace.core.span import EMPTY, Frame, Span, SpanError
-from agenttrace.core.tool import REQUIRED, Parameter, ToolDefinition
+from agenttrace.core.tool import REQUIRED, Parameter, ParameterKind, ToolDefinition
+from agenttrace.store.sound_rows import sound_mapping, sound_number, sound_rest, sound_text
 
 SPAN_COLUMNS = (
     *("trace", "span", "parent", "seq", "function", "start_ns", "end_ns"),
@@ -149,23 +149,22 @@ SPAN_FIELDS = ", ".join(
 """What `span_of` reads: columns of `span_rows` AS s JOIN `functions` AS f."""
 
 
-def span_of(trace_key: int, row: Sequence[Any], tools: dict[tuple[str, str], ToolDefinition]) -> Span:
+def span_of(trace_key: int, row: Sequence[Any], tools: dict[tuple[str, str], ToolDefinition | None]) -> Span:
     """The span of a row of `SPAN_FIELDS`; `tools` remembers the definitions read so far."""
     name, span_type, project, definition, _, span, parent, seq, _, start, end, arguments, output, rest = row
-    more: Any = EMPTY if rest is None else loaded(rest)
-    if not isinstance(more, Mapping):
-        more = {"attributes": {semconv.UNREADABLE: more}}
+    more = EMPTY if rest is None else sound_rest(loaded(rest))
     error = more.get("error")
+    name, start = sound_text(name), sound_number(start)
     return Span(
         trace_key=trace_key,
-        span_key=unsigned(span),
-        parent_key=None if parent is None else unsigned(parent),
-        index=seq,
+        span_key=unsigned(sound_number(span)),
+        parent_key=None if parent is None else unsigned(sound_number(parent)),
+        index=sound_number(seq),
         name=name,
-        span_type=span_type,
+        span_type=sound_text(span_type),
         start_ns=start,
-        end_ns=end,
-        input=None if arguments is None else loaded(arguments),
+        end_ns=sound_number(end, start),
+        input=None if arguments is None else sound_mapping(loaded(arguments)),
         output=None if output is None else loaded(output),
         status=more.get("status", "ok"),
         error=None
@@ -173,7 +172,7 @@ def span_of(trace_key: int, row: Sequence[Any], tools: dict[tuple[str, str], Too
         else SpanError(error["type"], error["message"], tuple(Frame(*frame) for frame in error["frames"])),
         attributes=more.get("attributes", EMPTY),
         usage=more.get("usage"),
-        project=project,
+        project=sound_text(project),
         tool=tool_of(name, definition, tools) if definition else None,
     )
 
@@ -184,8 +183,8 @@ def loaded(text: str) -> Any:
         from pydantic_core import from_json
 
         return from_json(text)
-    except ValueError:
-        return {"$unreadable": text}
+    except (ValueError, TypeError):  # the latter: a number, where somebody else wrote one
+        return {"$unreadable": text if isinstance(text, str | int | float) else repr(text)}
 
 
 def definition_text(tool: ToolDefinition) -> str:
@@ -200,23 +199,34 @@ def definition_text(tool: ToolDefinition) -> str:
     return to_json(jsonable({"parameters": parameters, "tags": list(tool.tags), **described}))
 
 
-def tool_of(name: str, definition: str, definitions: dict[tuple[str, str], ToolDefinition]) -> ToolDefinition:
-    """The tool of a text that `definition_text` wrote; `definitions` remembers those read so far."""
-    tool = definitions.get((name, definition))
-    if tool is None:
-        from pydantic_core import from_json
+def tool_of(
+    name: str, definition: str, definitions: dict[tuple[str, str], ToolDefinition | None]
+) -> ToolDefinition | None:
+    """The tool of a text that `definition_text` wrote, None for any other text.
 
-        entry = from_json(definition)
-        tool = definitions[name, definition] = ToolDefinition(
-            name=name,
-            parameters=tuple(
-                Parameter(item["name"], item["kind"], item.get("default", REQUIRED))
-                for item in entry["parameters"]
-            ),
-            tags=tuple(entry["tags"]),
-            description=entry.get("description", ""),
+    `definitions` remembers those read so far.
+    """
+    if (name, definition) not in definitions:
+        definitions[name, definition] = _tool(name, loaded(definition))
+    return definitions[name, definition]
+
+
+_KINDS = frozenset(get_args(ParameterKind))
+
+
+def _tool(name: str, entry: Any) -> ToolDefinition | None:
+    try:
+        parameters = tuple(
+            Parameter(item["name"], item["kind"], item.get("default", REQUIRED))
+            for item in entry["parameters"]
         )
-    return tool
+        tags, description = tuple(entry["tags"]), entry.get("description", "")
+    except (AttributeError, KeyError, TypeError):  # damaged, or written by other hands
+        return None
+    texts = (*tags, description, *(parameter.name for parameter in parameters))
+    if not all(isinstance(text, str) for text in texts) or any(p.kind not in _KINDS for p in parameters):
+        return None
+    return ToolDefinition(name=name, parameters=parameters, tags=tags, description=description)
 
 
 def dataset_text(alias: str, content: Any) -> str:

@@ -64,7 +64,7 @@ def next_unsent(
             content_type=content_type,
             file=file,
         )
-    tools: dict[tuple[str, str], ToolDefinition] = {}
+    tools: dict[tuple[str, str], ToolDefinition | None] = {}
     ranges: list[tuple[int, int]] = []
     numbers: list[int] = []
     items: list[Any] = []

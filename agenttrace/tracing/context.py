@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 from collections.abc import Callable
 from contextvars import Context, ContextVar
 from functools import wraps
@@ -15,6 +16,22 @@ T = TypeVar("T")
 
 current: ContextVar[Record | None] = ContextVar("agenttrace_current", default=None)
 """The record of the running call, the head of a capture or of a remote trace, or None outside all."""
+
+
+def _current() -> ContextVar[Record | None]:
+    return current
+
+
+def _reduce(variable: ContextVar[object]) -> tuple[Callable[[], object], tuple[()]]:
+    """How `current` is pickled, as part of an observed closure that cloudpickle or dill takes elsewhere: by
+    its name. Any other variable is pickled as little as without us."""
+    if variable is not current:
+        raise TypeError(f"cannot pickle {type(variable).__module__}.{type(variable).__name__!r} object")
+    return _current, ()
+
+
+if ContextVar not in copyreg.dispatch_table:
+    copyreg.pickle(ContextVar, _reduce)  # type: ignore[arg-type] # typeshed knows classes of one type only
 
 
 captured_scopes: dict[int, Scope] = {}

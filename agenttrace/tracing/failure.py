@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
 from agenttrace.core.interruptions import thrown_in
 from agenttrace.core.marks import cut
-from agenttrace.core.reading_types import type_name
+from agenttrace.core.reading_types import bases_of, dict_of, type_name
 from agenttrace.core.snapshot import snapshot
 from agenttrace.core.span import Frame, SpanError, Status
 
@@ -39,10 +40,19 @@ def status_of(error: BaseException) -> Status:
     """*cancelled* for the ways a call is asked to stop, *error* otherwise."""
     if issubclass(type(error), GeneratorExit):  # isinstance would ask the object itself for its class
         return "cancelled"
-    name = type_name(type(error))
-    if name.endswith(".CancelledError") and name.startswith(("asyncio.", "concurrent.")):
-        return "cancelled"
+    for base in bases_of(type(error)):
+        module, _, name = type_name(base).rpartition(".")
+        if module.partition(".")[0] in _CANCELLATIONS.get(name, ()):
+            return "cancelled"
     return "error"
+
+
+_CANCELLATIONS = {
+    "CancelledError": ("asyncio", "concurrent"),
+    "Cancelled": ("trio",),
+    "GreenletExit": ("greenlet", "gevent"),
+}
+"""The classes, by the libraries that have them, with which a call is asked to stop."""
 
 
 def _message(error: BaseException, depth: int = 0) -> str:
@@ -55,11 +65,12 @@ def _message(error: BaseException, depth: int = 0) -> str:
 def _own_text(error: BaseException) -> str | None:
     """``str(error)``, if C code writes it from plain, short values, so that no code of the user's runs; else
     None."""
-    kind = type(error)
-    write = kind.__str__
+    write = _writer(type(error))
     if type(write) is not _C_FUNCTION:
         return None
     if write is not BaseExceptionGroup.__str__ and not all(map(_is_plain, _arguments(error))):
+        return None
+    if not all(_is_plain(read(error)) for read in _WRITTEN.get(write, ())):
         return None
     try:
         return write(error)
@@ -67,6 +78,11 @@ def _own_text(error: BaseException) -> str | None:
         if thrown_in(failure):
             raise
         return ""
+
+
+def _writer(kind: type) -> Any:
+    """A class's ``__str__``, read past any metaclass of the user's."""
+    return next(method for base in bases_of(kind) if (method := dict_of(base).get("__str__")) is not None)
 
 
 def _is_plain(item: Any) -> bool:
@@ -82,6 +98,19 @@ def _part(item: Any, depth: int) -> str:
     copy = snapshot(item, MAX_MESSAGE)[0]
     return copy if type(copy) is str else repr(copy)
 
+
+_WRITTEN: dict[Any, tuple[Callable[[Any], Any], ...]] = {
+    kind.__str__: tuple(kind.__dict__[name].__get__ for name in names)
+    for kind, names in (
+        (OSError, ("errno", "strerror", "filename", "filename2")),
+        (SyntaxError, ("msg", "filename", "lineno")),
+        (UnicodeEncodeError, ("encoding", "object", "reason")),
+        (UnicodeDecodeError, ("encoding", "object", "reason")),
+        (UnicodeTranslateError, ("object", "reason")),
+        (BaseExceptionGroup, ("message",)),
+    )
+}
+"""The attributes, set by anybody to anything, that C code writes into a text beside the arguments."""
 
 _arguments = BaseException.__dict__["args"].__get__
 _traceback = BaseException.__dict__["__traceback__"].__get__

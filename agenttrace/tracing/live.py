@@ -164,7 +164,7 @@ def plain_mapping(value: Any) -> dict[str, Any] | None:
     if not isinstance(value, dict) and isinstance(value, Mapping):
         try:
             value = dict(value)
-        except Exception as error:  # choke-point: a mapping of the user's that breaks
+        except BaseException as error:  # choke-point: a mapping of the user's that breaks, or exits
             if thrown_in(error):
                 raise
             return None
@@ -194,9 +194,13 @@ class LiveTrace:
         if isinstance(tags, str) or not isinstance(tags, Iterable):
             raise ConfigError(f"tags are a list of strings, got {tags!r}")
         trace_tags = self._attributes().setdefault(semconv.TAGS, [])
-        for tag in islice(tags, MAX_TAGS):
-            if as_text(tag) not in trace_tags and len(trace_tags) < MAX_TAGS:
-                trace_tags.append(as_text(tag))
+        try:
+            for tag in islice(tags, MAX_TAGS):
+                if as_text(tag) not in trace_tags and len(trace_tags) < MAX_TAGS:
+                    trace_tags.append(as_text(tag))
+        except BaseException as error:  # choke-point: as in `plain_mapping`; the tags until there are kept
+            if thrown_in(error):
+                raise
 
     def set_customer_id(self, customer_id: str) -> None:
         """Set the customer for whom the agent runs."""

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import inspect
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, cast
 
 from agenttrace.core.jsonable import clean_text, jsonable
 from agenttrace.core.marks import cause_of, known_part, left_out
 from agenttrace.core.tool import REQUIRED, TOOL, Parameter, ParameterKind, ToolDefinition
+from agenttrace.tracing.default_recorder import default_recorder
 from agenttrace.tracing.record import OnEnd, Recorder
 from agenttrace.tracing.redaction import Redaction
 
@@ -66,6 +69,28 @@ class ObservedFunction:
         self.rules: RedactedNames = (None, True, "", None, ())
         self.rebinding = rebinding
         self.wrapper: Callable[[], Any] | None = None
+
+    def __reduce__(self) -> Any:
+        # A closure is pickled by value, by cloudpickle and dill: what belongs to this process is left behind.
+        return _arrived, (self.name, self.span_type), self._carried()
+
+    def _carried(self) -> dict[str, Any]:
+        carried = {name: getattr(self, name) for name in _CARRIED}
+        return {**carried, "wrapper": None if self.wrapper is None else self.wrapper()}
+
+    def __setstate__(self, carried: dict[str, Any]) -> None:
+        wrapper = carried.pop("wrapper")
+        for name, value in carried.items():
+            setattr(self, name, value)
+        self.wrapper = None if wrapper is None else weakref.ref(wrapper)
+
+
+_CARRIED = ("names", "capture_input", "capture_output", "metadata", "function", "definition", "rebinding")
+
+
+def _arrived(name: str, span_type: str) -> ObservedFunction:
+    """An observed function that came from another process: the tracer that is here records it."""
+    return ObservedFunction(name=name, span_type=span_type, recorder=default_recorder())
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,11 +164,13 @@ def _description(function: Callable[..., Any]) -> str:
 
 
 def _name_of(function: Any) -> str:
-    name = getattr(function, "__name__", None)
-    if isinstance(name, str) and name:
-        return name
-    inner = getattr(function, "func", None)  # a partial's
-    return type(function).__name__ if inner is None else _name_of(inner)
+    while True:
+        name = getattr(function, "__name__", None)
+        if isinstance(name, str) and name:
+            return name
+        if not isinstance(function, partial):  # a mock has a `func`, too, which has another
+            return type(function).__name__
+        function = function.func
 
 
 _KINDS = {

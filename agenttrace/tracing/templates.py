@@ -163,7 +163,7 @@ YIELD = (
                 else:
                     _at_m = _at_note(_at_r, _at_k, _at_i, _at_m)
             try:
-                _at_v = yield _at_i
+                _at_v = yield (_at_i, _at_i := None)[0]
             except _at_GeneratorExit as _at_e:"""
 )
 
@@ -186,6 +186,7 @@ GENERATOR_STEPS = (
             try:
                 _at_t = _at_set(_at_r)
                 _at_i = _at_x(_at_v)
+                _at_v = None
             except _at_StopIteration as _at_e:
                 _at_o = _at_e.value
                 _at_end(_at_r, _at_k, _at_n, _at_o, _at_c)
@@ -227,6 +228,7 @@ ASYNC_GENERATOR_STEPS = (
             try:
                 _at_t = _at_set(_at_r)
                 _at_i = await _at_w
+                _at_w = _at_v = None
             except _at_StopAsyncIteration:
                 _at_end(_at_r, _at_k, _at_n, None, _at_c)
                 _at_w = _at_c = None

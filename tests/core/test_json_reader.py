@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agenttrace.core import json_reader
 from agenttrace.core.json_reader import (
     InvalidJSON,
     json_object_in,
@@ -127,3 +128,21 @@ def test_plain_json_is_what_python_reads_and_leaves_large_numbers_to_others(text
 def test_plain_json_refuses_what_is_not_plain(text: str) -> None:
     with pytest.raises(InvalidJSON):
         plain_json(text)
+
+
+def test_a_key_that_stands_twice_among_many_is_found_in_time_in_proportion() -> None:
+    """Looking at each key, it takes no more look-ups than there are keys."""
+    compared = 0
+
+    class Key(str):
+        def __eq__(self, other: object) -> bool:
+            nonlocal compared
+            compared += 1
+            return str.__eq__(self, other)
+
+        __hash__ = str.__hash__
+
+    keys = [Key(number) for number in range(2_000)]
+    with pytest.raises(InvalidJSON, match="'1999' stands twice"):
+        json_reader._unique([(key, 1) for key in [*keys, Key(1_999)]])
+    assert compared < 100

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import socket
+import struct
 import threading
 import time
 import tracemalloc
@@ -387,3 +388,71 @@ def test_a_header_that_no_request_can_carry_is_a_failure_that_does_not_show_it()
     outcome = asyncio.run(Transport().post("http://127.0.0.1:9", {"x-key": "sk-SECRET\u20ac"}, b""))
     assert isinstance(outcome, Failure)
     assert "SECRET" not in outcome.problem
+
+
+@pytest.mark.parametrize("kind", ["reset at once", "reset after the request", "closed after the request"])
+def test_a_connection_that_is_lost_before_the_reply_began_is_tried_again(kind: str, respond: Any) -> None:
+    """As judges.md says; a reset comes of a restart, or of a queue of connections that is full."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    refused = 0
+
+    def serve() -> None:
+        nonlocal refused
+        while True:
+            try:
+                connection, _ = listener.accept()
+            except OSError:
+                return
+            with connection:
+                if refused == 2:
+                    connection.recv(65_536)
+                    connection.sendall(respond({"ok": True}))
+                    return
+                refused += 1
+                if kind != "reset at once":
+                    connection.recv(65_536)
+                if kind != "closed after the request":  # a linger of 0 s: the kernel sends a reset
+                    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
+    pauses = Pauses()
+    url = f"http://127.0.0.1:{listener.getsockname()[1]}/"
+    try:
+        answer = post(Transport(sleep=pauses), url)
+    finally:
+        listener.close()
+        thread.join(5)
+    assert isinstance(answer, Answer), answer
+    assert answer.status == 200
+    assert len(pauses.asked) == 2
+
+
+def test_a_connection_that_is_lost_within_a_reply_is_not_tried_again() -> None:
+    """The endpoint has answered: asked once more, it would do everything twice."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    asked = 0
+
+    def serve() -> None:
+        nonlocal asked
+        while True:
+            try:
+                connection, _ = listener.accept()
+            except OSError:
+                return
+            asked += 1
+            with connection:
+                connection.recv(65_536)
+                connection.sendall(b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf")
+                time.sleep(0.05)
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
+    try:
+        problem = failing(Transport(sleep=Pauses()), f"http://127.0.0.1:{listener.getsockname()[1]}/")
+    finally:
+        listener.close()
+        thread.join(5)
+    assert "connection" in problem
+    assert asked == 1

@@ -1,0 +1,79 @@
+"""What stands in a row of spans as values of the types that a span declares, whatever somebody wrote there.
+
+A row of a file may be damaged, or written by other hands. It still is a span, and harms no other: what is no
+value of its kind is kept as an attribute that says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, get_args
+
+from agenttrace.core import semconv
+from agenttrace.core.span import EMPTY, Status
+
+_STATUSES = frozenset(get_args(Status))
+
+
+def sound_text(value: Any) -> str:
+    """A text as it is, anything else written out."""
+    if isinstance(value, str):
+        return value
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+
+
+def sound_number(value: Any, otherwise: int = 0) -> int:
+    """An integer as it is; `otherwise` for what is none."""
+    return value if type(value) is int else otherwise
+
+
+def sound_mapping(value: Any) -> Mapping[str, Any] | None:
+    """A mapping as it is; a value of another kind under the key ``$unreadable``; None stays None."""
+    return value if value is None or isinstance(value, Mapping) else {"$unreadable": value}
+
+
+def sound_rest(rest: Any) -> Mapping[str, Any]:
+    """What is rare of a span, with values of the declared types.
+
+    What else stands there is under the attribute `semconv.UNREADABLE`.
+    """
+    if not isinstance(rest, Mapping):
+        return {"attributes": {semconv.UNREADABLE: rest}}
+    status, attributes = rest.get("status", "ok"), rest.get("attributes", EMPTY)
+    error, usage = rest.get("error"), rest.get("usage")
+    wrong: dict[str, Any] = {}
+    if not (isinstance(status, str) and status in _STATUSES):
+        wrong["status"] = status
+    if not isinstance(attributes, Mapping):
+        wrong["attributes"] = attributes
+    if not (error is None or _is_error(error)):
+        wrong["error"] = error
+    if not (usage is None or isinstance(usage, Mapping)):
+        wrong["usage"] = usage
+    if not wrong:
+        return rest
+    sound = {name: value for name, value in rest.items() if name not in wrong}
+    if "status" in wrong or "error" in wrong:
+        sound["status"] = "error"  # it did not end well, or nobody knows
+    sound["attributes"] = {**sound.get("attributes", EMPTY), semconv.UNREADABLE: wrong}
+    return sound
+
+
+def _is_error(error: Any) -> bool:
+    return (
+        isinstance(error, Mapping)
+        and isinstance(error.get("type"), str)
+        and isinstance(error.get("message"), str)
+        and isinstance(error.get("frames"), list)
+        and all(map(_is_frame, error["frames"]))
+    )
+
+
+def _is_frame(frame: Any) -> bool:
+    return (
+        isinstance(frame, list)
+        and len(frame) == 3
+        and isinstance(frame[0], str)
+        and type(frame[1]) is int
+        and isinstance(frame[2], str)
+    )

@@ -1,0 +1,60 @@
+"""A damaged row of a store harms no other: its trace is read, and says what of it cannot be."""
+
+import json
+
+import pytest
+from rotten import ROTTEN, fill, rot
+
+from agenttrace.cli.main import main
+from agenttrace.store import SQLiteStore
+
+
+@pytest.fixture(params=ROTTEN)
+def damaged(request, tmp_path):
+    path = tmp_path / "traces.db"
+    rotten, good = fill(path)
+    rot(path, rotten, request.param)
+    return path, rotten, good
+
+
+def test_a_damaged_trace_is_read_and_its_neighbour_as_ever(damaged):
+    path, rotten, good = damaged
+    store = SQLiteStore(path)
+    assert {summary.trace_id for summary in store.traces()} == {rotten, good}
+    assert store.trace(good).name == "good_agent"
+    trace = store.trace(rotten)
+    assert len(trace.spans) == 3
+    assert trace.duration_ns >= 0
+    str(trace), repr(trace), list(trace.walk()), trace.tools, trace.tool_calls
+    for span in trace.spans:
+        assert isinstance(span.name, str)
+        assert isinstance(span.start_ns, int)
+        assert isinstance(span.end_ns, int)
+    store.close()
+
+
+def test_commands_list_and_show_a_damaged_trace(damaged, capsys):
+    path, rotten, good = damaged
+
+    def run(*words):
+        with pytest.raises(SystemExit) as left:
+            main([*words, "--store", str(path)])
+        assert left.value.code == 0
+        return capsys.readouterr().out
+
+    listed = run("traces", "list", "--json")
+    assert {json.loads(line)["trace_id"] for line in listed.splitlines()} == {rotten, good}
+    for words in (["traces", "show", rotten], ["traces", "show", rotten, "--json"], ["traces", "show", good]):
+        assert run(*words)
+
+
+def test_what_cannot_be_read_of_a_span_is_an_attribute(tmp_path):
+    from agenttrace.core import semconv
+
+    path = tmp_path / "traces.db"
+    rotten, _ = fill(path)
+    rot(path, rotten, "a status that is a number")
+    store = SQLiteStore(path)
+    assert {span.status for span in store.trace(rotten).spans} == {"error"}
+    assert store.trace(rotten).spans[0].attributes == {semconv.UNREADABLE: {"status": 5}}
+    store.close()
