@@ -95,7 +95,6 @@ _NAMESPACE: dict[str, Any] = {
     "_at_failed": ("error", None),
     "_at_first_step": steps.first_step,
     "_at_freeze": steps.freeze_arguments,
-    "_at_items": steps.items,
     "_at_most_items": steps.most_items,
     "_at_note": steps.note_item,
     "_at_reset": current.reset,
