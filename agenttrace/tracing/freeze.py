@@ -4,7 +4,7 @@ Small scalars travel by reference, and so do texts and bytes up to `LONGEST_WHOL
 is copied. Anything larger is packed by the C pickler into bytes, with a writer that stops it at twice what a
 value may keep and a hook that keeps it away from every object that is not a plain builtin, so that neither
 size nor user code can hold up the call; the worker unpacks and bounds it (`thaw`). What cannot be packed so
-(cycles, deep nesting, too large) is walked by `snapshot`. This is the caller's side; `thaw` runs on the
+(deep nesting, too large) is walked by `snapshot`. This is the caller's side; `thaw` runs on the
 worker. How much is kept, `core.limits` says.
 """
 
@@ -37,8 +37,16 @@ _ITEM_SIZE = 6
 _GUARDED_LEVELS = 1_500
 """Levels of a value that 256 KB of stack are enough to pack."""
 
+_LOOKS_AT_THE_STACK = sys.version_info >= (3, 14)
+_COUNTS_LEVELS = sys.version_info < (3, 12)
+
 _LOOKED_INTO = 12
 """Containers of a value that are looked into before it is packed."""
+
+_SEARCHED = 64
+_SEARCHED_ITEMS = 256
+"""Containers that are looked into, and items of each, where a value was too large to be packed: if a huge
+text made it so, the walk is not long."""
 
 _HUGE_INT = 1 << 100_000
 _LEAST_INT = -_HUGE_INT
@@ -216,30 +224,36 @@ def _walk_limit(value: Any, limits: Limits) -> int:
     return 0 if _stack_is_guarded() else _deep_limit(value, limits)
 
 
-def _holds_huge(value: Any, most: int) -> bool:
+def _holds_huge(value: Any, most: int, first: int = 0, containers_most: int = _LOOKED_INTO) -> bool:
     """Whether a huge text or number is seen in a container by a short look into it.
 
-    Of a list the first and the last item are looked at, of a mapping the first values; of one level after the
-    other, until `_LOOKED_INTO` containers were. To look at every item costs more than to pack it. The packer
-    encodes at most one huge text that is not seen, half a millisecond for each million characters that are
-    not ASCII: then it is stopped.
+    Of a list the last item is looked at, and its `first`, of a mapping some values and the last key, level by
+    level, until `containers_most` were looked into: to look at every item costs more than to pack it. The
+    packer encodes at most one huge text that is not seen, half a millisecond for each million characters that
+    are not ASCII, and is stopped by it.
     """
     containers: list[Any] = [value]
     for one in containers:  # which grow meanwhile
         kind = type(one)
-        if kind is list or kind is tuple:
-            items: Any = one if len(one) <= 2 else (one[0], one[-1])
+        if kind is list:
+            items: Any = one if len(one) <= 2 else (*one[:first], one[-1])
         elif kind is dict and one:
-            items = (*islice(one.values(), _FLAT_ITEMS), next(iter(one)), next(reversed(one)))
+            values = one.values()
+            items = (
+                *(values if len(one) <= _FLAT_ITEMS else islice(values, first or _FLAT_ITEMS)),
+                next(reversed(one)),
+            )
         else:
-            items = islice(one, _FLAT_ITEMS)
+            items = islice(one, _FLAT_ITEMS + first)
         for item in items:
             kind = type(item)
             if kind is str:
                 if len(item) > most:
                     return True
+            elif kind is float or kind is bool or item is None:
+                pass
             elif kind is dict or kind is list or kind is tuple or kind is set or kind is frozenset:
-                if len(containers) < _LOOKED_INTO:
+                if len(containers) < containers_most:
                     containers.append(item)
             elif kind is int and not _LEAST_INT < item < _HUGE_INT:
                 return True
@@ -252,8 +266,7 @@ def _stack_is_guarded() -> bool:
     3.11 counts levels against the recursion limit; 3.14 looks at the stack. In between
     there is a limit of its own for C code, up to 10,000 levels, for which threads may have too little.
     """
-    version = sys.version_info[:2]
-    return version >= (3, 14) or (version < (3, 12) and sys.getrecursionlimit() <= _GUARDED_LEVELS)
+    return _LOOKS_AT_THE_STACK or (_COUNTS_LEVELS and sys.getrecursionlimit() <= _GUARDED_LEVELS)
 
 
 def _deep_limit(value: Any, limits: Limits) -> int:
@@ -296,6 +309,8 @@ def _pack(value: Any, limits: Limits) -> Frozen:
     try:
         packer.dump(value)
     except _TooLarge:
+        if _holds_huge(value, limits.value, _SEARCHED_ITEMS, _SEARCHED):
+            return _walk(value, limits, limits.value)
         return _walk(value, limits, max(limits.value // _VAST_SHARE, 1))
     except (ValueError, RecursionError, pickle.PicklingError) as error:
         if thrown_in(error):

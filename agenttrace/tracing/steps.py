@@ -225,19 +225,18 @@ def end_steps(
         return
     end = monotonic_ns()
     try:
-        attributes = {semconv.ITEMS: count}
-        if record[EXTRA] is None:
-            record[EXTRA] = {"attributes": attributes}
+        extra = record[EXTRA]
+        if extra is None:
+            record[EXTRA] = {"attributes": {semconv.ITEMS: count}}
         else:
-            attributes = record[EXTRA].setdefault("attributes", attributes)
-            attributes[semconv.ITEMS] = count
+            extra.setdefault("attributes", {})[semconv.ITEMS] = count
         if record[OBSERVED].capture_output:
             if heavy or count > _FEWEST_ITEMS or len(items) < count or scope.limits.value < _FEWEST_SIZE:
                 _keep_items(record, items, heavy, count)
             else:  # as a function would return them
                 record[OUTPUT] = items
             if return_value is not None:
-                attributes[semconv.RETURNED] = freeze_one(scope, return_value)
+                record[EXTRA]["attributes"][semconv.RETURNED] = freeze_one(scope, return_value)
     except Exception as failure:  # choke-point
         if thrown_in(failure):
             raise
