@@ -66,10 +66,13 @@ def root(observed: ObservedFunction) -> Record:
 def freeze_arguments(scope: Scope, values: tuple[Any, ...]) -> tuple[Any, ...]:
     """Copies of a call's arguments that later changes cannot reach. Never raises."""
     try:
-        limits, copies = scope.limits, []
-        for value in values:  # a comprehension would make a closure
-            copies.append(freeze(value, limits))  # noqa: PERF401
-        if Frozen in map(type, copies):
+        limits, copies, heavy = scope.limits, [], False
+        for value in values:
+            copy = freeze(value, limits)
+            if type(copy) is Frozen:
+                heavy = True
+            copies.append(copy)
+        if heavy:
             _admit(scope, copies)
         return tuple(copies)
     except Exception as error:  # choke-point
