@@ -95,12 +95,12 @@ def _look_at(kind: type[BaseException]) -> _Class:
     is_cancelled = issubclass(kind, GeneratorExit) or (
         name.endswith(".CancelledError") and name.startswith(("asyncio.", "concurrent."))
     )
-    found: _Class = ("cancelled" if is_cancelled else "error", name, False)
+    looked_at: _Class = ("cancelled" if is_cancelled else "error", name, False)
     if type(kind) is type:
-        found = (*found[:2], kind.__str__ is _TELLS_ARGUMENTS)
+        looked_at = (*looked_at[:2], kind.__str__ is _TELLS_ARGUMENTS)
         if len(_classes) < _MOST_CLASSES:
-            _classes[kind] = found
-    return found
+            _classes[kind] = looked_at
+    return looked_at
 
 
 def _message(error: BaseException, depth: int = 0) -> str:

@@ -126,10 +126,8 @@ def freeze(value: Any, limits: Limits = RECORDED) -> Any:  # noqa: C901 - the fl
         size = len(value)
         if size <= LIGHT_TEXT:
             return value
-        if size <= limits.value:
-            return Frozen(value, size)
-        if size <= LONGEST_WHOLE:
-            return Frozen(value, size, "whole")
+        if size <= limits.value or size <= LONGEST_WHOLE:
+            return Frozen(value, size, "plain" if size <= limits.value else "whole")
         value = cut(value, limits.value)
         return Frozen(value, len(value))
     if value is None or kind is int or kind is float or kind is bool:
@@ -149,12 +147,9 @@ def freeze(value: Any, limits: Limits = RECORDED) -> Any:  # noqa: C901 - the fl
                     if type(key) is not str:
                         break
                 else:
-                    if not long:
-                        return value.copy()
                     if long <= limits.value:
-                        return Frozen(value.copy(), long, "whole")
-            limit = _walk_limit(value, limits)
-            return _walk(value, limits, limit) if limit else _pack(value, limits)
+                        return Frozen(value.copy(), long, "whole") if long else value.copy()
+            return _packed_or_walked(value, limits)
         if kind is list or kind is tuple:
             if len(value) <= _FLAT_ITEMS:
                 heavy = False
@@ -167,8 +162,7 @@ def freeze(value: Any, limits: Limits = RECORDED) -> Any:  # noqa: C901 - the fl
                         break
                 else:
                     return _texts(value, limits) if heavy else [*value]
-            limit = _walk_limit(value, limits)
-            return _walk(value, limits, limit) if limit else _pack(value, limits)
+            return _packed_or_walked(value, limits)
         if kind is bytes and limits.bytes < len(value) <= LONGEST_WHOLE:
             return Frozen(value, len(value), "whole")
     except Exception as error:  # choke-point: changed by another thread meanwhile, or no stack left
@@ -209,6 +203,11 @@ def _texts(value: list[Any] | tuple[Any, ...], limits: Limits) -> Frozen:
     """A short list of scalars with long texts among them: they travel by reference, as each alone would."""
     items = [freeze(item, limits) for item in value]
     return Frozen(items, sum(item.size for item in items if type(item) is Frozen), "items")
+
+
+def _packed_or_walked(value: Any, limits: Limits) -> Frozen:
+    limit = _walk_limit(value, limits)
+    return _walk(value, limits, limit) if limit else _pack(value, limits)
 
 
 def _walk_limit(value: Any, limits: Limits) -> int:

@@ -273,15 +273,15 @@ def make_wrapper(
     )
     filename = f"{GENERATED}observe {crc32(shape):08x}-{len(shape)}>"
     _make_printable(filename, partial(_source, template, parameters, recorded, output))
-    given = {place: name for name, place in names.items()}
+    own_names = {place: name for name, place in names.items()}
     code = wrapper.__code__
     changes: dict[str, Any] = {"co_filename": filename}
     if isinstance(function, FunctionType):
         changes["co_name"], changes["co_qualname"] = function.__name__, function.__qualname__
         changes["co_flags"] = code.co_flags | function.__code__.co_flags & AWAITABLE_GENERATOR
     wrapper.__code__ = code.replace(
-        co_varnames=tuple([given.get(name, name) for name in code.co_varnames]),
-        co_consts=tuple([_renamed(constant, given) for constant in code.co_consts]),
+        co_varnames=tuple([own_names.get(name, name) for name in code.co_varnames]),
+        co_consts=tuple([_renamed(constant, own_names) for constant in code.co_consts]),
         **changes,
     )
     optional = [p for p in parameters if p.default is not p.empty]
@@ -290,11 +290,11 @@ def make_wrapper(
     return wrapper
 
 
-def _renamed(constant: Any, given: dict[str, str]) -> Any:
+def _renamed(constant: Any, own_names: dict[str, str]) -> Any:
     """A constant of the code with the parameters' own names: keywords are such constants."""
     if type(constant) is tuple:
-        return tuple([_renamed(part, given) for part in constant])
-    return given.get(constant, constant) if type(constant) is str else constant
+        return tuple([_renamed(part, own_names) for part in constant])
+    return own_names.get(constant, constant) if type(constant) is str else constant
 
 
 def dress(wrapper: FunctionType, function: FunctionType) -> FunctionType:
