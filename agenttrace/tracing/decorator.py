@@ -86,8 +86,8 @@ def _observe_function(recorder: Recorder, function: Any, options: ObserveOptions
     accepted = code_parameters(function)
     if any(parameter.name.startswith(RESERVED) for parameter in accepted):
         accepted = any_parameters()
-    shown = shown_parameters(function) or accepted
-    passes_on = takes_anything(accepted) and not are_alike(accepted, shown)
+    shown = (takes_anything(accepted) and shown_parameters(function)) or accepted
+    passes_on = shown is not accepted and not are_alike(accepted, shown)
     named = shown if passes_on else accepted
     is_method = bool(accepted) and (bound or begins_with_instance(function, named))
     named = named[1:] if is_method else named
@@ -194,9 +194,30 @@ def code_parameters(function: Callable[..., Any]) -> Parameters:
     ``*args, **kwargs`` for any other callable."""
     if not isinstance(function, FunctionType):
         return any_parameters()
-    bare = FunctionType(function.__code__, {}, function.__name__, function.__defaults__, function.__closure__)
-    bare.__kwdefaults__ = function.__kwdefaults__
-    return list(inspect.signature(bare).parameters.values())
+    code, kind = function.__code__, inspect.Parameter
+    names, count = code.co_varnames, code.co_argcount
+    values = (kind.empty,) * count + (function.__defaults__ or ())
+    values = values[len(values) - count :]
+    by_name = function.__kwdefaults__ or {}
+    parameters = [
+        kind(
+            names[at],
+            kind.POSITIONAL_ONLY if at < code.co_posonlyargcount else kind.POSITIONAL_OR_KEYWORD,
+            default=values[at],
+        )
+        for at in range(count)
+    ]
+    last = count + code.co_kwonlyargcount
+    named = [
+        kind(name, kind.KEYWORD_ONLY, default=by_name.get(name, kind.empty)) for name in names[count:last]
+    ]
+    if code.co_flags & inspect.CO_VARARGS:
+        parameters.append(kind(names[last], kind.VAR_POSITIONAL))
+        last += 1
+    parameters += named
+    if code.co_flags & inspect.CO_VARKEYWORDS:
+        parameters.append(kind(names[last], kind.VAR_KEYWORD))
+    return parameters
 
 
 def shown_parameters(function: Callable[..., Any]) -> Parameters | None:

@@ -1,16 +1,20 @@
-"""Describe the exception that left a call, without running any of its own code."""
+"""Describe the exception that left a call, without running any of its own code.
+
+The thread of the call notes what cannot be found out later, the worker makes the description of it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from types import TracebackType
+from collections.abc import Callable, Sequence
+from types import CodeType, TracebackType
 from typing import Any
+from weakref import ref
 
 from agenttrace.core.interruptions import thrown_in
 from agenttrace.core.marks import cut
 from agenttrace.core.reading_types import bases_of, dict_of, type_name
 from agenttrace.core.snapshot import snapshot
-from agenttrace.core.span import Frame, SpanError, Status
+from agenttrace.core.span import Frame, Status
 
 GENERATED = "<agenttrace "
 """How the file name of every generated wrapper begins."""
@@ -20,31 +24,97 @@ MAX_MESSAGE = 4_096
 MAX_CAUSES = 3
 """How deep exceptions may be nested in an exception's arguments for their message to be described."""
 
+_MOST_CLASSES = 1_000
+"""Classes of exceptions that are remembered."""
+
 _C_FUNCTION = type(BaseException.__str__)
+_TELLS_ARGUMENTS = BaseException.__str__
 
 
-def describe(error: BaseException) -> SpanError:
+class Failure:
+    """An exception as it was noted: its type, its message, and the places of its traceback.
+
+    It holds neither the exception nor a frame, only the code that ran and the numbers of lines.
+    """
+
+    __slots__ = ("_places", "message", "type")
+
+    def __init__(self, type: str, message: str, places: Sequence[tuple[CodeType, int]]) -> None:  # noqa: A002 - named as in `SpanError`
+        self.type = type
+        self.message = message
+        self._places = places
+
+    @property
+    def frames(self) -> tuple[Frame, ...]:
+        """The traceback, from the call inwards."""
+        return tuple(Frame(code.co_filename, line, code.co_qualname) for code, line in self._places)
+
+
+def failure_of(error: BaseException) -> tuple[Status, Failure | None]:
+    """How a call ended that an exception leaves: its status, and the exception if it is an error."""
+    kind = type(error)
+    status, name, tells_argument = _known(kind) or _look_at(kind)
+    return status, describe(error, name, tells_argument) if status == "error" else None
+
+
+def describe(error: BaseException, name: str | None = None, tells_argument: bool = False) -> Failure:
     """Type, message and traceback of an exception. Never raises; holds no frame alive.
 
-    The traceback stops at a nested recorded call: that call's span already carries the rest.
+    `name` is that of its type, where it is known; `tells_argument` is True if its text is that of its only
+    argument. The traceback stops at a nested recorded call: that call's span already carries the rest.
     """
+    if name is None:
+        name = type_name(type(error))
     try:
-        return SpanError(type_name(type(error)), _message(error), _frames(_traceback(error)))
+        text: Any = None
+        if tells_argument:
+            arguments = _arguments(error)
+            text = arguments[0] if len(arguments) == 1 else None
+        message = text if type(text) is str and len(text) <= MAX_MESSAGE else _message(error)
+        return Failure(name, message, _places(_traceback(error)))
     except Exception as failure:  # choke-point: an exception class that hides its own parts, or no stack left
         if thrown_in(failure):
             raise
-        return SpanError(type_name(type(error)), "")
+        return Failure(name, "", ())
 
 
 def status_of(error: BaseException) -> Status:
     """*cancelled* for the ways a call is asked to stop, *error* otherwise."""
-    if issubclass(type(error), GeneratorExit):  # isinstance would ask the object itself for its class
-        return "cancelled"
-    for base in bases_of(type(error)):
+    return _look_at(type(error))[0]
+
+
+_Class = tuple[Status, str, bool]
+"""Of a class of exceptions: the status of the calls that they leave; its name; True if its text is that of
+its only argument."""
+
+_classes: dict[int, tuple[ref[type], _Class]] = {}
+"""Classes by their identity, which are not kept alive."""
+
+
+def _known(kind: type) -> _Class | None:
+    known = _classes.get(id(kind))
+    return known[1] if known is not None and known[0]() is kind else None
+
+
+def _look_at(kind: type[BaseException]) -> _Class:
+    status: Status = "cancelled" if _asks_to_stop(kind) else "error"
+    if type(kind) is not type:
+        return status, type_name(kind), False
+    looked_at = status, type_name(kind), kind.__str__ is _TELLS_ARGUMENTS
+    if len(_classes) < _MOST_CLASSES:
+        number = id(kind)
+        _classes[number] = ref(kind, lambda _: _classes.pop(number, None)), looked_at
+    return looked_at
+
+
+def _asks_to_stop(kind: type[BaseException]) -> bool:
+    if issubclass(kind, GeneratorExit):
+        return True
+    for base in bases_of(kind):
         module, _, name = type_name(base).rpartition(".")
         if module.partition(".")[0] in _CANCELLATIONS.get(name, ()):
-            return "cancelled"
-    return "error"
+            return True
+    return False
 
 
 _CANCELLATIONS = {
@@ -116,14 +186,13 @@ _arguments = BaseException.__dict__["args"].__get__
 _traceback = BaseException.__dict__["__traceback__"].__get__
 
 
-def _frames(trace: TracebackType | None) -> tuple[Frame, ...]:
-    frames: list[Frame] = []
+def _places(trace: TracebackType | None) -> list[tuple[CodeType, int]]:
+    places: list[tuple[CodeType, int]] = []
     while trace is not None:
-        code: Any = trace.tb_frame.f_code
-        if code.co_filename.startswith(GENERATED):
-            if frames:  # a nested recorded call: its own span has the rest
-                break
-        else:
-            frames.append(Frame(code.co_filename, trace.tb_lineno, code.co_qualname))
+        code = trace.tb_frame.f_code
+        if not code.co_filename.startswith(GENERATED):
+            places.append((code, trace.tb_lineno))
+        elif places:  # a nested recorded call: its own span has the rest
+            break
         trace = trace.tb_next
-    return tuple(frames[-MAX_FRAMES:])
+    return places if len(places) <= MAX_FRAMES else places[-MAX_FRAMES:]

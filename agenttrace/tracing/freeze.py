@@ -4,7 +4,7 @@ Small scalars travel by reference, and so do texts and bytes up to `LONGEST_WHOL
 is copied. Anything larger is packed by the C pickler into bytes, with a writer that stops it at twice what a
 value may keep and a hook that keeps it away from every object that is not a plain builtin, so that neither
 size nor user code can hold up the call; the worker unpacks and bounds it (`thaw`). What cannot be packed so
-(cycles, deep nesting, too large) is walked by `snapshot`. This is the caller's side; `thaw` runs on the
+(deep nesting, too large) is walked by `snapshot`. This is the caller's side; `thaw` runs on the
 worker. How much is kept, `core.limits` says.
 """
 
@@ -37,10 +37,22 @@ _ITEM_SIZE = 6
 _GUARDED_LEVELS = 1_500
 """Levels of a value that 256 KB of stack are enough to pack."""
 
-_PROBED_CONTAINERS = 64
-_PROBED_ITEMS = 256
+_LOOKS_AT_THE_STACK = sys.version_info >= (3, 14)
+_COUNTS_LEVELS = sys.version_info < (3, 12)
+
+_LOOKED_INTO = 12
+"""Containers of a value that are looked into before it is packed."""
+
+_SEARCHED = 64
+_SEARCHED_ITEMS = 256
+"""Containers that are looked into, and items of each, where a value was too large to be packed: if a huge
+text made it so, the walk is not long."""
 
 _HUGE_INT = 1 << 100_000
+_LEAST_INT = -_HUGE_INT
+_SMALL_PACKER = 1 << 17
+"""Bytes up to which what was packed leaves the packer small enough to be kept."""
+
 _MAX_PACKED_DEPTH = 64
 """Levels of containers that are packed, which needs stack for each; what is deeper is walked, and cut."""
 
@@ -71,28 +83,33 @@ class _TooLarge(Exception):
 
 
 class _BoundedWriter:
-    __slots__ = ("chunks", "most", "size")
+    __slots__ = ("chunks", "room")
 
-    def __init__(self, most: int) -> None:
+    def __init__(self) -> None:
         self.chunks: list[bytes] = []
-        self.size = 0
-        self.most = most
+        self.room = 0
 
-    def write(self, chunk: Any) -> int:
-        self.size += len(chunk)
-        if self.size > self.most:
+    def write(self, chunk: Any) -> None:
+        self.room -= len(chunk)
+        if self.room < 0:
             raise _TooLarge
         self.chunks.append(bytes(chunk))
-        return len(chunk)
 
 
 class _Packer(pickle.Pickler):
-    limits = RECORDED
+    def __init__(self) -> None:
+        self.limits = RECORDED
+        self.writer = _BoundedWriter()
+        super().__init__(self.writer, 5)
 
     def reducer_override(self, value: Any) -> Any:
         if value is StandIn:  # asked for, too, as part of what is answered below: it is packed by its name
             return NotImplemented
         return StandIn, (type_name(type(value)), first_snapshot(value, limits=self.limits)[0])
+
+
+_packers: list[_Packer] = []
+"""Packers that are free: to make one costs as much as to pack a small value."""
 
 
 class _Unpacker(pickle.Unpickler):
@@ -109,10 +126,8 @@ def freeze(value: Any, limits: Limits = RECORDED) -> Any:  # noqa: C901 - the fl
         size = len(value)
         if size <= LIGHT_TEXT:
             return value
-        if size <= limits.value:
-            return Frozen(value, size)
-        if size <= LONGEST_WHOLE:
-            return Frozen(value, size, "whole")
+        if size <= limits.value or size <= LONGEST_WHOLE:
+            return Frozen(value, size, "plain" if size <= limits.value else "whole")
         value = cut(value, limits.value)
         return Frozen(value, len(value))
     if value is None or kind is int or kind is float or kind is bool:
@@ -120,19 +135,21 @@ def freeze(value: Any, limits: Limits = RECORDED) -> Any:  # noqa: C901 - the fl
     try:
         if kind is dict:
             if len(value) <= _FLAT_ITEMS:
+                long = 0
                 for key, item in value.items():
                     item_kind = type(item)
                     if item_kind is str:
-                        if len(item) > LIGHT_TEXT:
-                            break
+                        size = len(item)
+                        if size > LIGHT_TEXT:
+                            long += size
                     elif not (item_kind is int or item is None or item_kind is bool or item_kind is float):
                         break
                     if type(key) is not str:
                         break
                 else:
-                    return value.copy()
-            limit = _walk_limit(value, limits)
-            return _walk(value, limits, limit) if limit else _pack(value, limits)
+                    if long <= limits.value:
+                        return Frozen(value.copy(), long, "whole") if long else value.copy()
+            return _packed_or_walked(value, limits)
         if kind is list or kind is tuple:
             if len(value) <= _FLAT_ITEMS:
                 heavy = False
@@ -145,8 +162,7 @@ def freeze(value: Any, limits: Limits = RECORDED) -> Any:  # noqa: C901 - the fl
                         break
                 else:
                     return _texts(value, limits) if heavy else [*value]
-            limit = _walk_limit(value, limits)
-            return _walk(value, limits, limit) if limit else _pack(value, limits)
+            return _packed_or_walked(value, limits)
         if kind is bytes and limits.bytes < len(value) <= LONGEST_WHOLE:
             return Frozen(value, len(value), "whole")
     except Exception as error:  # choke-point: changed by another thread meanwhile, or no stack left
@@ -189,42 +205,58 @@ def _texts(value: list[Any] | tuple[Any, ...], limits: Limits) -> Frozen:
     return Frozen(items, sum(item.size for item in items if type(item) is Frozen), "items")
 
 
+def _packed_or_walked(value: Any, limits: Limits) -> Frozen:
+    limit = _walk_limit(value, limits)
+    return _walk(value, limits, limit) if limit else _pack(value, limits)
+
+
 def _walk_limit(value: Any, limits: Limits) -> int:
     """How large a copy to make by walking the value, or 0 if it is to be packed.
 
-    It is walked if packing it would go far before it is stopped: if it holds a huge text or number, which
-    would be encoded as a whole, or very many items. Only the first containers and the first items of each are
-    looked at, since a look at all of them would cost more than it saves. The depth of a larger value is
-    measured, unless Python guards the stack itself.
+    It is walked if it holds very many items, or a huge text or number, which the packer would encode as a
+    whole before its writer could stop it; or, where Python does not guard the stack itself, too many levels.
     """
-    most = limits.value
-    most_items = most // _ITEM_SIZE
-    item_count = len(value)
-    all_probed = item_count <= _PROBED_ITEMS
-    levels: list[Any] = [value]
-    for items in islice(levels, _PROBED_CONTAINERS):  # which grows meanwhile
-        items_below = 0
-        for item in islice(items, _PROBED_ITEMS):
+    if len(value) > limits.value // _ITEM_SIZE:
+        return max(limits.value // _VAST_SHARE, 1)
+    if _holds_huge(value, limits.value):
+        return limits.value
+    return 0 if _stack_is_guarded() else _deep_limit(value, limits)
+
+
+def _holds_huge(value: Any, most: int, first: int = 0, containers_most: int = _LOOKED_INTO) -> bool:
+    """Whether a huge text or number is seen in a container by a short look into it.
+
+    Of a list the last item is looked at, and its `first`, of a mapping some values and the last key, level by
+    level, until `containers_most` were looked into: to look at every item costs more than to pack it. The
+    packer encodes at most one huge text that is not seen, half a millisecond for each million characters that
+    are not ASCII, and is stopped by it.
+    """
+    containers: list[Any] = [value]
+    for one in containers:  # which grow meanwhile
+        kind = type(one)
+        if kind is list:
+            items: Any = one if len(one) <= 2 else (*one[:first], one[-1])
+        elif kind is dict and one:
+            values = one.values()
+            items = (
+                *(values if len(one) <= _FLAT_ITEMS else islice(values, first or _FLAT_ITEMS)),
+                next(reversed(one)),
+            )
+        else:
+            items = islice(one, _FLAT_ITEMS + first)
+        for item in items:
             kind = type(item)
             if kind is str:
                 if len(item) > most:
-                    return most
-            elif kind is int:
-                if not -_HUGE_INT < item < _HUGE_INT:
-                    return most
+                    return True
+            elif kind is float or kind is bool or item is None:
+                pass
             elif kind is dict or kind is list or kind is tuple or kind is set or kind is frozenset:
-                size = len(item)
-                items_below += size
-                all_probed = all_probed and size <= _PROBED_ITEMS
-                levels.append(item)
-        item_count += items_below * max(len(items) // _PROBED_ITEMS, 1)
-        if item_count > most_items:
-            return max(most // _VAST_SHARE, 1)
-        if type(items) is dict:  # its keys are looked at with `items`
-            levels.append(items.values())
-    if (all_probed and len(levels) <= _PROBED_CONTAINERS) or _stack_is_guarded():
-        return 0
-    return _deep_limit(value, limits)
+                if len(containers) < containers_most:
+                    containers.append(item)
+            elif kind is int and not _LEAST_INT < item < _HUGE_INT:
+                return True
+    return False
 
 
 def _stack_is_guarded() -> bool:
@@ -233,8 +265,7 @@ def _stack_is_guarded() -> bool:
     3.11 counts levels against the recursion limit; 3.14 looks at the stack. In between
     there is a limit of its own for C code, up to 10,000 levels, for which threads may have too little.
     """
-    version = sys.version_info[:2]
-    return version >= (3, 14) or (version < (3, 12) and sys.getrecursionlimit() <= _GUARDED_LEVELS)
+    return _LOOKS_AT_THE_STACK or (_COUNTS_LEVELS and sys.getrecursionlimit() <= _GUARDED_LEVELS)
 
 
 def _deep_limit(value: Any, limits: Limits) -> int:
@@ -267,18 +298,26 @@ def _walk(value: Any, limits: Limits, limit: int) -> Frozen:
 
 
 def _pack(value: Any, limits: Limits) -> Frozen:
-    writer = _BoundedWriter(2 * limits.value)
-    packer = _Packer(writer, 5)
-    if limits is not RECORDED:
-        packer.limits = limits
-    packer.fast = True  # no memo: half the time; a cycle ends in an error, and the walk below
+    try:
+        packer = _packers.pop()
+    except IndexError:
+        packer = _Packer()
+    packer.limits = limits
+    writer = packer.writer
+    writer.room = 2 * limits.value
     try:
         packer.dump(value)
     except _TooLarge:
+        if _holds_huge(value, limits.value, _SEARCHED_ITEMS, _SEARCHED):
+            return _walk(value, limits, limits.value)
         return _walk(value, limits, max(limits.value // _VAST_SHARE, 1))
     except (ValueError, RecursionError, pickle.PicklingError) as error:
         if thrown_in(error):
             raise
         return _walk(value, limits, limits.value)
     content = b"".join(writer.chunks)
+    if len(content) <= _SMALL_PACKER:  # a packer keeps the room that it made for what it has packed
+        writer.chunks.clear()
+        packer.clear_memo()
+        _packers.append(packer)
     return Frozen(content, len(content), "packed")

@@ -14,11 +14,11 @@ from typing import Any
 from agenttrace.core import semconv
 from agenttrace.core.identity import monotonic_ns
 from agenttrace.core.interruptions import thrown_in
-from agenttrace.core.limits import Limits
+from agenttrace.core.limits import RECORDED, Limits
 from agenttrace.core.marks import left_out, not_read
 from agenttrace.process.said_once import SaidOnce
-from agenttrace.tracing.failure import describe, status_of
-from agenttrace.tracing.freeze import Frozen, freeze
+from agenttrace.tracing.failure import failure_of
+from agenttrace.tracing.freeze import LIGHT_TEXT, Frozen, freeze
 from agenttrace.tracing.observed_function import ObservedFunction
 from agenttrace.tracing.otel_parent import MODULE, modules, otel_parent
 from agenttrace.tracing.record import END, EXTRA, FAILURE, OBSERVED, OFF, OUTPUT, SCOPE, Record, Scope
@@ -33,6 +33,9 @@ _PART_SIZE = 8
 
 _FEWEST_ITEMS = 16
 """Light items of a generator that are kept in whatever room, as are those of a flat list."""
+
+_FEWEST_SIZE = _FEWEST_ITEMS * (LIGHT_TEXT + 8)
+"""What these count for at most."""
 
 
 def root(observed: ObservedFunction) -> Record:
@@ -63,10 +66,13 @@ def root(observed: ObservedFunction) -> Record:
 def freeze_arguments(scope: Scope, values: tuple[Any, ...]) -> tuple[Any, ...]:
     """Copies of a call's arguments that later changes cannot reach. Never raises."""
     try:
-        limits, copies = scope.limits, []
-        for value in values:  # a comprehension would make a closure
-            copies.append(freeze(value, limits))  # noqa: PERF401
-        if Frozen in map(type, copies):
+        limits, copies, heavy = scope.limits, [], False
+        for value in values:
+            copy = freeze(value, limits)
+            if type(copy) is Frozen:
+                heavy = True
+            copies.append(copy)
+        if heavy:
             _admit(scope, copies)
         return tuple(copies)
     except Exception as error:  # choke-point
@@ -122,8 +128,7 @@ def fail(record: Record, error: BaseException) -> None:
         return
     end = monotonic_ns()
     try:
-        status = status_of(error)
-        record[FAILURE] = (status, describe(error) if status == "error" else None)
+        record[FAILURE] = failure_of(error)
         emit(record, end)
     except RecursionError:
         raise
@@ -179,57 +184,62 @@ def first_step(generator: AsyncGenerator[Any, Any]) -> Awaitable[Any]:
         sys.set_asyncgen_hooks(*hooks)
 
 
-def items() -> Frozen:
-    """An empty list for the items of a generator's output."""
-    return Frozen([], 0, "items")
-
-
 def most_items(limits: Limits) -> int:
     """How many light items of a generator one span has room for, with the mark after them."""
+    if limits is RECORDED:
+        return _MOST_RECORDED
     return min(limits.items, max(limits.span // LIGHT_SIZE - 1, _FEWEST_ITEMS))
 
 
-def note_item(record: Record, output: Frozen, item: Any, most: int) -> int:
+_MOST_RECORDED = min(RECORDED.items, max(RECORDED.span // LIGHT_SIZE - 1, _FEWEST_ITEMS))
+
+
+def note_item(record: Record, items: list[Any], heavy: int, item: Any, most: int) -> tuple[int, int]:
     """Add an item that is not a light scalar, if the span has room for it. Never raises.
 
-    Returns how many items are kept at most: no more than `most`, and none further where there was no room.
+    `heavy` is the size of those that were added so. Returns how many items are kept at most (no more than
+    `most`, and none further where there was no room), and the size.
     """
     limits: Limits = record[SCOPE].limits
     copy = freeze(item, limits)
-    size: int = output.size + (copy.size if type(copy) is Frozen else _PART_SIZE * len(copy))
+    size: int = heavy + (copy.size if type(copy) is Frozen else _PART_SIZE * len(copy))
     room = (limits.span - size) // LIGHT_SIZE - 1  # for the mark at the end
-    if room <= len(output.content):
-        return 0
-    output.size = size
-    output.content.append(copy)
-    return most if most < room else room
+    if room <= len(items):
+        return 0, heavy
+    items.append(copy)
+    return (most if most < room else room), size
 
 
 def end_steps(
-    record: Record, output: Frozen, count: int, return_value: Any = None, error: BaseException | None = None
+    record: Record,
+    items: list[Any],
+    heavy: int,
+    count: int,
+    return_value: Any = None,
+    error: BaseException | None = None,
 ) -> None:
     """End the record of a generator that was exhausted or closed, or that `error` left.
 
-    A record that has ended stays as it is. Never raises.
+    `items` are those that are kept, of `count`; `heavy` is the size of those that are not light. A record
+    that has ended stays as it is. Never raises.
     """
     scope = record[SCOPE]
     if scope is None or record[END]:
         return
     end = monotonic_ns()
     try:
-        notes = record[EXTRA]
-        if notes is None:
-            notes = record[EXTRA] = {}
-        attributes = notes.setdefault("attributes", {})
-        attributes[semconv.ITEMS] = count
+        extra = record[EXTRA]
+        if extra is None:
+            record[EXTRA] = {"attributes": {semconv.ITEMS: count}}
+        else:
+            extra.setdefault("attributes", {})[semconv.ITEMS] = count
         if record[OBSERVED].capture_output:
-            left = count - len(output.content)
-            if left:
-                output.content.append(Frozen(left_out(left), 0))
-            output.size += LIGHT_SIZE * len(output.content)
-            record[OUTPUT] = scope.weigh(output)
+            if heavy or count > _FEWEST_ITEMS or len(items) < count or scope.limits.value < _FEWEST_SIZE:
+                _keep_items(record, items, heavy, count)
+            else:  # as a function would return them
+                record[OUTPUT] = items
             if return_value is not None:
-                attributes[semconv.RETURNED] = freeze_one(scope, return_value)
+                record[EXTRA]["attributes"][semconv.RETURNED] = freeze_one(scope, return_value)
     except Exception as failure:  # choke-point
         if thrown_in(failure):
             raise
@@ -241,3 +251,10 @@ def end_steps(
         emit(record, end)
     else:
         fail_here(record, error)
+
+
+def _keep_items(record: Record, items: list[Any], heavy: int, count: int) -> None:
+    left = count - len(items)
+    if left:
+        items.append(Frozen(left_out(left), 0))
+    record[OUTPUT] = record[SCOPE].weigh(Frozen(items, heavy + LIGHT_SIZE * len(items), "items"))

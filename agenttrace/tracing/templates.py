@@ -161,7 +161,7 @@ YIELD = (
                 if {light_item}:
                     _at_a(_at_i)
                 else:
-                    _at_m = _at_note(_at_r, _at_k, _at_i, _at_m)
+                    _at_m, _at_h = _at_note(_at_r, _at_k, _at_h, _at_i, _at_m)
             try:
                 _at_v = yield (_at_i, _at_i := None)[0]
             except _at_GeneratorExit as _at_e:"""
@@ -173,10 +173,10 @@ YIELD = (
 # of it, as it would without us.
 GENERATOR_STEPS = (
     """
-    _at_n = 0
+    _at_n = _at_h = 0
     _at_m = {keep}
-    _at_k = _at_items()
-    _at_a = _at_k.content.append
+    _at_k = []
+    _at_a = _at_k.append
     _at_x = _at_g.send
     _at_v = _at_c = None
     try:
@@ -189,12 +189,12 @@ GENERATOR_STEPS = (
                 _at_v = None
             except _at_StopIteration as _at_e:
                 _at_o = _at_e.value
-                _at_end(_at_r, _at_k, _at_n, _at_o, _at_c)
+                _at_end(_at_r, _at_k, _at_h, _at_n, _at_o, _at_c)
                 _at_v = _at_c = None
                 return _at_o
             except _at_BaseException as _at_e:
                 _at_v = _at_c = None
-                _at_end(_at_r, _at_k, _at_n, None, _at_e)
+                _at_end(_at_r, _at_k, _at_h, _at_n, None, _at_e)
                 raise
             finally:
 """
@@ -208,17 +208,17 @@ GENERATOR_STEPS = (
             else:
                 _at_x = _at_g.send
     except _at_BaseException as _at_e:  # a signal handler's, between two steps
-        _at_end(_at_r, _at_k, _at_n, None, _at_e)
+        _at_end(_at_r, _at_k, _at_h, _at_n, None, _at_e)
         raise
 """
 )
 
 ASYNC_GENERATOR_STEPS = (
     """
-    _at_n = 0
+    _at_n = _at_h = 0
     _at_m = {keep}
-    _at_k = _at_items()
-    _at_a = _at_k.content.append
+    _at_k = []
+    _at_a = _at_k.append
     _at_w = _at_first_step(_at_g)
     _at_c = None
     try:
@@ -230,12 +230,12 @@ ASYNC_GENERATOR_STEPS = (
                 _at_i = await _at_w
                 _at_w = _at_v = None
             except _at_StopAsyncIteration:
-                _at_end(_at_r, _at_k, _at_n, None, _at_c)
+                _at_end(_at_r, _at_k, _at_h, _at_n, None, _at_c)
                 _at_w = _at_c = None
                 return
             except _at_BaseException as _at_e:
                 _at_w = _at_c = None
-                _at_end(_at_r, _at_k, _at_n, None, _at_e)
+                _at_end(_at_r, _at_k, _at_h, _at_n, None, _at_e)
                 raise
             finally:
 """
@@ -248,7 +248,7 @@ ASYNC_GENERATOR_STEPS = (
             else:
                 _at_w = _at_g.asend(_at_v)
     except _at_BaseException as _at_e:
-        _at_end(_at_r, _at_k, _at_n, None, _at_e)
+        _at_end(_at_r, _at_k, _at_h, _at_n, None, _at_e)
         raise
 """
 )

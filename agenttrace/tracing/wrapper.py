@@ -5,11 +5,12 @@ from __future__ import annotations
 import inspect
 import linecache
 import textwrap
-from collections.abc import Callable
-from functools import lru_cache, update_wrapper
+from collections.abc import Callable, Sequence
+from functools import cached_property, lru_cache, partial, update_wrapper
+from itertools import islice
 from sys import getrefcount
 from types import AsyncGeneratorType, CodeType, CoroutineType, FunctionType, GeneratorType, coroutine
-from typing import Any
+from typing import Any, cast, overload
 from zlib import crc32
 
 from agenttrace.core.errors import ConfigError
@@ -95,7 +96,6 @@ _NAMESPACE: dict[str, Any] = {
     "_at_failed": ("error", None),
     "_at_first_step": steps.first_step,
     "_at_freeze": steps.freeze_arguments,
-    "_at_items": steps.items,
     "_at_most_items": steps.most_items,
     "_at_note": steps.note_item,
     "_at_reset": current.reset,
@@ -111,21 +111,37 @@ _MOST_ITEMS = "0 if _at_r[1] is None else _at_most_items(_at_r[1].limits)"
 _MAX_SHAPES = 1024
 """Sources that are kept compiled, and printable: one for each call style and signature."""
 
-_sources: dict[str, str] = {}
+_sources: dict[str, _Lines] = {}
 
 
-def _compile(source: str, label: str) -> CodeType:
-    source = textwrap.dedent(source)
-    name = f"{GENERATED}{label} {crc32(source.encode('utf-8', 'backslashreplace')):08x}-{len(source)}>"
-    _make_printable(name, source)
-    return compile(source, name, "exec")
+class _Lines(Sequence[str]):
+    """The lines of a source, which is written when somebody looks at them."""
+
+    def __init__(self, write: Callable[[], str]) -> None:
+        self._write = write
+
+    @cached_property
+    def _lines(self) -> list[str]:
+        return self._write().splitlines(keepends=True)
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[str]: ...
+    def __getitem__(self, index: int | slice) -> str | list[str]:
+        return self._lines[index]
+
+    def __len__(self) -> int:
+        return len(self._lines)
 
 
-def _make_printable(name: str, source: str) -> None:
+def _make_printable(name: str, write: Callable[[], str]) -> None:
     """Let debuggers and tracebacks find the lines of a source that no file holds."""
-    _sources[name] = source
-    linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
-    for oldest in list(_sources)[:-_MAX_SHAPES]:
+    if name in _sources:
+        return
+    lines = _sources[name] = _Lines(write)
+    linecache.cache[name] = (1, None, cast(list[str], lines), name)
+    for oldest in list(islice(_sources, max(len(_sources) - _MAX_SHAPES, 0))):
         _sources.pop(oldest, None)
         linecache.cache.pop(oldest, None)
 
@@ -146,7 +162,7 @@ def source_of(decorated: Any) -> str:
         raise ConfigError(f"source_of wants an observed function, got {decorated!r}")
     if code.co_filename not in _sources:
         raise ConfigError(f"the source of {code.co_filename} is no longer kept; observe the function again")
-    return _sources[code.co_filename]
+    return "".join(_sources[code.co_filename])
 
 
 def _run(code: CodeType) -> dict[str, Any]:
@@ -156,9 +172,10 @@ def _run(code: CodeType) -> dict[str, Any]:
 
 
 def _under(template: str) -> Callable[[Record, Any], Any]:
-    consumer: Callable[[Record, Any], Any] = _run(
-        _compile(template.format(light_item=light("_at_i"), keep=_MOST_ITEMS), "deferred")
-    )["_at_wrapper"]
+    source = textwrap.dedent(template.format(light_item=light("_at_i"), keep=_MOST_ITEMS))
+    name = f"{GENERATED}deferred {crc32(source.encode()):08x}-{len(source)}>"
+    _make_printable(name, lambda: source)
+    consumer: Callable[[Record, Any], Any] = _run(compile(source, name, "exec"))["_at_wrapper"]
     return consumer
 
 
@@ -182,16 +199,15 @@ def style_of(function: Callable[..., Any]) -> str:
     return templates.FUNCTION
 
 
-@lru_cache(maxsize=_MAX_SHAPES)
-def _maker(
-    template: str, parameters: str, call: str, recorded: tuple[str, ...] | None, output: bool
-) -> CodeType:
+def _source(
+    template: str, parameters: Sequence[inspect.Parameter], recorded: tuple[str, ...] | None, output: bool
+) -> str:
     names = recorded or ()
     arguments = "None" if recorded is None else f"({''.join(name + ', ' for name in names)})"
     test = " and ".join(f"({light(name)})" for name in names) or "True"
     source = template.format(
-        parameters=parameters,
-        call=call,
+        parameters=_parameter_list(parameters),
+        call=_forwarding(parameters),
         arguments=arguments,
         light=test,
         freeze=templates.FREEZE.format(light=test) if test != "True" else "",
@@ -200,7 +216,37 @@ def _maker(
         light_item=light("_at_i"),
         keep=_MOST_ITEMS if output else 0,
     )
-    return _compile(templates.FACTORY.format(wrapper=textwrap.indent(source, "    ")), "observe")
+    return textwrap.dedent(templates.FACTORY.format(wrapper=textwrap.indent(source, "    ")))
+
+
+@lru_cache(maxsize=_MAX_SHAPES)
+def _maker(
+    template: str, kinds: tuple[tuple[int, bool], ...], recorded: tuple[str, ...] | None, output: bool
+) -> _Maker:
+    """What makes the wrappers of one shape: their parameters have names of ours, by their positions."""
+    parameters = [
+        inspect.Parameter(
+            _place(position), _KINDS[kind], default=None if is_optional else inspect.Parameter.empty
+        )
+        for position, (kind, is_optional) in enumerate(kinds)
+    ]
+    maker: _Maker = _run(
+        compile(_source(template, parameters, recorded, output), f"{GENERATED}observe>", "exec")
+    )["_at_make"]
+    return maker
+
+
+_KINDS = tuple(inspect._ParameterKind)
+_STYLES = {
+    templates.FUNCTION: "function",
+    templates.COROUTINE: "coroutine",
+    templates.GENERATOR: "generator",
+    templates.ASYNC_GENERATOR: "async generator",
+}
+
+
+def _place(position: int) -> str:
+    return f"{RESERVED}{position}"
 
 
 def make_wrapper(
@@ -211,36 +257,52 @@ def make_wrapper(
 ) -> FunctionType:
     """Generate the wrapper.
 
-    `parameters` are what the function takes. `recorded` is the source of each value to record, in order;
-    None records no input.
+    `parameters` are what the function takes. `recorded` is the source of each value to record, in order: the
+    name of a parameter, or a part of it; None records no input. To compile a source takes most of the time,
+    so it is done once for each shape, and the parameters are given their names afterwards.
     """
-    code = _maker(
-        style_of(function),
-        _parameter_list(parameters),
-        _forwarding(parameters),
-        recorded,
-        observed.capture_output,
+    template, output = style_of(function), observed.capture_output
+    names = {parameter.name: _place(position) for position, parameter in enumerate(parameters)}
+    kinds = tuple((p.kind + 0, p.default is not p.empty) for p in parameters)
+    placed = None
+    if recorded is not None:
+        placed = tuple(names.get(one) or names[one[:-4]] + one[-4:] for one in recorded)
+    wrapper = _maker(template, kinds, placed, output)(function, observed)
+    shape = repr((_STYLES[template], kinds, list(names), recorded, output)).encode(
+        "utf-8", "backslashreplace"
     )
-    make: _Maker = _run(code)["_at_make"]
-    wrapper = make(function, observed)
+    filename = f"{GENERATED}observe {crc32(shape):08x}-{len(shape)}>"
+    _make_printable(filename, partial(_source, template, parameters, recorded, output))
+    own_names = {place: name for name, place in names.items()}
+    code = wrapper.__code__
+    changes: dict[str, Any] = {"co_filename": filename}
+    if isinstance(function, FunctionType):
+        changes["co_name"], changes["co_qualname"] = function.__name__, function.__qualname__
+        changes["co_flags"] = code.co_flags | function.__code__.co_flags & AWAITABLE_GENERATOR
+    wrapper.__code__ = code.replace(
+        co_varnames=tuple([own_names.get(name, name) for name in code.co_varnames]),
+        co_consts=tuple([_renamed(constant, own_names) for constant in code.co_consts]),
+        **changes,
+    )
     optional = [p for p in parameters if p.default is not p.empty]
     wrapper.__defaults__ = tuple(p.default for p in optional if p.kind is not p.KEYWORD_ONLY) or None
     wrapper.__kwdefaults__ = {p.name: p.default for p in optional if p.kind is p.KEYWORD_ONLY}
     return wrapper
 
 
+def _renamed(constant: Any, own_names: dict[str, str]) -> Any:
+    """A constant of the code with the parameters' own names: keywords are such constants."""
+    if type(constant) is tuple:
+        return tuple([_renamed(part, own_names) for part in constant])
+    return own_names.get(constant, constant) if type(constant) is str else constant
+
+
 def dress(wrapper: FunctionType, function: FunctionType) -> FunctionType:
     """Give a wrapper the name, annotations and attributes of the function that it stands for."""
-    update_wrapper(wrapper, function)
-    wrapper.__code__ = wrapper.__code__.replace(
-        co_name=function.__name__,
-        co_qualname=function.__qualname__,
-        co_flags=wrapper.__code__.co_flags | function.__code__.co_flags & AWAITABLE_GENERATOR,
-    )
-    return wrapper
+    return cast(FunctionType, update_wrapper(wrapper, function))
 
 
-def _parameter_list(parameters: list[inspect.Parameter]) -> str:
+def _parameter_list(parameters: Sequence[inspect.Parameter]) -> str:
     """Source of a parameter list with the same names, kinds and optional ones; the defaults come later."""
     parts: list[str] = []
     kinds = [parameter.kind for parameter in parameters]
@@ -261,7 +323,7 @@ def _parameter_list(parameters: list[inspect.Parameter]) -> str:
     return ", ".join(parts)
 
 
-def _forwarding(parameters: list[inspect.Parameter]) -> str:
+def _forwarding(parameters: Sequence[inspect.Parameter]) -> str:
     """Source of the arguments that pass each parameter on."""
     parts = []
     for parameter in parameters:

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agenttrace.core.handlers import register_snapshot
 from agenttrace.core.limits import RECORDED
 from agenttrace.core.snapshot import StandIn, snapshot
 from agenttrace.tracing import freeze as freeze_module
@@ -148,7 +149,7 @@ class TestObjectsInsidePackedValues:
                 return super().reducer_override(value)
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(freeze_module, "_Packer", Counting)
+            patch.setattr(freeze_module, "_packers", [Counting()])
             assert freeze(rows).form == "packed"
         assert [value for value in asked if value is not StandIn] == [row["when"] for row in rows]
 
@@ -225,6 +226,57 @@ class TestClassesWithAMetaclassOfTheUsers:
         assert thaw(freeze([Money])) == [{"$type": f"{__name__}.Unhashable"}]
 
 
+class TestPackers:
+    """One that is free packs the next value: to make it costs as much as to pack a small one."""
+
+    LARGE = ({"text": "x" * 300, "n": 1}, [2])
+
+    def packers(self, monkeypatch):
+        monkeypatch.setattr(freeze_module, "_packers", [])
+        freeze(self.LARGE)
+        return freeze_module._packers
+
+    def test_are_used_again(self, monkeypatch):
+        packers = self.packers(monkeypatch)
+        (first,) = packers
+        assert thaw(freeze(self.LARGE)) == [*self.LARGE]
+        assert packers == [first]
+
+    def test_keep_nothing_of_what_they_packed(self, monkeypatch):
+        (packer,) = self.packers(monkeypatch)
+        part = ["part"]
+        counted = sys.getrefcount(part)
+        freeze([part, "x" * 300])
+        assert sys.getrefcount(part) == counted
+        assert packer.writer.chunks == []
+
+    @pytest.mark.parametrize("value", [["x" * 100_000, "y" * 100_000, ["z" * 100_000]], [[[]]]], ids=range(2))
+    def test_that_were_stopped_are_not_used_again(self, monkeypatch, value):
+        packers = self.packers(monkeypatch)
+        if value == [[[]]]:
+            for _ in range(100_000):
+                value = [value]
+        assert freeze(value).form == "plain"
+        assert len(packers) <= 1
+        assert thaw(freeze(self.LARGE)) == [*self.LARGE]
+
+    def test_are_taken_one_for_each_value(self, monkeypatch):
+        """A handler of the user's may record a call of its own while a value is packed."""
+        inside = []
+
+        class Kind:
+            pass
+
+        def handler(_):
+            inside.append(thaw(freeze(self.LARGE)))
+            return "read"
+
+        register_snapshot(Kind, handler)
+        self.packers(monkeypatch)
+        assert thaw(freeze([[Kind()], "x" * 300])) == [["read"], "x" * 300]
+        assert inside == [[*self.LARGE]]
+
+
 class TestDepth:
     @pytest.mark.parametrize("guarded", [True, False], ids=["guarded by Python", "looked at"])
     @pytest.mark.parametrize("depth", [10, 63, 64, 65, 200, 50_000])
@@ -297,7 +349,7 @@ class TestBounds:
         ids=range(6),
     )
     def test_hold_before_anything_huge_is_packed_at_any_depth(self, around, huge, monkeypatch):
-        """Packing one would copy it as a whole, on the caller's time. Told by the first 64 containers."""
+        """Packing one would copy it as a whole, on the caller's time. Told by the first of each level."""
         packed = []
         monkeypatch.setattr(freeze_module, "_pack", packed.append)
         frozen = freeze(around(huge))
@@ -306,11 +358,20 @@ class TestBounds:
         assert frozen.content == snapshot(around(huge))[0]
 
     def test_hold_for_the_time_that_very_many_small_items_take(self, monkeypatch):
-        packed = []
-        monkeypatch.setattr(freeze_module, "_pack", packed.append)
+        """What is shared is packed once; of what is not, no more is packed than its limit."""
         shared = [["x"] * 100] * 100
-        assert freeze([shared] * 100).size < RECORDED.value
-        assert not packed
+        assert freeze([shared] * 100).size < 1_000
+        written = []
+
+        class Writer(freeze_module._BoundedWriter):
+            def write(self, chunk):
+                written.append(len(chunk))
+                super().write(chunk)
+
+        monkeypatch.setattr(freeze_module, "_BoundedWriter", Writer)
+        monkeypatch.setattr(freeze_module, "_packers", [])
+        assert freeze([[0] * 100_000 for _ in range(100)]).size < RECORDED.value
+        assert sum(written) < 3 * RECORDED.value
 
     @pytest.mark.parametrize("depth", [100, 5_000, 100_000])
     def test_hold_for_depth(self, depth):
