@@ -14,6 +14,7 @@ from agenttrace.core.identity import trace_id_text
 from agenttrace.core.interruptions import raised_by_signal
 from agenttrace.core.jsonable import clean_text, to_json
 from agenttrace.core.span import Span
+from agenttrace.core.span_rows import SpanRow, as_span
 from agenttrace.core.tool import ToolDefinition
 from agenttrace.store.rows import SPAN_COLUMNS, FunctionKey, definition_text, flat_rows, tidied
 from agenttrace.store.to_send import add_to_send
@@ -24,9 +25,12 @@ _STORED_TRACES = "SELECT trace_id, id FROM traces WHERE trace_id IN (SELECT valu
 
 
 def keep_spans(
-    db: sqlite3.Connection, functions: FunctionIds, spans: Sequence[Span], send_to: Sequence[Destination] = ()
+    db: sqlite3.Connection,
+    functions: FunctionIds,
+    spans: Sequence[Span | SpanRow],
+    send_to: Sequence[Destination] = (),
 ) -> int:
-    """Store spans, whatever is among them, and that they are to be sent.
+    """Store spans or rows of them, whatever is among them, and that they are to be sent.
 
     Returns how many had to be quarantined.
     """
@@ -47,10 +51,11 @@ def _next_row(db: sqlite3.Connection) -> int:
     return 1 if row is None else int(row[0]) + 1
 
 
-def _store_or_quarantine(db: sqlite3.Connection, functions: FunctionIds, span: Span) -> bool:
-    if _store_all(db, functions, (span,)) is None:
+def _store_or_quarantine(db: sqlite3.Connection, functions: FunctionIds, item: Span | SpanRow) -> bool:
+    if _store_all(db, functions, (item,)) is None:
         return False
     reason: BaseException | None
+    span = as_span(item)
     try:
         reason = _store_all(db, functions, (tidied(span),))
     except BaseException as error:  # choke-point: a span that cannot even be tidied
@@ -62,7 +67,9 @@ def _store_or_quarantine(db: sqlite3.Connection, functions: FunctionIds, span: S
     return reason is not None
 
 
-def _store_all(db: sqlite3.Connection, functions: FunctionIds, spans: Sequence[Span]) -> BaseException | None:
+def _store_all(
+    db: sqlite3.Connection, functions: FunctionIds, spans: Sequence[Span | SpanRow]
+) -> BaseException | None:
     """Store all of the spans and return None, or store none and return the error."""
     error = error_of_value(db, lambda: _insert_spans(db, functions, spans))
     if error is not None:
@@ -101,7 +108,9 @@ def caused_by_value(error: BaseException) -> bool:
     return type(error) is not sqlite3.DatabaseError and not raised_by_signal(error)
 
 
-def _insert_spans(db: sqlite3.Connection, functions: FunctionIds, spans: Sequence[Span]) -> None:
+def _insert_spans(
+    db: sqlite3.Connection, functions: FunctionIds, spans: Sequence[Span | SpanRow]
+) -> None:
     traces = _trace_numbers(db, spans)
     flat = flat_rows(spans, traces, functions.cached, lambda span: functions.number(db, span))
     insert_many(db, _INSERT_SPANS, len(SPAN_COLUMNS), flat)
@@ -124,7 +133,7 @@ def quarantine(
     )
 
 
-def _trace_numbers(db: sqlite3.Connection, spans: Sequence[Span]) -> Mapping[int, int]:
+def _trace_numbers(db: sqlite3.Connection, spans: Sequence[Span | SpanRow]) -> Mapping[int, int]:
     """The number of each span's trace; traces that are new get their row.
 
     Nothing is remembered between batches: another process may have deleted a trace in the meantime.
@@ -132,14 +141,17 @@ def _trace_numbers(db: sqlite3.Connection, spans: Sequence[Span]) -> Mapping[int
     firsts: dict[int, Span] = {}
     roots: dict[int, Span] = {}
     last = None
-    for span in spans:
-        key = span.trace_key
+    for item in spans:
+        if type(item) is tuple:
+            key, _, parent, *_ = item
+        else:
+            key, parent = item.trace_key, item.parent_key
         if key != last:
             last = key
             if key not in firsts:
-                firsts[key] = span
-        if span.parent_key is None and key not in roots:
-            roots[key] = span
+                firsts[key] = as_span(item)
+        if parent is None and key not in roots:
+            roots[key] = as_span(item)
     texts = {_checked_trace_id(key): key for key in firsts}
     numbers: dict[int, int] = {}
     for text, number in db.execute(_STORED_TRACES, (to_json(list(texts)),)):

@@ -20,6 +20,7 @@ from agenttrace.core.protocols import KeepsUnsent, KeepsWatch, Store
 from agenttrace.core.report import EvaluationReport
 from agenttrace.core.score import Score
 from agenttrace.core.span import Span
+from agenttrace.core.span_rows import items_of
 from agenttrace.core.summary import RunSummary, TraceSummary
 from agenttrace.core.trace import Trace
 from agenttrace.core.trace_reading import ReadSpans, read_with
@@ -69,6 +70,8 @@ class SQLiteStore(Store, KeepsUnsent, KeepsWatch):
     ``"5GB"`` or both) those that began longer ago; open ones, runs, datasets and people's word stay. All
     methods may be called from any thread.
     """
+
+    takes_rows = True
 
     def __init__(
         self,
@@ -164,7 +167,7 @@ class SQLiteStore(Store, KeepsUnsent, KeepsWatch):
         def keep(db: sqlite3.Connection, functions: FunctionIds) -> int:
             quarantined = 0
             for batch in batches:
-                quarantined += keep_spans(db, functions, batch.spans, batch.send_to)
+                quarantined += keep_spans(db, functions, items_of(batch.spans), batch.send_to)
                 if batch.scores:
                     keep_scores(db, batch.scores, batch.send_to)
                 insert_annotations(db, batch.annotations)

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from agenttrace.core.jsonable import clean_text, jsonable
 from agenttrace.core.marks import cause_of, known_part, left_out
+from agenttrace.core.span_rows import SpanKind
 from agenttrace.core.tool import REQUIRED, TOOL, Parameter, ParameterKind, ToolDefinition
 from agenttrace.tracing.record import OnEnd, Recorder
 from agenttrace.tracing.redaction import Redaction
@@ -27,6 +28,7 @@ class ObservedFunction:
         "capture_output",
         "definition",
         "function",
+        "kind",
         "metadata",
         "name",
         "names",
@@ -64,6 +66,7 @@ class ObservedFunction:
         self.definition = definition
         self.on_end = on_end
         self.rules: RedactedNames = (None, True, "", None, ())
+        self.kind: tuple[RedactedNames, SpanKind] | None = None
         self.rebinding = rebinding
         self.wrapper: Callable[[], Any] | None = None
 
