@@ -29,9 +29,7 @@ class SpanKind:
         self.key = (name, span_type, project, id(tool))
 
 
-SpanRow: TypeAlias = tuple[
-    int, int, int | None, int, SpanKind, int, int, str | None, str | None, Span | None
-]
+SpanRow: TypeAlias = tuple[int, int, int | None, int, SpanKind, int, int, str | None, str | None, Span | None]
 """Trace key, span key, parent key, index, kind, start and end in ns, input and output as JSON text (None:
 there is none), and, if the span has more than that, one with its status, error, attributes and usage.
 

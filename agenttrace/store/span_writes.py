@@ -108,9 +108,7 @@ def caused_by_value(error: BaseException) -> bool:
     return type(error) is not sqlite3.DatabaseError and not raised_by_signal(error)
 
 
-def _insert_spans(
-    db: sqlite3.Connection, functions: FunctionIds, spans: Sequence[Span | SpanRow]
-) -> None:
+def _insert_spans(db: sqlite3.Connection, functions: FunctionIds, spans: Sequence[Span | SpanRow]) -> None:
     traces = _trace_numbers(db, spans)
     flat = flat_rows(spans, traces, functions.cached, lambda span: functions.number(db, span))
     insert_many(db, _INSERT_SPANS, len(SPAN_COLUMNS), flat)
@@ -143,7 +141,7 @@ def _trace_numbers(db: sqlite3.Connection, spans: Sequence[Span | SpanRow]) -> M
     last = None
     for item in spans:
         if type(item) is tuple:
-            key, _, parent, *_ = item
+            key, parent = item[0], item[2]
         else:
             key, parent = item.trace_key, item.parent_key
         if key != last:

@@ -84,7 +84,7 @@ class Encoder:
         if arguments is None:
             inputs = None
         else:
-            values = dict(zip(rules[4], arguments, strict=False))
+            values = dict(zip(rules[4], arguments))  # noqa: B905 - the keyword costs as much as the dict
             for name, value in values.items():
                 kind = type(value)
                 if kind is str:
@@ -111,9 +111,7 @@ class Encoder:
             is_heavy = True
             result = self.encoded(_content(output) if kind is Frozen else output, scope.limits)
         more = None
-        if not (
-            extra is None and failure is None and scope.attributes is None and observed.metadata is None
-        ):
+        if not (extra is None and failure is None and scope.attributes is None and observed.metadata is None):
             more = self._more(record)
         if is_heavy:
             self.weight += weight_of(record)
@@ -124,7 +122,9 @@ class Encoder:
         return (
             scope.trace_key,
             (base + index) & SPAN_KEY_MASK or 1,
-            (base + parent[INDEX]) & SPAN_KEY_MASK or 1 if parent[OBSERVED] is not None else parent_key_of(record),
+            (base + parent[INDEX]) & SPAN_KEY_MASK or 1
+            if parent[OBSERVED] is not None
+            else parent_key_of(record),
             index,
             kind_of_span[1],
             anchor + start,

@@ -70,7 +70,8 @@ class SecretScan:
                 return True
         if not json.isascii() and _has_any(_LOWERED_TO_ASCII, json):
             return True
-        return (b'\\"' in json or b"'" in json) and self._has_secret_field(json)
+        # A backslash, as it is sought in a third of the time.
+        return (b"'" in json or b"\\" in json) and self._has_secret_field(json)
 
     def _has_secret_field(self, json: bytes) -> bool:
         return any(map(self._is_secret, _FIELD.findall(json.decode())))
