@@ -505,6 +505,7 @@ __all__ = [
     "SpanSink",
     "Store",
     "TakesModel",
+    "TakesRows",
     "TakesScores",
     "TellsHealth",
     "TraceSummary",

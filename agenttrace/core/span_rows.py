@@ -1,4 +1,4 @@
-"""`SpanRows`: finished spans whose values are JSON text already; a `Span` is made of one when it is asked for.
+"""`SpanRows`: finished spans whose values are JSON text already; a `Span` is made when one is asked for.
 
 A store that keeps JSON writes the texts as they are, and no span is made at all.
 """
@@ -61,7 +61,7 @@ def span_of_row(row: SpanRow) -> Span:
 
 def as_span(item: Span | SpanRow) -> Span:
     """A span, or the span of a row."""
-    return span_of_row(item) if type(item) is tuple else item  # type: ignore[arg-type, return-value] # rows are exact tuples, spans none
+    return span_of_row(item) if type(item) is tuple else item  # type: ignore[return-value] # tuples are rows
 
 
 class SpanRows(Sequence[Span]):

@@ -33,10 +33,10 @@ from agenttrace.tracing.observed_function import known_tools
 from agenttrace.tracing.record import EXTRA, OBSERVED, START, OnEnd, Record, weight_of
 from agenttrace.tracing.redaction import Redaction
 
-BATCH = 4_000
-LARGEST_BATCH = 30_000
-"""The most records that are made spans and stored in one go: more while many wait, so that the writer keeps
-up beside a busy thread."""
+BATCH = 3_200
+LARGEST_BATCH = 9 * BATCH
+"""The most records that are stored in one go: more while many wait, so that the writer keeps up beside a busy
+thread. Whole batches, since 3,200 rows are one statement."""
 
 _SPAN_ERRORS = (TypeError, ValueError, ArithmeticError, LookupError, AttributeError)
 """What a store raises for a span that it cannot store. Anything else is a passing failure of the store."""
@@ -95,7 +95,7 @@ class Delivery:
         from, and are skipped.
         """
         weight = 0
-        most = max(BATCH, min(len(queue) // 2, LARGEST_BATCH))
+        most = max(min(len(queue) // 2, LARGEST_BATCH) // BATCH, 1) * BATCH
         encoder, pending = self._encoder_of_rows(), self.pending
         row_of, since = None if encoder is None else encoder.row, self.since
         while queue and len(pending) < most:

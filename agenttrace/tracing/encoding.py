@@ -7,7 +7,6 @@ JSON once, and that JSON is scanned once. Whatever shows anything unusual on the
 
 from __future__ import annotations
 
-import io
 from typing import Any
 
 from agenttrace.core.identity import SPAN_KEY_MASK
@@ -62,6 +61,7 @@ class Encoder:
 
         self.redaction = redaction
         self.weight = 0
+        self._is_heavy = False
         self._to_json = to_json
         self._keeps_outputs = redaction.call is None and not redaction.is_secret("output")
 
@@ -80,59 +80,65 @@ class Encoder:
             rules = observed.rules = rules_for(observed, redaction)
         if rules[1] or not self._keeps_outputs or observed.rebinding is not None:
             raise NotPlain
-        is_heavy = False
-        if arguments is None:
-            inputs = None
-        else:
-            values = dict(zip(rules[4], arguments))  # noqa: B905 - the keyword costs as much as the dict
-            for name, value in values.items():
-                kind = type(value)
-                if kind is str:
-                    if len(value) >= SHORTEST_SECRET or not value.isascii():
-                        is_heavy = True
-                elif kind is int:
-                    if not -EXACT_INT < value < EXACT_INT:
-                        raise NotPlain
-                elif value is not None and kind is not bool:
-                    is_heavy = True
-                    if kind is Frozen:
-                        values[name] = _content(value)
-            inputs = self.encoded(values, scope.limits) if is_heavy else self._to_json(values).decode()
-        kind = type(output)
-        if output is None:
-            result = None
-        elif (
-            kind is bool
-            or (kind is str and len(output) < SHORTEST_SECRET and output.isascii())
-            or (kind is int and -EXACT_INT < output < EXACT_INT)
-        ):
-            result = self._to_json(output).decode()
-        else:
-            is_heavy = True
-            result = self.encoded(_content(output) if kind is Frozen else output, scope.limits)
+        self._is_heavy = False
+        inputs = None if arguments is None else self._inputs(rules[4], arguments, scope.limits)
+        result = None if output is None else self._output(output, scope.limits)
         more = None
         if not (extra is None and failure is None and scope.attributes is None and observed.metadata is None):
             more = self._more(record)
-        if is_heavy:
+        if self._is_heavy:
             self.weight += weight_of(record)
-        base, project, kind_of_span = scope.base, scope.project, observed.kind
-        if kind_of_span is None or kind_of_span[0] is not rules or kind_of_span[1].project != project:
-            kind_of_span = observed.kind = rules, SpanKind(rules[2], observed.span_type, project, rules[3])
+        base, project, kind = scope.base, scope.project, observed.kind
+        if kind is None or kind[0] is not rules or kind[1].project != project:
+            kind = observed.kind = rules, SpanKind(rules[2], observed.span_type, project, rules[3])
         anchor = scope.anchor
         return (
             scope.trace_key,
             (base + index) & SPAN_KEY_MASK or 1,
-            (base + parent[INDEX]) & SPAN_KEY_MASK or 1
-            if parent[OBSERVED] is not None
-            else parent_key_of(record),
+            parent_key_of(record)
+            if parent[OBSERVED] is None
+            else (base + parent[INDEX]) & SPAN_KEY_MASK or 1,
             index,
-            kind_of_span[1],
+            kind[1],
             anchor + start,
             anchor + (end or start),
             inputs,
             result,
             more,
         )
+
+    def _inputs(self, names: tuple[str, ...], arguments: tuple[Any, ...], limits: Limits) -> str:
+        values = dict(zip(names, arguments))  # noqa: B905 - the keyword costs as much as the dict
+        is_heavy = False
+        for name, value in values.items():
+            kind = type(value)
+            if kind is str:
+                if len(value) >= SHORTEST_SECRET or not value.isascii():
+                    is_heavy = True
+            elif kind is int:
+                if not -EXACT_INT < value < EXACT_INT:
+                    raise NotPlain
+            elif value is not None and kind is not bool:
+                is_heavy = True
+                if kind is Frozen:
+                    values[name] = _content(value)
+        if not is_heavy:
+            text: str = self._to_json(values).decode()
+            return text
+        self._is_heavy = True
+        return self.encoded(values, limits)
+
+    def _output(self, output: Any, limits: Limits) -> str:
+        kind = type(output)
+        if (
+            kind is bool
+            or (kind is str and len(output) < SHORTEST_SECRET and output.isascii())
+            or (kind is int and -EXACT_INT < output < EXACT_INT)
+        ):
+            text: str = self._to_json(output).decode()
+            return text
+        self._is_heavy = True
+        return self.encoded(_content(output) if kind is Frozen else output, limits)
 
     def _more(self, record: Record) -> Span:
         """The span without its values, for what is rare."""
@@ -164,7 +170,8 @@ class Encoder:
             raise NotPlain
         if self.redaction.scan.may_hold(json, classes):
             raise NotPlain
-        return json.decode()
+        text: str = json.decode()
+        return text
 
     def _look(self, value: Any, limits: Limits) -> tuple[set[type], int]:
         """The types in a value, and the number of its items, each counted where it stands.
@@ -179,7 +186,7 @@ class Encoder:
         if kind not in _CONTAINERS:
             raise NotPlain
         harmless, most, room = self.redaction.harmless_keys, limits.items, limits.value // _PER_ITEM
-        found: set[type] = set()
+        all_kinds: set[type] = set()
         level, count = [value], 1
         for _ in range(limits.depth):
             below: list[Any] = []
@@ -193,13 +200,13 @@ class Encoder:
                 if len(part) > most or count > room:
                     raise NotPlain
                 kinds = set(map(type, items))
-                found |= kinds
+                all_kinds |= kinds
                 if not kinds <= _SCALARS:
                     if not kinds <= _PLAIN:
                         raise NotPlain
                     below += [item for item in items if type(item) in _CONTAINERS]
             if not below:
-                return found, count
+                return all_kinds, count
             level = below
         raise NotPlain
 

@@ -207,7 +207,7 @@ CONTAINERS: dict[str, Any] = {
     "openai, secret": {"function": {"name": "login", "arguments": '{"user": "ada", "password": "hunter2"}'}},
     "shared": shared(),
     "cycle": cyclic(),
-    "int keys": {1: "a", 2.0: "b", None: "c", True: "d", (1, 2): "e"},
+    "int keys": {1: "d", 2.0: "b", None: "c", (1, 2): "e"} | {True: "d"},
     "keys that meet": {1: "a", "1": "b"},
     "long keys": {"a key that is long enough": 1, f"sk-{BODY}": 2, f"sk-{BODY}x": 3},
     "key, not ascii": {"schlüssel": 1, "stra\u00dfe": [2], "\ud800": 3, "to\u212aen": "x"},
@@ -247,7 +247,7 @@ CONTAINERS: dict[str, Any] = {
 }
 
 SECRET_VALUES = {
-    **{name: text for name, text in SECRETS.items()},
+    **SECRETS,
     **{f"{name}, inside": {"a": [text, {"b": [text]}]} for name, text in SECRETS.items()},
     **{f"{name}, in a key": {"a": {text: [1]}} for name, text in SECRETS.items()},
 }
