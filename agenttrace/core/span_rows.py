@@ -61,7 +61,7 @@ def span_of_row(row: SpanRow) -> Span:
 
 def as_span(item: Span | SpanRow) -> Span:
     """A span, or the span of a row."""
-    return span_of_row(item) if type(item) is tuple else item  # type: ignore[return-value] # tuples are rows
+    return span_of_row(item) if isinstance(item, tuple) else item
 
 
 class SpanRows(Sequence[Span]):

@@ -50,7 +50,7 @@ def flat_rows(
     flat: list[Any] = []
     add = flat.extend
     for item in spans:
-        if type(item) is tuple:
+        if isinstance(item, tuple):
             trace, key, parent, index, kind, start, end, input_text, output_text, more = item
             function = functions.get(kind.key)
             add(
@@ -68,7 +68,7 @@ def flat_rows(
                 )
             )
             continue
-        span: Span = item
+        span = item
         function = functions.get((span.name, span.span_type, span.project, id(span.tool)))
         parent = span.parent_key
         index, start, end = span.index, span.start_ns, span.end_ns

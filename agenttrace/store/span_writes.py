@@ -158,7 +158,7 @@ def _trace_numbers(db: sqlite3.Connection, spans: Sequence[Span | SpanRow]) -> M
     roots: dict[int, Span] = {}
     last = None
     for item in spans:
-        if type(item) is tuple:
+        if isinstance(item, tuple):
             key, parent = item[0], item[2]
         else:
             key, parent = item.trace_key, item.parent_key

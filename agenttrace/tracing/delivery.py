@@ -321,7 +321,7 @@ class Delivery:
 
 
 def _as_spans(items: list[Span | SpanRow]) -> Sequence[Span]:
-    if any(type(item) is tuple for item in items):
+    if any(isinstance(item, tuple) for item in items):
         return SpanRows(items)
     return cast(list[Span], items)
 
