@@ -93,7 +93,7 @@ class Tracer:
         redact: Iterable[str] | RedactCall | None = None,
         exporters: Sequence[Exporter | Sender] = (),
         context_in_threads: bool = True,
-        queue_limit: int = 100_000,
+        queue_limit: int = 200_000,
         alerts: Sequence[Alert | Rule] = (),
         drain_seconds: float = 2.0,
         limits: Limits = RECORDED,

@@ -150,6 +150,29 @@ def search_results() -> list[dict[str, Any]]:
     ]
 
 
+def text_of_4_kb() -> str:
+    """A page that a tool has read."""
+    sentence = "A town on a river, known for its bridges, its bread and the colour of its roofs. "
+    return sentence * 50
+
+
+def conversation() -> list[dict[str, Any]]:
+    """About 9 KB as JSON: an agent's turns, with the calls that a model asked for and their results."""
+    sentence = "The river is known for its bridges, its bread and the colour of its roofs. "
+    turns: list[dict[str, Any]] = [{"role": "system", "content": f"You plan travels. {sentence * 2}"}]
+    for number in range(8):
+        arguments = f'{{"city": "City {number}", "days": {number + 1}, "units": "metric"}}'
+        function = {"name": "search", "arguments": arguments}
+        call = {"id": f"call_{number}", "type": "function", "function": function}
+        turns += [
+            {"role": "user", "content": f"It's turn {number}. {sentence * 3}"},
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": f"call_{number}", "content": sentence * 4},
+            {"role": "assistant", "content": sentence * 4},
+        ]
+    return turns
+
+
 def large(data: Any) -> Callable[[Observe], Call]:
     def make(observe: Observe) -> Call:
         def tool(document: Any) -> str:
@@ -177,6 +200,8 @@ CASES = [
     Case("raising", raising),
     Case("chat of 1 KB", chat),
     Case("5 search results", large(search_results)),
+    Case("4 KB text", large(text_of_4_kb)),
+    Case("conversation of 9 KB", large(conversation)),
     Case("100 KB nested dict", large(nested_data)),
     Case("200 MB of lists", large(wide_lists), heavy=True),
     Case("200 MB text", large(lambda: "x" * (200 * 1024 * 1024)), heavy=True),

@@ -52,7 +52,13 @@ CALLS = {
 }
 """The cases that are counted on the caller's thread, each with its calls a block."""
 
-STORED = {"scalar": ("sync", 1_000), "chat": ("chat of 1 KB", 100)}
+STORED = {
+    "scalar": ("sync", 1_000),
+    "results": ("5 search results", 100),
+    "chat": ("chat of 1 KB", 100),
+    "text": ("4 KB text", 100),
+    "conversation": ("conversation of 9 KB", 100),
+}
 """The groups that are counted until stored: the case, and the spans that wait when they are stored."""
 
 EVALUATED = 50

@@ -219,6 +219,19 @@ class GetsReady(Protocol):
         ...
 
 
+class TakesRows(Protocol):
+    """Optional attribute of a store: it writes JSON text as it is, and wants no spans made of it.
+
+    Then `spans` of a batch is often a `core.span_rows.SpanRows`: still a sequence of spans, whose `items` are
+    rows with ready texts.
+    """
+
+    @property
+    def takes_rows(self) -> bool:
+        """True."""
+        ...
+
+
 class EndsWriting(Protocol):
     """Optional hook of a store: it is told that this process writes no more."""
 
@@ -432,6 +445,7 @@ OPTIONAL_HOOKS: Mapping[type, str] = {
     KeepsUnsent: "unsent",
     ReadsTraces: "trace_reads",
     EndsWriting: "end",
+    TakesRows: "takes_rows",
     KeepsWatch: "first_tellings",
     Named: "name",
     Identified: "identity",
@@ -491,6 +505,7 @@ __all__ = [
     "SpanSink",
     "Store",
     "TakesModel",
+    "TakesRows",
     "TakesScores",
     "TellsHealth",
     "TraceSummary",

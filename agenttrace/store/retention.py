@@ -85,6 +85,29 @@ class AgeLimit:
         return number
 
 
+class SizeLimit:
+    """Deletes the oldest traces with each write, once there is no room; looks once a second while there is
+    much."""
+
+    def __init__(self) -> None:
+        self._again_at = 0.0
+
+    def retire(self, db: sqlite3.Connection, largest: int) -> int:
+        """Delete what is beyond `largest` bytes, in an open transaction; see `retire`."""
+        if time.monotonic() < self._again_at:
+            return 0
+        used = used_bytes(db)
+        if largest - used > _MUCH_ROOM:
+            self._again_at = time.monotonic() + _SECONDS_WITH_ROOM
+        return retire(db, largest) if used > largest else 0
+
+
+_MUCH_ROOM = 1024 * 1024 * 1024
+"""Bytes that all processes together do not write within `_SECONDS_WITH_ROOM`."""
+
+_SECONDS_WITH_ROOM = 1.0
+
+
 def used_bytes(db: sqlite3.Connection) -> int:
     """The size of what is in the file, without pages that are free to be filled again."""
     (size,) = db.execute(

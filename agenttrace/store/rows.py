@@ -11,6 +11,7 @@ from agenttrace.core.jsonable import clean_text, json_text, jsonable, to_json
 from agenttrace.core.report import ScoringResult
 from agenttrace.core.score import Score
 from agenttrace.core.span import EMPTY, Frame, Span, SpanError
+from agenttrace.core.span_rows import SpanRow, span_of_row
 from agenttrace.core.tool import REQUIRED, Parameter, ParameterKind, ToolDefinition
 from agenttrace.store.sound_rows import sound_mapping, sound_number, sound_rest, sound_text
 
@@ -32,7 +33,7 @@ _LATEST = _TOP - 1
 
 
 def flat_rows(
-    spans: Sequence[Span],
+    spans: Sequence[Span | SpanRow],
     traces: Mapping[int, int],
     functions: Mapping[FunctionKey, int],
     number: Callable[[Span], int],
@@ -48,12 +49,30 @@ def flat_rows(
 
     flat: list[Any] = []
     add = flat.extend
-    for span in spans:
+    for item in spans:
+        if isinstance(item, tuple):
+            trace, key, parent, index, kind, start, end, input_text, output_text, more = item
+            function = functions.get(kind.key)
+            add(
+                (
+                    traces[trace],
+                    key if key < _TOP else key - _WRAP,
+                    parent if parent is None or parent < _TOP else parent - _WRAP,
+                    index,
+                    number(span_of_row(item)) if function is None else function,
+                    start if start < _TOP else _LATEST,
+                    end if end < _TOP else _LATEST,
+                    input_text,
+                    output_text,
+                    None if more is None or is_plain(more) else _rest(more),
+                )
+            )
+            continue
+        span = item
         function = functions.get((span.name, span.span_type, span.project, id(span.tool)))
         parent = span.parent_key
         index, start, end = span.index, span.start_ns, span.end_ns
         arguments, output = span.input, span.output
-        plain = span.status == "ok" and span.error is None and not span.attributes and span.usage is None
         add(
             (
                 traces[span.trace_key],
@@ -65,10 +84,15 @@ def flat_rows(
                 end if end < _TOP else _LATEST,
                 None if arguments is None else encode(arguments, inf_nan_mode="strings").decode(),
                 None if output is None else encode(output, inf_nan_mode="strings").decode(),
-                None if plain else _rest(span),
+                None if is_plain(span) else _rest(span),
             )
         )
     return flat
+
+
+def is_plain(span: Span) -> bool:
+    """Returns True if there is nothing for the column `rest`."""
+    return span.status == "ok" and span.error is None and not span.attributes and span.usage is None
 
 
 def signed(key: int) -> int:

@@ -14,31 +14,42 @@ from agenttrace.core.identity import trace_id_text
 from agenttrace.core.interruptions import raised_by_signal
 from agenttrace.core.jsonable import clean_text, to_json
 from agenttrace.core.span import Span
+from agenttrace.core.span_rows import SpanRow, as_span
 from agenttrace.core.tool import ToolDefinition
 from agenttrace.store.rows import SPAN_COLUMNS, FunctionKey, definition_text, flat_rows, tidied
 from agenttrace.store.to_send import add_to_send
 
 _LATEST = (1 << 63) - 1
 _INSERT_SPANS = f"INSERT OR REPLACE INTO span_rows ({', '.join(SPAN_COLUMNS)}) VALUES "  # noqa: S608
-_STORED_TRACES = "SELECT trace_id, id FROM traces WHERE trace_id IN (SELECT value FROM json_each(?))"
+_STORED_TRACES = (
+    "SELECT trace_id, id FROM traces WHERE trace_id IN (SELECT value FROM json_each(?))"
+    " UNION ALL SELECT NULL, coalesce(max(id), 0) FROM traces"
+)
 
 
 def keep_spans(
-    db: sqlite3.Connection, functions: FunctionIds, spans: Sequence[Span], send_to: Sequence[Destination] = ()
+    db: sqlite3.Connection,
+    functions: FunctionIds,
+    spans: Sequence[Span | SpanRow],
+    send_to: Sequence[Destination] = (),
+    *,
+    alone: bool = False,
 ) -> int:
-    """Store spans, whatever is among them, and that they are to be sent.
+    """Store spans or rows of them, whatever is among them, and that they are to be sent.
+
+    `alone` says that nothing was written in this transaction yet.
 
     Returns how many had to be quarantined.
     """
     if not spans:
         return 0
-    first = _next_row(db)
+    destinations = [destination for destination in send_to if destination.kind == "spans"]
+    first = _next_row(db) if destinations else 0
     quarantined = 0
-    if _store_all(db, functions, spans) is not None:
+    if _store_all(db, functions, spans, alone=alone) is not None:
         quarantined = sum(_store_or_quarantine(db, functions, span) for span in spans)
-    for destination in send_to if quarantined < len(spans) else ():
-        if destination.kind == "spans":
-            add_to_send(db, destination, first, _next_row(db) - 1)
+    for destination in destinations if quarantined < len(spans) else ():
+        add_to_send(db, destination, first, _next_row(db) - 1)
     return quarantined
 
 
@@ -47,10 +58,11 @@ def _next_row(db: sqlite3.Connection) -> int:
     return 1 if row is None else int(row[0]) + 1
 
 
-def _store_or_quarantine(db: sqlite3.Connection, functions: FunctionIds, span: Span) -> bool:
-    if _store_all(db, functions, (span,)) is None:
+def _store_or_quarantine(db: sqlite3.Connection, functions: FunctionIds, item: Span | SpanRow) -> bool:
+    if _store_all(db, functions, (item,)) is None:
         return False
     reason: BaseException | None
+    span = as_span(item)
     try:
         reason = _store_all(db, functions, (tidied(span),))
     except BaseException as error:  # choke-point: a span that cannot even be tidied
@@ -62,21 +74,29 @@ def _store_or_quarantine(db: sqlite3.Connection, functions: FunctionIds, span: S
     return reason is not None
 
 
-def _store_all(db: sqlite3.Connection, functions: FunctionIds, spans: Sequence[Span]) -> BaseException | None:
+def _store_all(
+    db: sqlite3.Connection, functions: FunctionIds, spans: Sequence[Span | SpanRow], *, alone: bool = False
+) -> BaseException | None:
     """Store all of the spans and return None, or store none and return the error."""
-    error = error_of_value(db, lambda: _insert_spans(db, functions, spans))
+    error = error_of_value(db, lambda: _insert_spans(db, functions, spans), alone=alone)
     if error is not None:
         functions.forget()
     return error
 
 
-def error_of_value(db: sqlite3.Connection, write: Callable[[], None]) -> BaseException | None:
+def error_of_value(
+    db: sqlite3.Connection, write: Callable[[], None], *, alone: bool = False
+) -> BaseException | None:
     """Write all of something and return None; or undo it, and return the error that a value in it caused.
+
+    `alone` says that nothing was written in this transaction yet: then the whole of it is undone, and begun
+    anew, which saves the statements of a savepoint.
 
     Raises:
         Exception: errors that no value caused; nothing is undone, the transaction must be.
     """
-    db.execute("SAVEPOINT part")
+    if not alone:
+        db.execute("SAVEPOINT part")
     try:
         write()
     except (
@@ -84,10 +104,15 @@ def error_of_value(db: sqlite3.Connection, write: Callable[[], None]) -> BaseExc
     ) as error:  # choke-point: an error of the file goes on, an error of a value is returned
         if not caused_by_value(error):
             raise
-        db.execute("ROLLBACK TO part")
-        db.execute("RELEASE part")
+        if alone:
+            db.execute("ROLLBACK")
+            db.execute("BEGIN IMMEDIATE")
+        else:
+            db.execute("ROLLBACK TO part")
+            db.execute("RELEASE part")
         return error
-    db.execute("RELEASE part")
+    if not alone:
+        db.execute("RELEASE part")
     return None
 
 
@@ -101,7 +126,7 @@ def caused_by_value(error: BaseException) -> bool:
     return type(error) is not sqlite3.DatabaseError and not raised_by_signal(error)
 
 
-def _insert_spans(db: sqlite3.Connection, functions: FunctionIds, spans: Sequence[Span]) -> None:
+def _insert_spans(db: sqlite3.Connection, functions: FunctionIds, spans: Sequence[Span | SpanRow]) -> None:
     traces = _trace_numbers(db, spans)
     flat = flat_rows(spans, traces, functions.cached, lambda span: functions.number(db, span))
     insert_many(db, _INSERT_SPANS, len(SPAN_COLUMNS), flat)
@@ -124,7 +149,7 @@ def quarantine(
     )
 
 
-def _trace_numbers(db: sqlite3.Connection, spans: Sequence[Span]) -> Mapping[int, int]:
+def _trace_numbers(db: sqlite3.Connection, spans: Sequence[Span | SpanRow]) -> Mapping[int, int]:
     """The number of each span's trace; traces that are new get their row.
 
     Nothing is remembered between batches: another process may have deleted a trace in the meantime.
@@ -132,20 +157,28 @@ def _trace_numbers(db: sqlite3.Connection, spans: Sequence[Span]) -> Mapping[int
     firsts: dict[int, Span] = {}
     roots: dict[int, Span] = {}
     last = None
-    for span in spans:
-        key = span.trace_key
+    for item in spans:
+        if isinstance(item, tuple):
+            key, parent = item[0], item[2]
+        else:
+            key, parent = item.trace_key, item.parent_key
         if key != last:
             last = key
             if key not in firsts:
-                firsts[key] = span
-        if span.parent_key is None and key not in roots:
-            roots[key] = span
+                firsts[key] = as_span(item)
+        if parent is None and key not in roots:
+            roots[key] = as_span(item)
     texts = {_checked_trace_id(key): key for key in firsts}
     numbers: dict[int, int] = {}
+    highest = 0
     for text, number in db.execute(_STORED_TRACES, (to_json(list(texts)),)):
-        numbers[texts[text]] = number
+        if text is None:
+            highest = number
+        else:
+            numbers[texts[text]] = number
     roots_of_stored_traces = roots.keys() & numbers.keys()
-    _add_traces(db, {text: key for text, key in texts.items() if key not in numbers}, firsts, roots, numbers)
+    new = {text: key for text, key in texts.items() if key not in numbers}
+    _add_traces(db, new, highest, firsts, roots, numbers)
     for key in roots_of_stored_traces:
         root = roots[key]
         db.execute(
@@ -165,13 +198,13 @@ def _checked_trace_id(key: int) -> str:
 def _add_traces(
     db: sqlite3.Connection,
     new: Mapping[str, int],
+    highest: int,
     firsts: Mapping[int, Span],
     roots: Mapping[int, Span],
     numbers: dict[int, int],
 ) -> None:
     if not new:
         return
-    (highest,) = db.execute("SELECT coalesce(max(id), 0) FROM traces").fetchone()
     flat: list[Any] = []
     for number, (text, key) in enumerate(new.items(), highest + 1):
         first, root = firsts[key], roots.get(key)
@@ -188,9 +221,10 @@ def _customer(root: Span) -> str | None:
 
 
 # Each statement gives the interpreter lock away, and beside a busy traced thread the writer waits up to 5 ms
-# to get it back: so few statements, as long as SQLite's limit of values allows. 20 rows of the widest table
-# stay below the oldest such limit, 999 values.
-_ROWS_PER_STATEMENT = (3_200, 200, 20, 1)
+# to get it back: so few statements, as long as SQLite's limit of values allows. Each size is half of the one
+# before: any number of rows up to 3,200 takes eight statements at most, and their texts are few enough to be
+# kept. 25 rows of the widest table stay below the oldest such limit, 999 values.
+_ROWS_PER_STATEMENT = (3_200, 1_600, 800, 400, 200, 100, 50, 25)
 
 
 def insert_many(db: sqlite3.Connection, statement: str, width: int, flat: list[Any]) -> None:
@@ -205,9 +239,12 @@ def insert_many(db: sqlite3.Connection, statement: str, width: int, flat: list[A
         while len(flat) - start >= size:
             db.execute(text, flat[start : start + size])
             start += size
+    rest = flat[start:]
+    if rest:
+        db.execute(_statement(statement, len(rest) // width, width), rest)
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=64)
 def _statement(statement: str, rows: int, width: int) -> str:
     return statement + ", ".join([f"({marks(width)})"] * rows)
 

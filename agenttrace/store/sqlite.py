@@ -20,6 +20,7 @@ from agenttrace.core.protocols import KeepsUnsent, KeepsWatch, Store
 from agenttrace.core.report import EvaluationReport
 from agenttrace.core.score import Score
 from agenttrace.core.span import Span
+from agenttrace.core.span_rows import items_of
 from agenttrace.core.summary import RunSummary, TraceSummary
 from agenttrace.core.trace import Trace
 from agenttrace.core.trace_reading import ReadSpans, read_with
@@ -40,7 +41,7 @@ from agenttrace.store.files import identity
 from agenttrace.store.health import StoreHealth
 from agenttrace.store.lock import ForkLock
 from agenttrace.store.memory_fallback import MemoryFallback
-from agenttrace.store.retention import DEFAULT_BYTES, AgeLimit, Keep, delete_by_id, delete_run, retire
+from agenttrace.store.retention import DEFAULT_BYTES, AgeLimit, Keep, SizeLimit, delete_by_id, delete_run
 from agenttrace.store.rows import dataset_text, dataset_value
 from agenttrace.store.span_writes import FunctionIds, insert_tools, keep_spans
 from agenttrace.store.writer import Action, Unavailable, Writer
@@ -70,6 +71,8 @@ class SQLiteStore(Store, KeepsUnsent, KeepsWatch):
     methods may be called from any thread.
     """
 
+    takes_rows = True
+
     def __init__(
         self,
         path: str | Path,
@@ -81,7 +84,7 @@ class SQLiteStore(Store, KeepsUnsent, KeepsWatch):
         limits = Keep() if keep is None else Keep.of(keep)
         self.path = os.path.abspath(path)
         self.max_bytes = max_bytes if limits.max_bytes is None else limits.max_bytes
-        self._age_limit = AgeLimit(limits.seconds)
+        self._size_limit, self._age_limit = SizeLimit(), AgeLimit(limits.seconds)
         self.busy_timeout = busy_timeout
         self.reading: ReadSpans | None = None
         """How spans of other libraries are read; `open_store` and `Tracer` set it."""
@@ -163,8 +166,9 @@ class SQLiteStore(Store, KeepsUnsent, KeepsWatch):
 
         def keep(db: sqlite3.Connection, functions: FunctionIds) -> int:
             quarantined = 0
-            for batch in batches:
-                quarantined += keep_spans(db, functions, batch.spans, batch.send_to)
+            for number, batch in enumerate(batches):
+                items, alone = items_of(batch.spans), number == 0
+                quarantined += keep_spans(db, functions, items, batch.send_to, alone=alone)
                 if batch.scores:
                     keep_scores(db, batch.scores, batch.send_to)
                 insert_annotations(db, batch.annotations)
@@ -172,7 +176,8 @@ class SQLiteStore(Store, KeepsUnsent, KeepsWatch):
                     insert_tools(db, project, tools)
             for write in rest:
                 write(db)
-            self._health.retired_traces += retire(db, self.max_bytes) + self._age_limit.retire(db)
+            retired = self._size_limit.retire(db, self.max_bytes) + self._age_limit.retire(db)
+            self._health.retired_traces += retired
             if self._notes.due(batches[-1].recorder):
                 self._notes.note(db, self._health)
             return quarantined

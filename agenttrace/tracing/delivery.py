@@ -7,7 +7,7 @@ from _thread import get_ident
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, cast
 
 from agenttrace.core.batch import Batch, Destination, ScoreRow
 from agenttrace.core.interruptions import pass_on_interruption
@@ -18,23 +18,26 @@ from agenttrace.core.protocols import (
     GetsReady,
     Sender,
     SpanSink,
+    TakesRows,
     TakesScores,
     optional,
 )
 from agenttrace.core.span import Span
+from agenttrace.core.span_rows import SpanRow, SpanRows
 from agenttrace.core.tool import ToolDefinition
 from agenttrace.core.watch import CountsRecording
 from agenttrace.process.said_once import SaidOnce
+from agenttrace.tracing.encoding import Encoder
 from agenttrace.tracing.finish import finish, forget_ancestors, scores_of
 from agenttrace.tracing.flush_result import NotStored, StoreCheck
 from agenttrace.tracing.observed_function import known_tools
 from agenttrace.tracing.record import EXTRA, OBSERVED, START, OnEnd, Record, weight_of
 from agenttrace.tracing.redaction import Redaction
 
-BATCH = 4_000
-LARGEST_BATCH = 30_000
-"""The most records that are made spans and stored in one go: more while many wait, so that the writer keeps
-up beside a busy thread."""
+BATCH = 3_200
+LARGEST_BATCH = 9 * BATCH
+"""The most records that are stored in one go: more while many wait, so that the writer keeps up beside a busy
+thread. Whole batches, since 3,200 rows are one statement."""
 
 _SPAN_ERRORS = (TypeError, ValueError, ArithmeticError, LookupError, AttributeError)
 """What a store raises for a span that it cannot store. Anything else is a passing failure of the store."""
@@ -67,7 +70,7 @@ class Delivery:
         self.redaction = redaction
         self.since = since
         self.recorder = recorder
-        self.pending: list[Span] = []
+        self.pending: list[Span | SpanRow] = []
         self.accepted = 0
         self.store_check = StoreCheck(store)
         self.unreadable = 0
@@ -95,16 +98,37 @@ class Delivery:
         from, and are skipped.
         """
         weight = 0
-        most = max(BATCH, min(len(queue) // 2, LARGEST_BATCH))
-        while queue and len(self.pending) < most:
+        most = max(min(len(queue) // 2, LARGEST_BATCH) // BATCH, 1) * BATCH
+        encoder, pending = self._encoder_of_rows(), self.pending
+        row_of, since = None if encoder is None else encoder.row, self.since
+        while queue and len(pending) < most:
             record = queue[0]
             if type(record) is stop:
                 break
-            weight += weight_of(record)
-            if record[START] >= self.since:
+            if record[START] >= since:
+                if row_of is not None and type(record) is list and record[OBSERVED].on_end is None:
+                    try:
+                        row = row_of(record)
+                    except BaseException as error:  # choke-point: the long way tells what is wrong
+                        pass_on_interruption(error)
+                    else:
+                        pending.append(row)
+                        forget_ancestors(record)
+                        queue.popleft()
+                        continue
                 self._take_one(record)
+            weight += weight_of(record)
             queue.popleft()
-        return weight
+        return weight if encoder is None else weight + encoder.weight
+
+    def _encoder_of_rows(self) -> Encoder | None:
+        """What makes rows of records; None where somebody wants spans."""
+        if self.exporters or optional(self.store, TakesRows) is None:
+            return None
+        try:
+            return Encoder(self.redaction)
+        except ImportError:  # the store says so
+            return None
 
     def _take_one(self, record: Record) -> None:
         """Make a record a span. A record that cannot be read is counted as `unreadable`.
@@ -145,7 +169,7 @@ class Delivery:
         return True
 
     def _store(self) -> bool:
-        spans, scores, known = self.pending, self._pending_scores, known_tools()
+        spans, scores, known = _as_spans(self.pending), self._pending_scores, known_tools()
         try:
             tools = self._new_tools(spans, known)
             self.store.write(Batch(spans, scores, tools, self.send_to, recorder=self.recorder))
@@ -162,12 +186,12 @@ class Delivery:
         self._hand_over(spans, scores)
         return True
 
-    def _store_singly(self, spans: list[Span], scores: list[ScoreRow]) -> bool:
+    def _store_singly(self, spans: Sequence[Span], scores: list[ScoreRow]) -> bool:
         """Store spans, then scores, one by one; those that the store cannot take are counted and dropped."""
         stored_spans: list[Span] = []
         stored_scores: list[ScoreRow] = []
         for position, span in enumerate(spans):
-            self.pending = spans[position:]
+            self.pending = list(spans[position:])
             stored = self._stored_alone(Batch([span], send_to=self.send_to), f"the span {span.name!r}")
             if stored is None:
                 break
@@ -199,7 +223,7 @@ class Delivery:
     def _warn_not_stored(self, error: BaseException) -> None:
         self.warn("store", "spans could not be stored yet", error)
 
-    def _hand_over(self, spans: list[Span], scores: Sequence[ScoreRow]) -> None:
+    def _hand_over(self, spans: Sequence[Span], scores: Sequence[ScoreRow]) -> None:
         """Tell the senders, and give the exporters, what has been stored."""
         for exporter in self.exporters:
             failure = f"{len(spans)} spans were not exported"
@@ -305,6 +329,12 @@ class Delivery:
     def warn(self, cause: str, words: str, error: BaseException) -> None:
         """Log an error, once per cause. Never raises, not even if a logging handler of the user's does."""
         self._warnings.warn(cause, words, error)
+
+
+def _as_spans(items: list[Span | SpanRow]) -> Sequence[Span]:
+    if any(isinstance(item, tuple) for item in items):
+        return SpanRows(items)
+    return cast(list[Span], items)
 
 
 class Nowhere:

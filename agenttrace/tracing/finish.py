@@ -39,7 +39,7 @@ def finish(record: Record, redaction: Redaction) -> Span:
     parent, scope, observed, index, start, arguments, end, output, failure, extra = record
     rules = observed.rules
     if rules[0] is not redaction:
-        rules = observed.rules = _rules_for(observed, redaction)
+        rules = observed.rules = rules_for(observed, redaction)
     has_parent = parent[OBSERVED] is not None
     span = _new(Span)  # field by field: half the time of seventeen keyword arguments
     span.trace_key = scope.trace_key
@@ -81,7 +81,8 @@ _OF_EVERY_SPAN = (semconv.SESSION_ID, semconv.CUSTOMER_ID)
 """What is said of a trace and recorded with each of its spans, as far as it is known when they end."""
 
 
-def _rules_for(observed: ObservedFunction, redaction: Redaction) -> RedactedNames:
+def rules_for(observed: ObservedFunction, redaction: Redaction) -> RedactedNames:
+    """An observed function's names in their redacted form."""
     names = tuple(map(redaction.key, observed.names))
     by_name = redaction.call is not None or any(map(redaction.is_secret, observed.names))
     definition = None if observed.definition is None else redaction.tool(observed.definition)

@@ -183,10 +183,15 @@ def thaw(value: Any, limits: Limits = RECORDED, digest: Digest | None = None) ->
     content = value.content
     if value.form == "packed":
         try:
-            content = _Unpacker(io.BytesIO(content)).load()
+            content = unpacked(value)
         except Exception:  # choke-point: our own bytes, so this would be a bug of ours
             return not_read()
     return first_snapshot(content, limits=limits, digest=digest)[0]
+
+
+def unpacked(value: Frozen) -> Any:
+    """What was packed, as new objects; stand-ins for all that is no plain builtin."""
+    return _Unpacker(io.BytesIO(value.content)).load()
 
 
 def shortened(value: Frozen, limits: Limits) -> Frozen:

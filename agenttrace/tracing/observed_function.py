@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from agenttrace.core.jsonable import clean_text, jsonable
 from agenttrace.core.marks import cause_of, known_part, left_out
+from agenttrace.core.span_rows import SpanKind
 from agenttrace.core.tool import REQUIRED, TOOL, Parameter, ParameterKind, ToolDefinition
 from agenttrace.tracing.default_recorder import default_recorder
 from agenttrace.tracing.record import OnEnd, Recorder
@@ -30,6 +31,7 @@ class ObservedFunction:
         "capture_output",
         "definition",
         "function",
+        "kind",
         "metadata",
         "name",
         "names",
@@ -67,6 +69,7 @@ class ObservedFunction:
         self.definition = definition
         self.on_end = on_end
         self.rules: RedactedNames = (None, True, "", None, ())
+        self.kind: tuple[RedactedNames, SpanKind] | None = None
         self.rebinding = rebinding
         self.wrapper: Callable[[], Any] | None = None
 

@@ -26,8 +26,9 @@ from agenttrace.tracing.freeze import Frozen, shortened
 from agenttrace.tracing.record import OFF, Record, Scope
 from agenttrace.tracing.redaction import Redaction
 
-MAX_QUEUED = 100_000
-"""Records that may wait, about 30 MB of small ones. Further ones are dropped and counted."""
+MAX_QUEUED = 200_000
+"""Records that may wait, about 60 MB of small ones, as many bytes as heavy values may take. Further ones are
+dropped and counted."""
 
 MAX_WEIGHT = 64 * 1024 * 1024
 """Bytes of heavy values that may wait. Further values are replaced by a mark and counted; the span stays."""

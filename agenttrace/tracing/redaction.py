@@ -20,7 +20,9 @@ from agenttrace.core.score import Score
 from agenttrace.core.span import Span, SpanError
 from agenttrace.core.tool import REQUIRED, ToolDefinition
 from agenttrace.tracing.freeze import LONGEST_WHOLE
+from agenttrace.tracing.secret_scan import SecretScan
 from agenttrace.tracing.secrets import (
+    SHAPES,
     SHORTEST_SECRET,
     is_secret_path,
     may_have_fields,
@@ -66,6 +68,9 @@ class Redaction:
         self.call = call
         self.redacted = 0
         self.failed = 0
+        self.scan = SecretScan(SHAPES, self.is_secret)
+        self.harmless_keys: set[str] = set()
+        """Keys that were found to be neither secret nor marks."""
         self._signs = tuple({max(re.split(r"[_\-. ]+", name.lower()), key=len) for name in names})
         self._secret_names: dict[str, bool] = {}
         self._keys: dict[str, str] = {}
@@ -79,6 +84,15 @@ class Redaction:
             if len(self._secret_names) < MAX_CACHED and len(name) <= _LONGEST_CACHED:
                 self._secret_names[name] = secret
         return secret
+
+    def are_harmless(self, keys: Iterable[Any]) -> bool:
+        """Returns True if these are texts that neither name a secret nor look like a mark's."""
+        for key in keys:
+            if type(key) is not str or key[:1] == "$" or self.is_secret(key):
+                return False
+            if len(self.harmless_keys) < MAX_CACHED and len(key) <= _LONGEST_CACHED:
+                self.harmless_keys.add(key)
+        return True
 
     def value(self, name: str, value: Any) -> Any:
         """The redacted form of one recorded parameter or output, which is strict JSON."""

@@ -13,6 +13,7 @@ LIBRARIES = {"json", "pydantic_core", "orjson"}
 THE_PLACES = {"core/json_reader.py", "core/jsonable.py"}
 ELSEWHERE = {
     "store/rows.py": "every span passes here: pydantic's reader and writer are the fastest that we have",
+    "tracing/encoding.py": "and is written here, once, where nothing in it has to be changed",
     "store/facts.py": "and so does every span that is indexed, as the bytes that the file has",
     "exporters/otlp_encoding.py": "OTLP's own JSON, as bytes of a bounded size",
     "runs/fingerprints.py": "hashed for every example, read by nobody",

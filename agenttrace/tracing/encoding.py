@@ -1,0 +1,226 @@
+"""Make the row of a record, on the worker: the short way for records in which nothing has to be changed.
+
+Nearly all values are plain data that is kept whole and holds no secret. They are looked at once, written as
+JSON once, and that JSON is scanned once. Whatever shows anything unusual on the way goes the long way
+(`finish`), which opens, bounds, cleans and redacts part by part; both ways give the same row.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agenttrace.core.identity import SPAN_KEY_MASK
+from agenttrace.core.limits import Limits
+from agenttrace.core.snapshot import EXACT_INT
+from agenttrace.core.span import Span
+from agenttrace.core.span_rows import SpanKind, SpanRow
+from agenttrace.tracing.finish import finish, rules_for
+from agenttrace.tracing.freeze import Frozen, unpacked
+from agenttrace.tracing.observed_function import ObservedFunction
+from agenttrace.tracing.record import (
+    ARGUMENTS,
+    EXTRA,
+    INDEX,
+    OBSERVED,
+    OUTPUT,
+    Record,
+    Scope,
+    parent_key_of,
+    weight_of,
+)
+from agenttrace.tracing.redaction import Redaction
+from agenttrace.tracing.secret_scan import classes_of
+from agenttrace.tracing.secrets import SHORTEST_SECRET
+
+_SCALARS = frozenset({str, int, float, bool, type(None)})
+_CONTAINERS = frozenset({dict, list, tuple})
+_PLAIN = _SCALARS | _CONTAINERS
+_PER_ITEM = 6
+"""What an item of a snapshot counts for at most beyond the length of its JSON."""
+
+_LONG_NUMBER = b"x" * 600
+"""Longer integers than this are tagged, and any text with such a run is looked at closely."""
+
+_NOT_IN_A_ROW = ("name", "input", "output", "scores")
+"""What running code set on its span, and what has to be worked out for a whole span."""
+
+
+class NotPlain(Exception):
+    """A value has to go the long way."""
+
+
+class Encoder:
+    """Makes rows of records, for one redaction. `weight` is the size of the heavy values in all of them.
+
+    Raises:
+        ImportError: what writes JSON is not installed.
+    """
+
+    def __init__(self, redaction: Redaction) -> None:
+        from pydantic_core import to_json  # on the worker: making a tracer must stay light
+
+        self.redaction = redaction
+        self.weight = 0
+        self._is_heavy = False
+        self._to_json = to_json
+        self._keeps_outputs = redaction.call is None and not redaction.is_secret("output")
+
+    def row(self, record: Record) -> SpanRow:
+        """The row of a record whose call has ended.
+
+        Raises:
+            NotPlain: it has to go the long way.
+        """
+        observed: ObservedFunction
+        scope: Scope
+        parent, scope, observed, index, start, arguments, end, output, failure, extra = record
+        redaction = self.redaction
+        rules = observed.rules
+        if rules[0] is not redaction:
+            rules = observed.rules = rules_for(observed, redaction)
+        if rules[1] or not self._keeps_outputs or observed.rebinding is not None:
+            raise NotPlain
+        self._is_heavy = False
+        inputs = None if arguments is None else self._inputs(rules[4], arguments, scope.limits)
+        result = None if output is None else self._output(output, scope.limits)
+        more = None
+        if not (extra is None and failure is None and scope.attributes is None and observed.metadata is None):
+            more = self._more(record)
+        if self._is_heavy:
+            self.weight += weight_of(record)
+        base, project, kind = scope.base, scope.project, observed.kind
+        if kind is None or kind[0] is not rules or kind[1].project != project:
+            kind = observed.kind = rules, SpanKind(rules[2], observed.span_type, project, rules[3])
+        anchor = scope.anchor
+        return (
+            scope.trace_key,
+            (base + index) & SPAN_KEY_MASK or 1,
+            parent_key_of(record)
+            if parent[OBSERVED] is None
+            else (base + parent[INDEX]) & SPAN_KEY_MASK or 1,
+            index,
+            kind[1],
+            anchor + start,
+            anchor + (end or start),
+            inputs,
+            result,
+            more,
+        )
+
+    def _inputs(self, names: tuple[str, ...], arguments: tuple[Any, ...], limits: Limits) -> str:
+        values = dict(zip(names, arguments))  # noqa: B905 - the keyword costs as much as the dict
+        is_heavy = False
+        for name, value in values.items():
+            kind = type(value)
+            if kind is str:
+                if len(value) >= SHORTEST_SECRET or not value.isascii():
+                    is_heavy = True
+            elif kind is int:
+                if not -EXACT_INT < value < EXACT_INT:
+                    raise NotPlain
+            elif value is not None and kind is not bool:
+                is_heavy = True
+                if kind is Frozen:
+                    values[name] = _content(value)
+        if not is_heavy:
+            text: str = self._to_json(values).decode()
+            return text
+        self._is_heavy = True
+        return self.encoded(values, limits)
+
+    def _output(self, output: Any, limits: Limits) -> str:
+        kind = type(output)
+        if (
+            kind is bool
+            or (kind is str and len(output) < SHORTEST_SECRET and output.isascii())
+            or (kind is int and -EXACT_INT < output < EXACT_INT)
+        ):
+            text: str = self._to_json(output).decode()
+            return text
+        self._is_heavy = True
+        return self.encoded(_content(output) if kind is Frozen else output, limits)
+
+    def _more(self, record: Record) -> Span:
+        """The span without its values, for what is rare."""
+        extra = record[EXTRA]
+        if extra is not None and any(name in extra for name in _NOT_IN_A_ROW):
+            raise NotPlain
+        light = record.copy()
+        light[ARGUMENTS] = light[OUTPUT] = None
+        return finish(light, self.redaction)
+
+    def encoded(self, value: Any, limits: Limits) -> str:
+        """The JSON of plain data that is kept whole and holds no secret.
+
+        Raises:
+            NotPlain: it is not, or it may not be.
+        """
+        kinds, count = self._look(value, limits)
+        try:
+            json = self._to_json(value)
+        except ValueError:  # a lone surrogate
+            raise NotPlain from None
+        # A snapshot counts characters, no bytes, and a third of an integer's bits.
+        if len(json) + (len(json) >> 3) + count * _PER_ITEM > limits.value and type(value) is not str:
+            raise NotPlain
+        if float in kinds and (b"NaN" in json or b"Infinity" in json):
+            raise NotPlain
+        classes = classes_of(json)
+        if int in kinds and _LONG_NUMBER in classes:
+            raise NotPlain
+        if self.redaction.scan.may_hold(json, classes):
+            raise NotPlain
+        text: str = json.decode()
+        return text
+
+    def _look(self, value: Any, limits: Limits) -> tuple[set[type], int]:
+        """The types in a value, and the number of its items, each counted where it stands.
+
+        Raises:
+            NotPlain: other types than JSON's, names that are secret or begin with ``$``, too many items or
+                levels.
+        """
+        kind = type(value)
+        if kind in _SCALARS:
+            return {kind}, 1
+        if kind not in _CONTAINERS:
+            raise NotPlain
+        harmless, most, room = self.redaction.harmless_keys, limits.items, limits.value // _PER_ITEM
+        all_kinds: set[type] = set()
+        level, count = [value], 1
+        for _ in range(limits.depth):
+            below: list[Any] = []
+            for part in level:
+                items: Any = part
+                if type(part) is dict:
+                    if not part.keys() <= harmless:
+                        self._check_keys(part)
+                    items = part.values()
+                count += len(part)
+                if len(part) > most or count > room:
+                    raise NotPlain
+                kinds = set(map(type, items))
+                all_kinds |= kinds
+                if not kinds <= _SCALARS:
+                    if not kinds <= _PLAIN:
+                        raise NotPlain
+                    below += [item for item in items if type(item) in _CONTAINERS]
+            if not below:
+                return all_kinds, count
+            level = below
+        raise NotPlain
+
+    def _check_keys(self, part: dict[Any, Any]) -> None:
+        if not self.redaction.are_harmless(part):
+            raise NotPlain
+
+
+def _content(value: Frozen) -> Any:
+    form = value.form
+    if form == "packed":
+        return unpacked(value)
+    if form == "items":
+        return [_content(item) if type(item) is Frozen else item for item in value.content]
+    if form == "whole":
+        raise NotPlain
+    return value.content

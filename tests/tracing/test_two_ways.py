@@ -1,0 +1,141 @@
+"""The short way from a record to its row, and the long one, give the same row."""
+
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from recorded_rows import CONTAINERS, SECRETS, VALUES
+
+from agenttrace import Tracer
+from agenttrace.core.limits import Limits
+from agenttrace.core.span_rows import SpanRows, span_of_row
+from agenttrace.store.rows import flat_rows
+from agenttrace.tracing.encoding import Encoder, NotPlain
+from agenttrace.tracing.finish import finish
+
+LIMITS = [Limits(), Limits(value=300, items=4, depth=3, bytes=2)]
+TRACERS = [Tracer("ways", store="memory", redact=["city_code", "Größe"], limits=limits) for limits in LIMITS]
+TEXTS = st.one_of(
+    st.text(st.characters(), max_size=20),
+    st.sampled_from([*SECRETS.values(), "x" * 290, "a" * 257, "$type", "sk-", "bearer "]),
+    st.lists(st.sampled_from([*SECRETS.values(), "'", '"', ":", "\\", "\n", "a"]), max_size=4).map("".join),
+)
+SCALARS = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.sampled_from([2**53 - 1, 2**53, -(2**64), 2**2000 - 1, 2**2000, 10**300]),
+    st.floats(),
+    TEXTS,
+)
+KEYS = st.one_of(
+    TEXTS,
+    st.sampled_from(["city", "password", "api_key", "$truncated", "$bytes", "size", "", " ", "City-Code"]),
+    st.integers(0, 3),
+    st.booleans(),
+    st.none(),
+    st.floats(allow_nan=False),
+)
+JSON_LIKE = st.recursive(
+    SCALARS | st.binary(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=5)
+        | st.lists(inner, max_size=3).map(tuple)
+        | st.dictionaries(KEYS, inner, max_size=5)
+    ),
+    max_leaves=25,
+)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def no_writer():
+    for tracer in TRACERS:
+        tracer._pipeline.ensure_worker = lambda: None
+    yield
+    for tracer in TRACERS:
+        tracer._pipeline.queue.clear()
+        tracer.shutdown()
+
+
+def records(tracer, first, second):
+    """The records of a few calls with these values."""
+    queue = tracer._pipeline.queue
+
+    def call(first, second, city="Paris"):
+        return first
+
+    def several(values):
+        return (second, values)
+
+    tracer.observe(call)(first, second)
+    tracer.observe(several, metadata={"kept": True})([first, second])
+    with tracer.span("block"):
+        tracer.update_current_span(attributes={"first": first}, usage={"input_tokens": 3})
+    try:
+        tracer.observe(lambda value: math.sqrt(-1))(second)
+    except ValueError:
+        pass
+    made = list(queue)
+    queue.clear()
+    return made
+
+
+def both(tracer, record):
+    """The columns of the short way (None: not taken) and of the long one."""
+    redaction = tracer._pipeline.redaction
+    try:
+        row = Encoder(redaction).row(record)
+    except NotPlain:
+        row = None
+    counted = redaction.redacted
+    assert row is None or counted == redaction.redacted
+    traces, functions = {record[1].trace_key: 1}, lambda span: (span.name, span.span_type, span.project)
+    span = finish(record, redaction)
+    long = flat_rows([span], traces, {}, functions)
+    if row is None:
+        return None, long
+    assert flat_rows([span_of_row(row)], traces, {}, functions) == long
+    return flat_rows([row], traces, {}, functions), long
+
+
+@given(st.sampled_from(TRACERS), JSON_LIKE, JSON_LIKE)
+@settings(deadline=None)
+def test_both_ways_give_the_same_row(tracer, first, second):
+    for record in records(tracer, first, second):
+        short, long = both(tracer, record)
+        assert short is None or short == long
+
+
+@pytest.mark.parametrize("tracer", TRACERS, ids=["production", "narrow"])
+def test_both_ways_give_the_same_row_for_values_of_every_kind(tracer):
+    for value in VALUES.values():
+        for record in records(tracer, value, [value]):
+            short, long = both(tracer, record)
+            assert short is None or short == long
+
+
+@pytest.mark.parametrize(
+    "name", ["flat", "nested", "chat", "openai", "texts", "tuple", "low keys", "empties", "floats", "shared"]
+)
+def test_ordinary_values_go_the_short_way(name):
+    for record in records(TRACERS[0], CONTAINERS[name], CONTAINERS[name]):
+        assert both(TRACERS[0], record)[0] is not None
+
+
+def test_rows_are_a_sequence_of_spans():
+    made = records(TRACERS[0], {"a": 1}, "two")
+    redaction = TRACERS[0]._pipeline.redaction
+    spans = [finish(record, redaction) for record in made]
+    rows = SpanRows([Encoder(redaction).row(made[0]), spans[1], *map(Encoder(redaction).row, made[2:])])
+    assert len(rows) == len(made)
+    assert [span.to_dict() for span in rows] == [span.to_dict() for span in spans]
+    assert rows[0].input == {"first": {"a": 1}, "second": "two", "city": "Paris"}
+    assert [span.name for span in rows[1:]] == [span.name for span in spans[1:]]
+
+
+def test_the_size_of_heavy_values_is_given_back():
+    record, *_ = records(TRACERS[0], [{"text": "x" * 300}], 1)
+    encoder = Encoder(TRACERS[0]._pipeline.redaction)
+    encoder.row(record)
+    assert encoder.weight > 300
