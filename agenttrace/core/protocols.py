@@ -294,7 +294,7 @@ class StreamsTraces(Protocol):
             QueryError: the query cannot be read, or an answer takes too long.
             StoreError: `limit` is no number of traces; or, at any trace, the store cannot be read.
         """
-        # What inherits this goes one by one; the room of stores is loaded on use, as it stands above this one.
+        # What inherits this goes one by one. The room of stores stands above this one.
         one_by_one: Any = import_module("agenttrace.store.trace_stream").one_by_one
         traces: Iterator[Trace] = one_by_one(self, query, project=project, limit=limit)
         return traces
