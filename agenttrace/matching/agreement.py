@@ -94,6 +94,11 @@ class CallAgreement:
         self._agreements: dict[tuple[int, int, bool], float] = {}
         self._all_agreements: dict[tuple[int, bool], tuple[Call, Mapping[int, float]]] = {}
 
+    @property
+    def is_repeatable(self) -> bool:
+        """Whether neither a judge nor a comparator of the user's decides."""
+        return self._answers is None and not self._comparators
+
     # Made on first use: a run that goes just as expected needs none of it.
 
     @cached_property
