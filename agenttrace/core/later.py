@@ -14,7 +14,7 @@ T = TypeVar("T")
 class Later(Generic[T]):
     """What is made when it is first asked for. Copies of a value share it, so that it is made once."""
 
-    __slots__ = ("_make", "_made")
+    __slots__ = ("_made", "_make")
 
     def __init__(self, make: Callable[[], T]) -> None:
         self._make: Callable[[], T] | None = make

@@ -24,7 +24,7 @@ from typing import Any, ClassVar, Protocol, cast
 from agenttrace.core.errors import ExpectationError, did_you_mean, with_article
 from agenttrace.core.jsonable import jsonable
 from agenttrace.core.marks import KnownPart, cause_within
-from agenttrace.core.snapshot import in_stable_order
+from agenttrace.core.snapshot import LEAVES, in_stable_order
 from agenttrace.core.tagged import untagged
 from agenttrace.core.tool_call import ANY, ArgumentMode, ToolCall
 
@@ -199,8 +199,10 @@ def read_value(raw: Any) -> Any:
         ExpectationError: an unknown operator (with a suggestion), one with a value that it cannot take, or
             operators and ordinary keys in one mapping.
     """
-    if isinstance(raw, Mapping):
-        if not isinstance(value := untagged(raw), Mapping):
+    if type(raw) in LEAVES:  # most values are, and asking for a `Mapping` takes longer than all the rest
+        return raw
+    if type(raw) is dict or isinstance(raw, Mapping):
+        if (value := untagged(raw)) is not raw:
             return value
         operators = [key for key in raw if isinstance(key, str) and _is_operator(key)]
         if not operators:

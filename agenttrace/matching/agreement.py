@@ -220,7 +220,7 @@ class CallAgreement:
             return False
         if expected.output is ANY and (expected.arguments is ANY or self._is_the_same(expected, call)):
             return True
-        return self._agree(expected, position, None) == 1.0
+        return self.agreement(expected, position) == 1.0
 
     def _is_the_same(self, expected: Call, call: ToolCall) -> bool:
         """Whether the arguments are plainly the same scalars, so that they agree in every mode."""
