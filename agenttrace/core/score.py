@@ -34,10 +34,10 @@ class Score:
 
     `value` is in 0..1, or None when skipped or errored. `reason` restates the arithmetic so that a reader
     can recompute the value; `details` holds the same facts machine-readably; `diff` is the aligned
-    comparison as text, where the scorer makes one; it, and what stands in `details` of it, may be made when it
-    is first read. `error` is the traceback of a broken scorer. `duration`
-    is in seconds, `cost` in US dollars. Without `gate` the score informs: it decides no result's outcome.
-    With `lower_is_better` a value up to the threshold passes.
+    comparison as text, where the scorer makes one. It, and what of it stands in `details`, may be made when
+    it is first read. `error` is the traceback of a broken scorer. `duration` is in seconds, `cost` in US
+    dollars. Without `gate` the score informs: it decides no result's outcome. With `lower_is_better` a value
+    up to the threshold passes.
 
     Three more say how it came about, for who looks at it later: `options` are those of the scorer that are
     not its defaults; `example` has the fields that an online evaluation judged (a result of a run has its

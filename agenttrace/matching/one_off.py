@@ -1,9 +1,9 @@
 """The alignment of a run that is as expected but for one call, found without a search.
 
-After the longest common start, one call is another one, is missing, or came in addition; all that follow are as
-expected. Then no other alignment is as good, whatever the weights: with as many calls as places, any other
-leaves a place without a call and has no more that agree fully; with one more or one less, the start leaves
-no other way to pair all that can be paired.
+After the longest common start, one call is another one, is missing, or came in addition; all that follow are
+as expected. Then no other alignment is as good, whatever the weights: with as many calls as places, any other
+leaves a place without a call and has no more that agree fully; with one more or one less, the start leaves no
+other way to pair all that can be paired.
 """
 
 from __future__ import annotations
