@@ -137,6 +137,13 @@ def chat(observe: Observe) -> Call:
     return lambda: observed(messages)
 
 
+def conversation() -> list[dict[str, str]]:
+    """About 9 KB as JSON: 30 messages."""
+    sentence = "The river is known for its bridges, its bread and the colour of its roofs. "
+    roles = ["user", "assistant"]
+    return [{"role": roles[turn % 2], "content": f"{turn}: {sentence * 3}{turn}"} for turn in range(34)]
+
+
 def search_results() -> list[dict[str, Any]]:
     """About 0.6 KB as JSON."""
     return [
@@ -177,6 +184,8 @@ CASES = [
     Case("raising", raising),
     Case("chat of 1 KB", chat),
     Case("5 search results", large(search_results)),
+    Case("text of 4 KB", large(lambda: "The river is known for its bridges. " * 114)),
+    Case("conversation of 9 KB", large(conversation)),
     Case("100 KB nested dict", large(nested_data)),
     Case("200 MB of lists", large(wide_lists), heavy=True),
     Case("200 MB text", large(lambda: "x" * (200 * 1024 * 1024)), heavy=True),
