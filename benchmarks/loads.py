@@ -104,7 +104,8 @@ def unresting(subject: Subject, seconds: float) -> dict[str, float | None]:
                 pass
 
     root = subject.observe_root(agent)
-    root(), subject.flush()
+    root()
+    subject.flush()
     before = subject.kept() if subject.kept else 0
     made, began = 0, time.perf_counter()
     while made == 0 or time.perf_counter() < began + seconds:

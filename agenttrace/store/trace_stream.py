@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from agenttrace.core.errors import StoreError
 from agenttrace.core.jsonable import to_json
@@ -16,12 +16,9 @@ from agenttrace.core.query import Labelled, Query
 from agenttrace.core.query_parsing import parse
 from agenttrace.core.tool import TOOL, ToolDefinition
 from agenttrace.core.trace import Trace
-from agenttrace.core.trace_reading import read_with
+from agenttrace.core.trace_reading import ReadSpans, read_with
 from agenttrace.store.rows import SPAN_COLUMNS, span_of, tool_of
 from agenttrace.store.searched import reads_of
-
-if TYPE_CHECKING:
-    from agenttrace.store.sqlite import SQLiteStore
 
 # Every statement here is put together from constants of this package; values are always bound.
 # ruff: noqa: S608
@@ -66,8 +63,14 @@ def one_by_one(
     return islice((trace for trace_id in ids if (trace := store.trace(trace_id)) is not None), most)
 
 
+class _InFile(Store, Protocol):
+    """A store in a file."""
+
+    reading: ReadSpans | None
+
+
 def in_parts(
-    store: SQLiteStore,
+    store: _InFile,
     read: ReadPart,
     waiting: Sequence[str],
     query: Query | str = "",
@@ -104,7 +107,7 @@ def _narrowed(query: Query | str, project: str | None) -> Query | None:
 
 
 def _every_trace(
-    store: SQLiteStore, read: ReadPart, waiting: Sequence[str], project: str | None, most: int | None
+    store: _InFile, read: ReadPart, waiting: Sequence[str], project: str | None, most: int | None
 ) -> Iterator[Trace]:
     for trace_id in waiting:
         trace = store.trace(trace_id)
@@ -121,7 +124,7 @@ def _every_trace(
         place = part.end
 
 
-def _traces_of(store: SQLiteStore, read: ReadPart, ids: Iterator[str], most: int | None) -> Iterator[Trace]:
+def _traces_of(store: _InFile, read: ReadPart, ids: Iterator[str], most: int | None) -> Iterator[Trace]:
     """The traces of these ids, in their order; without those that are gone."""
     while wanted := list(islice(ids, _at_once(most))):
         while wanted:
@@ -201,7 +204,7 @@ def _read(db: sqlite3.Connection, traces: Sequence[tuple[int, str]]) -> Part:
     return Part(with_rows, functions, looked_at)
 
 
-def _made(store: SQLiteStore, part: Part) -> Iterator[Trace]:
+def _made(store: _InFile, part: Part) -> Iterator[Trace]:
     """The traces of a part, each made when it is taken."""
     functions = part.functions
     tools = _Tools(functions)
