@@ -132,7 +132,7 @@ class Score:
 
     def __getstate__(self) -> dict[str, Any]:
         """The fields as they are read: what is still to be made does not go into copies and pickles."""
-        return {item.name: getattr(self, item.name) for item in fields(self)}
+        return {**self.__dict__, "diff": self.diff, "details": self.details}
 
     def with_duration(self, seconds: float) -> Score:
         """The same score with the time it took."""
