@@ -318,23 +318,13 @@ class Trace:
 
     def _plain_call(self, index: int, span: Span, window: Window | None, place: CallPath) -> ToolCall:
         """The call of a span of our own, of which nothing else is said, as of most; in half the time."""
+        tool = span.tool or (self.tools.get(span.name) if self.is_recorded_run else None)
         return ToolCall(
-            name=span.name,
-            arguments=span.input or {},
-            output=span.output,
-            error=span.error,
-            status=span.status,
-            index=index,
-            start_ns=span.start_ns,
-            end_ns=span.end_ns,
-            agent=place.agent,
-            path=place.path,
-            parent_id=span.parent_id,
-            span_id=span.span_id,
-            turn=place.turn,
-            tool=span.tool or (self.tools.get(span.name) if self.is_recorded_run else None),
+            name=span.name, arguments=span.input or {}, output=span.output, error=span.error,
+            status=span.status, index=index, start_ns=span.start_ns, end_ns=span.end_ns, agent=place.agent,
+            path=place.path, parent_id=span.parent_id, span_id=span.span_id, turn=place.turn, tool=tool,
             window=window,
-        )
+        )  # fmt: skip
 
     def _requested_call(self, index: int, request: ModelRequest, place: CallPath) -> ToolCall:
         return ToolCall(
