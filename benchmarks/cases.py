@@ -200,7 +200,7 @@ CASES = [
     Case("raising", raising),
     Case("chat of 1 KB", chat),
     Case("5 search results", large(search_results)),
-    Case("4 KB text", large(text_of_4_kb)),
+    Case("text of 4 KB", large(text_of_4_kb)),
     Case("conversation of 9 KB", large(conversation)),
     Case("100 KB nested dict", large(nested_data)),
     Case("200 MB of lists", large(wide_lists), heavy=True),

@@ -56,7 +56,7 @@ STORED = {
     "scalar": ("sync", 1_000),
     "results": ("5 search results", 100),
     "chat": ("chat of 1 KB", 100),
-    "text": ("4 KB text", 100),
+    "text": ("text of 4 KB", 100),
     "conversation": ("conversation of 9 KB", 100),
 }
 """The groups that are counted until stored: the case, and the spans that wait when they are stored."""

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
-from benchmarks.callers_side import Effort, measure_all, measure_threads
+from benchmarks.callers_side import Effort, measure_all, measure_case, measure_threads
+from benchmarks.cases import CASES
+from benchmarks.loads import measure_loads
 from benchmarks.memory import growth, queued_bytes
 from benchmarks.ours import recording_alone, with_sqlite
 from benchmarks.processes import measure_processes
@@ -60,6 +64,21 @@ def sustained(directory: Path, per_second: int, seconds: float) -> dict[str, Any
     return found
 
 
+def loads(directory: Path, seconds: float) -> dict[str, Any]:
+    """Real payloads, an app that never rests, many functions."""
+    subject, tracer = with_sqlite(directory)
+    found = measure_loads(subject, seconds=seconds)
+    tracer.shutdown()
+    return found
+
+
+def disabled(effort: Effort) -> dict[str, float]:
+    """What a decorated function adds to a call while recording is switched off."""
+    subject, _ = recording_alone()
+    with patch.dict(os.environ, {"AGENTTRACE_ENABLED": "0"}):
+        return asdict(measure_case(subject, CASES[0], effort))
+
+
 def measure(directory: Path, quick: bool) -> dict[str, Any]:
     effort = Effort(blocks=30 if quick else 200, calls=100, seconds=0.4 if quick else 2.0, thread_calls=1_000)
     recording, _ = recording_alone()
@@ -69,6 +88,8 @@ def measure(directory: Path, quick: bool) -> dict[str, Any]:
     tracer.shutdown()
     measured: dict[str, Callable[[], Any]] = {
         "stored": lambda: storing(directory, BURST // (3 if quick else 1), 2 if quick else 5),
+        "loads": lambda: loads(directory / "loads", 0.3 if quick else 3.0),
+        "disabled": lambda: disabled(effort),
         "sustained": lambda: sustained(directory / "paced", WANTED_PER_SECOND, 1.0 if quick else 4.0),
         "processes": lambda: asdict(measure_processes(directory / "many", 10, 500 if quick else 10_000)),
         "queued_bytes": lambda: queued_bytes(2_000 if quick else 10_000),

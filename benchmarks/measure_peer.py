@@ -10,6 +10,7 @@ import warnings
 from dataclasses import asdict
 
 from benchmarks.callers_side import Effort, measure_all, measure_threads
+from benchmarks.loads import measure_loads
 from benchmarks.peers.fence import close_the_network
 from benchmarks.storing import measure_storing
 from benchmarks.subject import Subject
@@ -29,6 +30,7 @@ def main() -> None:
     figures = {
         "cases": {name: asdict(found) for name, found in measure_all(subject, effort, heavy=False).items()},
         "threads": measure_threads(subject, effort),
+        "loads": measure_loads(subject, seconds=options.seconds),
         "stored": asdict(measure_storing(subject, 20_000, 2 * options.seconds)),
     }
     print(json.dumps(figures), flush=True)

@@ -33,6 +33,7 @@ OURS = {
     "assert_test": "What evaluating costs",
     "online": "What asking for an evaluation in production costs",
     "scoring": "What comparing costs",
+    "rescoring": "What scoring stored traces anew costs",
     "long_runs": "What comparing long runs costs",
     "index": "What finding traces costs",
     "pages": "What the pages cost",

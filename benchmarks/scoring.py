@@ -24,6 +24,7 @@ from agenttrace.expectations import call
 from agenttrace.matching import compare
 from agenttrace.matching.lcs import lcs_pairs
 from agenttrace.scorers import ToolOrderScorer
+from benchmarks.counters import counted
 from benchmarks.options import parse
 from benchmarks.percentiles import figure, markdown
 
@@ -63,7 +64,10 @@ def measure(*, quick: bool, interpreters: Sequence[str]) -> dict[str, Any]:
             "names": _scorer("names", repeat),
             "parameters": _scorer("parameters", repeat),
             "parameters, expectation never seen before": _scorer("unseen", repeat),
-            "in reverse: fails, with its diff": _scorer("reversed", repeat),
+            "one argument differs: fails, diff unread": _scorer("differing", repeat),
+            "one argument differs: fails, with its diff": _scorer("differing", repeat, read=True),
+            "in reverse: fails, diff unread": _scorer("reversed", repeat),
+            "in reverse: fails, with its diff": _scorer("reversed", repeat, read=True),
         },
         "peers": {name: _peer(script, interpreters) for name, script in PEERS.items()},
     }
@@ -151,7 +155,8 @@ def _long_arguments(repeat: int) -> float:
     return best(lambda: compare(expected, trace), min(repeat, 3))
 
 
-def _scorer(kind: str, repeat: int) -> float:
+def _scorer(kind: str, repeat: int, *, read: bool = False) -> dict[str, float | None]:
+    """Seconds and instructions of one score; with `read`, of the score and its diff."""
     run = [{"name": f"tool_{n % 5}", "arguments": {"q": f"x{n}", "n": n}} for n in range(10)]
     trace = Trace.from_calls(run)
     assert len(trace.tool_calls) == 10
@@ -160,11 +165,23 @@ def _scorer(kind: str, repeat: int) -> float:
     stated: list[Any] = [{"tool_name": one["name"], "parameters": one["arguments"]} for one in run]
     if kind == "unseen":
         # A label makes each expectation another one to the memory of what was read.
-        labelled = [[{**stated[0], "as": f"label {n}"}, *stated[1:]] for n in range(repeat * 50)]
+        labelled = [[{**stated[0], "as": f"label {n}"}, *stated[1:]] for n in range(repeat * 50 + 10)]
         fresh = iter([Example(expected_tools=expected) for expected in labelled])
-        return best(lambda: scorer.score(next(fresh), trace), repeat, 50)
-    example = Example(expected_tools={"names": names, "parameters": stated, "reversed": stated[::-1]}[kind])
-    return best(lambda: scorer.score(example, trace), repeat, 50)
+        return _cost(lambda: scorer.score(next(fresh), trace), repeat)
+    differing = [*stated[:4], {**stated[4], "parameters": {"q": "x4", "n": -1}}, *stated[5:]]
+    lists = {"names": names, "parameters": stated, "reversed": stated[::-1], "differing": differing}
+    example = Example(expected_tools=lists[kind])
+
+    def scored() -> None:
+        score = scorer.score(example, trace)
+        if read:
+            _ = score.diff, score.details
+
+    return _cost(scored, repeat)
+
+
+def _cost(work: Callable[[], object], repeat: int) -> dict[str, float | None]:
+    return {"seconds": best(work, repeat, 50), "instructions": counted(work, 10)}
 
 
 def _peer(script: str, interpreters: Sequence[str]) -> float | None:
@@ -182,13 +199,23 @@ def report(found: dict[str, Any]) -> str:
     def micro(seconds: float | None) -> str:
         return figure(None if seconds is None else seconds * 1e6)
 
+    def thousands(count: float | None) -> str:
+        return "—" if count is None else f"{count / 1000:,.0f} k"
+
+    def score_us(kind: str) -> float:
+        return float(found["scorer"][kind]["seconds"]) * 1e6
+
     sizes = [
         [f"{int(size):,} × {int(size):,}", *map(micro, row.values())] for size, row in found["lcs"].items()
     ]
     names = ["longest common subsequence, µs", "ours", "plain table", "difflib"]
-    whole = [[f"ToolOrderScorer, 10 calls, {kind}", micro(value)] for kind, value in found["scorer"].items()]
+    whole = [
+        [f"ToolOrderScorer, 10 calls, {kind}", micro(cost["seconds"]), thousands(cost["instructions"])]
+        for kind, cost in found["scorer"].items()
+    ]
     whole += [
-        [f"{peer}, 10 calls (— is not installed)", micro(value)] for peer, value in found["peers"].items()
+        [f"{peer}, 10 calls (— is not installed)", micro(value), "—"]
+        for peer, value in found["peers"].items()
     ]
     paired = [[kind, f"{value * 1e3:.1f}"] for kind, value in found["assignment"].items()]
     lcs = found["lcs"]
@@ -202,12 +229,13 @@ def report(found: dict[str, Any]) -> str:
             20.0,
             "ms",
         ),
-        ("ToolOrderScorer on 10 calls ≤ 50 µs", found["scorer"]["names"] * 1e6, 50.0, "µs"),
-        (
-            "ToolOrderScorer on 10 calls with parameters ≤ 50 µs",
-            found["scorer"]["parameters"] * 1e6,
-            50.0,
-            "µs",
+        *(
+            (f"ToolOrderScorer on 10 calls, {kind} ≤ {limit:.0f} µs", score_us(kind), limit, "µs")
+            for kind, limit in (
+                ("names", 20.0),
+                ("one argument differs: fails, diff unread", 20.0),
+                ("parameters, expectation never seen before", 120.0),
+            )
         ),
     ]
     promised = [
@@ -219,7 +247,7 @@ def report(found: dict[str, Any]) -> str:
             markdown(["budget 7", "measured", ""], promised),
             markdown(names, sizes),
             markdown(["optimal assignment of 100 × 100 calls by arguments", "ms"], paired),
-            markdown(["a whole score", "µs"], whole),
+            markdown(["a whole score", "µs", "instructions (— where they cannot be counted)"], whole),
         ]
     )
 

@@ -29,9 +29,9 @@ class Stored:
         return 1e6 / self.wall_us
 
 
-def measure_storing(subject: Subject, spans: int, seconds: float) -> Stored:
+def measure_storing(subject: Subject, spans: int, seconds: float, case: Case = CASES[0]) -> Stored:
     """Call as fast as one thread can, in roots of 99 calls, then flush; at most about `seconds` of calls."""
-    root, flush = rooted(subject), subject.flush
+    root, flush = rooted(subject, case), subject.flush
     for _ in range(5):
         root()
     flush()
@@ -39,13 +39,13 @@ def measure_storing(subject: Subject, spans: int, seconds: float) -> Stored:
     roots = 0
     wall, used = time.perf_counter(), time.process_time()
     deadline = wall + seconds
-    while roots < spans // PER_ROOT and time.perf_counter() < deadline:
+    while roots < spans // PER_ROOT and (roots == 0 or time.perf_counter() < deadline):
         root()
         roots += 1
     flush()
     wall, used = time.perf_counter() - wall, time.process_time() - used
     made = roots * PER_ROOT
-    bare_wall, bare_used = _bare(roots)
+    bare_wall, bare_used = _bare(roots, case)
     lost = None if subject.kept is None else 1 - (subject.kept() - before) / made
     return Stored((wall - bare_wall) / made * 1e6, (used - bare_used) / made * 1e6, made, lost)
 
@@ -61,8 +61,8 @@ def rooted(subject: Subject, case: Case = CASES[0]) -> Callable[[], None]:
     return subject.observe_root(agent)
 
 
-def _bare(roots: int) -> tuple[float, float]:
-    root = rooted(BARE)
+def _bare(roots: int, case: Case) -> tuple[float, float]:
+    root = rooted(BARE, case)
     wall, used = time.perf_counter(), time.process_time()
     for _ in range(roots):
         root()

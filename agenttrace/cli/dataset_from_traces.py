@@ -13,6 +13,7 @@ from agenttrace.core.errors import DatasetError, StoreError
 from agenttrace.core.protocols import Store
 from agenttrace.core.trace import Trace
 from agenttrace.datasets.dataset import EvalDataset, save_to
+from agenttrace.store.trace_stream import iter_traces
 
 
 @click.command("from-traces")
@@ -51,8 +52,10 @@ def dataset_from_traces(
         raise DatasetError("the file is there already; give another name, or --replace", path=target)
     source = store_to_read(store)
     try:
-        ids = trace_ids or [one.trace_id for one in source.traces(project=project, limit=limit)]
-        traces = [_trace(source, trace_id) for trace_id in ids]
+        if trace_ids:
+            traces = [_trace(source, trace_id) for trace_id in trace_ids]
+        else:
+            traces = list(iter_traces(source, project=project, limit=limit))
         where = place(source)
     finally:
         source.close()

@@ -19,6 +19,7 @@ from agenttrace.core.trace import Trace
 from agenttrace.exporters.otlp_encoding import encode
 from agenttrace.exporters.otlp_request import resource_from_environment, trace_request
 from agenttrace.reports.tree import count_text
+from agenttrace.store.trace_stream import iter_traces
 
 _ROWS_AT_ONCE = 20_000
 _COLUMNS = {
@@ -51,7 +52,7 @@ def traces_export(store: str | None, query: Query, form: str, path: str | None) 
         if not reads.count_matches(query, most=1).number:
             say_that_none_match(source, reads, query)
             return
-        count = Counted(_traces(source, (facts.trace_id for facts in reads.each_match(query))))
+        count = Counted(iter_traces(source, query))
         if path is None:
             _WRITERS[form](count, source, sys.stdout.buffer)
         else:
@@ -70,13 +71,6 @@ class Counted:
     def __iter__(self) -> Iterator[Trace]:
         for trace in self._traces:
             self.number += 1
-            yield trace
-
-
-def _traces(store: Store, ids: Iterable[str]) -> Iterator[Trace]:
-    for trace_id in ids:
-        trace = store.trace(trace_id)
-        if trace is not None:  # deleted in the meantime
             yield trace
 
 

@@ -7,7 +7,8 @@ hook*: a small protocol, near what it belongs to. `optional` tells whether somet
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Iterator, Mapping, Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast, runtime_checkable
 
 from agenttrace.core.batch import Batch, Destination, Refusal, ScoreRow, Unsent, UnsentCounts
@@ -16,6 +17,7 @@ from agenttrace.core.watch import KeepsWatch
 
 if TYPE_CHECKING:
     from agenttrace.core.example import Example
+    from agenttrace.core.query import Query
     from agenttrace.core.report import EvaluationReport
     from agenttrace.core.score import Score
     from agenttrace.core.span import Span
@@ -289,7 +291,29 @@ class TellsHealth(Protocol):
         ...
 
 
-class Store(SpanSink, TakesScores, BeginsAnew, TellsHealth, Protocol):
+class StreamsTraces(Protocol):
+    """Optional hook of what traces are read from, part of every `Store`: gives many of them quickly."""
+
+    def iter_traces(
+        self, query: Query | str = "", *, project: str | None = None, limit: int | None = None
+    ) -> Iterator[Trace]:
+        """The traces that match a query, one after the other, the newest first, as `Store.trace` gives them.
+
+        However many there are, little is held in memory, and nothing is locked or open between two of them.
+        Traces that begin after the first one was taken may be missing; those that are deleted before their
+        turn are. `limit` is how many there are at most.
+
+        Raises:
+            QueryError: the query cannot be read, or an answer takes too long.
+            StoreError: `limit` is no number of traces; or, at any trace, the store cannot be read.
+        """
+        # What inherits this goes one by one. The room of stores stands above this one.
+        one_by_one: Any = import_module("agenttrace.store.trace_stream").one_by_one
+        traces: Iterator[Trace] = one_by_one(self, query, project=project, limit=limit)
+        return traces
+
+
+class Store(SpanSink, TakesScores, BeginsAnew, TellsHealth, StreamsTraces, Protocol):
     """Keeps what is recorded, and can be read back. Reading may happen on any thread.
 
     Raises:
@@ -444,6 +468,7 @@ OPTIONAL_HOOKS: Mapping[type, str] = {
     TellsHealth: "health",
     KeepsUnsent: "unsent",
     ReadsTraces: "trace_reads",
+    StreamsTraces: "iter_traces",
     EndsWriting: "end",
     TakesRows: "takes_rows",
     KeepsWatch: "first_tellings",
@@ -504,6 +529,7 @@ __all__ = [
     "Sender",
     "SpanSink",
     "Store",
+    "StreamsTraces",
     "TakesModel",
     "TakesRows",
     "TakesScores",

@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 from agenttrace.core.changed import changed
 from agenttrace.core.errors import ScorerError, error_text
+from agenttrace.core.later import make_when_read
 from agenttrace.core.marks import text_without_digests, without_digests
 from agenttrace.core.numbers import is_number
 from agenttrace.core.text import short_line
@@ -33,9 +34,10 @@ class Score:
 
     `value` is in 0..1, or None when skipped or errored. `reason` restates the arithmetic so that a reader
     can recompute the value; `details` holds the same facts machine-readably; `diff` is the aligned
-    comparison as text, where the scorer makes one. `error` is the traceback of a broken scorer. `duration`
-    is in seconds, `cost` in US dollars. Without `gate` the score informs: it decides no result's outcome.
-    With `lower_is_better` a value up to the threshold passes.
+    comparison as text, where the scorer makes one. It, and what of it stands in `details`, may be made when
+    it is first read. `error` is the traceback of a broken scorer. `duration` is in seconds, `cost` in US
+    dollars. Without `gate` the score informs: it decides no result's outcome. With `lower_is_better` a value
+    up to the threshold passes.
 
     Three more say how it came about, for who looks at it later: `options` are those of the scorer that are
     not its defaults; `example` has the fields that an online evaluation judged (a result of a run has its
@@ -128,6 +130,10 @@ class Score:
         """Whether the outcome is *passed*."""
         return self.outcome == "passed"
 
+    def __getstate__(self) -> dict[str, Any]:
+        """The fields as they are read: what is still to be made does not go into copies and pickles."""
+        return {**self.__dict__, "diff": self.diff, "details": self.details}
+
     def with_duration(self, seconds: float) -> Score:
         """The same score with the time it took."""
         return changed(self, duration=seconds)
@@ -166,6 +172,8 @@ class Score:
                 values[name] = text_without_digests(value)
         return values
 
+
+make_when_read(Score, "diff", "details")
 
 _BLANK = Score(name="", value=None, threshold=0.0, outcome="skipped")
 

@@ -238,6 +238,15 @@ class ExpectedToolCall:
                 f" got {type(item).__name__} {item!r:.200}"
                 + (ACTUAL_CALL_HINT if isinstance(item, ToolCall) else "")
             )
+        return cls(**cls.values_of(item), source=source)
+
+    @staticmethod
+    def values_of(item: Mapping[str, Any]) -> dict[str, Any]:
+        """The fields of a mapping with ``tool_name``, by their names here; without those that it leaves out.
+
+        Raises:
+            ExpectationError: as `of`.
+        """
         values = _values_by_field(item)
         name = values.get("name")
         if not isinstance(name, str) or not name:
@@ -248,7 +257,7 @@ class ExpectedToolCall:
                 f"the parameters of the expected tool {name!r} are a mapping of names to values,"
                 f" got {arguments!r}"
             )
-        return cls(**values, source=source)
+        return values
 
     def to_data(self) -> dict[str, Any]:
         """The mapping that `of` reads back, without unconstrained fields. Values are left as they are."""

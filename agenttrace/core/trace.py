@@ -293,6 +293,8 @@ class Trace:
         self, index: int, execution: Execution, window: Window | None, place: CallPath
     ) -> ToolCall:
         span = execution.span
+        if not span.attributes and not execution.inner and span.input is not None:
+            return self._plain_call(index, span, window, place)
         attributes = span.attributes
         arguments, tool = execution.arguments
         status, error = execution.ending
@@ -301,7 +303,7 @@ class Trace:
             arguments=arguments,
             output=execution.output,
             error=error,
-            status=attributes.get(semconv.CALL_STATUS, status) if attributes else status,
+            status=attributes.get(semconv.CALL_STATUS, status),
             index=index,
             start_ns=span.start_ns,
             end_ns=span.end_ns,
@@ -317,6 +319,16 @@ class Trace:
             window=window,
             remedy=execution.remedy if execution.output is None else None,
         )
+
+    def _plain_call(self, index: int, span: Span, window: Window | None, place: CallPath) -> ToolCall:
+        """The call of a span of our own, of which nothing else is said, as of most; in half the time."""
+        tool = span.tool or (self.tools.get(span.name) if self.is_recorded_run else None)
+        return ToolCall(
+            name=span.name, arguments=span.input or {}, output=span.output, error=span.error,
+            status=span.status, index=index, start_ns=span.start_ns, end_ns=span.end_ns, agent=place.agent,
+            path=place.path, parent_id=span.parent_id, span_id=span.span_id, turn=place.turn, tool=tool,
+            window=window,
+        )  # fmt: skip
 
     def _requested_call(self, index: int, request: ModelRequest, place: CallPath) -> ToolCall:
         return ToolCall(

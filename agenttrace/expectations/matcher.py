@@ -24,7 +24,7 @@ from typing import Any, ClassVar, Protocol, cast
 from agenttrace.core.errors import ExpectationError, did_you_mean, with_article
 from agenttrace.core.jsonable import jsonable
 from agenttrace.core.marks import KnownPart, cause_within
-from agenttrace.core.snapshot import in_stable_order
+from agenttrace.core.snapshot import LEAVES, in_stable_order
 from agenttrace.core.tagged import untagged
 from agenttrace.core.tool_call import ANY, ArgumentMode, ToolCall
 
@@ -74,6 +74,9 @@ class Matcher(ABC):
     user's that looks like a tag or a mark would be taken for one."""
     is_opaque: ClassVar[bool] = False
     """It may look at any part of the value, so that it cannot be told where a part was not recorded."""
+
+    gives_up: ClassVar[bool] = False
+    """It raises where a value takes it too long."""
 
     def __init_subclass__(cls) -> None:
         if "operator" in vars(cls):
@@ -174,6 +177,21 @@ class Unordered:
     members: tuple[Any, ...]
 
 
+def runs_other_code(value: Any) -> bool:
+    """Whether comparing with a prepared value runs code of the user's, asks a judge, or may be given up."""
+    if isinstance(value, Matcher):
+        is_ours = type(value).__module__.startswith(_OURS)
+        return not is_ours or value.is_opaque or value.gives_up or any(map(runs_other_code, value.values))
+    if isinstance(value, Mapping):
+        return any(map(runs_other_code, value.values()))
+    if isinstance(value, Unordered):
+        return any(map(runs_other_code, value.members))
+    return isinstance(value, list | tuple) and any(map(runs_other_code, value))
+
+
+_OURS = __name__.partition(".")[0] + "."
+
+
 def read_value(raw: Any) -> Any:
     """An expected value with its ``$`` operators turned into matchers; other values are left as they are.
 
@@ -181,8 +199,10 @@ def read_value(raw: Any) -> Any:
         ExpectationError: an unknown operator (with a suggestion), one with a value that it cannot take, or
             operators and ordinary keys in one mapping.
     """
-    if isinstance(raw, Mapping):
-        if not isinstance(value := untagged(raw), Mapping):
+    if type(raw) in LEAVES:  # most values are, and asking for a `Mapping` takes longer than all the rest
+        return raw
+    if type(raw) is dict or isinstance(raw, Mapping):
+        if (value := untagged(raw)) is not raw:
             return value
         operators = [key for key in raw if isinstance(key, str) and _is_operator(key)]
         if not operators:

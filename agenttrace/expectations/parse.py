@@ -21,6 +21,7 @@ from agenttrace.expectations.pattern import (
     Pattern,
     any_of,
     as_call,
+    checked_call,
     many,
     opt,
     par,
@@ -113,10 +114,12 @@ def parse_pattern(raw: Any) -> Pattern:
     Raises:
         ExpectationError: `raw` is something else.
     """
-    if isinstance(raw, Pattern):
-        return raw
+    if type(raw) is dict:  # what most are, before what is asked for at length
+        return _parse_mapping(raw)
     if isinstance(raw, str | ExpectedToolCall):
         return as_call(ExpectedToolCall.of(raw))
+    if isinstance(raw, Pattern):
+        return raw
     if isinstance(raw, list | tuple):
         return seq(*map(parse_pattern, raw))
     if isinstance(raw, Mapping):
@@ -141,8 +144,10 @@ def _check_nesting(raw: Any) -> None:
 def _patterns_in(raw: Any) -> Iterable[Any]:
     if isinstance(raw, list | tuple):
         return raw
-    if isinstance(raw, Mapping):
-        return [raw[word] for word in ("path", *_GROUPS) if word in raw]
+    if type(raw) is str:
+        return ()
+    if type(raw) is dict or isinstance(raw, Mapping):
+        return [raw[word] for word in _NESTING_WORDS if word in raw]
     return ()
 
 
@@ -175,7 +180,7 @@ def _parse_mapping(raw: Mapping[Any, Any]) -> Pattern:
     if "call" in raw:
         return _parse_call(raw)
     if "tool_name" in raw or "name" in raw:
-        return as_call(ExpectedToolCall.of(raw))
+        return checked_call(**ExpectedToolCall.values_of(raw))
     for word, read_group in _GROUPS.items():
         if word in raw:
             keys = {word, "times"} if word == "many" else {word}
@@ -218,6 +223,8 @@ _GROUPS: Mapping[str, Callable[[Any, Mapping[Any, Any]], Pattern]] = {
     "opt": lambda value, _: opt(parse_pattern(value)),
     "many": lambda value, raw: _repeated(parse_pattern(value), raw.get("times", [1, None])),
 }
+
+_NESTING_WORDS = ("path", *_GROUPS)
 
 GROUP_WORDS = tuple(_GROUPS)
 """The words of patterns that hold others."""

@@ -216,8 +216,19 @@ def as_call(expected: ExpectedToolCall) -> Call:
     """
     if isinstance(expected, Call):
         return expected
-    values = {field: getattr(expected, field) for field in ExpectedToolCall.__dataclass_fields__}
-    name, arguments, output, mode = expected.name, expected.arguments, expected.output, expected.mode
+    return checked_call(
+        **{field: getattr(expected, field) for field in ExpectedToolCall.__dataclass_fields__}
+    )
+
+
+def checked_call(
+    *, name: str, arguments: Any = ANY, output: Any = ANY, mode: ArgumentMode | None = None, **others: Any
+) -> Call:
+    """`as_call` of the fields of an expected call.
+
+    Raises:
+        ExpectationError: an empty name, an unknown mode, a bad operator, a class in place of a value.
+    """
     if not isinstance(name, str) or not name:
         raise ExpectationError(f"an expected call needs a tool's name, got {name!r}")
     if mode is not None and mode not in ARGUMENT_MODES:
@@ -226,14 +237,13 @@ def as_call(expected: ExpectedToolCall) -> Call:
         if not isinstance(arguments, Mapping) or not all(isinstance(key, str) for key in arguments):
             raise ExpectationError(f"the arguments of {name!r} map names to values, got {arguments!r}")
         arguments = prepare(read_value(arguments))
-    values["arguments"] = arguments
-    values["output"] = output if output is ANY else prepare(read_value(output))
-    return Call(**values)
+    output = output if output is ANY else prepare(read_value(output))
+    return Call(name=name, arguments=arguments, output=output, mode=mode, **others)
 
 
 def as_pattern(item: Item) -> Pattern:
     """The pattern that an item stands for; a list stands for one after the other."""
-    if isinstance(item, Pattern):
+    if type(item) is Call or isinstance(item, Pattern):
         return item
     if isinstance(item, list | tuple):
         return seq(*item)

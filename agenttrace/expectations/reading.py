@@ -69,6 +69,8 @@ class Doubt:
         return f"{where} was {self.cause}{f' ({note})' if note else ''}"
 
 
+T = TypeVar("T")
+
 CallKey = tuple[int, str]
 """A call of the run: its index and its name."""
 
@@ -122,6 +124,23 @@ def _in_favour(doubt: Doubt) -> bool:
     if reading is not _AGAINST and len(reading.doubts) < _MOST_DOUBTS:
         reading.doubts[doubt] = None
     return reading.favourable
+
+
+def has_doubts() -> bool:
+    """Whether anything could not be told so far, in the score that is being worked out."""
+    reading = _reading.get()
+    return bool(reading.doubts or reading.unknown)
+
+
+def as_read_now(make: Callable[[], T]) -> Callable[[], T]:
+    """`make`, to be called later: what cannot be told is read then as it is now, and nobody is told of it."""
+    reading = _reading.get()
+
+    def made() -> T:
+        with _read(reading.favourable, reading.failures):
+            return make()
+
+    return made
 
 
 def has_failed(call: ToolCall) -> bool:

@@ -75,6 +75,7 @@ ABSENT: Final = _Absent()
 class _Regex(Matcher):
     word = "re_"
     operator = "$re"
+    gives_up = True
     pattern: str
 
     def __post_init__(self) -> None:

@@ -111,13 +111,13 @@ def prepare(expected: Any, depth: int = 0) -> Any:
         return expected if expected.isascii() else clean_text(expected)
     if expected is None or kind is bool or kind is int or kind is float:
         return expected
-    if expected is ANY or isinstance(expected, Matcher | Unordered):
+    if kind is not dict and (expected is ANY or isinstance(expected, Matcher | Unordered)):
         return expected
     if kind is Redacted:
         return with_doubts(expected)
     if depth >= DEEPEST:
         return jsonable(expected)
-    if isinstance(expected, Mapping):
+    if kind is dict or isinstance(expected, Mapping):
         return _prepare_mapping(expected, depth)
     if kind is list or kind is tuple:
         return [prepare(item, depth + 1) for item in expected]
@@ -131,7 +131,7 @@ def prepare(expected: Any, depth: int = 0) -> Any:
 
 
 def _prepare_mapping(expected: Mapping[Any, Any], depth: int) -> Any:
-    if len(expected) <= 2 and not isinstance(value := untagged(expected), Mapping):
+    if len(expected) <= 2 and (value := untagged(expected)) is not expected:
         return value
     items: dict[str, Any] = {}
     for key, item in expected.items():

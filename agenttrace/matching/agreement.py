@@ -94,6 +94,11 @@ class CallAgreement:
         self._agreements: dict[tuple[int, int, bool], float] = {}
         self._all_agreements: dict[tuple[int, bool], tuple[Call, Mapping[int, float]]] = {}
 
+    @property
+    def is_repeatable(self) -> bool:
+        """Whether neither a judge nor a comparator of the user's decides."""
+        return self._answers is None and not self._comparators
+
     # Made on first use: a run that goes just as expected needs none of it.
 
     @cached_property
@@ -215,7 +220,7 @@ class CallAgreement:
             return False
         if expected.output is ANY and (expected.arguments is ANY or self._is_the_same(expected, call)):
             return True
-        return self._agree(expected, position, None) == 1.0
+        return self.agreement(expected, position) == 1.0
 
     def _is_the_same(self, expected: Call, call: ToolCall) -> bool:
         """Whether the arguments are plainly the same scalars, so that they agree in every mode."""

@@ -13,6 +13,7 @@ from agenttrace.matching.agreement import CallAgreement
 from agenttrace.matching.chain import Chain
 from agenttrace.matching.frontier import Link, pairs_of
 from agenttrace.matching.lcs import earliest_lcs_pairs
+from agenttrace.matching.one_off import pairs_but_one
 from agenttrace.matching.weights import Credit, Weights
 
 UNORDERED_MODES: frozenset[Mode] = frozenset({"any_order", "contains", "only"})
@@ -91,6 +92,10 @@ def align(
             pairs += [
                 Pair(start + e, plan.places[start + e].options[0], start + a, 1.0) for e, a in name_pairs
             ]
+            return Alignment(plan, pairs)
+        others = pairs_but_one(plan, start, call_agreement) if ordered else None
+        if others is not None:
+            pairs += [Pair(e, plan.places[e].options[0], a, agreement) for e, a, agreement in others]
             return Alignment(plan, pairs)
     weights = Weights(call_agreement, start, credit, only=mode == "only")
     chain = Chain(weights, ordered=ordered)

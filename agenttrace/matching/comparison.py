@@ -163,6 +163,11 @@ class Comparison:
             return f"{self.alignment.full} of {len(self.calls)} calls allowed"
         return f"{self.matched} of {self.required} expected calls aligned"
 
+    @property
+    def is_repeatable(self) -> bool:
+        """Whether comparing again gives the same: it asks nobody, and runs no code but ours."""
+        return self.call_agreement.is_repeatable and not self.expectation.runs_other_code
+
     @cached_property
     def rows(self) -> tuple[Row, ...]:
         """The aligned diff as data, in the order of the run, missing calls where they were expected."""

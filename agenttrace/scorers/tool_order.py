@@ -10,10 +10,9 @@ from agenttrace.core.tool_call import ArgumentMode
 from agenttrace.matching.agreement import Comparators
 from agenttrace.matching.answers import Ask
 from agenttrace.matching.comparison import Comparison
-from agenttrace.matching.explain import explain
-from agenttrace.matching.rows import rows_data
 from agenttrace.scorers.call_scorer import CallOptions
 from agenttrace.scorers.comparing_scorer import ComparingScorer, ScoreOrAwaitable
+from agenttrace.scorers.explained import explained
 
 
 class ToolOrderScorer(ComparingScorer[ScoreOrAwaitable]):
@@ -91,10 +90,8 @@ class ToolOrderScorer(ComparingScorer[ScoreOrAwaitable]):
     def _score(self, comparison: Comparison) -> Score:
         value = comparison.value if comparison.constraints_hold else 0.0
         imperfect = value < 1 or any(not check.held or check.vacuous for check in comparison.checks)
-        diff, details = None, comparison.facts()
-        if imperfect:
-            diff, details = explain(comparison), {**details, **rows_data(comparison.rows)}
-        return self.scored(value, _reason(comparison), details, diff, vacuous=comparison.vacuous)
+        score = self.scored(value, _reason(comparison), comparison.facts(), vacuous=comparison.vacuous)
+        return explained(score, comparison) if imperfect else score
 
 
 def _reason(comparison: Comparison) -> str:

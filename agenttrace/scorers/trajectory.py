@@ -13,10 +13,9 @@ from agenttrace.expectations.parse import parse_expectation
 from agenttrace.matching.agreement import Comparators
 from agenttrace.matching.answers import Ask
 from agenttrace.matching.comparison import Comparison
-from agenttrace.matching.explain import explain
-from agenttrace.matching.rows import rows_data
 from agenttrace.scorers.call_scorer import CallOptions
 from agenttrace.scorers.comparing_scorer import ComparingScorer, ScoreOrAwaitable
+from agenttrace.scorers.explained import explained
 
 Metric = Literal["holds", "coverage", "precision", "f1", "order", "args"]
 """*holds*: 1 or 0 as the path holds in its mode; *coverage*: agreement by needed calls (recall); *precision*:
@@ -99,10 +98,8 @@ class TrajectoryScorer(ComparingScorer[ScoreOrAwaitable]):
             value, reason = 0.0, f"{reason}; 0 because a constraint does not hold"
         reason = "; ".join([reason, *failures])
         vacuous = comparison.vacuous
-        diff, details = None, comparison.to_dict()
-        if value < 1 or failures or vacuous:
-            diff, details = explain(comparison), {**details, **rows_data(comparison.rows)}
-        return self.scored(value, reason, details, diff, vacuous=vacuous)
+        score = self.scored(value, reason, comparison.to_dict(), vacuous=vacuous)
+        return explained(score, comparison) if value < 1 or failures or vacuous else score
 
     def _value(self, comparison: Comparison) -> float:
         if comparison.expectation.path is None:

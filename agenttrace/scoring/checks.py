@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from agenttrace.core.errors import ConfigError, ScorerError
+from agenttrace.core.later import is_to_come
 from agenttrace.core.numbers import is_number
 from agenttrace.core.protocols import ChatModel, ChecksModel, Gates, Scorer, TakesModel, optional
 from agenttrace.core.rates import Rule
@@ -160,9 +161,11 @@ def unfit_field(score: Score) -> tuple[str, Any, str] | None:
     `value` and `outcome` are checked in `apply`; the engine itself sets `duration`.
     """
     for name, (kinds, words) in _KINDS.items():
-        if not isinstance(content := getattr(score, name), kinds):
+        if not is_to_come(score, name) and not isinstance(content := getattr(score, name), kinds):
             return name, content, words
     for name, (kinds, words) in _OPTIONAL.items():
+        if is_to_come(score, name):  # ours, and not to be made before somebody reads it
+            continue
         if (content := getattr(score, name)) is not None and not isinstance(content, kinds):
             return name, content, words
     if not _is_storable(score.threshold):

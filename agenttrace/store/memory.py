@@ -6,7 +6,7 @@ import sqlite3
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -35,6 +35,7 @@ from agenttrace.store.watch_in_memory import WatchInMemory
 T = TypeVar("T")
 
 if TYPE_CHECKING:
+    from agenttrace.core.query import Query
     from agenttrace.core.trace_reads import TraceReads
 
 DEFAULT_BYTES = 64 * 1024 * 1024
@@ -306,6 +307,13 @@ class MemoryStore(Store, KeepsUnsent, KeepsWatch):
         matches = [line for line in lines if project in (None, line.project) and name in (None, line.name)]
         matches.reverse()  # of those that began together, the one stored last is the newest
         return sorted(matches, key=lambda line: -line.start_ns)[: max(limit, 0)]
+
+    def iter_traces(
+        self, query: Query | str = "", *, project: str | None = None, limit: int | None = None
+    ) -> Iterator[Trace]:
+        from agenttrace.store.trace_stream import one_by_one  # recording needs none of it
+
+        return one_by_one(self, query, project=project, limit=limit)
 
     def scores(self, trace_id: str) -> list[tuple[str | None, Score]]:
         with self._lock:

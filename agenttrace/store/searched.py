@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from agenttrace.core.protocols import ReadsTraces, Store, optional
+from agenttrace.core.protocols import ReadsTraces, Store, StreamsTraces, optional
+from agenttrace.core.trace import Trace
 from agenttrace.core.trace_facts import ResultFacts, SearchedTrace
 from agenttrace.core.trace_reads import TraceReads
 from agenttrace.core.trace_search import EveryTrace
@@ -27,13 +28,23 @@ def every_trace(store: Store) -> EveryTrace:
 def searched_traces(store: Store) -> Iterator[SearchedTrace]:
     """Every trace of a store, as queries see it."""
     results = _results(store)
-    for summary in store.traces(limit=_ALL):
-        trace = store.trace(summary.trace_id)
-        if trace is not None:
-            scores = [score for _, score in store.scores(summary.trace_id)]
-            searched = facts_of(trace, scores, results.get(summary.trace_id, ()))
-            if searched is not None:
-                yield searched
+    for trace in each_trace(store):
+        scores = [score for _, score in store.scores(trace.trace_id)]
+        searched = facts_of(trace, scores, results.get(trace.trace_id, ()))
+        if searched is not None:
+            yield searched
+
+
+def each_trace(store: Store, project: str | None = None) -> Iterator[Trace]:
+    """Every trace of a store by its own `iter_traces`, or one by one."""
+    own = optional(store, StreamsTraces)
+    if own is not None:
+        yield from own.iter_traces(project=project)
+        return
+    for line in store.traces(project=project, limit=_ALL):
+        trace = store.trace(line.trace_id)
+        if trace is not None:  # deleted in the meantime
+            yield trace
 
 
 def _results(store: Store) -> dict[str, list[ResultFacts]]:

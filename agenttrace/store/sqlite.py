@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -48,6 +49,7 @@ from agenttrace.store.writer import Action, Unavailable, Writer
 from agenttrace.store.writer_notes import WriterNotes, writers
 
 if TYPE_CHECKING:
+    from agenttrace.core.query import Query
     from agenttrace.store.index_reads import IndexReads
 
 T = TypeVar("T")
@@ -394,6 +396,16 @@ class SQLiteStore(Store, KeepsUnsent, KeepsWatch):
         waiting_ids = {line.trace_id for line in waiting}
         lines = waiting + [line for line in in_file if line.trace_id not in waiting_ids]
         return sorted(lines, key=lambda line: -line.start_ns)[: max(limit, 0)]
+
+    def iter_traces(
+        self, query: Query | str = "", *, project: str | None = None, limit: int | None = None
+    ) -> Iterator[Trace]:
+        from agenttrace.store.trace_stream import in_parts  # recording needs none of it
+
+        memory = self._fallback.memory
+        waiting = memory.traces(project=project, limit=sys.maxsize) if self._fallback.occupied else ()
+        ids = [line.trace_id for line in waiting]
+        return in_parts(self, self._read, ids, query, project=project, limit=limit)
 
     def scores(self, trace_id: str) -> list[tuple[str | None, Score]]:
         nothing: list[tuple[str | None, Score]] = []

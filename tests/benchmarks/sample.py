@@ -3,6 +3,7 @@
 from typing import Any
 
 from benchmarks.cases import CASES
+from benchmarks.loads import PAYLOADS
 
 
 def overhead(p50: float = 1.0) -> dict[str, Any]:
@@ -10,12 +11,21 @@ def overhead(p50: float = 1.0) -> dict[str, Any]:
     cases = {case.name: figures for case in CASES}
     ours = {"cases": cases, "threads": 1.0}
     burst = {"wall_us": 5.0, "cpu_us": 5.0, "spans": 10, "lost": 0.0}
+    loads = {
+        "payloads": {
+            size: {"caller_us": 2.0, "instructions": None, "cpu_us": 20.0, "lost": 0.0} for size in PAYLOADS
+        },
+        "unresting": {"made_per_s": 60_000.0, "stored_per_s_meanwhile": None, "lost": None},
+        "decorating_us": 8.0,
+    }
     slower = {case.name: {**figures, "p50": 60.0} for case in CASES}
     return {
         "ours": {
             "recording": ours,
             "sqlite": ours,
             "stored": [burst],
+            "loads": loads,
+            "disabled": {**figures, "p50": 0.0},
             "sustained": {
                 "wanted_per_s": 150_000,
                 "made": 150_000,
@@ -33,6 +43,7 @@ def overhead(p50: float = 1.0) -> dict[str, Any]:
                 "setting": "as it is",
                 "cases": slower,
                 "threads": None,
+                "loads": loads,
                 "stored": {**burst, "lost": None},
             },
             "judgeval": {
@@ -40,6 +51,7 @@ def overhead(p50: float = 1.0) -> dict[str, Any]:
                 "setting": "as it is",
                 "cases": slower,
                 "threads": 1.0,
+                "loads": loads,
                 "stored": burst,
             },
         },

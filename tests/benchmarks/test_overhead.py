@@ -1,10 +1,11 @@
 """The overhead benchmark runs, on tiny counts; its times are nobody's concern here."""
 
+import json
 import threading
 
 import pytest
 
-from benchmarks import overhead, storing
+from benchmarks import loads, overhead, rescoring, storing
 from benchmarks.callers_side import Effort, measure_all, measure_case, measure_threads
 from benchmarks.cases import CASES
 from benchmarks.memory import growth, queued_bytes
@@ -100,3 +101,44 @@ def test_the_report_has_a_row_for_each_case_and_each_peer():
     assert "| other" in text
     assert "- other 1.0: as it is" in text
     assert "- missing: not measured, not installed" in text
+
+
+def test_the_table_of_payloads_names_each_size_and_what_peers_do():
+    text = overhead.report(sample.overhead())
+    assert all(f" {size} |" in text for size in loads.PAYLOADS)
+    assert "| app that never rests |" in text
+    assert "Peers do, and agenttrace does not" in text
+
+
+def test_each_load_is_measured_and_nothing_of_it_is_lost(stored):
+    subject, _ = stored
+    found = loads.measure_loads(subject, seconds=0.0, functions=3)
+    assert list(found["payloads"]) == list(loads.PAYLOADS)
+    assert {load["lost"] for load in found["payloads"].values()} <= {0.0, None, 1.0}
+    assert found["decorating_us"] > 0
+
+
+@pytest.mark.parametrize(("size", "least", "most"), [("4 KB", 3_900, 4_400), ("9 KB", 8_500, 9_500)])
+def test_a_payload_has_the_size_that_it_is_named_by(size, least, most):
+    given = []
+
+    def observe(function):
+        return lambda value: given.append(value)
+
+    loads._case(loads.PAYLOADS[size]).make(observe)()
+    assert least <= len(json.dumps(given[0])) <= most
+
+
+def test_the_table_of_scoring_anew_says_from_how_many_it_is_worked_out():
+    row = {"seconds": 8e-5, "instructions": None}
+    names = ["read in a stream and scored: passes", "read one by one"]
+    text = rescoring.report({"traces": 1_000, "spans": 10, "rows": dict.fromkeys(names, row)})
+    assert "80 s, worked out from 1,000" in text
+
+
+def test_the_traces_that_are_scored_anew_pass_or_fail_as_they_should(tmp_path):
+    store = rescoring.SQLiteStore(tmp_path / "traces.db")
+    rescoring.fill(store, 30)
+    assert rescoring._score(store, rescoring._example(-1), passes=True) == 30
+    assert rescoring._score(store, rescoring._example(4), passes=False, most=7) == 7
+    store.close()

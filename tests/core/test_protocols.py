@@ -29,7 +29,15 @@ from agenttrace.store import MemoryStore, SQLiteStore
 
 PACKAGE = Path(agenttrace.__file__).parent
 OF_ANY_STORE = [
-    *("BeginsAnew", "KeepsUnsent", "KeepsWatch", "ReadsTraces", "TakesScores", "TellsHealth"),
+    *(
+        "BeginsAnew",
+        "KeepsUnsent",
+        "KeepsWatch",
+        "ReadsTraces",
+        "StreamsTraces",
+        "TakesScores",
+        "TellsHealth",
+    ),
 ]
 OF_A_STORE = sorted([*OF_ANY_STORE, "EndsWriting", "GetsReady", "HasPath"])
 OF_A_SCORER = ["Gates", "ChecksExamples", "ChecksModel", "TakesModel"]

@@ -1,0 +1,43 @@
+"""`explained`: a score with the diff of its comparison, made when somebody reads it.
+
+The diff takes ten times as long as the score. Of a million stored runs that are scored anew, it is read of
+few; where a score is stored or printed, it is made then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from agenttrace.core.changed import changed
+from agenttrace.core.later import Later
+from agenttrace.core.score import Score
+from agenttrace.expectations.reading import as_read_now, has_doubts
+from agenttrace.matching.comparison import Comparison
+from agenttrace.matching.explain import explain
+from agenttrace.matching.rows import rows_data
+
+MOST_CALLS = 200
+"""Calls, expected and made, of which the diff is made later. That of longer runs is made within the scorer's
+deadline, and does not keep them in memory."""
+
+
+def explained(score: Score, comparison: Comparison) -> Score:
+    """The score with the diff, and with its rows among the details.
+
+    They are made at once where making them runs code of the user's, may ask a judge, or may change what a
+    score says cannot be told: that belongs to the scoring, and so do its errors.
+    """
+    calls = len(comparison.calls) + len(comparison.alignment.places)
+    if calls > MOST_CALLS or has_doubts() or not comparison.is_repeatable:
+        return changed(score, diff=explain(comparison), details=_with_rows(score.details, comparison))
+    return changed(
+        score,
+        diff=Later(as_read_now(partial(explain, comparison))),
+        details=Later(as_read_now(partial(_with_rows, score.details, comparison))),
+    )
+
+
+def _with_rows(details: Mapping[str, Any], comparison: Comparison) -> dict[str, Any]:
+    return {**details, **rows_data(comparison.rows)}
