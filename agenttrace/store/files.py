@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import time
@@ -87,8 +88,13 @@ def make_directory(path: str) -> None:
     """Make the directory of a file where it is missing, for its owner only.
 
     A directory that is named ``.agenttrace`` gets a ``.gitignore``, since it holds nothing but stores.
+
+    Raises:
+        OSError: it cannot be made.
     """
     directory = Path(path).parent
+    if directory.exists() and not directory.is_dir():
+        raise FileExistsError(errno.EEXIST, "a file stands where a directory is wanted", str(directory))
     missing = [parent for parent in (directory, *directory.parents) if not parent.exists()]
     for parent in reversed(missing):  # `mkdir(parents=True)` would make those above for everybody to read
         try:
