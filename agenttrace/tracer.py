@@ -32,7 +32,8 @@ from agenttrace.tracing.observed_function import ObserveOptions
 from agenttrace.tracing.open_span import SpanBlock
 from agenttrace.tracing.pipeline import Pipeline
 from agenttrace.tracing.record import Recorder, sampler
-from agenttrace.tracing.redaction import RedactCall, Redaction, redaction_of
+from agenttrace.redaction import Redaction, redaction_of
+from agenttrace.redaction.option import Redact
 from agenttrace.tracing.remote import Continued, Headers, inject
 from agenttrace.tracing.threads import follow_threads
 from agenttrace.tracing.turn import TurnBlock

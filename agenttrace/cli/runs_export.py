@@ -13,7 +13,7 @@ from agenttrace.runs.baseline import write_baseline
 from agenttrace.runs.file import write_run
 from agenttrace.runs.record import record_of_run
 from agenttrace.scoring.redacted import redacted_report
-from agenttrace.tracing.redaction import Redaction
+from agenttrace.redaction import Redaction
 
 
 @click.command("export", epilog=HELP)

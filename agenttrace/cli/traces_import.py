@@ -20,8 +20,8 @@ from agenttrace.otlp_in.tables import EVENT
 from agenttrace.otlp_in.traces import spans_of
 from agenttrace.reports.text import safe_line
 from agenttrace.store import open_store
-from agenttrace.tracing.redact_received import redact_received
-from agenttrace.tracing.redaction import Redaction
+from agenttrace.redaction.received import redact_received
+from agenttrace.redaction import Redaction
 from agenttrace.transcripts.reading import format_of, traces_from_transcript
 
 UNREAD = 2

@@ -45,7 +45,7 @@ from agenttrace.runs.storage import store_of
 from agenttrace.scoring.example_scorers import check_example_scorers, suite_scorers
 from agenttrace.scoring.redacted import redacted_report
 from agenttrace.store.viewer_note import see_in
-from agenttrace.tracing.redaction import Redaction
+from agenttrace.redaction import Redaction
 
 
 def assert_test(

@@ -39,7 +39,7 @@ from agenttrace.suite.coverage import constant
 from agenttrace.tracing.capture import capture
 from agenttrace.tracing.decorator import enabled_by_environment
 from agenttrace.tracing.default_recorder import default_recorder
-from agenttrace.tracing.redaction import Redaction
+from agenttrace.redaction import Redaction
 
 TIMEOUT = 300.0
 """Seconds that one run of the agent, and each scorer, may take by default."""

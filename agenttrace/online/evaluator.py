@@ -23,7 +23,7 @@ from agenttrace.process.fork_and_exit import at_exit, at_fork, before_executors_
 from agenttrace.process.threads import SupervisedThread, no_thread_at_the_end
 from agenttrace.scoring.checks import check_delivery, check_rate, checked_request
 from agenttrace.tracing.record import Record, admitted
-from agenttrace.tracing.redaction import Redaction
+from agenttrace.redaction import Redaction
 
 if TYPE_CHECKING:
     from agenttrace.core.protocols import ChatModel

@@ -33,7 +33,7 @@ from agenttrace.runs.record import record_of_report, without_diffs
 from agenttrace.runs.saved_baseline import LeftOut, narrowed, save_baseline
 from agenttrace.scoring.redacted import redacted_report
 from agenttrace.store import open_store
-from agenttrace.tracing.redaction import Redaction
+from agenttrace.redaction import Redaction
 from agenttrace.updates.update import ExampleChange, change_of, updated
 
 _MEMORY_STORES: dict[int, Store] = {}

@@ -22,7 +22,7 @@ from agenttrace.scoring.redacted import redacted_report
 from agenttrace.store import default_store
 from agenttrace.tracing.decorator import enabled_by_environment
 from agenttrace.tracing.default_recorder import default_recorder
-from agenttrace.tracing.redaction import Redaction
+from agenttrace.redaction import Redaction
 
 _warnings = SaidOnce()
 

@@ -15,7 +15,7 @@ from agenttrace.core.jsonable import clean, clean_text, jsonable, to_json
 from agenttrace.core.marks import without_digests
 from agenttrace.core.report import EvaluationReport, ScoringResult
 from agenttrace.core.trace import Trace
-from agenttrace.tracing.redaction import Redaction
+from agenttrace.redaction import Redaction
 
 if TYPE_CHECKING:
     from agenttrace.core.example import Example

@@ -28,7 +28,7 @@ from agenttrace.tracing.record import (
     with_heavy_values,
     without_heavy_values,
 )
-from agenttrace.tracing.redaction import Redaction
+from agenttrace.redaction import Redaction
 
 MAX_CAPTURED = 1_000_000
 """Records that one capture keeps. Further ones are dropped and counted."""

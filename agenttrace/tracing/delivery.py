@@ -28,7 +28,7 @@ from agenttrace.tracing.finish import finish, forget_ancestors, scores_of
 from agenttrace.tracing.flush_result import NotStored, StoreCheck
 from agenttrace.tracing.observed_function import known_tools
 from agenttrace.tracing.record import EXTRA, OBSERVED, START, OnEnd, Record, weight_of
-from agenttrace.tracing.redaction import Redaction
+from agenttrace.redaction import Redaction
 
 BATCH = 4_000
 LARGEST_BATCH = 30_000

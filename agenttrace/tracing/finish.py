@@ -26,8 +26,7 @@ from agenttrace.tracing.record import (
     Scope,
     parent_key_of,
 )
-from agenttrace.tracing.redaction import Redaction
-from agenttrace.tracing.secrets import SHORTEST_SECRET
+from agenttrace.redaction import Redaction
 
 
 def finish(record: Record, redaction: Redaction) -> Span:
@@ -106,7 +105,7 @@ def _inputs(
     for name, value in pairs:
         kind = type(value)
         if kind is str:
-            if len(value) >= SHORTEST_SECRET or not value.isascii():
+            if len(value) >= redaction.shortest or not value.isascii():
                 value = redaction.inside(clean(value))
         elif kind is int:
             if not -EXACT_INT < value < EXACT_INT:
@@ -120,7 +119,7 @@ def _inputs(
 def _value(name: str, value: Any, redaction: Redaction, limits: Limits) -> Any:
     kind = type(value)
     small = (
-        (kind is str and len(value) < SHORTEST_SECRET and value.isascii())
+        (kind is str and len(value) < redaction.shortest and value.isascii())
         or value is None
         or kind is bool
         or (kind is int and -EXACT_INT < value < EXACT_INT)

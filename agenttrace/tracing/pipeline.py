@@ -24,7 +24,7 @@ from agenttrace.tracing.delivery import Delivery
 from agenttrace.tracing.flush_result import FlushResult, NotStored
 from agenttrace.tracing.freeze import Frozen, shortened
 from agenttrace.tracing.record import OFF, Record, Scope
-from agenttrace.tracing.redaction import Redaction
+from agenttrace.redaction import Redaction
 
 MAX_QUEUED = 100_000
 """Records that may wait, about 30 MB of small ones. Further ones are dropped and counted."""

@@ -18,7 +18,7 @@ from agenttrace.reports import csv_report, json_report, junit_report, markdown_r
 from agenttrace.scorers import scorer
 from agenttrace.scoring.redacted import redacted_report
 from agenttrace.store import MemoryStore
-from agenttrace.tracing.redaction import Redaction
+from agenttrace.redaction import Redaction
 from tests.reports.reports_for_tests import HOSTILE, hostile_report, shop_report
 
 

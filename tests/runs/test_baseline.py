@@ -15,7 +15,7 @@ from agenttrace.runs.fingerprints import fingerprint_of
 from agenttrace.runs.record import record_of_report, record_of_run
 from agenttrace.scoring.redacted import redacted_report
 from agenttrace.store import MemoryStore
-from agenttrace.tracing.redaction import Redaction
+from agenttrace.redaction import Redaction
 from tests.evaluation.evaluation_fakes import Answer, Does
 
 

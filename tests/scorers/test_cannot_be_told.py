@@ -39,7 +39,7 @@ from agenttrace.scorers import (
     ToolOrderScorer,
     TrajectoryScorer,
 )
-from agenttrace.tracing.redaction import Redaction
+from agenttrace.redaction import Redaction
 
 LONG = "x" * 70_000 + "DROP TABLE" + "y" * 30_000
 CUT, _ = snapshot(LONG, 65_536)

@@ -16,7 +16,7 @@ from agenttrace.scorers import ToolCallArgsScorer, ToolOrderScorer
 from agenttrace.scoring.redacted import redacted_report
 from agenttrace.store import MemoryStore, SQLiteStore
 from agenttrace.tracer import Tracer
-from agenttrace.tracing.redaction import Redaction
+from agenttrace.redaction import Redaction
 from tests.evaluation.evaluation_fakes import Answer, Does, MemoryResults, scored
 
 PASSWORD = "hunter2"

@@ -16,8 +16,8 @@ from agenttrace.tracing import delivery
 from agenttrace.tracing.decorator import observe_with
 from agenttrace.tracing.observed_function import ObserveOptions
 from agenttrace.tracing.pipeline import Pipeline
-from agenttrace.tracing.redaction import Redaction
-from agenttrace.tracing.secrets import REDACTED
+from agenttrace.redaction import Redaction
+from agenttrace.core.marks import REDACTED
 
 
 class Panic(BaseException):

@@ -23,7 +23,7 @@ from agenttrace.cli.main import cli
 from agenttrace.scoring.annotating import annotate
 from agenttrace.store import SQLiteStore
 from agenttrace.store.viewer_note import note_path, running_viewer
-from agenttrace.tracing.redaction import Redaction
+from agenttrace.redaction import Redaction
 from agenttrace.viewer.serving import listen
 
 

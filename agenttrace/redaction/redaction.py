@@ -14,23 +14,23 @@ from agenttrace.core.digests import digest_of, secret_digest
 from agenttrace.core.errors import ConfigError
 from agenttrace.core.interruptions import pass_on_interruption
 from agenttrace.core.jsonable import clean_text, jsonable, to_json
-from agenttrace.core.limits import CAPTURED, RECORDED, WHOLE
+from agenttrace.core.limits import CAPTURED, LONGEST_WHOLE, RECORDED, WHOLE
 from agenttrace.core.marks import REDACTED, Redacted, bytes_of, text_without_digests, without_digests
 from agenttrace.core.score import Score
 from agenttrace.core.span import Span, SpanError
 from agenttrace.core.tool import REQUIRED, ToolDefinition
-from agenttrace.tracing.freeze import LONGEST_WHOLE
-from agenttrace.tracing.secrets import (
-    SHORTEST_SECRET,
+from agenttrace.redaction.encodings import without_encoded, without_quoted, without_torn, without_zeros
+from agenttrace.redaction.names import NameRule, plain, rule_of
+from agenttrace.redaction.options import Level, OwnShape, checked, own_shapes
+from agenttrace.redaction.shapes import ENCODED_RUN, without_shape
+from agenttrace.redaction.signs import Look, look_at, shapes_in
+from agenttrace.redaction.texts import (
     is_secret_path,
-    may_have_fields,
-    may_have_shapes,
-    names_a_secret,
-    plain,
-    without_fields,
-    without_shapes,
+    may_have_names,
+    without_named,
     without_shown_arguments,
 )
+from agenttrace.redaction.values import hides, is_name, is_opaque
 
 MAX_CACHED = 10_000
 """Names, keys and tools for which the result is cached."""
@@ -42,9 +42,17 @@ _MOST_TEXTS = 2_000
 """Containers and longer texts in plain data."""
 _DEEPEST_PLAIN = 20
 _LARGEST_PLAIN = 2**63
+_LONGEST_NAME = 64
+_NAMES_OF_VALUES = ("name", "key", "header", "field")
+SHORTEST_TEXT = 10
+"""Shorter texts are not looked into: ``pwd=…`` needs more."""
+SHORTEST_OWN = 5
+"""The same where shapes are looked for that the user asked for: ``a@b.co``."""
 _HOLD_DIFFERENCES = frozenset({"rows", "calls", "differences", "checks"})
 """The details that say in which values a call differs."""
 _OF_DETAILS = replace(WHOLE, items=RECORDED.items)
+
+_NO_RULE = NameRule("", "", "whole", ())
 
 RedactCall = Callable[[str, Any], Any]
 """``redact(name, value) -> value``: for each recorded parameter, attribute, item of metadata under its name,
@@ -55,34 +63,76 @@ under ``"reason"``."""
 class Redaction:
     """Removes values with secret names or shapes, and what the user adds.
 
-    `names` are further parameter and key names. `call` sees each recorded value, JSON-safe, after the
-    built-in rules; when it raises anything at all, the value is dropped (fail closed) and counted. `redacted`
-    counts what was taken out; it is read as an estimate, since captures redact on their own threads.
+    Args:
+        names: Further names of parameters and keys, of which every value is taken out.
+        call: Sees each recorded value, JSON-safe, after the other rules, and returns what is recorded; when it
+            raises anything at all, the value is dropped (fail closed) and counted.
+        level: ``"standard"`` has the rules of the tables. ``"strict"`` also takes out flags, counts and words under
+            secret names, and what is personal. ``"off"`` has none of them: only `names`, `shapes` and `call`.
+        except_: Names of parameters and keys, and of rows of the table of shapes (``"JSON Web Token"``), that
+            are left alone.
+        shapes: What else is looked for in texts: ``"card"``, ``"iban"``, ``"email"``, ``"phone"``, ``"personal"``
+            for these four, or a regular expression.
+
+    Raises:
+        ConfigError: an option is none of these.
+
+    `redacted` counts what was taken out; it is read as an estimate, since captures redact on their own
+    threads.
     """
 
-    def __init__(self, names: Iterable[str] = (), call: RedactCall | None = None) -> None:
-        names = list(names)
+    def __init__(
+        self,
+        names: Iterable[str] = (),
+        call: RedactCall | None = None,
+        *,
+        level: Level = "standard",
+        except_: Iterable[str] = (),
+        shapes: Iterable[OwnShape] = (),
+    ) -> None:
+        names, left_alone = checked(names, "names"), checked(except_, "except_")
+        if call is not None and not callable(call):
+            raise ConfigError(f"call is a function of a name and a value, got {call!r}")
+        self.level: Level = level
         self.names = {plain(name) for name in names}
+        self.except_ = frozenset(plain(name) for name in left_alone)
         self.call = call
         self.redacted = 0
         self.failed = 0
+        self._own_shapes = own_shapes(level, shapes, self.except_)
+        self.shortest = SHORTEST_TEXT if not self._own_shapes else SHORTEST_OWN
         self._signs = tuple({max(re.split(r"[_\-. ]+", name.lower()), key=len) for name in names})
         self._secret_names: dict[str, bool] = {}
+        self._rules: dict[str, NameRule | None] = {}
         self._keys: dict[str, str] = {}
         self._tools: dict[int, tuple[ToolDefinition, ToolDefinition]] = {}
 
     def is_secret(self, name: str) -> bool:
-        """Returns True if the value of a parameter or key of this name is redacted."""
+        """Returns True if values of a parameter or key of this name are redacted: all but those that `hides`
+        spares."""
         secret = self._secret_names.get(name)
         if secret is None:
-            secret = plain(name) in self.names or names_a_secret(name)
+            bare = plain(name)
+            rule = None if self.level == "off" else rule_of(name)
+            secret = bare in self.names or (rule is not None and bare not in self.except_)
             if len(self._secret_names) < MAX_CACHED and len(name) <= _LONGEST_CACHED:
                 self._secret_names[name] = secret
+                if secret:
+                    self._rules[name] = None if bare in self.names or self.level == "strict" else rule
         return secret
+
+    def hides(self, name: str, value: Any) -> bool:
+        """Returns True if this value of a secret name is redacted: no None, and by the tables no flag, count,
+        schema or placeholder."""
+        rule = self._rules.get(name, _NO_RULE)
+        if rule is _NO_RULE:
+            is_own = plain(name) in self.names or self.level == "strict"
+            rule = None if is_own else rule_of(name)
+        return hides(rule, value)
 
     def value(self, name: str, value: Any) -> Any:
         """The redacted form of one recorded parameter or output, which is strict JSON."""
-        if value is not None and self.is_secret(name):
+        if value is not None and self.is_secret(name) and self.hides(name, value):
             self.redacted += 1
             value = Redacted(REDACTED, secret_digest(value))
         else:
@@ -100,7 +150,7 @@ class Redaction:
     def text(self, name: str, text: str) -> str:
         """The redacted form of a text. It stays a text, whatever the user's own function returns."""
         if self.call is None:
-            return text if len(text) < SHORTEST_SECRET else self._text(text)
+            return text if len(text) < self.shortest else self._text(text)
         value = self.value(name, text)
         return value if isinstance(value, str) else to_json(value)
 
@@ -122,8 +172,7 @@ class Redaction:
             text.encode()
         except (TypeError, UnicodeEncodeError):
             return None
-        lowered = text.lower()
-        if " #" in text or may_have_fields(lowered, self._signs) or may_have_shapes(lowered):
+        if " #" in text or "chars]" in text or not self._is_harmless(text):
             return None
         return copy  # type: ignore[no-any-return] # of a dict it is one
 
@@ -139,13 +188,17 @@ class Redaction:
         copy = value.copy()
         if type(value) is list:
             pairs: Any = enumerate(value)
+            if value and type(value[0]) is str and self._named_in_list(value):
+                raise TypeError
         else:
             pairs = value.items()
             self._check_keys(value, texts)
+            if "value" in value:
+                raise TypeError
         for place, item in pairs:
             kind = type(item)
             if kind is str:
-                if len(item) >= SHORTEST_SECRET or not item.isascii():
+                if len(item) >= self.shortest or not item.isascii():
                     texts.append(item)
             elif item is None or kind is bool:
                 pass
@@ -166,7 +219,7 @@ class Redaction:
         for key in value:
             if type(key) is not str or key[:1] == "$" or (harmless(key) is not False and self.is_secret(key)):
                 raise TypeError
-            if len(key) >= SHORTEST_SECRET or not key.isascii():
+            if len(key) >= self.shortest or not key.isascii():
                 texts.append(key)
 
     def span(self, span: Span) -> Span:
@@ -255,27 +308,60 @@ class Redaction:
         """Redact by the keys and shapes inside a value; the same object where there is nothing to redact."""
         kind = type(value)
         if kind is str:
-            text = value if len(value) < SHORTEST_SECRET else self._text(value)
+            text = value if len(value) < self.shortest else self._text(value)
             return value if text is value else Redacted(text, secret_digest(value))
         if kind is dict:
             if "$bytes" in value and self._holds_secret_bytes(value):
                 return {**value, "$bytes": REDACTED}
             items = {}
             for key, item in value.items():
-                if len(key) >= SHORTEST_SECRET:
+                if len(key) >= self.shortest:
                     name = self.key(key)
                     while name in items:
                         name += "'"
                 else:
                     name = key
                 items[name] = self._item(key, item)
+            if "value" in value:
+                self._named_value(value, items)
             return items
         if kind is list:
-            return [self.inside(item) for item in value]
+            items_of = [self.inside(item) for item in value]
+            if value and type(value[0]) is str:
+                for place in self._named_in_list(value):
+                    items_of[place] = self._taken_out(value[place])
+            return items_of
         return value
 
+    def _taken_out(self, value: Any) -> Redacted:
+        self.redacted += 1
+        return Redacted(REDACTED, secret_digest(value))
+
+    def _named_in_list(self, items: list[Any]) -> list[int]:
+        """The places of values after a secret's name: ``["Authorization", …]``, ``["--password", …]``."""
+        return [
+            place
+            for place in range(1, len(items))
+            if type(name := items[place - 1]) is str
+            and type(value := items[place]) is str
+            and ((len(items) == 2 and len(name) <= _LONGEST_NAME) or name[:2] == "--")
+            and self.is_secret(name := name.lstrip("-"))
+            and self.hides(name, value)
+            and not is_name(value)
+            and is_opaque(value.rpartition(" ")[2])
+        ]
+
+    def _named_value(self, value: dict[str, Any], items: dict[str, Any]) -> None:
+        """Take out the value of ``{"name": "Authorization", "value": …}``."""
+        for key in _NAMES_OF_VALUES:
+            name = value.get(key)
+            if type(name) is str and len(name) <= _LONGEST_NAME and self.is_secret(name):
+                if self.hides(name, value["value"]) and items["value"] is not None:
+                    items["value"] = self._taken_out(value["value"])
+                return
+
     def _item(self, key: str, item: Any) -> Any:
-        if item is not None and self.is_secret(key):
+        if item is not None and self.is_secret(key) and self.hides(key, item):
             self.redacted += 1
             return Redacted(REDACTED, secret_digest(item))
         return self.inside(item)
@@ -284,7 +370,7 @@ class Redaction:
         """A key or name without secrets in its own text."""
         redacted = self._keys.get(key)
         if redacted is None:
-            redacted = key if len(key) < SHORTEST_SECRET else self._text(key)
+            redacted = key if len(key) < self.shortest else self._text(key)
             if redacted is key and len(self._keys) < MAX_CACHED and len(key) <= _LONGEST_CACHED:
                 self._keys[key] = redacted
         return redacted
@@ -293,41 +379,53 @@ class Redaction:
         """The digest of a text, or of bytes, that will be cut; None where a secret could be guessed by it."""
         if self.call is not None or len(content) > LONGEST_WHOLE:
             return None
-        text, count = content if isinstance(content, str) else content.decode("latin-1"), self.redacted
-        harmless = self._text(text) is text
-        self.redacted = count  # of what is kept, it is taken out later
-        return digest_of(content) if harmless else None
+        text = content if isinstance(content, str) else content.decode("latin-1")
+        return digest_of(content) if self._is_harmless(text) else None
 
     def _holds_secret_bytes(self, data: Mapping[str, Any]) -> bool:
         """Returns True if recorded bytes, read as text, hold a secret."""
         content = bytes_of(data)
-        if content is None:
-            return False
-        text = content.decode("latin-1")
-        return self._text(text) is not text
+        return content is not None and not self._is_harmless(without_zeros(content))
+
+    def _is_harmless(self, text: str) -> bool:
+        """Returns True if nothing is taken out of a text, which counts for nothing: it is kept, or read later."""
+        count = self.redacted
+        harmless = self._text(text) is text
+        self.redacted = count
+        return harmless
 
     def _text(self, text: str) -> str:
-        lowered = text.lower()
-        if may_have_fields(lowered, self._signs):
-            text, count = without_fields(text, self.is_secret)
+        text, look = self._readable(text)
+        if b"%" in look.marks and ("%3" in text or "%2" in text):
+            text, count = without_quoted(text, self._spelled)
             self.redacted += count
-        text, count = without_shapes(text, lowered)
-        self.redacted += count
+        if look.run == ENCODED_RUN and self.level != "off":
+            text, count = without_encoded(text, self._spelled)
+            self.redacted += count
+        if self.level != "off" and text[-1:] == "]":
+            text, count = without_torn(text)
+            self.redacted += count
         return text
 
+    def _spelled(self, text: str) -> str:
+        """What a part of a text spells, without secrets; what is found counts with that part."""
+        count = self.redacted
+        text = self._readable(text)[0]
+        self.redacted = count
+        return text
 
-def redaction_of(redact: Iterable[str] | RedactCall | None) -> Redaction:
-    """Make the redaction for a tracer's option `redact`.
-
-    Raises:
-        ConfigError: neither names nor a function.
-    """
-    if redact is None:
-        return Redaction()
-    if callable(redact):
-        return Redaction(call=redact)
-    names = list(redact) if isinstance(redact, Iterable) and not isinstance(redact, str | bytes) else None
-    if names is None or not all(isinstance(name, str) and name for name in names):
-        hint = f"; write [{redact!r}]" if isinstance(redact, str) else ""
-        raise ConfigError(f"redact is a list of names or a function, got {redact!r}{hint}")
-    return Redaction(names)
+    def _readable(self, text: str) -> tuple[str, Look]:
+        """The text without secrets that stand in it as they are, and what a look at it told."""
+        look, lowered = look_at(text), text.lower()
+        if (self.level != "off" or self._signs) and may_have_names(look.marks, lowered, self._signs):
+            text, count = without_named(text, self)
+            self.redacted += count
+        if self.level != "off":
+            for shape in shapes_in(text, lowered, look):
+                if not self.except_ or plain(shape.what) not in self.except_:
+                    text, count = without_shape(shape, text)
+                    self.redacted += count
+        for without_own in self._own_shapes:
+            text, count = without_own(text)
+            self.redacted += count
+        return text, look
