@@ -90,7 +90,7 @@ def without_named(text: str, names: Names) -> tuple[str, int]:
         if has_any(signs, text):
             text, more = _without_group(text, pattern, group, names)
             count += more
-    if "curl " in text:
+    if "curl " in text and names.is_secret("password"):
         text, more = _CURL_USER.subn(rf"\1\2\3:{REDACTED}", text)
         count += more
     return text, count
