@@ -14,6 +14,8 @@ from agenttrace.core.numbers import is_number, is_whole
 from agenttrace.core.protocols import Exporter, Sender, Store
 from agenttrace.core.score import Score
 from agenttrace.core.span import Span
+from agenttrace.redaction import Redaction, redaction_of
+from agenttrace.redaction.option import Redact
 from agenttrace.scoring.checks import check_rate, checked_alerts, fields_of, rules_and_alerts
 from agenttrace.store.opening import connected, store_of
 from agenttrace.tracing.capture import Capture
@@ -32,8 +34,6 @@ from agenttrace.tracing.observed_function import ObserveOptions
 from agenttrace.tracing.open_span import SpanBlock
 from agenttrace.tracing.pipeline import Pipeline
 from agenttrace.tracing.record import Recorder, sampler
-from agenttrace.redaction import Redaction, redaction_of
-from agenttrace.redaction.option import Redact
 from agenttrace.tracing.remote import Continued, Headers, inject
 from agenttrace.tracing.threads import follow_threads
 from agenttrace.tracing.turn import TurnBlock

@@ -22,8 +22,12 @@ from agenttrace.store.mending import Mended, mend
 @click.command("redact")
 @click.argument("traces", nargs=-1, metavar="[TRACE]...")
 @where_option
-@click.option("--level", type=click.Choice(LEVELS), default="standard", help="Which rules. [default: standard]")
-@click.option("--name", "names", multiple=True, help="A further name of parameters and keys; may be given again.")
+@click.option(
+    "--level", type=click.Choice(LEVELS), default="standard", help="Which rules. [default: standard]"
+)
+@click.option(
+    "--name", "names", multiple=True, help="A further name of parameters and keys; may be given again."
+)
 @click.option(
     "--shape",
     "shapes",

@@ -11,7 +11,9 @@ from urllib.parse import unquote
 from agenttrace.core.marks import REDACTED
 from agenttrace.redaction.shapes import ENCODED_RUN
 
-_ENCODED = re.compile(rf"(?<![A-Za-z0-9+/_-])(?:[A-Za-z0-9+/]{{{ENCODED_RUN},}}|[A-Za-z0-9_-]{{{ENCODED_RUN},}})={{0,2}}")
+_ENCODED = re.compile(
+    rf"(?<![A-Za-z0-9+/_-])(?:[A-Za-z0-9+/]{{{ENCODED_RUN},}}|[A-Za-z0-9_-]{{{ENCODED_RUN},}})={{0,2}}"
+)
 _HEX = re.compile(r"[0-9a-fA-F]+")
 _QUOTED = re.compile(r"""(?<![^\s"'<>])[^\s"'<>%]{0,2000}(?:%[0-9A-Fa-f]{2}[^\s"'<>%]{0,2000})+""")
 _LONGEST_ENCODED = 8_192
@@ -48,7 +50,11 @@ def without_encoded(text: str, clean: Clean) -> tuple[str, int]:
 
 def _spells_secret(run: str, clean: Clean) -> bool:
     content = _decoded(run)
-    if content is None or not content.isascii() or not all(32 <= byte < 127 or byte in b"\r\n\t" for byte in content):
+    if (
+        content is None
+        or not content.isascii()
+        or not all(32 <= byte < 127 or byte in b"\r\n\t" for byte in content)
+    ):
         return False
     spelled = content.decode("ascii")
     return clean(spelled) is not spelled

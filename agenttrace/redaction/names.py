@@ -39,12 +39,16 @@ NAMES: tuple[NameRule, ...] = (
         _words("password passwords passwd passphrase passcode passwort kennwort sshpass"),
         "numbers too",
     ),
-    NameRule("passwords", "Rails, libpq, sentry", "last word", _words("pwd passw pw pswd psw"), "numbers too"),
+    NameRule(
+        "passwords", "Rails, libpq, sentry", "last word", _words("pwd passw pw pswd psw"), "numbers too"
+    ),
     NameRule(
         "passwords and their like, short",
         "Rails, detect-secrets",
         "last word",
-        _words("pass pin pins pat salt seed mnemonic puk pgpass keypass storepass ldappass smtppass userpass dbpass rootpw dbpw"),
+        _words(
+            "pass pin pins pat salt seed mnemonic puk pgpass keypass storepass ldappass smtppass userpass dbpass rootpw dbpw"
+        ),
         "if opaque",
     ),
     NameRule(
@@ -116,7 +120,9 @@ NAMES: tuple[NameRule, ...] = (
         "gitleaks",
         "after",
         _words("tokens"),
-        before=_words("access auth api refresh bearer id oauth session security push device user bot personal"),
+        before=_words(
+            "access auth api refresh bearer id oauth session security push device user bot personal"
+        ),
     ),
     NameRule(
         "keys of a kind",
@@ -157,13 +163,21 @@ NAMES: tuple[NameRule, ...] = (
         "whole",
         _words("sessionid phpsessid jsessionid aspsessionid sessid"),
     ),
-    NameRule("signatures of requests", "Django, GitHub", "last word", _words("signature signatures sig"), "if opaque"),
+    NameRule(
+        "signatures of requests",
+        "Django, GitHub",
+        "last word",
+        _words("signature signatures sig"),
+        "if opaque",
+    ),
     NameRule(
         "secrets by another word",
         "BIP 39, PKI, OAuth",
         "after",
         _words("phrase pem string header webhook answer link"),
-        before=_words("seed recovery mnemonic private conn connection auth authorization secret security magic"),
+        before=_words(
+            "seed recovery mnemonic private conn connection auth authorization secret security magic"
+        ),
     ),
     NameRule(
         "numbers of people, cards and accounts",
@@ -177,7 +191,11 @@ NAMES: tuple[NameRule, ...] = (
         "numbers too",
     ),
     NameRule(
-        "numbers of people and cards, short", "PCI DSS", "last word", _words("passport card pan bban"), "if opaque"
+        "numbers of people and cards, short",
+        "PCI DSS",
+        "last word",
+        _words("passport card pan bban"),
+        "if opaque",
     ),
 )
 """The rows. A name that ends in one of `TAILS` is read without it: ``password_hash``."""
@@ -274,8 +292,38 @@ for _rule in NAMES:
 _TOKEN = _LAST["token"]
 
 NAME_SIGNS = (
-    *("pass", "pwd", "pw", "psw", "secret", "token", "key", "auth", "cred", "cookie", "sess", "sid", "jwt", "csrf"),
-    *("xsrf", "bearer", "conn", "dsn", "otp", "cvv", "cvc", "ssn", "iban", "card", "code", "sig", "salt", "pin"),
+    *(
+        "pass",
+        "pwd",
+        "pw",
+        "psw",
+        "secret",
+        "token",
+        "key",
+        "auth",
+        "cred",
+        "cookie",
+        "sess",
+        "sid",
+        "jwt",
+        "csrf",
+    ),
+    *(
+        "xsrf",
+        "bearer",
+        "conn",
+        "dsn",
+        "otp",
+        "cvv",
+        "cvc",
+        "ssn",
+        "iban",
+        "card",
+        "code",
+        "sig",
+        "salt",
+        "pin",
+    ),
     *("kennwort", "senha", "contrase", "parola", "wachtwoord", "\\u00", "curl "),
 )
 """What the names that are looked for inside texts cannot be without, in lower case. Names of other alphabets are

@@ -45,19 +45,32 @@ def is_telephone(number: str) -> bool:
 
 PERSONAL: tuple[Personal, ...] = (
     Personal(
-        "card", "ISO/IEC 7812, PCI DSS", "digits", re.compile(r"(?<![\w.-])\d(?:[ -]?\d){12,18}(?![\w-])"), has_luhn_digit
+        "card",
+        "ISO/IEC 7812, PCI DSS",
+        "digits",
+        re.compile(r"(?<![\w.-])\d(?:[ -]?\d){12,18}(?![\w-])"),
+        has_luhn_digit,
     ),
     Personal(
-        "iban", "ISO 13616", "digits",
-        re.compile(r"(?<![A-Za-z0-9])[A-Za-z]{2}\d{2}(?:[ -]?[A-Za-z0-9]){11,30}(?![A-Za-z0-9])"), has_iban_digits,
+        "iban",
+        "ISO 13616",
+        "digits",
+        re.compile(r"(?<![A-Za-z0-9])[A-Za-z]{2}\d{2}(?:[ -]?[A-Za-z0-9]){11,30}(?![A-Za-z0-9])"),
+        has_iban_digits,
     ),
     Personal(
-        "email", "RFC 5321", "@",
-        re.compile(r"(?<![\w.+%-])[\w.+%-]{1,64}@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.){1,8}[A-Za-z]{2,24}(?![\w-])"),
+        "email",
+        "RFC 5321",
+        "@",
+        re.compile(
+            r"(?<![\w.+%-])[\w.+%-]{1,64}@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.){1,8}[A-Za-z]{2,24}(?![\w-])"
+        ),
         bool,
     ),
     Personal(
-        "phone", "E.164, NANP", "digits",
+        "phone",
+        "E.164, NANP",
+        "digits",
         re.compile(
             r"(?<![\w.+-])(?:\+\d{1,3}[ .-]?(?:\(\d{1,4}\)[ .-]?)?\d(?:[ .-]?\d){5,13}"
             r"|\(\d{3}\) ?\d{3}[ .-]\d{4}|\d{3}[.-]\d{3}[.-]\d{4})(?![\w-])"

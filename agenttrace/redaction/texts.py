@@ -11,7 +11,6 @@ from agenttrace.redaction.names import NAME_SIGNS
 from agenttrace.redaction.values import is_name, is_opaque, is_placeholder
 
 
-
 class Names(Protocol):
     """What says which names are secret."""
 
@@ -22,7 +21,7 @@ class Names(Protocol):
         """Returns True if this value of a secret name is to be taken out."""
 
 
-_OTHER_MARKS = (b"--", b"</", b'",', b"',", b'"\'')
+_OTHER_MARKS = (b"--", b"</", b'",', b"',", b"\"'")
 _FEW = 12
 """Separators that are quicker looked at than all signs are looked for."""
 _WINDOW = 80
@@ -106,7 +105,13 @@ def _without_group(text: str, pattern: re.Pattern[str], group: int, names: Names
     def replace(match: re.Match[str]) -> str:
         nonlocal count
         value = match[group]
-        if value.startswith(REDACTED) or is_placeholder(value) or not _hides(names, _last_name(match[group - 2] if pattern is _OPTION else match[group - 1]), value):
+        if (
+            value.startswith(REDACTED)
+            or is_placeholder(value)
+            or not _hides(
+                names, _last_name(match[group - 2] if pattern is _OPTION else match[group - 1]), value
+            )
+        ):
             return match[0]
         if group == 3 and (is_name(value) or not is_opaque(value.rpartition(" ")[2])):
             return match[0]
@@ -211,7 +216,11 @@ class _Reader:
         number = _NUMBER.match(text, begin)
         if number is not None:
             value = int(number[0]) if number[0].lstrip("-").isdigit() and len(number[0]) < 40 else 0.0
-            return self._take(begin, number.end(), f'"{REDACTED}"') if self.names.hides(name, value) else number.end()
+            return (
+                self._take(begin, number.end(), f'"{REDACTED}"')
+                if self.names.hides(name, value)
+                else number.end()
+            )
         if text[begin : begin + 1] not in ("{", "[") or not self.names.hides(name, {"": ""}):
             return begin
         if _SCHEMA.match(text, begin) or text[begin + 1 : begin + 2] in ("]", ""):
@@ -245,7 +254,12 @@ class _Reader:
             return begin
         if _IDENTIFIER.fullmatch(value):
             is_spaced = begin > place + 1 or text[place - 1 : place] == " "
-            if is_spaced or self.names.is_secret(value) or self.names.is_secret(value.rpartition(".")[2]) or "." in value:
+            if (
+                is_spaced
+                or self.names.is_secret(value)
+                or self.names.is_secret(value.rpartition(".")[2])
+                or "." in value
+            ):
                 return begin
         return self._take(begin, end)
 

@@ -24,7 +24,9 @@ _WORD = re.compile(
     re.VERBOSE,
 )
 """Words that stand in prose and code after a secret's name."""
-_SCHEME = re.compile(r"(?i:basic|bearer|digest|oauth2?|saml2?|sso|ldap|kerberos|ntlm|negotiate|oidc|mtls|api[_-]?key)")
+_SCHEME = re.compile(
+    r"(?i:basic|bearer|digest|oauth2?|saml2?|sso|ldap|kerberos|ntlm|negotiate|oidc|mtls|api[_-]?key)"
+)
 _PATH = re.compile(r"(?:~|\.{0,2}/|[A-Za-z]:[\\/]|file:)[\w ./\\:~@%-]*")
 _SHORTEST_OPAQUE = 4
 _LONGEST_WORD = 24

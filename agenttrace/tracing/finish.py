@@ -11,6 +11,7 @@ from agenttrace.core.limits import Limits
 from agenttrace.core.score import Score
 from agenttrace.core.snapshot import EXACT_INT
 from agenttrace.core.span import EMPTY, Span, SpanError
+from agenttrace.redaction import Redaction
 from agenttrace.tracing.freeze import Frozen, thaw
 from agenttrace.tracing.observed_function import ObservedFunction, RedactedNames
 from agenttrace.tracing.record import (
@@ -26,7 +27,6 @@ from agenttrace.tracing.record import (
     Scope,
     parent_key_of,
 )
-from agenttrace.redaction import Redaction
 
 
 def finish(record: Record, redaction: Redaction) -> Span:

@@ -10,8 +10,8 @@ from typing import Any, cast
 from agenttrace.core.jsonable import clean_text, jsonable
 from agenttrace.core.marks import cause_of, known_part, left_out
 from agenttrace.core.tool import REQUIRED, TOOL, Parameter, ParameterKind, ToolDefinition
-from agenttrace.tracing.record import OnEnd, Recorder
 from agenttrace.redaction import Redaction
+from agenttrace.tracing.record import OnEnd, Recorder
 
 RedactedNames = tuple["Redaction | None", bool, str, "ToolDefinition | None", tuple[str, ...]]
 """An observed function's redacted names: for which redaction; True if its values may be redacted by name; its

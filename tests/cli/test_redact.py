@@ -45,7 +45,12 @@ def store(tmp_path):
 def test_nothing_of_a_secret_is_left_in_any_byte(store):
     """The file, its log and the index beside it."""
     assert bytes_of(store).count(SECRET.encode()) > 4
-    assert CliRunner().invoke(cli, ["traces", "list", "--store", str(store), "--where", "customer:acme"]).exit_code == 0
+    assert (
+        CliRunner()
+        .invoke(cli, ["traces", "list", "--store", str(store), "--where", "customer:acme"])
+        .exit_code
+        == 0
+    )
     result = run("--where", "project:shop", "--shape", r"EMP-\w+-\d+", "--yes", "--store", str(store))
     assert result.exit_code == 0, result.output
     assert "redacted" in result.output
@@ -71,7 +76,9 @@ def test_only_the_traces_that_are_named_are_changed(store):
 
 def test_it_asks_and_changes_nothing_without_a_yes(store):
     before = KEY.encode() in bytes_of(store)
-    result = CliRunner().invoke(cli, ["redact", "--where", "project:shop", "--store", str(store)], input="n\n")
+    result = CliRunner().invoke(
+        cli, ["redact", "--where", "project:shop", "--store", str(store)], input="n\n"
+    )
     assert result.exit_code == 0
     assert before
     assert KEY.encode() in bytes_of(store)

@@ -25,7 +25,11 @@ class TestPersonal:
     )
     def test_is_taken_out_where_asked_for(self, kind, value):
         assert Redaction().inside(f"it is {value}") == f"it is {value}"
-        for redaction in (Redaction(shapes=[kind]), Redaction(shapes=["personal"]), Redaction(level="strict")):
+        for redaction in (
+            Redaction(shapes=[kind]),
+            Redaction(shapes=["personal"]),
+            Redaction(level="strict"),
+        ):
             assert redaction.inside(f"it is {value} or so") == f"it is {REDACTED} or so"
             assert redaction.inside(value) == REDACTED
 

@@ -14,7 +14,10 @@ KEY = "gh" + "p_" + "a1B2c3D4" * 5
     ("value", "kept"),
     [
         (["Authorization", "Basic aHVudGVyMg=="], ["Authorization", REDACTED]),
-        ([["x-api-key", "hunter2"], ["Accept", "text/html"]], [["x-api-key", REDACTED], ["Accept", "text/html"]]),
+        (
+            [["x-api-key", "hunter2"], ["Accept", "text/html"]],
+            [["x-api-key", REDACTED], ["Accept", "text/html"]],
+        ),
         (["run", "--password", "hunter2", "--verbose"], ["run", "--password", REDACTED, "--verbose"]),
         ({"name": "Cookie", "value": "a=hunter2"}, {"name": "Cookie", "value": REDACTED}),
         ({"credentials": {"a": "v"}}, {"credentials": REDACTED}),
@@ -69,7 +72,12 @@ def test_in_other_spellings():
 
 @pytest.mark.parametrize(
     "begun",
-    ["postgres://ann:hunter2-and", "ey" + "JhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0", "gh" + "p_a1B2", "sk" + "-proj-Ab"],
+    [
+        "postgres://ann:hunter2-and",
+        "ey" + "JhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0",
+        "gh" + "p_a1B2",
+        "sk" + "-proj-Ab",
+    ],
 )
 def test_where_a_text_was_cut_inside(begun):
     kept = Redaction().inside(f"the address {begun}…[+70 chars]")
@@ -92,6 +100,16 @@ def test_hostile_texts_cost_no_more_than_their_length():
         redaction.inside(text)
         return time.process_time() - start
 
-    parts = ["password=", "a%3A", "--token ", "<password>", '"token",', "://a:", '{"secret":', "'key':{", "A1b2" * 8]
+    parts = [
+        "password=",
+        "a%3A",
+        "--token ",
+        "<password>",
+        '"token",',
+        "://a:",
+        '{"secret":',
+        "'key':{",
+        "A1b2" * 8,
+    ]
     parts += ["sk-a1b2c3d4e5f6g7h8", "eyJ", "curl -u a:", "cookie:", "token='"]
     assert [part for part in parts if cost(part * 8_000) > 200 * max(cost(part * 400), 0.001)] == []

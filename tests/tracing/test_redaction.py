@@ -9,9 +9,9 @@ import pytest
 from stored import Sink, stored
 
 from agenttrace.core.errors import ConfigError
-from agenttrace.tracer import Tracer
-from agenttrace.redaction import Redaction
 from agenttrace.core.marks import REDACTED
+from agenttrace.redaction import Redaction
+from agenttrace.tracer import Tracer
 
 TOKEN = (
     "ey" + "J" + "hbGciOiJIUzI1NiJ9" + ".eyJzdWIiOiIxMjM0NTY3ODkwIn0" + ".dozjgNryP4J3jVmNHl0w5N_XgL0n3I9P"
