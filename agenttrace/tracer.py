@@ -62,9 +62,10 @@ class Tracer:
         enabled: False records nothing. ``AGENTTRACE_ENABLED=0`` does the same for every tracer, and leaves
             decorated functions untouched.
         sample_rate: Share of traces that are kept, 0 to 1, decided at the root.
-        redact: What is taken out of all that is recorded: further names of parameters and keys; a level, ``"off"``,
-            ``"standard"`` or ``"strict"``; a function ``redact(name, value) -> value`` over JSON-safe values; or all
-            of it as a `Redaction`. By default names and shapes of secrets are: docs/redaction.md.
+        redact: What is taken out of all that is recorded: further names of parameters and keys; a level,
+            ``"off"``, ``"standard"`` or ``"strict"``; a function ``redact(name, value) -> value`` over
+            JSON-safe values; or all of it as a `Redaction`. By default names and shapes of secrets are:
+            docs/redaction.md.
         exporters: Where else finished spans go.
         context_in_threads: Whether the running call follows `threading.Thread` and `ThreadPoolExecutor`; they
             are patched once per process, by the first tracer that wants it.

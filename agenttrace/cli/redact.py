@@ -23,11 +23,9 @@ from agenttrace.store.mending import Mended, mend
 @click.argument("traces", nargs=-1, metavar="[TRACE]...")
 @where_option
 @click.option(
-    "--level", type=click.Choice(LEVELS), default="standard", help="Which rules. [default: standard]"
+    "--level", type=click.Choice(LEVELS), default="standard", show_default=True, help="Which rules."
 )
-@click.option(
-    "--name", "names", multiple=True, help="A further name of parameters and keys; may be given again."
-)
+@click.option("--name", "names", multiple=True, help="A further name that is secret; repeatable.")
 @click.option(
     "--shape",
     "shapes",
@@ -49,8 +47,8 @@ def redact(
 ) -> None:
     """Take secrets out of the stored traces TRACE, or of those that match --where.
 
-    Their spans, scores, annotations, results and pending evaluations are changed. The file is written anew, so
-    that nothing of the old is left in its bytes; what was sent elsewhere is not changed.
+    Their spans, scores, annotations, results and pending evaluations are changed. The file is written anew,
+    so that nothing of the old is left in its bytes; what was sent elsewhere is not changed.
     """
     if not traces and not query.terms:
         raise click.UsageError("name traces, or give --where, such as --where 'customer:acme'")
@@ -78,7 +76,7 @@ def redact(
 def _say_what_is_left(path: str, mended: Mended) -> None:
     if not mended.log_is_empty:
         click.echo(
-            f"another process is reading {safe_line(path)}: until it ends, old bytes stay in {safe_line(path)}-wal; "
+            f"another process is reading {safe_line(path)}: until it ends, old bytes stay in its log; "
             "then run: agenttrace traces vacuum",
             err=True,
         )

@@ -14,6 +14,7 @@ from agenttrace.redaction.shapes import ENCODED_RUN
 _ENCODED = re.compile(
     rf"(?<![A-Za-z0-9+/_-])(?:[A-Za-z0-9+/]{{{ENCODED_RUN},}}|[A-Za-z0-9_-]{{{ENCODED_RUN},}})={{0,2}}"
 )
+_CONTROLS = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _HEX = re.compile(r"[0-9a-fA-F]+")
 _QUOTED = re.compile(r"""(?<![^\s"'<>])[^\s"'<>%]{0,2000}(?:%[0-9A-Fa-f]{2}[^\s"'<>%]{0,2000})+""")
 _LONGEST_ENCODED = 8_192
@@ -72,7 +73,7 @@ def _decoded(run: str) -> bytes | None:
 
 
 def without_quoted(text: str, clean: Clean) -> tuple[str, int]:
-    """The text without secrets in words with percent signs, ``%3A%2F%2Fuser%3A…``, and how many were found."""
+    """The text without secrets in words with percent signs, ``user%3A…``, and how many were found."""
     count = 0
 
     def replace(match: re.Match[str]) -> str:

@@ -254,7 +254,7 @@ def _rule_of(bare: str, words: list[str]) -> NameRule | None:
     for rule in _ENDING:
         if bare.endswith(rule.words):
             return rule
-    glued = _glued(bare, last) if rule is None or last != "token" else None
+    glued = _glued(last) if rule is None or last != "token" else None
     if glued is not None:
         return glued
     for word in (*words, bare):
@@ -267,7 +267,7 @@ def _is_harmless_token(bare: str, rule: NameRule) -> bool:
     return bare != "token" and bare.removesuffix("token") in rule.unless
 
 
-def _glued(bare: str, last: str) -> NameRule | None:
+def _glued(last: str) -> NameRule | None:
     """``csrftoken``, ``groqkey``: the words of a row written as one."""
     if last.endswith("token") and len(last) > 5:
         return None if last.removesuffix("token") in _TOKEN.unless else _TOKEN

@@ -28,7 +28,8 @@ def redaction_of(redact: Redact) -> Redaction:
         raise ConfigError(_wanted(redact, f"; write [{redact!r}] for a name"))
     if callable(redact):
         return Redaction(call=redact)
-    names = list(redact) if isinstance(redact, Iterable) and not isinstance(redact, bytes) else None
+    asked: object = redact
+    names = list(asked) if isinstance(asked, Iterable) and not isinstance(asked, bytes) else None
     if names is None or not all(isinstance(name, str) and name for name in names):
         raise ConfigError(_wanted(redact))
     return Redaction(names)
@@ -36,4 +37,5 @@ def redaction_of(redact: Redact) -> Redaction:
 
 def _wanted(redact: object, hint: str = "") -> str:
     levels = ", ".join(repr(level) for level in LEVELS)
-    return f"redact is a list of names or a function, or a level ({levels}), or a Redaction, got {redact!r}{hint}"
+    wanted = f"redact is a list of names or a function, or a level ({levels}), or a Redaction"
+    return f"{wanted}, got {redact!r}{hint}"

@@ -22,15 +22,16 @@ from agenttrace.core.tool import REQUIRED, ToolDefinition
 from agenttrace.redaction.encodings import without_encoded, without_quoted, without_torn, without_zeros
 from agenttrace.redaction.names import NameRule, plain, rule_of
 from agenttrace.redaction.options import Level, OwnShape, checked, own_shapes
-from agenttrace.redaction.shapes import ENCODED_RUN, without_shape
+from agenttrace.redaction.pairs import is_named_value, places_of_named, without_differences
+from agenttrace.redaction.shape_search import without_shape
+from agenttrace.redaction.shapes import ENCODED_RUN
 from agenttrace.redaction.signs import Look, look_at, shapes_in
 from agenttrace.redaction.texts import (
-    is_secret_path,
     may_have_names,
     without_named,
     without_shown_arguments,
 )
-from agenttrace.redaction.values import hides, is_name, is_opaque
+from agenttrace.redaction.values import hides
 
 MAX_CACHED = 10_000
 """Names, keys and tools for which the result is cached."""
@@ -42,8 +43,6 @@ _MOST_TEXTS = 2_000
 """Containers and longer texts in plain data."""
 _DEEPEST_PLAIN = 20
 _LARGEST_PLAIN = 2**63
-_LONGEST_NAME = 64
-_NAMES_OF_VALUES = ("name", "key", "header", "field")
 SHORTEST_TEXT = 10
 """Shorter texts are not looked into: ``pwd=…`` needs more."""
 SHORTEST_OWN = 5
@@ -65,14 +64,14 @@ class Redaction:
 
     Args:
         names: Further names of parameters and keys, of which every value is taken out.
-        call: Sees each recorded value, JSON-safe, after the other rules, and returns what is recorded; when it
-            raises anything at all, the value is dropped (fail closed) and counted.
-        level: ``"standard"`` has the rules of the tables. ``"strict"`` also takes out flags, counts and words under
-            secret names, and what is personal. ``"off"`` has none of them: only `names`, `shapes` and `call`.
+        call: Sees each recorded value, JSON-safe, after the other rules, and returns what is recorded; when
+            it raises anything at all, the value is dropped (fail closed) and counted.
+        level: ``"standard"`` has the rules of the tables. ``"strict"`` also takes out flags, counts and words
+            under secret names, and what is personal. ``"off"`` has only `names`, `shapes` and `call`.
         except_: Names of parameters and keys, and of rows of the table of shapes (``"JSON Web Token"``), that
             are left alone.
-        shapes: What else is looked for in texts: ``"card"``, ``"iban"``, ``"email"``, ``"phone"``, ``"personal"``
-            for these four, or a regular expression.
+        shapes: What else is looked for in texts: ``"card"``, ``"iban"``, ``"email"``, ``"phone"``,
+            ``"personal"`` for these four, or a regular expression.
 
     Raises:
         ConfigError: an option is none of these.
@@ -176,7 +175,7 @@ class Redaction:
             return None
         return copy  # type: ignore[no-any-return] # of a dict it is one
 
-    def _plain(self, value: Any, texts: list[str], levels: int) -> Any:
+    def _plain(self, value: Any, texts: list[str], levels: int) -> Any:  # noqa: C901 - calls would cost too much
         """A copy of a plain list or mapping; its longer texts are added to `texts`.
 
         Raises:
@@ -188,7 +187,7 @@ class Redaction:
         copy = value.copy()
         if type(value) is list:
             pairs: Any = enumerate(value)
-            if value and type(value[0]) is str and self._named_in_list(value):
+            if value and type(value[0]) is str and places_of_named(value, self):
                 raise TypeError
         else:
             pairs = value.items()
@@ -252,11 +251,13 @@ class Redaction:
                 harmless = self.harmless_copy(values)
                 if harmless is not None:
                     changes[name] = (
-                        self._by_path(harmless) if _HOLD_DIFFERENCES & harmless.keys() else harmless
+                        without_differences(harmless, self)
+                        if _HOLD_DIFFERENCES & harmless.keys()
+                        else harmless
                     )
                     continue
                 data = jsonable(dict(getattr(score, name)), limits=_OF_DETAILS)
-                changes[name] = self._by_path(self.inside(without_digests(data)))
+                changes[name] = without_differences(self.inside(without_digests(data)), self)
         if score.evidence:
             changes["evidence"] = self._texts("evidence", jsonable(dict(score.evidence)))
         return changed(score, **changes)
@@ -273,21 +274,6 @@ class Redaction:
         """A text of a score. Live runs are redacted before they are scored, runs that were read are not."""
         text = text_without_digests(clean_text(text))
         return self.text(name, without_shown_arguments(text, self.is_secret, self._signs))
-
-    def _by_path(self, data: Any) -> Any:
-        """A score's details, whose differences name a value by its ``path``."""
-        if type(data) is list:
-            return [self._by_path(item) for item in data]
-        if type(data) is not dict:
-            return data
-        path = data.get("path")
-        is_secret = type(path) is str and is_secret_path(path, self.is_secret)
-        return {
-            key: REDACTED
-            if is_secret and key in ("expected", "got") and item is not None
-            else self._by_path(item)
-            for key, item in data.items()
-        }
 
     def tool(self, tool: ToolDefinition) -> ToolDefinition:
         """A tool's definition without secrets among its defaults: for one definition always the same."""
@@ -328,7 +314,7 @@ class Redaction:
         if kind is list:
             items_of = [self.inside(item) for item in value]
             if value and type(value[0]) is str:
-                for place in self._named_in_list(value):
+                for place in places_of_named(value, self):
                     items_of[place] = self._taken_out(value[place])
             return items_of
         return value
@@ -337,28 +323,10 @@ class Redaction:
         self.redacted += 1
         return Redacted(REDACTED, secret_digest(value))
 
-    def _named_in_list(self, items: list[Any]) -> list[int]:
-        """The places of values after a secret's name: ``["Authorization", …]``, ``["--password", …]``."""
-        return [
-            place
-            for place in range(1, len(items))
-            if type(name := items[place - 1]) is str
-            and type(value := items[place]) is str
-            and ((len(items) == 2 and len(name) <= _LONGEST_NAME) or name[:2] == "--")
-            and self.is_secret(name := name.lstrip("-"))
-            and self.hides(name, value)
-            and not is_name(value)
-            and is_opaque(value.rpartition(" ")[2])
-        ]
-
     def _named_value(self, value: dict[str, Any], items: dict[str, Any]) -> None:
         """Take out the value of ``{"name": "Authorization", "value": …}``."""
-        for key in _NAMES_OF_VALUES:
-            name = value.get(key)
-            if type(name) is str and len(name) <= _LONGEST_NAME and self.is_secret(name):
-                if self.hides(name, value["value"]) and items["value"] is not None:
-                    items["value"] = self._taken_out(value["value"])
-                return
+        if items["value"] is not None and is_named_value(value, self):
+            items["value"] = self._taken_out(value["value"])
 
     def _item(self, key: str, item: Any) -> Any:
         if item is not None and self.is_secret(key) and self.hides(key, item):
@@ -388,7 +356,7 @@ class Redaction:
         return content is not None and not self._is_harmless(without_zeros(content))
 
     def _is_harmless(self, text: str) -> bool:
-        """Returns True if nothing is taken out of a text, which counts for nothing: it is kept, or read later."""
+        """Returns True if nothing is taken out of a text, which is not counted: it is kept, or read later."""
         count = self.redacted
         harmless = self._text(text) is text
         self.redacted = count

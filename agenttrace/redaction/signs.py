@@ -31,8 +31,8 @@ for _place, _shape in enumerate(_IN_RUNS):
 
 
 class Look(NamedTuple):
-    """What a look at a text's bytes tells: its punctuation, and its longest run of letters and digits, which is
-    `ENCODED_RUN`, `RUN` or 0."""
+    """What a look at a text's bytes tells: its punctuation, and its longest run of letters and digits, which
+    is `ENCODED_RUN`, `RUN` or 0."""
 
     marks: bytes
     run: int

@@ -1,4 +1,4 @@
-"""Secrets by the names that stand before them in a text: JSON, a repr, ``password=…``, headers, options, XML."""
+"""Secrets by the names that stand before them in a text: JSON, ``password=…``, headers, options, XML."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ _SCHEME = re.compile(
 )
 _REST_OF_LINE = re.compile(r"""[^\r\n"'`<>]+""")
 _COOKIES = re.compile(r"""\s*[\w.%-]+=[^\r\n"'`<>]*""")
-_OPTION = re.compile(r"""(?<!\S)--?([A-Za-z][\w-]{2,60})[ \t]+(?!-)(["']?)([^\s"']+)""")
+_OPTION = re.compile(r"""(?<!\S)--?(?P<name>[A-Za-z][\w-]{2,60})[ \t]+(?!-)["']?(?P<value>[^\s"']+)""")
 _CURL_USER = re.compile(r"""(?<=\s)(-u|--user|-U|--proxy-user)([= ]?["']?)([^\s:"']*):([^\s"']+)""")
 _LISTED = re.compile(
-    r"""(?<![\w"'])\\*b?(["'])-{0,2}([A-Za-z][\w.-]{2,60})\\*\1\s*,\s*(?:\\*["'](?:value|content)\\*["']\s*:\s*)?"""
-    r"""\\*[brfu]?["'](?!\[redacted\])((?:[^"'\\]|\\(?!["']))+)"""
+    r"""(?<![\w"'])\\*b?(["'])-{0,2}(?P<name>[A-Za-z][\w.-]{2,60})\\*\1\s*,\s*(?:\\*["'](?:value|content)\\*["']\s*:\s*)?"""
+    r"""\\*[brfu]?["'](?!\[redacted\])(?P<value>(?:[^"'\\]|\\(?!["']))+)"""
 )
-_ELEMENT = re.compile(r"<([A-Za-z][\w.:-]{0,60})>([^<>]{1,4096})</(?=\1>)")
+_ELEMENT = re.compile(r"<(?P<name>[A-Za-z][\w.:-]{0,60})>(?P<value>[^<>]{1,4096})</(?=(?P=name)>)")
 _SHOWN = re.compile(r"""(?<![\w.-])([^\W\d_][\w.\[\]-]{0,127})(?:=|: (?=(?:not )?expected\b))(?!"?\[redac)""")
 _HEADERS = ("authorization",)
 _COOKIE_HEADERS = ("cookie", "cookies", "setcookie")
@@ -85,9 +85,9 @@ def without_named(text: str, names: Names) -> tuple[str, int]:
     Also where the text is cut off inside a value, or is JSON inside JSON.
     """
     text, count = _Reader(text, names).read()
-    for signs, pattern, group in _OTHERS:
+    for signs, pattern in _OTHERS:
         if has_any(signs, text):
-            text, more = _without_group(text, pattern, group, names)
+            text, more = _without_match(text, pattern, names)
             count += more
     if "curl " in text and names.is_secret("password"):
         text, more = _CURL_USER.subn(rf"\1\2\3:{REDACTED}", text)
@@ -95,28 +95,24 @@ def without_named(text: str, names: Names) -> tuple[str, int]:
     return text, count
 
 
-_OTHERS = ((("--",), _OPTION, 3), (("</",), _ELEMENT, 2), (('",', "',", '" ,'), _LISTED, 3))
-"""Values that stand after their name in another way: signs, pattern, the group of the value."""
+_OTHERS = ((("--",), _OPTION), (("</",), _ELEMENT), (('",', "',"), _LISTED))
+"""Values that stand after their name in another way, with their signs."""
 
 
-def _without_group(text: str, pattern: re.Pattern[str], group: int, names: Names) -> tuple[str, int]:
+def _without_match(text: str, pattern: re.Pattern[str], names: Names) -> tuple[str, int]:
     count = 0
 
     def replace(match: re.Match[str]) -> str:
         nonlocal count
-        value = match[group]
-        if (
-            value.startswith(REDACTED)
-            or is_placeholder(value)
-            or not _hides(
-                names, _last_name(match[group - 2] if pattern is _OPTION else match[group - 1]), value
-            )
-        ):
+        value = match["value"]
+        if value.startswith(REDACTED) or is_placeholder(value):
             return match[0]
-        if group == 3 and (is_name(value) or not is_opaque(value.rpartition(" ")[2])):
+        if not _hides(names, _last_name(match["name"]), value):
+            return match[0]
+        if pattern is not _ELEMENT and (is_name(value) or not is_opaque(value.rpartition(" ")[2])):
             return match[0]
         count += 1
-        start = match.start(group) - match.start()
+        start = match.start("value") - match.start()
         return f"{match[0][:start]}{REDACTED}{match[0][start + len(value) :]}"
 
     cleaned = pattern.sub(replace, text)

@@ -33,7 +33,7 @@ _LONGEST_WORD = 24
 
 
 def is_placeholder(text: str) -> bool:
-    """Returns True for what stands where a secret would: ``None``, ``${API_KEY}``, ``<your key>``, ``***``."""
+    """Returns True for what stands where a secret would: ``None``, ``${API_KEY}``, ``<your key>``."""
     text = text.strip().strip("\"'")
     return _STAND_IN.fullmatch(text) is not None or _WORD.fullmatch(text) is not None
 
@@ -59,7 +59,7 @@ def _has_mixed_case(part: str) -> bool:
 
 
 def is_schema(value: dict[Any, Any]) -> bool:
-    """Returns True if a mapping describes a field rather than holds its value, as JSON Schema and OpenAPI do."""
+    """Returns True if a mapping describes a field rather than holds its value, as JSON Schema does."""
     if not value:
         return True
     kind = value.get("type")
@@ -71,7 +71,7 @@ def is_schema(value: dict[Any, Any]) -> bool:
 
 
 def hides(rule: NameRule | None, value: Any) -> bool:
-    """Returns True if the value of a name with this row is to be taken out; without a row, of a user's name."""
+    """Returns True if the value of a name with this row is taken out; without a row, of a user's name."""
     kind = type(value)
     if value is None:
         return False

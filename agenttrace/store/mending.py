@@ -1,4 +1,4 @@
-"""Changes what is stored of traces, and leaves nothing of the old in the file's bytes: redacted afterwards."""
+"""Changes what is stored of traces, and leaves nothing of the old in the file's bytes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from agenttrace.store.span_writes import FunctionIds
 from agenttrace.store.writer import Unavailable, Writer
 
 Clean = Callable[[str, Any], Any]
-"""``clean(column, value) -> value``: a text, or the data that a column holds as JSON; ``"span_rows.input"``."""
+"""``clean(column, value) -> value``: a text, or the data of a column (``"span_rows.input"``)."""
 
 _TABLES: dict[str, tuple[str, ...]] = {
     "traces": ("name", "customer"),
@@ -42,9 +42,10 @@ class Mended(NamedTuple):
 
 
 def mend(path: str, timeout: float, trace_ids: Sequence[str], clean: Clean) -> Mended:
-    """Put what `clean` returns in the place of each text of these traces, in one transaction: of their spans, scores,
-    annotations, results, pending evaluations. Then the file is written anew, without what is free in it, and
-    the index beside it is removed, which readers make again.
+    """Put what `clean` returns in the place of each text of these traces, in one transaction.
+
+    These are texts of their spans, scores, annotations, results and pending evaluations. Then the file is
+    written anew, without what is free in it, and the index beside it is removed, which readers make again.
 
     Raises:
         StoreError: the file cannot be written, or others hold it for longer than `timeout` seconds.

@@ -37,7 +37,6 @@ def test_harmless_values_stay():
         if redaction.value(name, value) != value or redaction.fields({name: value}) != {name: value}
     ]
     assert len(touched) <= 0.01 * len(harmless()), touched
-    assert redaction.value("x", dict((name, value) for _, name, value in harmless())) is not None
 
 
 @pytest.mark.parametrize("level", ["standard", "strict"])
