@@ -62,10 +62,10 @@ def own_shapes(level: Any, shapes: Any, except_: frozenset[str]) -> list[Without
     if checked_level(level) == "strict":
         asked.append(_ALL)
     kinds = {kind for kind in KINDS if kind in asked or _ALL in asked}
-    found: list[Without] = [
+    without: list[Without] = [
         partial(without_personal, row) for row in PERSONAL if row.what in kinds and row.what not in except_
     ]
-    return found + [_without_pattern(shape) for shape in asked if shape not in KINDS and shape != _ALL]
+    return without + [_without_pattern(shape) for shape in asked if shape not in KINDS and shape != _ALL]
 
 
 def _without_pattern(shape: Any) -> Without:

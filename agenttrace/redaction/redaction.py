@@ -257,7 +257,8 @@ class Redaction:
                     )
                     continue
                 data = jsonable(dict(getattr(score, name)), limits=_OF_DETAILS)
-                changes[name] = without_differences(self.inside(without_digests(data)), self)
+                clean = self.inside(without_digests(data))
+                changes[name] = without_differences(clean, self)
         if score.evidence:
             changes["evidence"] = self._texts("evidence", jsonable(dict(score.evidence)))
         return changed(score, **changes)

@@ -49,7 +49,7 @@ def look_at(text: str) -> Look:
 
 def shapes_in(text: str, lowered: str, look: Look) -> list[Shape]:
     """The rows of which a sign stands in a text, in their order."""
-    found: list[Shape] = []
+    shapes: list[Shape] = []
     if look.run:
         words = text.encode("utf-8", "surrogatepass").translate(_TO_WORDS).split()
         long = " ".join(
@@ -63,7 +63,7 @@ def shapes_in(text: str, lowered: str, look: Look) -> list[Shape]:
         grams = {long[begin : begin + _GRAM] for begin in range(len(long) - _GRAM + 1)}
         for gram in grams & _BY_GRAM.keys():
             places.update(place for place, sign in _BY_GRAM[gram] if sign in long)
-        found = [_IN_RUNS[place] for place in sorted(places)]
+        shapes = [_IN_RUNS[place] for place in sorted(places)]
     if b":" in look.marks or b"---" in look.marks or "bearer" in lowered:
-        found += [shape for shape in _ANYWHERE if has_any(shape.signs, lowered)]
-    return found
+        shapes += [shape for shape in _ANYWHERE if has_any(shape.signs, lowered)]
+    return shapes
