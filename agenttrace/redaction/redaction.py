@@ -37,8 +37,7 @@ MAX_CACHED = 10_000
 """Names, keys and tools for which the result is cached."""
 
 _LONGEST_CACHED = 256
-_MOST_PLAIN = 100
-"""Items of one plain container."""
+_MOST_PLAIN = 100  # items of one plain container
 _MOST_TEXTS = 2_000
 """Containers and longer texts in plain data."""
 _DEEPEST_PLAIN = 20
@@ -76,8 +75,7 @@ class Redaction:
     Raises:
         ConfigError: an option is none of these.
 
-    `redacted` counts what was taken out; it is read as an estimate, since captures redact on their own
-    threads.
+    `redacted` counts what was taken out; it is an estimate, since captures redact on their own threads.
     """
 
     def __init__(
@@ -379,13 +377,15 @@ class Redaction:
     def _spelled(self, text: str) -> str:
         """What a part of a text spells, without secrets; what is found counts with that part."""
         count = self.redacted
-        text = self._readable(text)[0]
+        text, _ = self._readable(text)
         self.redacted = count
         return text
 
     def _readable(self, text: str) -> tuple[str, Look]:
         """The text without secrets that stand in it as they are, and what a look at it told."""
         look, lowered = look_at(text), text.lower()
+        if not (look.run or look.marks or "bearer" in lowered or self._own_shapes):
+            return text, look
         if (self.level != "off" or self._signs) and may_have_names(look.marks, lowered, self._signs):
             text, count = without_named(text, self)
             self.redacted += count

@@ -31,11 +31,14 @@ for _place, _shape in enumerate(_IN_RUNS):
 
 
 class Look(NamedTuple):
-    """What a look at a text's bytes tells: its punctuation, and its longest run of letters and digits, which
-    is `ENCODED_RUN`, `RUN` or 0."""
+    """What a look at a text's bytes tells: its punctuation, none where it is prose; its longest run of letters
+    and digits, which is `ENCODED_RUN`, `RUN` or 0."""
 
     marks: bytes
     run: int
+
+
+_PROSE = Look(b"", 0)
 
 
 def look_at(text: str) -> Look:
@@ -44,7 +47,10 @@ def look_at(text: str) -> Look:
     data = text.encode("utf-8", "surrogatepass")
     runs = data.translate(_TO_RUNS)
     run = (ENCODED_RUN if _LONG_RUN in runs else RUN) if _RUN in runs else 0
-    return Look(data.translate(None, _NO_MARKS), run)
+    marks = data.translate(None, _NO_MARKS)
+    if not marks.strip(b",-'") and b"--" not in marks and b"'," not in marks:
+        return _PROSE if not run else Look(b"", run)
+    return Look(marks, run)
 
 
 def shapes_in(text: str, lowered: str, look: Look) -> list[Shape]:
