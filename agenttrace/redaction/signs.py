@@ -31,7 +31,7 @@ for _place, _shape in enumerate(_IN_RUNS):
 
 
 class Look(NamedTuple):
-    """What a look at a text's bytes tells: its punctuation, none where it is prose; its longest run of letters
+    """What a look at a text's bytes tells: its punctuation, none of prose; its longest run of letters
     and digits, which is `ENCODED_RUN`, `RUN` or 0."""
 
     marks: bytes
