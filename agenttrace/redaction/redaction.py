@@ -25,12 +25,8 @@ from agenttrace.redaction.options import Level, OwnShape, checked, own_shapes
 from agenttrace.redaction.pairs import is_named_value, places_of_named, without_differences
 from agenttrace.redaction.shape_search import without_shape
 from agenttrace.redaction.shapes import ENCODED_RUN
-from agenttrace.redaction.signs import Look, look_at, shapes_in
-from agenttrace.redaction.texts import (
-    may_have_names,
-    without_named,
-    without_shown_arguments,
-)
+from agenttrace.redaction.signs import PROSE, Look, is_id, look_at, shapes_in
+from agenttrace.redaction.texts import may_have_names, without_named, without_shown_arguments
 from agenttrace.redaction.values import hides
 
 MAX_CACHED = 10_000
@@ -195,7 +191,9 @@ class Redaction:
         for place, item in pairs:
             kind = type(item)
             if kind is str:
-                if len(item) >= self.shortest or not item.isascii():
+                if (
+                    len(item) >= self.shortest and (self._own_shapes or not is_id(item))
+                ) or not item.isascii():
                     texts.append(item)
             elif item is None or kind is bool:
                 pass
@@ -363,6 +361,8 @@ class Redaction:
 
     def _text(self, text: str) -> str:
         text, look = self._readable(text)
+        if look is PROSE and text[-1:] != "]":
+            return text
         if b"%" in look.marks and ("%3" in text or "%2" in text):
             text, count = without_quoted(text, self._spelled)
             self.redacted += count
@@ -384,8 +384,8 @@ class Redaction:
     def _readable(self, text: str) -> tuple[str, Look]:
         """The text without secrets that stand in it as they are, and what a look at it told."""
         look, lowered = look_at(text), text.lower()
-        if not (look.run or look.marks or "bearer" in lowered or self._own_shapes):
-            return text, look
+        if not self._own_shapes and (not (look.run or look.marks or "bearer" in lowered) or is_id(text)):
+            return text, PROSE
         if (self.level != "off" or self._signs) and may_have_names(look.marks, lowered, self._signs):
             text, count = without_named(text, self)
             self.redacted += count

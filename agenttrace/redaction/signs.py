@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import string
 from typing import NamedTuple
 
@@ -38,7 +39,18 @@ class Look(NamedTuple):
     run: int
 
 
-_PROSE = Look(b"", 0)
+PROSE = Look(b"", 0)
+"""Of a text in which nothing is looked for."""
+
+_LONGEST_ID = 36
+_ID = re.compile(
+    r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32}|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[\d.:+Z-]{0,16}"
+)
+
+
+def is_id(text: str) -> bool:
+    """Returns True for a UUID, a trace's id or a moment, which are in most records, and no secrets by shape."""
+    return len(text) <= _LONGEST_ID and _ID.fullmatch(text) is not None
 
 
 def look_at(text: str) -> Look:
@@ -49,7 +61,7 @@ def look_at(text: str) -> Look:
     run = (ENCODED_RUN if _LONG_RUN in runs else RUN) if _RUN in runs else 0
     marks = data.translate(None, _NO_MARKS)
     if not marks.strip(b",-'") and b"--" not in marks and b"'," not in marks:
-        return _PROSE if not run else Look(b"", run)
+        return PROSE if not run else Look(b"", run)
     return Look(marks, run)
 
 
