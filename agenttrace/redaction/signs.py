@@ -49,7 +49,7 @@ _ID = re.compile(
 
 
 def is_id(text: str) -> bool:
-    """Returns True for a UUID, a trace's id or a moment: most records have them, and none is a secret by its shape."""
+    """Returns True for a UUID, the id of a trace or a moment: no secret has such a shape."""
     return len(text) <= _LONGEST_ID and _ID.fullmatch(text) is not None
 
 
