@@ -296,6 +296,8 @@ def without_shown_arguments(text: str, is_secret: Callable[[str], bool], signs: 
 
     Such a line ends there: values may be cut off, so that nothing says where one does.
     """
+    if "=" not in text and ": " not in text:
+        return text
     lowered = text.lower()
     if not (has_any(NAME_SIGNS, lowered) or has_any(signs, lowered)):
         return text
