@@ -25,7 +25,7 @@ READY := $(VENV)/.ready
 # The tests start many processes: without bytecode, each would compile the package anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo view browser test check coverage lint types mypy pyright layers wheel gate gate-accept bench properties faults faults-small faults-page mutants pythons map pictures interop clean
+.PHONY: demo view browser test check coverage lint types mypy pyright layers wheel gate gate-accept bench properties faults faults-small faults-page mutants pythons map redaction-table pictures interop clean
 
 $(READY): pyproject.toml constraints.txt requirements-dev.txt
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "agenttrace needs Python 3.11 or newer, this is " + sys.version.split()[0] + "; name another with: make PYTHON=python3.12 ...")'
@@ -79,6 +79,9 @@ check: lint types layers wheel properties faults-small test gate
 
 interop: $(READY)
 	@failed=0; for each in recipes sdks receivers; do $(BIN)/python tests/interop/$$each.py || failed=1; done; exit $$failed
+
+redaction-table: $(READY)
+	$(BIN)/python -m benchmarks.redaction
 
 map: $(READY)
 	$(BIN)/python docs/make_map.py

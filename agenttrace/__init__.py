@@ -88,6 +88,7 @@ if TYPE_CHECKING:
     )
     from agenttrace.online.alerts import every, log_alert, webhook
     from agenttrace.otlp_in import TelemetryError, traces_from_otlp
+    from agenttrace.redaction import Redaction
     from agenttrace.scorers import (
         BudgetScorer,
         ContainsScorer,
@@ -127,6 +128,7 @@ _HOMES = {
     "agenttrace.core.handlers": "register_snapshot",
     "agenttrace.core.limits": "Limits",
     "agenttrace.core.span": "Span",
+    "agenttrace.redaction": "Redaction",
     "agenttrace.core.tool_call": "ANY ExpectedToolCall ToolCall",
     "agenttrace.core.trace": "Trace",
     "agenttrace.datasets": "EvalDataset get_examples_from_yaml",
@@ -205,6 +207,7 @@ __all__ = [
     "OTLPExporter",
     "PromptScorer",
     "Rate",
+    "Redaction",
     "RegexScorer",
     "Score",
     "ScorerData",

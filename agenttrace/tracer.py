@@ -14,6 +14,8 @@ from agenttrace.core.numbers import is_number, is_whole
 from agenttrace.core.protocols import Exporter, Sender, Store
 from agenttrace.core.score import Score
 from agenttrace.core.span import Span
+from agenttrace.redaction import Redaction, redaction_of
+from agenttrace.redaction.option import Redact
 from agenttrace.scoring.checks import check_rate, checked_alerts, fields_of, rules_and_alerts
 from agenttrace.store.opening import connected, store_of
 from agenttrace.tracing.capture import Capture
@@ -32,7 +34,6 @@ from agenttrace.tracing.observed_function import ObserveOptions
 from agenttrace.tracing.open_span import SpanBlock
 from agenttrace.tracing.pipeline import Pipeline
 from agenttrace.tracing.record import Recorder, sampler
-from agenttrace.tracing.redaction import RedactCall, Redaction, redaction_of
 from agenttrace.tracing.remote import Continued, Headers, inject
 from agenttrace.tracing.threads import follow_threads
 from agenttrace.tracing.turn import TurnBlock
@@ -61,9 +62,10 @@ class Tracer:
         enabled: False records nothing. ``AGENTTRACE_ENABLED=0`` does the same for every tracer, and leaves
             decorated functions untouched.
         sample_rate: Share of traces that are kept, 0 to 1, decided at the root.
-        redact: Further names of parameters and keys whose values are not recorded, or a function
-            ``redact(name, value) -> value`` over JSON-safe values. Secret-looking names and shapes are always
-            redacted.
+        redact: What is taken out of all that is recorded: further names of parameters and keys; a level,
+            ``"off"``, ``"standard"`` or ``"strict"``; a function ``redact(name, value) -> value`` over
+            JSON-safe values; or all of it as a `Redaction`. By default names and shapes of secrets are:
+            docs/redaction.md.
         exporters: Where else finished spans go.
         context_in_threads: Whether the running call follows `threading.Thread` and `ThreadPoolExecutor`; they
             are patched once per process, by the first tracer that wants it.
@@ -90,7 +92,7 @@ class Tracer:
         store: str | Path | Store | None = None,
         enabled: bool = True,
         sample_rate: float = 1.0,
-        redact: Iterable[str] | RedactCall | None = None,
+        redact: Redact = None,
         exporters: Sequence[Exporter | Sender] = (),
         context_in_threads: bool = True,
         queue_limit: int = 200_000,

@@ -9,11 +9,11 @@ from agenttrace.cli.run_option import HELP, stored_run
 from agenttrace.cli.store_option import store_option, store_to_read
 from agenttrace.core.errors import AgentTraceError
 from agenttrace.core.report import EvaluationReport
+from agenttrace.redaction import Redaction
 from agenttrace.runs.baseline import write_baseline
 from agenttrace.runs.file import write_run
 from agenttrace.runs.record import record_of_run
 from agenttrace.scoring.redacted import redacted_report
-from agenttrace.tracing.redaction import Redaction
 
 
 @click.command("export", epilog=HELP)

@@ -18,10 +18,10 @@ from agenttrace.otlp_in.payload import read_payload
 from agenttrace.otlp_in.reading import to_store
 from agenttrace.otlp_in.tables import EVENT
 from agenttrace.otlp_in.traces import spans_of
+from agenttrace.redaction import Redaction
+from agenttrace.redaction.received import redact_received
 from agenttrace.reports.text import safe_line
 from agenttrace.store import open_store
-from agenttrace.tracing.redact_received import redact_received
-from agenttrace.tracing.redaction import Redaction
 from agenttrace.transcripts.reading import format_of, traces_from_transcript
 
 UNREAD = 2

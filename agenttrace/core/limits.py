@@ -57,6 +57,9 @@ class Limits:
             raise ConfigError(f"Limits: depth is a whole number from 1 to {DEEPEST}, got {self.depth!r}")
 
 
+LONGEST_WHOLE = 1024 * 1024
+"""Characters or bytes up to which what will be cut reaches the worker whole, which makes a digest of it."""
+
 RECORDED = Limits()
 """What is kept in production."""
 

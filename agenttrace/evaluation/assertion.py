@@ -35,6 +35,7 @@ from agenttrace.evaluation.run import (
     redaction_for,
 )
 from agenttrace.evaluation.trials import MAX_TRIALS, TrialsBy, examples_of_trials, settled_by
+from agenttrace.redaction import Redaction
 from agenttrace.reports.first_line import failure_line
 from agenttrace.reports.run_comparison import comparison_text, regression_line
 from agenttrace.reports.terminal import report_text
@@ -45,7 +46,6 @@ from agenttrace.runs.storage import store_of
 from agenttrace.scoring.example_scorers import check_example_scorers, suite_scorers
 from agenttrace.scoring.redacted import redacted_report
 from agenttrace.store.viewer_note import see_in
-from agenttrace.tracing.redaction import Redaction
 
 
 def assert_test(

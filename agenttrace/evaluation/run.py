@@ -30,6 +30,7 @@ from agenttrace.evaluation.trials import (
     examples_of_trials,
     settled_by,
 )
+from agenttrace.redaction import Redaction
 from agenttrace.runs.metadata import run_metadata
 from agenttrace.runs.storage import keep_run, keep_traces, store_of
 from agenttrace.scoring.example_scorers import ScorersOf, suite_scorers
@@ -39,7 +40,6 @@ from agenttrace.suite.coverage import constant
 from agenttrace.tracing.capture import capture
 from agenttrace.tracing.decorator import enabled_by_environment
 from agenttrace.tracing.default_recorder import default_recorder
-from agenttrace.tracing.redaction import Redaction
 
 TIMEOUT = 300.0
 """Seconds that one run of the agent, and each scorer, may take by default."""

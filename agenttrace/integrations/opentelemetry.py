@@ -13,11 +13,11 @@ from agenttrace.core.jsonable import jsonable
 from agenttrace.core.span import Span
 from agenttrace.otlp_in.arrival import ArrivedSpan, Event
 from agenttrace.otlp_in.facts import span_of
+from agenttrace.redaction import Redaction
+from agenttrace.redaction.received import redact_received
 from agenttrace.tracing.context import current
 from agenttrace.tracing.default_recorder import default_recorder
 from agenttrace.tracing.record import OBSERVED, SCOPE, ReceivedSpan, Recorder, Scope, key_of
-from agenttrace.tracing.redact_received import redact_received
-from agenttrace.tracing.redaction import Redaction
 
 if TYPE_CHECKING:
     from opentelemetry.context import Context

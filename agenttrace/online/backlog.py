@@ -11,10 +11,10 @@ from agenttrace.core.protocols import Store
 from agenttrace.online.request import Request
 from agenttrace.process.said_once import SaidOnce
 from agenttrace.process.signal_safe import Counter
+from agenttrace.redaction import Redaction
 from agenttrace.scoring.redacted import redacted_example
 from agenttrace.tracing.context import running, runs_inside
 from agenttrace.tracing.record import END
-from agenttrace.tracing.redaction import Redaction
 
 _LEFT = (
     "the evaluation was not done when the tracer was shut down; it is pending in the store, "

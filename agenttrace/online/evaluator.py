@@ -21,9 +21,9 @@ from agenttrace.online.handle import EvaluationHandle
 from agenttrace.online.request import OnResult, Request, key_of_span, make_request, owner_text
 from agenttrace.process.fork_and_exit import at_exit, at_fork, before_executors_end
 from agenttrace.process.threads import SupervisedThread, no_thread_at_the_end
+from agenttrace.redaction import Redaction
 from agenttrace.scoring.checks import check_delivery, check_rate, checked_request
 from agenttrace.tracing.record import Record, admitted
-from agenttrace.tracing.redaction import Redaction
 
 if TYPE_CHECKING:
     from agenttrace.core.protocols import ChatModel

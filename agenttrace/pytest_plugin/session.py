@@ -22,6 +22,7 @@ from agenttrace.evaluation.run import Evaluation
 from agenttrace.pytest_plugin import RESULTS
 from agenttrace.pytest_plugin.html_report import write_report
 from agenttrace.pytest_plugin.suite import named_as, project_name, run_name, store_named, suite_of
+from agenttrace.redaction import Redaction
 from agenttrace.reports.markdown import scorer_rows
 from agenttrace.reports.run_comparison import comparison_lines
 from agenttrace.reports.terminal import relative_source
@@ -33,7 +34,6 @@ from agenttrace.runs.record import record_of_report, without_diffs
 from agenttrace.runs.saved_baseline import LeftOut, narrowed, save_baseline
 from agenttrace.scoring.redacted import redacted_report
 from agenttrace.store import open_store
-from agenttrace.tracing.redaction import Redaction
 from agenttrace.updates.update import ExampleChange, change_of, updated
 
 _MEMORY_STORES: dict[int, Store] = {}

@@ -10,8 +10,8 @@ from agenttrace.core.aggregates import trials_by_example
 from agenttrace.core.jsonable import clean_text
 from agenttrace.core.report import EvaluationReport, ScoringResult
 from agenttrace.core.run_comparison import ExampleRecord, RunRecord
+from agenttrace.redaction import Redaction
 from agenttrace.runs.fingerprints import dataset_fingerprint, fingerprint_of
-from agenttrace.tracing.redaction import Redaction
 
 _SHOWN_ID = 8
 

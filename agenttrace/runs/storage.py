@@ -18,11 +18,11 @@ from agenttrace.core.report import EvaluationReport
 from agenttrace.core.span import Span
 from agenttrace.core.trace import Trace
 from agenttrace.process.said_once import SaidOnce
+from agenttrace.redaction import Redaction
 from agenttrace.scoring.redacted import redacted_report
 from agenttrace.store import default_store
 from agenttrace.tracing.decorator import enabled_by_environment
 from agenttrace.tracing.default_recorder import default_recorder
-from agenttrace.tracing.redaction import Redaction
 
 _warnings = SaidOnce()
 

@@ -14,7 +14,7 @@ from agenttrace.core.json_reader import InvalidJSON, strict_json
 from agenttrace.core.jsonable import clean_text, jsonable
 from agenttrace.core.numbers import is_number, is_whole
 from agenttrace.core.protocols import Store
-from agenttrace.tracing.redaction import Redaction
+from agenttrace.redaction import Redaction
 
 LONGEST_NOTE = 10_000
 LONGEST_LABEL = 200

@@ -15,7 +15,8 @@ from agenttrace.core.jsonable import clean, clean_text, jsonable, to_json
 from agenttrace.core.marks import without_digests
 from agenttrace.core.report import EvaluationReport, ScoringResult
 from agenttrace.core.trace import Trace
-from agenttrace.tracing.redaction import Redaction
+from agenttrace.redaction import Redaction
+from agenttrace.redaction.harmless_copy import harmless_copy
 
 if TYPE_CHECKING:
     from agenttrace.core.example import Example
@@ -75,7 +76,7 @@ def _result(result: ScoringResult, redaction: Redaction) -> ScoringResult:
     # No validation: a redacted date is no date, and is stored all the same.
     # Outputs have another name in spans: a rule about it sees them as that.
     written = {name: value for name, value in result.example.__dict__.items() if value is not None}
-    fields = None if redaction.is_secret("output") else redaction.harmless_copy(written)
+    fields = None if redaction.is_secret("output") else harmless_copy(written, redaction)
     if fields is None:
         fields = redacted_example(result.example.to_dict(), redaction)
     example = result.example.changed(**fields)

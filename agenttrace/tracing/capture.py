@@ -11,6 +11,7 @@ from agenttrace.core.interruptions import thrown_in
 from agenttrace.core.limits import CAPTURED, Limits
 from agenttrace.core.span import Span
 from agenttrace.core.trace import Trace
+from agenttrace.redaction import Redaction
 from agenttrace.tracing.context import Entered, captured_open, captured_scopes
 from agenttrace.tracing.default_recorder import default_recorder
 from agenttrace.tracing.delivery import Nowhere
@@ -28,7 +29,6 @@ from agenttrace.tracing.record import (
     with_heavy_values,
     without_heavy_values,
 )
-from agenttrace.tracing.redaction import Redaction
 
 MAX_CAPTURED = 1_000_000
 """Records that one capture keeps. Further ones are dropped and counted."""

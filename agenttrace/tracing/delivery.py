@@ -27,12 +27,12 @@ from agenttrace.core.span_rows import SpanRow, SpanRows
 from agenttrace.core.tool import ToolDefinition
 from agenttrace.core.watch import CountsRecording
 from agenttrace.process.said_once import SaidOnce
+from agenttrace.redaction import Redaction
 from agenttrace.tracing.encoding import Encoder
 from agenttrace.tracing.finish import finish, forget_ancestors, scores_of
 from agenttrace.tracing.flush_result import NotStored, StoreCheck
 from agenttrace.tracing.observed_function import known_tools
 from agenttrace.tracing.record import EXTRA, OBSERVED, START, OnEnd, Record, weight_of
-from agenttrace.tracing.redaction import Redaction
 
 BATCH = 3_200
 LARGEST_BATCH = 9 * BATCH

@@ -1,8 +1,8 @@
 """Make the row of a record, on the worker: the short way for records in which nothing has to be changed.
 
 Nearly all values are plain data that is kept whole and holds no secret. They are looked at once, written as
-JSON once, and that JSON is scanned once. Whatever shows anything unusual on the way goes the long way
-(`finish`), which opens, bounds, cleans and redacts part by part; both ways give the same row.
+JSON once, and their texts are searched for secrets together. Whatever shows anything unusual on the way goes
+the long way (`finish`), which opens, bounds, cleans and redacts part by part; both ways give the same row.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from agenttrace.core.limits import Limits
 from agenttrace.core.snapshot import EXACT_INT
 from agenttrace.core.span import Span
 from agenttrace.core.span_rows import SpanKind, SpanRow
+from agenttrace.redaction import Redaction
+from agenttrace.redaction.pairs import holds_named, is_named_value
 from agenttrace.tracing.finish import finish, rules_for
 from agenttrace.tracing.freeze import Frozen, unpacked
 from agenttrace.tracing.observed_function import ObservedFunction
@@ -28,9 +30,6 @@ from agenttrace.tracing.record import (
     parent_key_of,
     weight_of,
 )
-from agenttrace.tracing.redaction import Redaction
-from agenttrace.tracing.secret_scan import classes_of
-from agenttrace.tracing.secrets import SHORTEST_SECRET
 
 _SCALARS = frozenset({str, int, float, bool, type(None)})
 _CONTAINERS = frozenset({dict, list, tuple})
@@ -38,8 +37,9 @@ _PLAIN = _SCALARS | _CONTAINERS
 _PER_ITEM = 6
 """What an item of a snapshot counts for at most beyond the length of its JSON."""
 
-_LONG_NUMBER = b"x" * 600
-"""Longer integers than this are tagged, and any text with such a run is looked at closely."""
+_LONG_NUMBER = b"0" * 600
+_TO_ZEROS = bytes(48 if chr(byte) in "0123456789" else byte for byte in range(256))
+"""Longer integers than this are tagged, and JSON with so many digits together is looked at closely."""
 
 _NOT_IN_A_ROW = ("name", "input", "output", "scores")
 """What running code set on its span, and what has to be worked out for a whole span."""
@@ -63,6 +63,7 @@ class Encoder:
         self.weight = 0
         self._is_heavy = False
         self._to_json = to_json
+        self._shortest = redaction.shortest
         self._keeps_outputs = redaction.call is None and not redaction.is_secret("output")
 
     def row(self, record: Record) -> SpanRow:
@@ -113,7 +114,7 @@ class Encoder:
         for name, value in values.items():
             kind = type(value)
             if kind is str:
-                if len(value) >= SHORTEST_SECRET or not value.isascii():
+                if len(value) >= self._shortest or not value.isascii():
                     is_heavy = True
             elif kind is int:
                 if not -EXACT_INT < value < EXACT_INT:
@@ -132,7 +133,7 @@ class Encoder:
         kind = type(output)
         if (
             kind is bool
-            or (kind is str and len(output) < SHORTEST_SECRET and output.isascii())
+            or (kind is str and len(output) < self._shortest and output.isascii())
             or (kind is int and -EXACT_INT < output < EXACT_INT)
         ):
             text: str = self._to_json(output).decode()
@@ -155,7 +156,7 @@ class Encoder:
         Raises:
             NotPlain: it is not, or it may not be.
         """
-        kinds, count = self._look(value, limits)
+        kinds, count, texts = self._look(value, limits)
         try:
             json = self._to_json(value)
         except ValueError:  # a lone surrogate
@@ -165,29 +166,30 @@ class Encoder:
             raise NotPlain
         if float in kinds and (b"NaN" in json or b"Infinity" in json):
             raise NotPlain
-        classes = classes_of(json)
-        if int in kinds and _LONG_NUMBER in classes:
+        if int in kinds and len(json) > len(_LONG_NUMBER) and _LONG_NUMBER in json.translate(_TO_ZEROS):
             raise NotPlain
-        if self.redaction.scan.may_hold(json, classes):
+        if texts and not self.redaction.holds_nothing(texts):
             raise NotPlain
         text: str = json.decode()
         return text
 
-    def _look(self, value: Any, limits: Limits) -> tuple[set[type], int]:
-        """The types in a value, and the number of its items, each counted where it stands.
+    def _look(  # noqa: C901 - calls would cost too much
+        self, value: Any, limits: Limits
+    ) -> tuple[set[type], int, list[str]]:
+        """The types in a value, the number of its items, each counted where it stands, and its texts.
 
         Raises:
-            NotPlain: other types than JSON's, names that are secret or begin with ``$``, too many items or
-                levels.
+            NotPlain: other types than JSON's, names that are secret or begin with ``$``, a value beside the
+                name of a secret, too many items or levels.
         """
         kind = type(value)
         if kind in _SCALARS:
-            return {kind}, 1
+            return {kind}, 1, [value] if kind is str else []
         if kind not in _CONTAINERS:
             raise NotPlain
         harmless, most, room = self.redaction.harmless_keys, limits.items, limits.value // _PER_ITEM
         all_kinds: set[type] = set()
-        level, count = [value], 1
+        level, count, texts, lists = [value], 1, [], []
         for _ in range(limits.depth):
             below: list[Any] = []
             for part in level:
@@ -195,18 +197,29 @@ class Encoder:
                 if type(part) is dict:
                     if not part.keys() <= harmless:
                         self._check_keys(part)
+                    if "value" in part and is_named_value(part, self.redaction):
+                        raise NotPlain
                     items = part.values()
+                else:
+                    lists.append(part)
                 count += len(part)
                 if len(part) > most or count > room:
                     raise NotPlain
                 kinds = set(map(type, items))
                 all_kinds |= kinds
+                if len(kinds) == 1 and str in kinds:
+                    texts += items
+                    continue
+                if str in kinds:
+                    texts += [item for item in items if type(item) is str]
                 if not kinds <= _SCALARS:
                     if not kinds <= _PLAIN:
                         raise NotPlain
                     below += [item for item in items if type(item) in _CONTAINERS]
             if not below:
-                return all_kinds, count
+                if holds_named(lists, self.redaction):
+                    raise NotPlain
+                return all_kinds, count, texts
             level = below
         raise NotPlain
 

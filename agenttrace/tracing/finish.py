@@ -11,6 +11,7 @@ from agenttrace.core.limits import Limits
 from agenttrace.core.score import Score
 from agenttrace.core.snapshot import EXACT_INT
 from agenttrace.core.span import EMPTY, Span, SpanError
+from agenttrace.redaction import Redaction
 from agenttrace.tracing.freeze import Frozen, thaw
 from agenttrace.tracing.observed_function import ObservedFunction, RedactedNames
 from agenttrace.tracing.record import (
@@ -26,8 +27,6 @@ from agenttrace.tracing.record import (
     Scope,
     parent_key_of,
 )
-from agenttrace.tracing.redaction import Redaction
-from agenttrace.tracing.secrets import SHORTEST_SECRET
 
 
 def finish(record: Record, redaction: Redaction) -> Span:
@@ -107,7 +106,7 @@ def _inputs(
     for name, value in pairs:
         kind = type(value)
         if kind is str:
-            if len(value) >= SHORTEST_SECRET or not value.isascii():
+            if len(value) >= redaction.shortest or not value.isascii():
                 value = redaction.inside(clean(value))
         elif kind is int:
             if not -EXACT_INT < value < EXACT_INT:
@@ -121,7 +120,7 @@ def _inputs(
 def _value(name: str, value: Any, redaction: Redaction, limits: Limits) -> Any:
     kind = type(value)
     small = (
-        (kind is str and len(value) < SHORTEST_SECRET and value.isascii())
+        (kind is str and len(value) < redaction.shortest and value.isascii())
         or value is None
         or kind is bool
         or (kind is int and -EXACT_INT < value < EXACT_INT)

@@ -18,7 +18,7 @@ from itertools import chain, islice
 from typing import Any, Literal
 
 from agenttrace.core.interruptions import thrown_in
-from agenttrace.core.limits import RECORDED, Limits
+from agenttrace.core.limits import LONGEST_WHOLE, RECORDED, Limits
 from agenttrace.core.marks import cause_of, cut, not_read
 from agenttrace.core.reading_types import type_name
 from agenttrace.core.snapshot import Digest, StandIn, first_snapshot, snapshot
@@ -26,9 +26,6 @@ from agenttrace.core.tagged import escaped
 
 LIGHT_TEXT = 256
 """Characters up to which a string is light: it is passed on by reference and not weighed."""
-
-LONGEST_WHOLE = 1024 * 1024
-"""Characters or bytes up to which what will be cut reaches the worker whole, which makes a digest of it."""
 
 _FLAT_ITEMS = 16
 _ITEM_SIZE = 6

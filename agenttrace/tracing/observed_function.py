@@ -13,9 +13,9 @@ from agenttrace.core.jsonable import clean_text, jsonable
 from agenttrace.core.marks import cause_of, known_part, left_out
 from agenttrace.core.span_rows import SpanKind
 from agenttrace.core.tool import REQUIRED, TOOL, Parameter, ParameterKind, ToolDefinition
+from agenttrace.redaction import Redaction
 from agenttrace.tracing.default_recorder import default_recorder
 from agenttrace.tracing.record import OnEnd, Recorder
-from agenttrace.tracing.redaction import Redaction
 
 RedactedNames = tuple["Redaction | None", bool, str, "ToolDefinition | None", tuple[str, ...]]
 """An observed function's redacted names: for which redaction; True if its values may be redacted by name; its

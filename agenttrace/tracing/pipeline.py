@@ -19,12 +19,12 @@ from agenttrace.core.marks import left_out
 from agenttrace.core.protocols import BeginsAnew, Exporter, Sender, SpanSink, optional
 from agenttrace.process.fork_and_exit import at_end_of_child, at_exit, at_fork
 from agenttrace.process.signal_safe import AtOnce, Barrier, Counter, PlainThread, Turn
+from agenttrace.redaction import Redaction
 from agenttrace.tracing.context import current
 from agenttrace.tracing.delivery import Delivery
 from agenttrace.tracing.flush_result import FlushResult, NotStored
 from agenttrace.tracing.freeze import Frozen, shortened
 from agenttrace.tracing.record import OFF, Record, Scope
-from agenttrace.tracing.redaction import Redaction
 
 MAX_QUEUED = 200_000
 """Records that may wait, about 60 MB of small ones, as many bytes as heavy values may take. Further ones are

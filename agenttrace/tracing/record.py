@@ -24,7 +24,7 @@ from agenttrace.tracing.freeze import Frozen
 if TYPE_CHECKING:
     from agenttrace.core.span import Span
     from agenttrace.process.signal_safe import Counter
-    from agenttrace.tracing.redaction import Redaction
+    from agenttrace.redaction import Redaction
 
 PARENT, SCOPE, OBSERVED, INDEX, START, ARGUMENTS, END, OUTPUT, FAILURE, EXTRA = range(10)
 """Fields of a record. OBSERVED is None in a *head*: the entry that stands above the roots of a trace.

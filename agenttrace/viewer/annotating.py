@@ -9,8 +9,8 @@ from typing import Any, NamedTuple, cast, get_args
 from agenttrace.core.errors import ConfigError, StoreError
 from agenttrace.core.failure import State
 from agenttrace.core.protocols import KeepsWatch, Store, optional
+from agenttrace.redaction import Redaction
 from agenttrace.scoring.annotating import annotate, expectation_in, stored_trace
-from agenttrace.tracing.redaction import Redaction
 
 LONGEST_ADDRESS = 2_000
 _SECONDS_TO_WRITE = 2.0

@@ -19,7 +19,7 @@ LONGER = {
     "store/memory.py": 440,  # and all that a store can do, most of it in a line
     "store/sqlite.py": 520,  # the same
     "core/report.py": 420,  # one value with its whole surface
-    "core/protocols.py": 530,  # so does every extension point
+    "core/protocols.py": 550,  # so does every extension point
 }
 FUNCTION_CEILING = 50
 """Lines of a function without its docstring."""

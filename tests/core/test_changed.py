@@ -15,7 +15,7 @@ from agenttrace.core.jsonable import json_text, jsonable, to_json
 from agenttrace.core.marks import without_digests
 from agenttrace.core.report import ScoringResult
 from agenttrace.core.score import Score
-from agenttrace.tracing.redaction import Redaction
+from agenttrace.redaction import Redaction
 
 TEXTS = st.one_of(
     st.text(max_size=30),

@@ -14,9 +14,9 @@ from agenttrace.core.jsonable import jsonable, to_json
 from agenttrace.core.report import EvaluationReport, ScoringResult
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
+from agenttrace.redaction import Redaction
 from agenttrace.scoring.redacted import redacted_report
 from agenttrace.store import MemoryStore, SQLiteStore
-from agenttrace.tracing.redaction import Redaction
 from tests.reports.reports_for_tests import hostile_report, shop_report
 
 scalars = st.none() | st.booleans() | st.integers(-9, 9) | st.floats(0, 1) | st.text(max_size=5)

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from agenttrace import Example, ToolOrderScorer, run_evaluation
 from agenttrace.core.report import EvaluationReport, ScoringResult
 from agenttrace.core.score import Score
+from agenttrace.redaction import Redaction
 from agenttrace.reports import csv_report, json_report, junit_report, markdown_report, report_schema
 from agenttrace.scorers import scorer
 from agenttrace.scoring.redacted import redacted_report
 from agenttrace.store import MemoryStore
-from agenttrace.tracing.redaction import Redaction
 from tests.reports.reports_for_tests import HOSTILE, hostile_report, shop_report
 
 

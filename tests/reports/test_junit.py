@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from agenttrace.core.example import Example
 from agenttrace.core.report import EvaluationReport, ScoringResult
 from agenttrace.core.score import Score
+from agenttrace.redaction import Redaction
 from agenttrace.reports import junit_report
 from agenttrace.scoring.redacted import redacted_report
-from agenttrace.tracing.redaction import Redaction
 from tests.reports.reports_for_tests import hostile_report, shop_report
 
 COUNTED = {"failure": "failures", "error": "errors", "skipped": "skipped"}

@@ -8,6 +8,7 @@ from agenttrace import Client, Example, assert_test, assert_test_async, run_eval
 from agenttrace.core.errors import ConfigError
 from agenttrace.core.report import EvaluationFailed, EvaluationReport, ScoringResult
 from agenttrace.core.score import Score
+from agenttrace.redaction import Redaction
 from agenttrace.runs import metadata as run_metadata
 from agenttrace.runs.baseline import read_baseline, write_baseline
 from agenttrace.runs.compare import compare_runs
@@ -15,7 +16,6 @@ from agenttrace.runs.fingerprints import fingerprint_of
 from agenttrace.runs.record import record_of_report, record_of_run
 from agenttrace.scoring.redacted import redacted_report
 from agenttrace.store import MemoryStore
-from agenttrace.tracing.redaction import Redaction
 from tests.evaluation.evaluation_fakes import Answer, Does
 
 

@@ -30,6 +30,7 @@ from agenttrace import (
 from agenttrace.core.marks import known_part
 from agenttrace.core.snapshot import snapshot
 from agenttrace.core.trace import Trace
+from agenttrace.redaction import Redaction
 from agenttrace.scorers import (
     ContainsScorer,
     ExactMatchScorer,
@@ -39,7 +40,6 @@ from agenttrace.scorers import (
     ToolOrderScorer,
     TrajectoryScorer,
 )
-from agenttrace.tracing.redaction import Redaction
 
 LONG = "x" * 70_000 + "DROP TABLE" + "y" * 30_000
 CUT, _ = snapshot(LONG, 65_536)

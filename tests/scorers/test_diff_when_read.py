@@ -8,6 +8,7 @@ from contextlib import closing
 from dataclasses import FrozenInstanceError, asdict, replace
 
 import pytest
+from agenttrace.tracing.redaction import Redaction
 
 from agenttrace import Client, Tracer
 from agenttrace.core.example import Example
@@ -19,7 +20,6 @@ from agenttrace.expectations import call, expect, gt, re_
 from agenttrace.scorers import ToolOrderScorer, TrajectoryScorer, explained
 from agenttrace.scoring.checks import unfit_field
 from agenttrace.store import open_store
-from agenttrace.tracing.redaction import Redaction
 
 RUN = [{"name": "find", "arguments": {"id": 7}}, {"name": "pay", "arguments": {"amount": 12.5}}]
 EXPECTED = [call("find", id=7), call("pay", amount=12.0), call("notify")]

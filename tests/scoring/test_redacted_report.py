@@ -12,11 +12,11 @@ from agenttrace.core.example import Example
 from agenttrace.core.report import EvaluationFailed
 from agenttrace.core.score import Score
 from agenttrace.evaluation import assert_test, run_evaluation
+from agenttrace.redaction import Redaction
 from agenttrace.scorers import ToolCallArgsScorer, ToolOrderScorer
 from agenttrace.scoring.redacted import redacted_report
 from agenttrace.store import MemoryStore, SQLiteStore
 from agenttrace.tracer import Tracer
-from agenttrace.tracing.redaction import Redaction
 from tests.evaluation.evaluation_fakes import Answer, Does, MemoryResults, scored
 
 PASSWORD = "hunter2"

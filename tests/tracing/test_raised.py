@@ -10,14 +10,14 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from stored import Sink
 
+from agenttrace.core.marks import REDACTED
 from agenttrace.core.score import Score
+from agenttrace.redaction import Redaction
 from agenttrace.tracer import Tracer
 from agenttrace.tracing import delivery
 from agenttrace.tracing.decorator import observe_with
 from agenttrace.tracing.observed_function import ObserveOptions
 from agenttrace.tracing.pipeline import Pipeline
-from agenttrace.tracing.redaction import Redaction
-from agenttrace.tracing.secrets import REDACTED
 
 
 class Panic(BaseException):

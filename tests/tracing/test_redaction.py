@@ -9,9 +9,9 @@ import pytest
 from stored import Sink, stored
 
 from agenttrace.core.errors import ConfigError
+from agenttrace.core.marks import REDACTED
+from agenttrace.redaction import Redaction
 from agenttrace.tracer import Tracer
-from agenttrace.tracing.redaction import Redaction
-from agenttrace.tracing.secrets import REDACTED
 
 TOKEN = (
     "ey" + "J" + "hbGciOiJIUzI1NiJ9" + ".eyJzdWIiOiIxMjM0NTY3ODkwIn0" + ".dozjgNryP4J3jVmNHl0w5N_XgL0n3I9P"
@@ -294,7 +294,7 @@ class TestCallback:
         sink = Sink()
         tracer = Tracer("test", store=sink, redact=lambda name, value: f"{name}:{value}")
 
-        @tracer.observe(metadata={"ssn": "123", "api_key": "hunter2"})
+        @tracer.observe(metadata={"tier": "123", "api_key": "hunter2"})
         def work():
             tracer.log("123", label="l")
             tracer.update_metadata({"plan": "123", "password": "hunter2"})
@@ -306,7 +306,7 @@ class TestCallback:
         tracer.flush()
         (span,) = sink.spans
         assert span.error.message == f"error:123 {REDACTED}"
-        assert span.attributes["ssn"] == "ssn:123"
+        assert span.attributes["tier"] == "tier:123"
         assert span.attributes["api_key"] == f"api_key:{REDACTED}"
         assert span.attributes["agenttrace.metadata"] == {
             "plan": "plan:123",

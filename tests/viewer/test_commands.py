@@ -20,10 +20,10 @@ import shop
 from click.testing import CliRunner
 
 from agenttrace.cli.main import cli
+from agenttrace.redaction import Redaction
 from agenttrace.scoring.annotating import annotate
 from agenttrace.store import SQLiteStore
 from agenttrace.store.viewer_note import note_path, running_viewer
-from agenttrace.tracing.redaction import Redaction
 from agenttrace.viewer.serving import listen
 
 

@@ -14,10 +14,10 @@ from agenttrace.core.batch import Batch, ScoreRow
 from agenttrace.core.errors import ConfigError
 from agenttrace.core.report import EvaluationReport
 from agenttrace.core.score import Score
+from agenttrace.redaction import Redaction
 from agenttrace.reports.agreement import agreement_of
 from agenttrace.scoring.annotating import annotate
 from agenttrace.store import MemoryStore, SQLiteStore
-from agenttrace.tracing.redaction import Redaction
 from agenttrace.viewer.api import ROUTES
 from agenttrace.viewer.failure_page import ROWS, failure_page
 from agenttrace.viewer.people import words_by_place

@@ -8,7 +8,7 @@ from agenttrace.core.jsonable import to_json
 from agenttrace.core.span import Span
 from agenttrace.otlp_in.facts import with_facts
 from agenttrace.otlp_in.values import value_of
-from agenttrace.tracing.redaction import Redaction
+from agenttrace.redaction import Redaction
 
 
 def redact_received(span: Span, redaction: Redaction) -> Span:

@@ -1,0 +1,108 @@
+"""Secrets in other spellings: base64, hexadecimal, percent signs, texts that were cut off."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Callable
+from urllib.parse import unquote
+
+from agenttrace.core.marks import REDACTED
+from agenttrace.redaction.shapes import ENCODED_RUN
+
+_ENCODED = re.compile(
+    rf"(?<![A-Za-z0-9+/_-])(?:[A-Za-z0-9+/]{{{ENCODED_RUN},}}|[A-Za-z0-9_-]{{{ENCODED_RUN},}})={{0,2}}"
+)
+_CONTROLS = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_HEX = re.compile(r"[0-9a-fA-F]+")
+_QUOTED = re.compile(r"""(?<![^\s"'<>])[^\s"'<>%]{0,2000}(?:%[0-9A-Fa-f]{2}[^\s"'<>%]{0,2000})+""")
+_LONGEST_ENCODED = 8_192
+"""Longer runs are pictures and files: only their beginning is looked into."""
+
+_CUT = re.compile(r"…\[\+\d+ chars(?: #[0-9a-f]{32})?\]\Z")
+_LAST_WORDS = 200
+_TORN = re.compile(
+    r"""(?<![A-Za-z0-9])(?:
+    (?i:[spr]k[-_]|gh[pousr]_|github_pat_|gl[a-z]{2,5}-|xox[a-z][-.]|xapp-|hf_|gsk_|npm_|pypi-|dop_v1_|ya29\.|SG\.)
+    |AKIA|ASIA|AIza|eyJ|hv[sb]\.|whsec_|sntry|shp[a-z]{2}_)[\w.~+/=-]*\Z""",
+    re.VERBOSE,
+)
+_TORN_URL = re.compile(r"""(://[^\s/:@?#"'<>]*:)(?!\d{1,5}(?:[/?#]|\Z))[^\s/?#"'<>@]+\Z""")
+
+Clean = Callable[[str], str]
+"""Returns the text without secrets: the same object where there are none."""
+
+
+def without_encoded(text: str, clean: Clean) -> tuple[str, int]:
+    """The text without runs of base64 or hexadecimal digits that spell a secret, and how many were found."""
+    count = 0
+
+    def replace(match: re.Match[str]) -> str:
+        nonlocal count
+        if not _spells_secret(match[0][:_LONGEST_ENCODED], clean):
+            return match[0]
+        count += 1
+        return REDACTED
+
+    cleaned = _ENCODED.sub(replace, text)
+    return (cleaned, count) if count else (text, 0)
+
+
+def _spells_secret(run: str, clean: Clean) -> bool:
+    content = _decoded(run)
+    if (
+        content is None
+        or not content.isascii()
+        or not all(32 <= byte < 127 or byte in b"\r\n\t" for byte in content)
+    ):
+        return False
+    spelled = content.decode("ascii")
+    return clean(spelled) is not spelled
+
+
+def _decoded(run: str) -> bytes | None:
+    try:
+        if len(run) % 2 == 0 and _HEX.fullmatch(run):
+            return bytes.fromhex(run)
+        run = run.rstrip("=").replace("-", "+").replace("_", "/")
+        run = run[: len(run) - (len(run) % 4 == 1)]
+        return base64.b64decode(run + "=" * (-len(run) % 4))
+    except (ValueError, binascii.Error):
+        return None
+
+
+def without_quoted(text: str, clean: Clean) -> tuple[str, int]:
+    """The text without secrets in words with percent signs, ``user%3A…``, and how many were found."""
+    count = 0
+
+    def replace(match: re.Match[str]) -> str:
+        nonlocal count
+        spelled = unquote(match[0])
+        cleaned = clean(spelled)
+        if cleaned is spelled:
+            return match[0]
+        count += 1
+        return cleaned
+
+    cleaned = _QUOTED.sub(replace, text)
+    return (cleaned, count) if count else (text, 0)
+
+
+def without_torn(text: str) -> tuple[str, int]:
+    """The text without the beginning of a secret where it was cut off, and how many were found."""
+    cut = _CUT.search(text)
+    if cut is None:
+        return text, 0
+    end = cut.start()
+    begin = max(0, text.rfind(" ", 0, end), text.rfind("\n", 0, end), end - _LONGEST_ENCODED)
+    last, mark = text[begin:end], text[end:]
+    cleaned, count = _TORN.subn(REDACTED, last)
+    if not count:
+        cleaned, count = _TORN_URL.subn(rf"\1{REDACTED}", last)
+    return (f"{text[:begin]}{cleaned}{mark}", count) if count else (text, 0)
+
+
+def without_zeros(content: bytes) -> str:
+    """Bytes as the text in which secrets are looked for: UTF-16 without its zeros."""
+    return content.replace(b"\0", b"").decode("latin-1")

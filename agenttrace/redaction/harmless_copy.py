@@ -1,0 +1,97 @@
+"""`harmless_copy`: the quick way for named values in which there is nothing to redact."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from agenttrace.redaction.pairs import places_of_named
+from agenttrace.redaction.texts import Names
+
+
+class Rules(Names, Protocol):
+    """What a redaction says of names and texts. `call` is the user's own function, `harmless_keys` are names
+    that are known to be no secret's."""
+
+    call: Any
+    harmless_keys: set[str]
+
+    def looks_into(self, text: str) -> bool:
+        """Returns False for a text that is too short for a secret."""
+
+    def holds_nothing(self, texts: Sequence[str]) -> bool:
+        """Returns True if nothing is taken out of any of these texts."""
+
+
+_MOST_PLAIN = 100  # items of one plain container
+_MOST_TEXTS = 2_000
+"""Containers and longer texts in plain data."""
+_DEEPEST_PLAIN = 20
+_LARGEST_PLAIN = 2**63
+
+
+def harmless_copy(values: Mapping[str, Any], redaction: Rules) -> dict[str, Any] | None:
+    """A copy of named values, where they are plain JSON data with nothing in it to take out.
+
+    None where they have to be looked at closely: by `fields` or `inside`, in several times as long.
+    """
+    if redaction.call is not None or type(values) is not dict:
+        return None
+    texts: list[str] = []
+    try:
+        copy = _plain(values, texts, redaction, _DEEPEST_PLAIN)
+        text = "\n".join(texts)
+        text.encode()
+    except (TypeError, UnicodeEncodeError):
+        return None
+    if " #" in text or "chars]" in text or not redaction.holds_nothing(texts):
+        return None
+    return copy  # type: ignore[no-any-return] # of a dict it is one
+
+
+def _plain(value: Any, texts: list[str], redaction: Rules, levels: int) -> Any:  # noqa: C901 - calls would cost too much
+    """A copy of a plain list or mapping; its longer texts are added to `texts`.
+
+    Raises:
+        TypeError: it is not plain, has a secret name, or is deep or large.
+    """
+    texts.append("")  # counts the containers, of which one may stand in many places
+    if not levels or len(value) > _MOST_PLAIN or len(texts) > _MOST_TEXTS:
+        raise TypeError
+    copy = value.copy()
+    if type(value) is list:
+        pairs: Any = enumerate(value)
+        if value and type(value[0]) is str and places_of_named(value, redaction):
+            raise TypeError
+    else:
+        pairs = value.items()
+        _check_keys(value, texts, redaction)
+        if "value" in value:
+            raise TypeError
+    for place, item in pairs:
+        kind = type(item)
+        if kind is str:
+            if redaction.looks_into(item) or not item.isascii():
+                texts.append(item)
+        elif item is None or kind is bool:
+            pass
+        elif kind is int:
+            if not -_LARGEST_PLAIN < item < _LARGEST_PLAIN:
+                raise TypeError
+        elif kind is float:
+            if not -1e308 <= item <= 1e308:
+                raise TypeError
+        elif kind is dict or kind is list:
+            copy[place] = _plain(item, texts, redaction, levels - 1)
+        else:
+            raise TypeError
+    return copy
+
+
+def _check_keys(value: dict[Any, Any], texts: list[str], redaction: Rules) -> None:
+    harmless = redaction.harmless_keys
+    for key in value:
+        if type(key) is not str or key[:1] == "$" or (key not in harmless and redaction.is_secret(key)):
+            raise TypeError
+        if len(key) >= redaction.shortest or not key.isascii():
+            texts.append(key)

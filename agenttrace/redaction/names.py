@@ -1,0 +1,330 @@
+"""The table of names whose values are secrets, and what it says of a name."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal, NamedTuple
+
+Place = Literal["whole", "ending", "last word", "after", "any word"]
+"""Where a name has one of a row's words: it is the name; the name ends so, even within a word; it is the last
+word; the last word, after one of `before`; any word of several."""
+
+Weight = Literal["always", "numbers too", "if opaque"]
+"""Which values such a name hides. *always*: texts, mappings, lists, numbers from `SMALLEST_NUMBER` on.
+*numbers too*: all numbers as well. *if opaque*: texts that are no word and no sentence."""
+
+
+class NameRule(NamedTuple):
+    """One row: which names are meant, where that is known from, where they stand, which values they hide."""
+
+    what: str
+    source: str
+    place: Place
+    words: tuple[str, ...]
+    weight: Weight = "always"
+    before: tuple[str, ...] = ()
+    unless: tuple[str, ...] = ()
+    """Words before the last one with which it is none."""
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
+NAMES: tuple[NameRule, ...] = (
+    NameRule(
+        "passwords",
+        "sentry, logfire, detect-secrets, Django, Rollbar",
+        "ending",
+        _words("password passwords passwd passphrase passcode passwort kennwort sshpass"),
+        "numbers too",
+    ),
+    NameRule(
+        "passwords", "Rails, libpq, sentry", "last word", _words("pwd passw pw pswd psw"), "numbers too"
+    ),
+    NameRule(
+        "passwords and their like, short",
+        "Rails, detect-secrets",
+        "last word",
+        _words(
+            "pass pin pins pat salt seed mnemonic puk pgpass keypass storepass ldappass smtppass userpass dbpass rootpw dbpw"
+        ),
+        "if opaque",
+    ),
+    NameRule(
+        "passwords in other languages",
+        "dictionaries",
+        "any word",
+        _words(
+            "motdepasse contraseña contrasena contraseñas clave senha senhas parola wachtwoord hasło haslo "
+            "lösenord losenord adgangskode adgangskoden salasana geheimnis heslo jelszó jelszo şifre sifre "
+            "lozinka zaporka geslo passord parool matkhau katasandi пароль пароли парола ключ 密码 密碼 口令 "
+            "密钥 パスワード 暗証番号 비밀번호 암호 jeton cléapi cleapi chaveapi claveapi"
+        ),
+        "numbers too",
+    ),
+    NameRule(
+        "keys, tokens and secrets in one word",
+        "sentry, detect-secrets, gitleaks",
+        "ending",
+        _words(
+            "apikey apikeys apitoken apitokens accesskey accesskeys accesstoken accesstokens authtoken authtokens "
+            "bearertoken bearertokens refreshtoken refreshtokens sessiontoken sessiontokens securitytoken "
+            "securitytokens idtoken csrftoken xsrftoken privatekey privatekeys secretkey secretkeys signingkey "
+            "signingkeys connectionstring connectionstrings connstr connectionuri secret secrets credential "
+            "credentials authorization oauthtoken webhooksecret encryptionkey masterkey"
+        ),
+    ),
+    NameRule(
+        "what proves who asks",
+        "sentry, Spring Boot, Rollbar, Express, Tornado",
+        "last word",
+        _words(
+            "auth cookie cookies creds cred csrf xsrf csrftoken xsrftoken jwt jwts dsn bearer assertion passkey "
+            "apikey authheader keytab kubeconfig netrc htpasswd sas"
+        ),
+    ),
+    NameRule(
+        "one-time and recovery codes",
+        "Rails, RFC 6238",
+        "last word",
+        _words("otp totp hotp cvv cvc cvn csc ssn nino"),
+        "numbers too",
+    ),
+    NameRule(
+        "codes that prove who asks",
+        "RFC 6749, RFC 7636, Rails",
+        "after",
+        _words("code codes password verifier number"),
+        "numbers too",
+        before=_words(
+            "authorization auth mfa recovery backup pin security unlock verification otp totp 2fa sms access pass "
+            "activation passcode oauth code onetime card creditcard debitcard ssn passport licence license account "
+            "routing insurance"
+        ),
+        unless=_words("error status country"),
+    ),
+    NameRule(
+        "tokens",
+        "sentry, Spring Boot",
+        "last word",
+        _words("token"),
+        unless=_words(
+            "bos cls end eos eot image mask pad sep special start stop unk each first last max min new per total "
+            "continuation cursor next page prev previous prompt completion input output reasoning cached sync "
+            "resume sub text audio video vision delimiter separator next_page"
+        ),
+    ),
+    NameRule(
+        "tokens, several",
+        "gitleaks",
+        "after",
+        _words("tokens"),
+        before=_words(
+            "access auth api refresh bearer id oauth session security push device user bot personal"
+        ),
+    ),
+    NameRule(
+        "keys of a kind",
+        "detect-secrets, gitleaks, Django",
+        "after",
+        _words("key keys"),
+        before=_words(
+            "api secret private signing signature encryption decryption crypt crypto cipher account subscription ssh "
+            "pgp gpg master deploy license licence hmac aes rsa ecdsa ed25519 des storage shared auth access "
+            "session functions function host ca tls ssl server app application service admin root db database fernet "
+            "jwt cookie webhook integration ingest live test prod production sandbox restricted "
+            "client consumer bot sas age dkim wireguard wg psk vault kms  push "
+            "fcm apns vapid recovery backup unlock security developer dev partner merchant publishable"
+            " openai anthropic claude azure gemini google gcp palm vertex bedrock aws mistral cohere groq xai grok "
+            "deepseek perplexity together fireworks replicate openrouter huggingface hf nvidia voyage jina tavily "
+            "serper serpapi exa brave firecrawl pinecone weaviate qdrant chroma milvus langfuse langsmith langchain "
+            "langgraph wandb comet mlflow arize phoenix helicone braintrust judgment galileo stripe paypal square "
+            "adyen plaid twilio sendgrid mailgun mailchimp postmark resend brevo slack discord telegram github gitlab "
+            "bitbucket npm pypi docker sentry datadog dd newrelic grafana honeycomb logfire rollbar bugsnag "
+            "cloudflare fastly vercel netlify heroku fly railway supabase firebase algolia elastic mongodb "
+            "mongo redis rediscloud snowflake databricks airtable notion jira hubspot salesforce shopify "
+            "zendesk intercom amplitude mixpanel posthog mapbox googlemaps openweather alphavantage "
+            "polygon finnhub binance coinbase kraken twitter facebook instagram linkedin tiktok youtube spotify steam "
+            "elevenlabs deepgram assemblyai stability replicate rapidapi"
+        ),
+        unless=_words("public"),
+    ),
+    NameRule(
+        "sessions",
+        "sentry, logfire",
+        "last word",
+        _words("session sessions sid"),
+        "if opaque",
+    ),
+    NameRule(
+        "sessions by their cookie's name",
+        "sentry, PHP, Java, ASP",
+        "whole",
+        _words("sessionid phpsessid jsessionid aspsessionid sessid"),
+    ),
+    NameRule(
+        "signatures of requests",
+        "Django, GitHub",
+        "last word",
+        _words("signature signatures sig"),
+        "if opaque",
+    ),
+    NameRule(
+        "secrets by another word",
+        "BIP 39, PKI, OAuth",
+        "after",
+        _words("phrase pem string header webhook answer link"),
+        before=_words(
+            "seed recovery mnemonic private conn connection auth authorization secret security magic"
+        ),
+    ),
+    NameRule(
+        "numbers of people, cards and accounts",
+        "logfire, PCI DSS",
+        "ending",
+        _words(
+            "creditcard creditcards creditcardnumber cardnumber ccnumber debitcard socialsecurity "
+            "socialsecuritynumber passportnumber passportno driverslicense driverslicence driverlicense "
+            "bankaccountnumber accountnumber routingnumber iban sortcode taxid nationalid cardpan"
+        ),
+        "numbers too",
+    ),
+    NameRule(
+        "numbers of people and cards, short",
+        "PCI DSS",
+        "last word",
+        _words("passport card pan bban"),
+        "if opaque",
+    ),
+)
+"""The rows. A name that ends in one of `TAILS` is read without it: ``password_hash``."""
+
+TAILS = frozenset(
+    _words(
+        "value values material hash hashed confirmation confirm again repeat raw plain plaintext cleartext encrypted enc base "
+        "b64 header string str text json v base64 fallback fallbacks attempt env var digest encoded new old "
+        "current previous backup prod dev staging test live input field bytes hex pem primary secondary default"
+    )
+)
+"""Last words that say in which form, or which one of several: the name before them counts."""
+
+SMALLEST_NUMBER = 10**8
+"""Smaller numbers are counts, where a name does not hide all."""
+
+_IGNORED = str.maketrans("", "", "_-. ")
+_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[^\W\d_]+|\d+[a-z]+(?![a-z])")
+_VERSION = re.compile(r"[\d_\-. ]+\Z")
+
+
+def plain(name: str) -> str:
+    """A name in the form in which names are compared."""
+    return name.lower().translate(_IGNORED)
+
+
+def words_of(name: str) -> list[str]:
+    """The words of a name, in lower case: of ``openaiApiKey2`` openai, api, key."""
+    return [word.lower() for word in _WORDS.findall(name)]
+
+
+def rule_of(name: str) -> NameRule | None:
+    """The row that has this name; None: it is that of no secret."""
+    words = words_of(name.replace("'", ""))
+    while True:
+        bare = plain(_VERSION.sub("", name)) if words else ""
+        rule = _rule_of(bare, words)
+        if rule is not None or len(words) < 2 or words[-1] not in TAILS:
+            return rule
+        end = name.lower().rfind(words.pop())
+        name = name[:end]
+
+
+def _rule_of(bare: str, words: list[str]) -> NameRule | None:
+    if not words:
+        return None
+    last, before = words[-1], "".join(words[-2:-1])
+    rule = (_WHOLE.get(bare) if len(words) == 1 else None) or _LAST.get(last)
+    if rule is not None and before not in rule.unless:
+        if rule.words == ("token",) and _is_harmless_token(bare, rule):
+            return None
+        return rule
+    for rule in _AFTER.get(last, ()):
+        if before in rule.before and not set(words) & set(rule.unless):
+            return rule
+    for rule in _ENDING:
+        if bare.endswith(rule.words):
+            return rule
+    glued = _glued(last) if rule is None or last != "token" else None
+    if glued is not None:
+        return glued
+    for word in (*words, bare):
+        if word in _ANY:
+            return _ANY[word]
+    return None
+
+
+def _is_harmless_token(bare: str, rule: NameRule) -> bool:
+    return bare != "token" and bare.removesuffix("token") in rule.unless
+
+
+def _glued(last: str) -> NameRule | None:
+    """``csrftoken``, ``groqkey``: the words of a row written as one."""
+    if last.endswith("token") and len(last) > 5:
+        return None if last.removesuffix("token") in _TOKEN.unless else _TOKEN
+    for end in ("key", "keys", "code"):
+        if last.endswith(end) and len(last) > len(end) + 1:
+            for rule in _AFTER[end]:
+                if last.removesuffix(end) in rule.before:
+                    return rule
+    return None
+
+
+def _by_word(place: Place) -> dict[str, NameRule]:
+    return {word: rule for rule in NAMES if rule.place == place for word in rule.words}
+
+
+_WHOLE, _LAST, _ANY = _by_word("whole"), _by_word("last word"), _by_word("any word")
+_ENDING = [rule for rule in NAMES if rule.place == "ending"]
+_AFTER: dict[str, list[NameRule]] = {}
+for _rule in NAMES:
+    for _word in _rule.words if _rule.place == "after" else ():
+        _AFTER.setdefault(_word, []).append(_rule)
+_TOKEN = _LAST["token"]
+
+NAME_SIGNS = (
+    *(
+        "pass",
+        "pwd",
+        "pw",
+        "psw",
+        "secret",
+        "token",
+        "key",
+        "auth",
+        "cred",
+        "cookie",
+        "sess",
+        "sid",
+        "jwt",
+        "csrf",
+    ),
+    *(
+        "xsrf",
+        "bearer",
+        "conn",
+        "dsn",
+        "otp",
+        "cvv",
+        "cvc",
+        "ssn",
+        "iban",
+        "card",
+        "code",
+        "sig",
+        "salt",
+        "pin",
+    ),
+    *("kennwort", "senha", "contrase", "parola", "wachtwoord", "\\u00", "curl "),
+)
+"""What the names that are looked for inside texts cannot be without, in lower case. Names of other alphabets are
+not looked for there."""

@@ -1,0 +1,86 @@
+"""What is asked for with the option ``redact``: a level, names, shapes, each of them checked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any, Literal, get_args
+
+from agenttrace.core.errors import ConfigError
+from agenttrace.core.marks import REDACTED
+from agenttrace.redaction.names import plain
+from agenttrace.redaction.personal import KINDS, PERSONAL, without_personal
+
+Level = Literal["off", "standard", "strict"]
+LEVELS: tuple[str, ...] = get_args(Level)
+
+OwnShape = str | re.Pattern[str]
+"""The name of a kind of what is personal, or a regular expression."""
+
+Without = Callable[[str], tuple[str, int]]
+"""Returns a text without what is looked for, and how many were found."""
+
+_ALL = "personal"
+
+
+def checked(names: Any, option: str) -> list[str]:
+    """A list of names.
+
+    Raises:
+        ConfigError: it is something else.
+    """
+    if isinstance(names, str | bytes) or not isinstance(names, Iterable):
+        raise ConfigError(f"{option} is a list of names, got {names!r}; write [{names!r}]")
+    texts = list(names)
+    for name in texts:
+        if not isinstance(name, str) or not plain(name):
+            raise ConfigError(f"{option} is a list of names, got {name!r} in it")
+    return texts
+
+
+def checked_level(level: Any) -> Level:
+    """A level.
+
+    Raises:
+        ConfigError: it is something else.
+    """
+    if level not in LEVELS:
+        raise ConfigError(f"level is one of {', '.join(LEVELS)}; got {level!r}")
+    return level  # type: ignore[no-any-return] # it is one of these
+
+
+def own_shapes(level: Any, shapes: Any, except_: frozenset[str]) -> list[Without]:
+    """What takes the user's shapes, and what is personal, out of a text.
+
+    Raises:
+        ConfigError: a level, or a shape, that is none.
+    """
+    if isinstance(shapes, str | bytes | re.Pattern) or not isinstance(shapes, Iterable):
+        raise ConfigError(f"shapes is a list, got {shapes!r}; write [{shapes!r}]")
+    asked = list(shapes)
+    if checked_level(level) == "strict":
+        asked.append(_ALL)
+    kinds = {kind for kind in KINDS if kind in asked or _ALL in asked}
+    without: list[Without] = [
+        partial(without_personal, row) for row in PERSONAL if row.what in kinds and row.what not in except_
+    ]
+    return without + [_without_pattern(shape) for shape in asked if shape not in KINDS and shape != _ALL]
+
+
+def _without_pattern(shape: Any) -> Without:
+    try:
+        pattern = re.compile(shape) if isinstance(shape, str) and shape else shape
+    except re.error as error:
+        raise ConfigError(f"shapes has a regular expression that is none: {shape!r}, {error}") from error
+    if not isinstance(pattern, re.Pattern) or not isinstance(pattern.pattern, str):
+        raise ConfigError(
+            f"shapes are {', '.join(KINDS)}, {_ALL} or a regular expression over text; got {shape!r}"
+        )
+    if pattern.search("") is not None:
+        raise ConfigError(f"shapes has a regular expression that matches nothing at all: {pattern.pattern!r}")
+    return partial(_sub, pattern)
+
+
+def _sub(pattern: re.Pattern[str], text: str) -> tuple[str, int]:
+    return pattern.subn(REDACTED, text)

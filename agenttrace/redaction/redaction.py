@@ -1,0 +1,371 @@
+"""Remove secrets from recorded values, before anything leaves the process."""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from agenttrace.core import semconv
+from agenttrace.core.changed import changed
+from agenttrace.core.digests import digest_of, secret_digest
+from agenttrace.core.errors import ConfigError
+from agenttrace.core.interruptions import pass_on_interruption
+from agenttrace.core.jsonable import clean_text, jsonable, to_json
+from agenttrace.core.limits import CAPTURED, LONGEST_WHOLE, RECORDED, WHOLE
+from agenttrace.core.marks import REDACTED, Redacted, bytes_of, text_without_digests, without_digests
+from agenttrace.core.score import Score
+from agenttrace.core.span import Span, SpanError
+from agenttrace.core.tool import REQUIRED, ToolDefinition
+from agenttrace.redaction.encodings import without_encoded, without_quoted, without_torn, without_zeros
+from agenttrace.redaction.harmless_copy import harmless_copy
+from agenttrace.redaction.names import NameRule, plain, rule_of
+from agenttrace.redaction.options import Level, OwnShape, checked, own_shapes
+from agenttrace.redaction.pairs import is_named_value, places_of_named, without_differences
+from agenttrace.redaction.shape_search import without_shape
+from agenttrace.redaction.shapes import ENCODED_RUN
+from agenttrace.redaction.signs import PROSE, Look, is_id, look_at, may_hold_shape, shapes_in
+from agenttrace.redaction.texts import may_have_names, may_hold_named, without_named, without_shown_arguments
+from agenttrace.redaction.values import hides
+
+MAX_CACHED = 10_000
+"""Names, keys and tools for which the result is cached."""
+
+_LONGEST_CACHED = 256
+SHORTEST_TEXT = 10
+"""Shorter texts are not looked into: ``pwd=…`` needs more."""
+SHORTEST_OWN = 5
+"""The same where shapes are looked for that the user asked for: ``a@b.co``."""
+_HOLD_DIFFERENCES = frozenset({"rows", "calls", "differences", "checks"})
+"""The details that say in which values a call differs."""
+_OF_DETAILS = replace(WHOLE, items=RECORDED.items)
+
+_LOOKED_AT_ALONE = ("…[+", "%2", "%3", "curl ")
+"""Signs of what is found in one text by itself: one that is cut, in percent signs, a command."""
+
+_NO_RULE = NameRule("", "", "whole", ())
+
+RedactCall = Callable[[str, Any], Any]
+"""``redact(name, value) -> value``: for each recorded parameter, attribute, item of metadata under its name,
+the output under ``"output"``, an error's message under ``"error"``, a log's under ``"log"``, a score's reason
+under ``"reason"``."""
+
+
+class Redaction:
+    """Removes values with secret names or shapes, and what the user adds.
+
+    Args:
+        names: Further names of parameters and keys, of which every value is taken out.
+        call: Sees each recorded value, JSON-safe, after the other rules, and returns what is recorded; when
+            it raises anything at all, the value is dropped (fail closed) and counted.
+        level: ``"standard"`` has the rules of the tables. ``"strict"`` also takes out flags, counts and words
+            under secret names, and what is personal. ``"off"`` has only `names`, `shapes` and `call`.
+        except_: Names of parameters and keys, and of rows of the table of shapes (``"JSON Web Token"``), that
+            are left alone.
+        shapes: What else is looked for in texts: ``"card"``, ``"iban"``, ``"email"``, ``"phone"``,
+            ``"personal"`` for these four, or a regular expression.
+
+    Raises:
+        ConfigError: an option is none of these.
+
+    `redacted` counts what was taken out; it is an estimate, since captures redact on their own threads.
+    """
+
+    def __init__(
+        self,
+        names: Iterable[str] = (),
+        call: RedactCall | None = None,
+        *,
+        level: Level = "standard",
+        except_: Iterable[str] = (),
+        shapes: Iterable[OwnShape] = (),
+    ) -> None:
+        names, left_alone = checked(names, "names"), checked(except_, "except_")
+        if call is not None and not callable(call):
+            raise ConfigError(f"call is a function of a name and a value, got {call!r}")
+        self.level: Level = level
+        self.names = {plain(name) for name in names}
+        self.except_ = frozenset(plain(name) for name in left_alone)
+        self.call = call
+        self.redacted = 0
+        self.failed = 0
+        self.harmless_keys: set[str] = set()
+        """Keys that were found to name no secret and no mark, and to hold no secret themselves."""
+        self._own_shapes = own_shapes(level, shapes, self.except_)
+        self.shortest = SHORTEST_TEXT if not self._own_shapes else SHORTEST_OWN
+        self._signs = tuple({max(re.split(r"[_\-. ]+", name.lower()), key=len) for name in names})
+        self._secret_names: dict[str, bool] = {}
+        self._rules: dict[str, NameRule | None] = {}
+        self._keys: dict[str, str] = {}
+        self._tools: dict[int, tuple[ToolDefinition, ToolDefinition]] = {}
+
+    def is_secret(self, name: str) -> bool:
+        """Returns True if values of a parameter or key of this name are redacted: all but those that `hides`
+        spares."""
+        secret = self._secret_names.get(name)
+        if secret is None:
+            bare = plain(name)
+            rule = None if self.level == "off" else rule_of(name)
+            secret = bare in self.names or (rule is not None and bare not in self.except_)
+            if len(self._secret_names) < MAX_CACHED and len(name) <= _LONGEST_CACHED:
+                self._secret_names[name] = secret
+                if secret:
+                    self._rules[name] = None if bare in self.names or self.level == "strict" else rule
+        return secret
+
+    def are_harmless(self, items: Mapping[Any, Any]) -> bool:
+        """Returns True if no key of a mapping names a value that is taken out, holds a secret, or looks like
+        a mark's. Keys that are harmless with any value are added to `harmless_keys`."""
+        for key, item in items.items():
+            if type(key) is not str or key[:1] == "$" or self.key(key) != key:
+                return False
+            if self.is_secret(key):
+                if item is not None and self.hides(key, item):
+                    return False
+            elif len(self.harmless_keys) < MAX_CACHED and len(key) <= _LONGEST_CACHED:
+                self.harmless_keys.add(key)
+        return True
+
+    def hides(self, name: str, value: Any) -> bool:
+        """Returns True if this value of a secret name is redacted: no None, and by the tables no flag, count,
+        schema or placeholder."""
+        rule = self._rules.get(name, _NO_RULE)
+        if rule is _NO_RULE:
+            is_own = plain(name) in self.names or self.level == "strict"
+            rule = None if is_own else rule_of(name)
+        return hides(rule, value)
+
+    def value(self, name: str, value: Any) -> Any:
+        """The redacted form of one recorded parameter or output, which is strict JSON."""
+        if value is not None and self.is_secret(name) and self.hides(name, value):
+            self.redacted += 1
+            value = Redacted(REDACTED, secret_digest(value))
+        else:
+            value = self.inside(value)
+        if self.call is None:
+            return value
+        try:
+            replaced = self.call(name, value)
+            return value if replaced is value else jsonable(replaced, limit=CAPTURED.value)
+        except BaseException as error:  # choke-point: the user's function failed; the value could leak
+            pass_on_interruption(error)
+            self.failed += 1
+            return REDACTED
+
+    def text(self, name: str, text: str) -> str:
+        """The redacted form of a text. It stays a text, whatever the user's own function returns."""
+        if self.call is None:
+            return text if len(text) < self.shortest else self._text(text)
+        value = self.value(name, text)
+        return value if isinstance(value, str) else to_json(value)
+
+    def fields(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Each of several named values in its redacted form; they are strict JSON."""
+        return {self.key(key): self.value(key, value) for key, value in values.items()}
+
+    def span(self, span: Span) -> Span:
+        """The redacted form of a span that was not recorded here: it was read, or came from elsewhere."""
+        redacted = copy.copy(span)
+        redacted.name = self.inside(clean_text(span.name))
+        redacted.input = None if span.input is None else self.fields(span.input)
+        redacted.output = None if span.output is None else self.value("output", span.output)
+        redacted.attributes = self.fields(span.attributes)
+        metadata = span.attributes.get(semconv.METADATA)
+        if type(metadata) is dict:  # each item by its own name, as live
+            redacted.attributes[semconv.METADATA] = self.fields(metadata)
+        if span.error is not None:
+            message = self.text("error", clean_text(span.error.message))
+            redacted.error = SpanError(span.error.type, message, span.error.frames)
+        return redacted
+
+    def score(self, score: Score) -> Score:
+        """A score without secrets, and without digests, in its texts and details."""
+        changes: dict[str, Any] = {
+            "name": self.inside(clean_text(score.name)),
+            "reason": self._shown("reason", score.reason),
+        }
+        for name in ("diff", "error"):
+            text = getattr(score, name)
+            if text is not None:
+                changes[name] = self._shown(name, text)
+        for name in ("details", "metadata", "options", "example"):
+            if values := getattr(score, name):
+                harmless = harmless_copy(values, self)
+                if harmless is not None:
+                    changes[name] = (
+                        without_differences(harmless, self)
+                        if _HOLD_DIFFERENCES & harmless.keys()
+                        else harmless
+                    )
+                    continue
+                data = jsonable(dict(getattr(score, name)), limits=_OF_DETAILS)
+                clean = self.inside(without_digests(data))
+                changes[name] = without_differences(clean, self)
+        if score.evidence:
+            changes["evidence"] = self._texts("evidence", jsonable(dict(score.evidence)))
+        return changed(score, **changes)
+
+    def _texts(self, name: str, value: Any) -> Any:
+        """The redacted form of all texts in a value, each as a text of this name or under its own key."""
+        if isinstance(value, str):
+            return self.text(name, text_without_digests(value))
+        if isinstance(value, dict):
+            return {self.key(key): self._texts(key, item) for key, item in value.items()}
+        return [self._texts(name, item) for item in value] if isinstance(value, list) else value
+
+    def _shown(self, name: str, text: str) -> str:
+        """A text of a score. Live runs are redacted before they are scored, runs that were read are not."""
+        text = text_without_digests(clean_text(text))
+        return self.text(name, without_shown_arguments(text, self.is_secret, self._signs))
+
+    def tool(self, tool: ToolDefinition) -> ToolDefinition:
+        """A tool's definition without secrets among its defaults: for one definition always the same."""
+        if not any(p.default is not REQUIRED for p in tool.parameters):
+            return tool
+        pair = self._tools.get(id(tool))
+        if pair is None:
+            parameters = tuple(
+                p if p.default is REQUIRED else replace(p, default=self.value(p.name, p.default))
+                for p in tool.parameters
+            )
+            pair = tool, tool if parameters == tool.parameters else replace(tool, parameters=parameters)
+            if len(self._tools) < MAX_CACHED:
+                self._tools[id(tool)] = pair
+        return pair[1]
+
+    def inside(self, value: Any) -> Any:
+        """Redact by the keys and shapes inside a value; the same object where there is nothing to redact."""
+        kind = type(value)
+        if kind is str:
+            text = value if len(value) < self.shortest else self._text(value)
+            return value if text is value else Redacted(text, secret_digest(value))
+        if kind is dict:
+            if "$bytes" in value and self._holds_secret_bytes(value):
+                return {**value, "$bytes": REDACTED}
+            items = {}
+            for key, item in value.items():
+                if len(key) >= self.shortest:
+                    name = self.key(key)
+                    while name in items:
+                        name += "'"
+                else:
+                    name = key
+                items[name] = self._item(key, item)
+            if "value" in value:
+                self._named_value(value, items)
+            return items
+        if kind is list:
+            items_of = [self.inside(item) for item in value]
+            if value and type(value[0]) is str:
+                for place in places_of_named(value, self):
+                    items_of[place] = self._taken_out(value[place])
+            return items_of
+        return value
+
+    def _taken_out(self, value: Any) -> Redacted:
+        self.redacted += 1
+        return Redacted(REDACTED, secret_digest(value))
+
+    def _named_value(self, value: dict[str, Any], items: dict[str, Any]) -> None:
+        """Take out the value of ``{"name": "Authorization", "value": …}``."""
+        if items["value"] is not None and is_named_value(value, self):
+            items["value"] = self._taken_out(value["value"])
+
+    def _item(self, key: str, item: Any) -> Any:
+        if item is not None and self.is_secret(key) and self.hides(key, item):
+            self.redacted += 1
+            return Redacted(REDACTED, secret_digest(item))
+        return self.inside(item)
+
+    def key(self, key: str) -> str:
+        """A key or name without secrets in its own text."""
+        redacted = self._keys.get(key)
+        if redacted is None:
+            redacted = key if len(key) < self.shortest else self._text(key)
+            if redacted is key and len(self._keys) < MAX_CACHED and len(key) <= _LONGEST_CACHED:
+                self._keys[key] = redacted
+        return redacted
+
+    def digest(self, content: str | bytes) -> str | None:
+        """The digest of a text, or of bytes, that will be cut; None where a secret could be guessed by it."""
+        if self.call is not None or len(content) > LONGEST_WHOLE:
+            return None
+        text = content if isinstance(content, str) else content.decode("latin-1")
+        return digest_of(content) if self.is_harmless(text) else None
+
+    def _holds_secret_bytes(self, data: Mapping[str, Any]) -> bool:
+        """Returns True if recorded bytes, read as text, hold a secret."""
+        content = bytes_of(data)
+        return content is not None and not self.is_harmless(without_zeros(content))
+
+    def holds_nothing(self, texts: Sequence[str]) -> bool:
+        """Returns True if nothing is taken out of any of these texts.
+
+        They are looked at together, as lines of one; if that tells no more, one by one.
+        """
+        text = "\n".join(texts)
+        look, lowered = look_at(text), text.lower()
+        if not self._own_shapes:
+            if not (look.run or look.marks or "bearer" in lowered):
+                return True
+            if not (
+                look.run == ENCODED_RUN
+                or any(sign in text for sign in _LOOKED_AT_ALONE)
+                or may_hold_named(text, lowered, look.marks, self, self._signs)
+                or may_hold_shape(text, lowered, look)
+            ):
+                return True
+        return all(self.is_harmless(text) for text in texts if self.looks_into(text))
+
+    def looks_into(self, text: str) -> bool:
+        """Returns False for a text too short for a secret, and for an id or a moment."""
+        return len(text) >= self.shortest and (bool(self._own_shapes) or not is_id(text))
+
+    def is_harmless(self, text: str) -> bool:
+        """Returns True if nothing is taken out of a text, which is not counted: it is kept, or read later."""
+        count = self.redacted
+        harmless = self._text(text) is text
+        self.redacted = count
+        return harmless
+
+    def _text(self, text: str) -> str:
+        text, look = self._readable(text)
+        if look is PROSE and text[-1:] != "]":
+            return text
+        if b"%" in look.marks and ("%3" in text or "%2" in text):
+            text, count = without_quoted(text, self._spelled)
+            self.redacted += count
+        if look.run == ENCODED_RUN and self.level != "off":
+            text, count = without_encoded(text, self._spelled)
+            self.redacted += count
+        if self.level != "off" and text[-1:] == "]":
+            text, count = without_torn(text)
+            self.redacted += count
+        return text
+
+    def _spelled(self, text: str) -> str:
+        """What a part of a text spells, without secrets; what is found counts with that part."""
+        count = self.redacted
+        text, _ = self._readable(text)
+        self.redacted = count
+        return text
+
+    def _readable(self, text: str) -> tuple[str, Look]:
+        """The text without secrets that stand in it as they are, and what a look at it told."""
+        look, lowered = look_at(text), text.lower()
+        if not self._own_shapes and (not (look.run or look.marks or "bearer" in lowered) or is_id(text)):
+            return text, PROSE
+        if (self.level != "off" or self._signs) and may_have_names(look.marks, lowered, self._signs):
+            text, count = without_named(text, self)
+            self.redacted += count
+        if self.level != "off":
+            for shape in shapes_in(text, lowered, look):
+                if not self.except_ or plain(shape.what) not in self.except_:
+                    text, count = without_shape(shape, text)
+                    self.redacted += count
+        for without_own in self._own_shapes:
+            text, count = without_own(text)
+            self.redacted += count
+        return text, look

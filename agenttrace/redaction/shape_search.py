@@ -1,0 +1,47 @@
+"""Take what has a secret's shape out of a text, but for what reads like words."""
+
+from __future__ import annotations
+
+import re
+
+from agenttrace.core.marks import REDACTED
+from agenttrace.redaction.shapes import Shape
+
+_NO_WORD = 20
+_PARTS = re.compile(r"[-_.]")
+
+
+def looks_random(text: str) -> bool:
+    """Returns True if a part of a text is no word: letters and digits mixed, or capitals within."""
+    digits = 0
+    for part in _PARTS.split(text):
+        if part.isalpha():
+            if len(part) >= _NO_WORD or (
+                len(part) >= 12 and not (part.islower() or part.isupper() or part.istitle())
+            ):
+                return True
+            continue
+        count = sum(map(str.isdigit, part))
+        digits += count
+        if len(part) >= 8 and 0 < count < len(part):
+            return True
+        if len(part) >= 12 and count == len(part):
+            return True
+    return digits >= 3 and not text.islower()
+
+
+def without_shape(shape: Shape, text: str) -> tuple[str, int]:
+    """The text without what has this shape, and how many were found."""
+    if not shape.random:
+        return shape.pattern.subn(shape.replacement, text)
+    count = 0
+
+    def replace(match: re.Match[str]) -> str:
+        nonlocal count
+        if not looks_random(match[0]):
+            return match[0]
+        count += 1
+        return REDACTED
+
+    cleaned = shape.pattern.sub(replace, text)
+    return (cleaned, count) if count else (text, 0)

@@ -1,0 +1,92 @@
+"""What a text may hold: a quick look at its bytes, which most texts pass as harmless."""
+
+from __future__ import annotations
+
+import re
+import string
+from typing import NamedTuple
+
+from agenttrace.redaction.shapes import ENCODED_RUN, RUN, SHAPES, Shape
+from agenttrace.redaction.texts import has_any
+
+_OF_RUNS = (string.ascii_letters + string.digits + "_-").encode()
+_OF_WORDS = _OF_RUNS + b".~+/=:%$?&@"
+_MARKS = b":=<>/-,'\"%"
+_TO_RUNS = bytes(120 if byte in _OF_RUNS else 32 for byte in range(256))
+_TO_WORDS = bytes(ord(chr(byte).lower()) if byte in _OF_WORDS else 32 for byte in range(256))
+_NO_MARKS = bytes(byte for byte in range(256) if byte not in _MARKS)
+_RUN, _LONG_RUN = b"x" * RUN, b"x" * ENCODED_RUN
+_LONGEST_WORD = 10_000
+_HEAD = 4_000
+"""Of a longer word, which is a picture or a file, signs are looked for in its first letters only."""
+
+_GRAM = 3
+_IN_RUNS = [shape for shape in SHAPES if shape.run >= RUN]
+_ANYWHERE = [shape for shape in SHAPES if shape.run < RUN]
+_SHORT = [(place, sign) for place, shape in enumerate(_IN_RUNS) for sign in shape.signs if len(sign) < _GRAM]
+_BY_GRAM: dict[str, list[tuple[int, str]]] = {}
+for _place, _shape in enumerate(_IN_RUNS):
+    for _sign in _shape.signs:
+        if len(_sign) >= _GRAM:
+            _BY_GRAM.setdefault(_sign[:_GRAM], []).append((_place, _sign))
+
+
+class Look(NamedTuple):
+    """What a look at a text's bytes tells: its punctuation, none of prose; its longest run of letters
+    and digits, which is `ENCODED_RUN`, `RUN` or 0."""
+
+    marks: bytes
+    run: int
+
+
+PROSE = Look(b"", 0)
+"""Of a text in which nothing is looked for."""
+
+_LONGEST_ID = 36
+_ID = re.compile(
+    r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32}|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[\d.:+Z-]{0,16}"
+)
+
+
+def is_id(text: str) -> bool:
+    """Returns True for a UUID, the id of a trace or a moment: no secret has such a shape."""
+    return len(text) <= _LONGEST_ID and _ID.fullmatch(text) is not None
+
+
+def look_at(text: str) -> Look:
+    """Look at a text. Python's own search of bytes looks through a long text a hundred times faster than a
+    regular expression, which would hold up the traced threads meanwhile."""
+    data = text.encode("utf-8", "surrogatepass")
+    runs = data.translate(_TO_RUNS)
+    run = (ENCODED_RUN if _LONG_RUN in runs else RUN) if _RUN in runs else 0
+    marks = data.translate(None, _NO_MARKS)
+    if not marks.strip(b",-'") and b"--" not in marks and b"'," not in marks:
+        return PROSE if not run else Look(b"", run)
+    return Look(marks, run)
+
+
+def shapes_in(text: str, lowered: str, look: Look) -> list[Shape]:
+    """The rows of which a sign stands in a text, in their order."""
+    shapes: list[Shape] = []
+    if look.run:
+        words = text.encode("utf-8", "surrogatepass").translate(_TO_WORDS).split()
+        long = " ".join(
+            [
+                word.decode("ascii") if len(word) < _LONGEST_WORD else word[:_HEAD].decode("ascii")
+                for word in words
+                if len(word) >= RUN
+            ]
+        )
+        places = {place for place, sign in _SHORT if sign in long}
+        grams = {long[begin : begin + _GRAM] for begin in range(len(long) - _GRAM + 1)}
+        for gram in grams & _BY_GRAM.keys():
+            places.update(place for place, sign in _BY_GRAM[gram] if sign in long)
+        shapes = [_IN_RUNS[place] for place in sorted(places)]
+    if b":" in look.marks or b"---" in look.marks or "bearer" in lowered:
+        shapes += [shape for shape in _ANYWHERE if has_any(shape.signs, lowered)]
+    return shapes
+
+
+def may_hold_shape(text: str, lowered: str, look: Look) -> bool:
+    """Returns False only if none of several texts, one after the other on lines of their own, has a shape."""
+    return any(shape.pattern.search(text) is not None for shape in shapes_in(text, lowered, look))

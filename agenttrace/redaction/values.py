@@ -1,0 +1,116 @@
+"""Which values a name of a secret hides: no flags, counts, schemas, placeholders."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from agenttrace.redaction.names import SMALLEST_NUMBER, NameRule, words_of
+
+_JSON_TYPES = frozenset({"string", "number", "integer", "boolean", "object", "array", "null"})
+_OF_SCHEMAS = ("$ref", "anyOf", "oneOf", "allOf", "enum", "const")
+_SCHEMES = frozenset({"apiKey", "http", "oauth2", "openIdConnect", "mutualTLS"})
+"""The types of OpenAPI's security schemes, which are named as what they take."""
+
+_STAND_IN = re.compile(
+    r"""[$%@]?\$?\{\{?[^{}"':]*\}?\}?|\$\{[^{}]*\}?|\$\(.*|\$\w+|%\w+%|<[^<>]*>?|\*+|[xX]{3,}|\.+|…|-+|\?+|:\w+|%[sdr]|\[redacted\].*|\#+
+    |(?i:none|null|nil|true|false|undefined|required|optional|redacted|masked|n/a|unset|changeme)
+    |(?i:your|my|insert|enter|add|put)[_ -](?:\w+[_ -])*(?:key|token|password|secret|here)s?(?:[_ -]\w+)*""",
+    re.VERBOSE | re.DOTALL,
+)
+_WORD = re.compile(
+    r"""(?i:hidden|empty|todo|default|basic|bearer|digest|oauth2?|jwt|saml|sso|ldap|kerberos|ntlm|negotiate|cookie
+    |session|password|secret|token|str|string|int|bytes|any|text|env)""",
+    re.VERBOSE,
+)
+"""Words that stand in prose and code after a secret's name."""
+_SCHEME = re.compile(
+    r"(?i:basic|bearer|digest|oauth2?|saml2?|sso|ldap|kerberos|ntlm|negotiate|oidc|mtls|api[_-]?key)"
+)
+_PATH = re.compile(r"(?:~|\.{0,2}/|[A-Za-z]:[\\/]|file:)[\w ./\\:~@%-]*")
+_SHORTEST_OPAQUE = 4
+_SHORTEST_RANDOM = 12
+"""A part of a path with digits and both cases is random, if it is that long."""
+_LONGEST_WORD = 24
+
+
+def is_placeholder(text: str) -> bool:
+    """Returns True for what stands where a secret would: ``None``, ``${API_KEY}``, ``<your key>``."""
+    text = text.strip().strip("\"'")
+    return _STAND_IN.fullmatch(text) is not None or _WORD.fullmatch(text) is not None
+
+
+def is_opaque(text: str) -> bool:
+    """Returns True if a text is neither a word nor a name nor a sentence nor a path."""
+    text = text.strip()
+    if len(text) < _SHORTEST_OPAQUE or any(map(str.isspace, text)) or _is_path(text):
+        return False
+    if any(map(str.isdigit, text)):
+        return True
+    letters = re.sub(r"[-_.:/]", "", text)
+    if not letters.isalpha():
+        return bool(letters)
+    parts = re.split(r"[-_.:/]", text)
+    return any(len(part) > _LONGEST_WORD or _has_mixed_case(part) for part in parts)
+
+
+def _is_path(text: str) -> bool:
+    """Returns True for a path: base64 has a ``/`` too, but no words between."""
+    return _PATH.fullmatch(text) is not None and not any(
+        len(part) >= _SHORTEST_RANDOM
+        and any(map(str.isdigit, part))
+        and any(map(str.isupper, part))
+        and any(map(str.islower, part))
+        for part in re.split(r"[\\/]", text)
+    )
+
+
+def _has_mixed_case(part: str) -> bool:
+    """Capitals and small letters as no name has them: more often than where its words begin."""
+    words = re.findall(r"[A-Z]?[a-z]+|[A-Z]+", part)
+    return len(part) >= 12 and len(words) * 3 > len(part)
+
+
+def is_schema(value: dict[Any, Any]) -> bool:
+    """Returns True if a mapping describes a field rather than holds its value, as JSON Schema does."""
+    if not value:
+        return True
+    kind = value.get("type")
+    if type(kind) is list:
+        return all(one in _JSON_TYPES for one in kind if type(one) is str)
+    return (type(kind) is str and (kind in _JSON_TYPES or kind in _SCHEMES)) or any(
+        key in value for key in _OF_SCHEMAS
+    )
+
+
+def hides(rule: NameRule | None, value: Any) -> bool:
+    """Returns True if the value of a name with this row is taken out; without a row, of a user's name."""
+    kind = type(value)
+    if value is None:
+        return False
+    if rule is None:
+        return True
+    if kind is bool or value == "" or value == []:
+        return False
+    if kind is int:
+        return rule.weight == "numbers too" or abs(value) >= SMALLEST_NUMBER
+    if kind is float:
+        return rule.weight == "numbers too"
+    if kind is dict:
+        return not is_schema(value)
+    if kind is list:
+        return rule.weight != "if opaque" and not all(type(item) is bool or item is None for item in value)
+    return not isinstance(value, str) or _hides_text(rule, value)
+
+
+def _hides_text(rule: NameRule, text: str) -> bool:
+    if _STAND_IN.fullmatch(text.strip()) or _is_path(text):
+        return False
+    if rule.weight == "if opaque":
+        return is_opaque(text)
+    return not ("auth" in rule.words and _SCHEME.fullmatch(text))
+
+
+def is_name(text: str) -> bool:
+    """Returns True for what could be a parameter's name: no value beside another name."""
+    return text.replace("_", "").replace("-", "").isalpha() and len(words_of(text)) <= 4 and text.islower()

@@ -1,0 +1,115 @@
+"""Secrets are found wherever a value can hold them."""
+
+import base64
+
+import pytest
+
+from agenttrace.core.marks import REDACTED
+from agenttrace.redaction import Redaction
+
+KEY = "gh" + "p_" + "a1B2c3D4" * 5
+
+
+@pytest.mark.parametrize(
+    ("value", "kept"),
+    [
+        (["Authorization", "Basic aHVudGVyMg=="], ["Authorization", REDACTED]),
+        (
+            [["x-api-key", "hunter2"], ["Accept", "text/html"]],
+            [["x-api-key", REDACTED], ["Accept", "text/html"]],
+        ),
+        (["run", "--password", "hunter2", "--verbose"], ["run", "--password", REDACTED, "--verbose"]),
+        ({"name": "Cookie", "value": "a=hunter2"}, {"name": "Cookie", "value": REDACTED}),
+        ({"credentials": {"a": "v"}}, {"credentials": REDACTED}),
+        ({"password": ["v"]}, {"password": REDACTED}),
+        ({"password": 123456}, {"password": REDACTED}),
+        (["password", "token"], ["password", "token"]),
+        ({"required": ["user", "password"]}, {"required": ["user", "password"]}),
+        ({"name": "city", "value": "Paris"}, {"name": "city", "value": "Paris"}),
+    ],
+)
+def test_in_data(value, kept):
+    assert Redaction().inside(value) == kept
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ('["authorization", "hunter2-9"]', '["authorization", "[redacted]"]'),
+        ("('Authorization', 'Basic aHVudGVyMg==')", "('Authorization', '[redacted]')"),
+        ("('Accept', 'text/html')", "('Accept', 'text/html')"),
+        ("401: password=hunter2 was refused", "401: password=[redacted] was refused"),
+        ("Config(user='ann', password='x1')", "Config(user='ann', password='[redacted]')"),
+        ('{"credentials": {"a": "v", "b": [1, "}"]}, "c": 1}', '{"credentials": "[redacted]", "c": 1}'),
+        ('{"password": ["v"], "c": 1}', '{"password": "[redacted]", "c": 1}'),
+        ('{"_password": "v", "c": 1}', '{"_password": "[redacted]", "c": 1}'),
+        ('{"1password": "v", "c": 1}', '{"1password": "[redacted]", "c": 1}'),
+        ('{"pass\\u0077ord": "v", "c": 1}', '{"pass\\u0077ord": "[redacted]", "c": 1}'),
+        ("Cookie: a=1; sid=hunter2", "Cookie: [redacted]"),
+        ("Authorization: Basic aHVudGVyMg== \nAccept: x", "Authorization: Basic [redacted] \nAccept: x"),
+        ("curl -u ann:hunter2 https://x.org", "curl -u ann:[redacted] https://x.org"),
+    ],
+)
+def test_in_texts(text, kept):
+    redaction = Redaction()
+    assert redaction.inside(text) == kept
+    assert redaction.redacted == (text != kept)
+
+
+def test_in_other_spellings():
+    redaction = Redaction()
+    spelled = [
+        base64.b64encode(f"token {KEY}".encode()).decode(),
+        base64.urlsafe_b64encode(f"user:{KEY}".encode()).decode().rstrip("="),
+        KEY.encode().hex(),
+        f"password=hunter2&user={KEY}".encode().hex(),
+        f"https%3A%2F%2Fx.org%2F%3Fk%3D{KEY}",
+    ]
+    assert [text for text in spelled if redaction.inside(f"see {text} there").count(REDACTED) != 1] == []
+    utf16 = {"$bytes": base64.b64encode(KEY.encode("utf-16")).decode(), "size": 2 * len(KEY) + 2}
+    assert redaction.inside(utf16)["$bytes"] == REDACTED
+
+
+@pytest.mark.parametrize(
+    "begun",
+    [
+        "postgres://ann:hunter2-and",
+        "ey" + "JhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0",
+        "gh" + "p_a1B2",
+        "sk" + "-proj-Ab",
+    ],
+)
+def test_where_a_text_was_cut_inside(begun):
+    kept = Redaction().inside(f"the address {begun}…[+70 chars]")
+    assert kept.startswith("the address ")
+    assert REDACTED in kept
+    assert kept.endswith("…[+70 chars]")
+    assert begun[-5:] not in kept
+
+
+@pytest.mark.parametrize("text", ["see https://host:80…[+3 chars]", "a sentence that is…[+9 chars]"])
+def test_a_text_that_was_cut_elsewhere_stays(text):
+    assert Redaction().inside(text) is text
+
+
+def test_hostile_texts_cost_no_more_than_their_length():
+    import time
+
+    def cost(text):
+        redaction, start = Redaction(), time.process_time()
+        redaction.inside(text)
+        return time.process_time() - start
+
+    parts = [
+        "password=",
+        "a%3A",
+        "--token ",
+        "<password>",
+        '"token",',
+        "://a:",
+        '{"secret":',
+        "'key':{",
+        "A1b2" * 8,
+    ]
+    parts += ["sk-a1b2c3d4e5f6g7h8", "eyJ", "curl -u a:", "cookie:", "token='"]
+    assert [part for part in parts if cost(part * 8_000) > 200 * max(cost(part * 400), 0.001)] == []
