@@ -93,5 +93,5 @@ def _check_keys(value: dict[Any, Any], texts: list[str], redaction: Rules) -> No
     for key in value:
         if type(key) is not str or key[:1] == "$" or (key not in harmless and redaction.is_secret(key)):
             raise TypeError
-        if len(key) >= redaction.shortest or not key.isascii():
+        if redaction.looks_into(key) or not key.isascii():
             texts.append(key)
