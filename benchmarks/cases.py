@@ -123,7 +123,7 @@ def chat(observe: Observe) -> Call:
     """A model's call: about 1 KB of messages in, one message out."""
     sentence = "The river is known for its bridges, its bread and the colour of its roofs. "
     messages = [
-        {"role": "system", "content": f"You plan travels. {sentence * 2}"},
+        {"role": "system", "content": f"You plan travels. {sentence}"},
         {"role": "user", "content": sentence * 3},
         {"role": "assistant", "content": sentence * 4},
         {"role": "user", "content": sentence * 2},
@@ -159,7 +159,7 @@ def text_of_4_kb() -> str:
 def conversation() -> list[dict[str, Any]]:
     """About 9 KB as JSON: an agent's turns, with the calls that a model asked for and their results."""
     sentence = "The river is known for its bridges, its bread and the colour of its roofs. "
-    turns: list[dict[str, Any]] = [{"role": "system", "content": f"You plan travels. {sentence * 2}"}]
+    turns: list[dict[str, Any]] = [{"role": "system", "content": f"You plan travels. {sentence}"}]
     for number in range(8):
         arguments = f'{{"city": "City {number}", "days": {number + 1}, "units": "metric"}}'
         function = {"name": "search", "arguments": arguments}

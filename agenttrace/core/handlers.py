@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import inspect
 from typing import Any
-from weakref import WeakKeyDictionary
 
+from agenttrace.core.by_class import ByClass
 from agenttrace.core.errors import ConfigError
 from agenttrace.core.reading_types import Handler, find_handler, is_hashable, type_name
 
@@ -15,8 +15,7 @@ MOST_TROUBLES = 1_000
 _READ_AS_THEY_ARE = (str, int, bool, float, type(None), dict, list, tuple)
 """The types that a snapshot knows without looking for a handler."""
 
-_handlers: WeakKeyDictionary[type, Handler | None] = WeakKeyDictionary()
-"""By class, none of which is kept alive: programs make classes as they run, a model for each request."""
+_handlers: ByClass[Handler | None] = ByClass()
 
 _troubles: dict[str, str] = {}
 
@@ -41,7 +40,7 @@ def register_snapshot(kind: type, handler: Handler) -> None:
         )
     if _is_async(handler) or _is_async(type(handler).__call__):
         raise ConfigError(f"register_snapshot: the handler cannot be an async function, got {handler!r}")
-    _handlers[kind] = handler
+    _handlers.put(kind, handler)
     _troubles.pop(type_name(kind), None)
 
 
@@ -60,18 +59,13 @@ def note_trouble(name: str, trouble: str) -> None:
         _troubles[name] = trouble
 
 
-def _not_looked_up(value: Any) -> Any:
-    raise TypeError(f"no handler was looked up for {type(value)}")
-
-
-_NOT_LOOKED_UP: Handler = _not_looked_up
-
-
 def handler_of(kind: type) -> Handler | None:
     """The function that reads values of this type; None where there is none."""
     if not is_hashable(kind):
         return find_handler(kind)
-    handler = _handlers.get(kind, _NOT_LOOKED_UP)
-    if handler is _NOT_LOOKED_UP:
-        handler = _handlers[kind] = find_handler(kind)
+    known = _handlers.get(kind)
+    if known is not None:
+        return known[0]
+    handler = find_handler(kind)
+    _handlers.put(kind, handler)
     return handler

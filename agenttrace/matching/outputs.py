@@ -41,7 +41,7 @@ def agree_with_output(
 
 def _for(output: Any, expected: Any) -> Any:
     """The expected output, or where that is text and the output is not, the data that it spells."""
-    if type(expected) is not str or type(output) is str:
+    if type(expected) is not str or isinstance(output, str):
         return expected
     value = json_or_literal(expected)
     return expected if isinstance(value, str) else prepare(value)

@@ -24,7 +24,7 @@ class NameRule(NamedTuple):
     weight: Weight = "always"
     before: tuple[str, ...] = ()
     unless: tuple[str, ...] = ()
-    """Words before the last one with which it is none."""
+    """Words before the last one with which it is none; an empty one: the last word alone is none."""
 
 
 def _words(text: str) -> tuple[str, ...]:
@@ -169,6 +169,7 @@ NAMES: tuple[NameRule, ...] = (
         "last word",
         _words("signature signatures sig"),
         "if opaque",
+        unless=("", "thought", "thinking", "reasoning", "function", "method", "type"),
     ),
     NameRule(
         "secrets by another word",

@@ -28,6 +28,8 @@ _SCHEME = re.compile(
     r"(?i:basic|bearer|digest|oauth2?|saml2?|sso|ldap|kerberos|ntlm|negotiate|oidc|mtls|api[_-]?key)"
 )
 _PATH = re.compile(r"(?:~|\.{0,2}/|[A-Za-z]:[\\/]|file:)[\w ./\\:~@%-]*")
+_OF_PEOPLE = "numbers of people"
+"""A mapping under such a name, ``credit_card_17``, holds more than the number: its own names tell."""
 _SHORTEST_OPAQUE = 4
 _SHORTEST_RANDOM = 12
 """A part of a path with digits and both cases is random, if it is that long."""
@@ -97,7 +99,7 @@ def hides(rule: NameRule | None, value: Any) -> bool:
     if kind is float:
         return rule.weight == "numbers too"
     if kind is dict:
-        return not is_schema(value)
+        return not rule.what.startswith(_OF_PEOPLE) and not is_schema(value)
     if kind is list:
         return rule.weight != "if opaque" and not all(type(item) is bool or item is None for item in value)
     return not isinstance(value, str) or _hides_text(rule, value)

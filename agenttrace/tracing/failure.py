@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from types import CodeType, TracebackType
 from typing import Any
-from weakref import ref
 
+from agenttrace.core.by_class import ByClass
 from agenttrace.core.interruptions import thrown_in
 from agenttrace.core.marks import cut
 from agenttrace.core.reading_types import bases_of, dict_of, type_name
@@ -53,7 +53,8 @@ class Failure:
 def failure_of(error: BaseException) -> tuple[Status, Failure | None]:
     """How a call ended that an exception leaves: its status, and the exception if it is an error."""
     kind = type(error)
-    status, name, tells_argument = _known(kind) or _look_at(kind)
+    known = _classes.get(kind)
+    status, name, tells_argument = _look_at(kind) if known is None else known[0]
     return status, describe(error, name, tells_argument) if status == "error" else None
 
 
@@ -87,13 +88,7 @@ _Class = tuple[Status, str, bool]
 """Of a class of exceptions: the status of the calls that they leave; its name; True if its text is that of
 its only argument."""
 
-_classes: dict[int, tuple[ref[type], _Class]] = {}
-"""Classes by their identity, which are not kept alive."""
-
-
-def _known(kind: type) -> _Class | None:
-    known = _classes.get(id(kind))
-    return known[1] if known is not None and known[0]() is kind else None
+_classes: ByClass[_Class] = ByClass()
 
 
 def _look_at(kind: type[BaseException]) -> _Class:
@@ -102,8 +97,7 @@ def _look_at(kind: type[BaseException]) -> _Class:
         return status, type_name(kind), False
     looked_at = status, type_name(kind), kind.__str__ is _TELLS_ARGUMENTS
     if len(_classes) < _MOST_CLASSES:
-        number = id(kind)
-        _classes[number] = ref(kind, lambda _: _classes.pop(number, None)), looked_at
+        _classes.put(kind, looked_at)
     return looked_at
 
 

@@ -44,5 +44,5 @@ def test_a_peer_that_is_installed_gives_every_figure():
     pytest.importorskip("opentelemetry.sdk", reason="the peer of this test is not installed")
     (peer,) = [peer for peer in PEERS if peer.distribution == "opentelemetry-sdk"]
     found = measure_peer(peer, sys.executable, quick=True)
-    assert {"cases", "threads", "stored"} == set(found)
+    assert {"cases", "threads", "stored", "loads"} == set(found)
     assert found["stored"]["lost"] == 0

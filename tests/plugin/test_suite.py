@@ -137,7 +137,7 @@ class TestABaseline:
         project.write("test_shop.py", SHOP + MARKED)
         project.run("--agenttrace-baseline=none.json")
         assert project.code == 4
-        assert "ERROR: there is no baseline none.json; save one with" in project.out
+        assert "ERROR: the baseline none.json: there is no such file; save one with" in project.out
 
 
 class TestABudget:

@@ -8,7 +8,7 @@ from contextlib import closing
 from dataclasses import FrozenInstanceError, asdict, replace
 
 import pytest
-from agenttrace.tracing.redaction import Redaction
+from agenttrace.redaction import Redaction
 
 from agenttrace import Client, Tracer
 from agenttrace.core.example import Example
