@@ -17,10 +17,11 @@ from gc import is_tracked
 from itertools import chain, islice
 from typing import Any, Literal
 
+from agenttrace.core.handlers import handler_of
 from agenttrace.core.interruptions import thrown_in
 from agenttrace.core.limits import RECORDED, Limits
 from agenttrace.core.marks import cause_of, cut, not_read
-from agenttrace.core.reading_types import type_name
+from agenttrace.core.reading_types import READS_UNCHANGING, is_hashable, is_unchanging, type_name
 from agenttrace.core.snapshot import Digest, StandIn, first_snapshot, snapshot
 from agenttrace.core.tagged import escaped
 
@@ -58,6 +59,13 @@ _MAX_PACKED_DEPTH = 64
 
 _VAST_SHARE = 4
 """Of a value that is too large to be packed, a quarter of what could be kept: the walk is short."""
+
+
+_OBJECT_SIZE = 32
+"""What an immutable object that travels by reference counts for."""
+
+_unchanging: set[type] = set()
+"""The types of the standard library that are known to travel by reference."""
 
 
 Form = Literal["plain", "whole", "packed", "items"]
@@ -135,7 +143,7 @@ def freeze(value: Any, limits: Limits = RECORDED) -> Any:  # noqa: C901 - the fl
     try:
         if kind is dict:
             if len(value) <= _FLAT_ITEMS:
-                long = 0
+                long = objects = 0
                 for key, item in value.items():
                     item_kind = type(item)
                     if item_kind is str:
@@ -143,25 +151,35 @@ def freeze(value: Any, limits: Limits = RECORDED) -> Any:  # noqa: C901 - the fl
                         if size > LIGHT_TEXT:
                             long += size
                     elif not (item_kind is int or item is None or item_kind is bool or item_kind is float):
-                        break
+                        if not _stays_as_it_is(item_kind):
+                            break
+                        objects += 1
                     if type(key) is not str:
                         break
                 else:
-                    if long <= limits.value:
+                    if objects:
+                        if not long:
+                            return Frozen(value.copy(), _OBJECT_SIZE * objects, "whole")
+                    elif long <= limits.value:
                         return Frozen(value.copy(), long, "whole") if long else value.copy()
             return _packed_or_walked(value, limits)
         if kind is list or kind is tuple:
             if len(value) <= _FLAT_ITEMS:
-                heavy = False
+                heavy, objects = False, 0
                 for item in value:
                     item_kind = type(item)
                     if item_kind is str:
                         if len(item) > LIGHT_TEXT:
                             heavy = True
                     elif not (item_kind is int or item is None or item_kind is bool or item_kind is float):
-                        break
+                        if not _stays_as_it_is(item_kind):
+                            break
+                        objects += 1
                 else:
-                    return _texts(value, limits) if heavy else [*value]
+                    if not objects:
+                        return _texts(value, limits) if heavy else [*value]
+                    if not heavy:
+                        return Frozen([*value], _OBJECT_SIZE * objects, "whole")
             return _packed_or_walked(value, limits)
         if kind is bytes and limits.bytes < len(value) <= LONGEST_WHOLE:
             return Frozen(value, len(value), "whole")
@@ -169,6 +187,21 @@ def freeze(value: Any, limits: Limits = RECORDED) -> Any:  # noqa: C901 - the fl
         if thrown_in(error):
             raise
     return _walk(value, limits, limits.value)
+
+
+def _stays_as_it_is(kind: type) -> bool:
+    """Whether the worker may read objects of this type: immutable ones, by our own function.
+
+    A handler that the user registered for one runs on the caller's thread.
+    """
+    handler = handler_of(kind) if is_hashable(kind) else None
+    if handler is None or not any(handler is ours for ours in READS_UNCHANGING):
+        return False
+    if kind not in _unchanging:
+        if not is_unchanging(kind):  # a class of the user's, registered with a function that we use, too
+            return False
+        _unchanging.add(kind)
+    return True
 
 
 def thaw(value: Any, limits: Limits = RECORDED, digest: Digest | None = None) -> Any:
