@@ -62,7 +62,7 @@ _VAST_SHARE = 4
 
 
 _OBJECT_SIZE = 32
-"""What an immutable object that travels by reference counts for."""
+"""What each item counts for in a short list with immutable objects."""
 
 _unchanging: set[type] = set()
 """The types of the standard library that are known to travel by reference."""
@@ -143,7 +143,7 @@ def freeze(value: Any, limits: Limits = RECORDED) -> Any:  # noqa: C901 - the fl
     try:
         if kind is dict:
             if len(value) <= _FLAT_ITEMS:
-                long = objects = 0
+                long = 0
                 for key, item in value.items():
                     item_kind = type(item)
                     if item_kind is str:
@@ -151,35 +151,27 @@ def freeze(value: Any, limits: Limits = RECORDED) -> Any:  # noqa: C901 - the fl
                         if size > LIGHT_TEXT:
                             long += size
                     elif not (item_kind is int or item is None or item_kind is bool or item_kind is float):
-                        if not _stays_as_it_is(item_kind):
-                            break
-                        objects += 1
+                        break
                     if type(key) is not str:
                         break
                 else:
-                    if objects:
-                        if not long:
-                            return Frozen(value.copy(), _OBJECT_SIZE * objects, "whole")
-                    elif long <= limits.value:
+                    if long <= limits.value:
                         return Frozen(value.copy(), long, "whole") if long else value.copy()
             return _packed_or_walked(value, limits)
         if kind is list or kind is tuple:
             if len(value) <= _FLAT_ITEMS:
-                heavy, objects = False, 0
+                heavy = objects = False
                 for item in value:
                     item_kind = type(item)
                     if item_kind is str:
                         if len(item) > LIGHT_TEXT:
                             heavy = True
-                    elif not (item_kind is int or item is None or item_kind is bool or item_kind is float):
-                        if not _stays_as_it_is(item_kind):
-                            break
-                        objects += 1
+                    elif (
+                        not (item_kind is int or item is None or item_kind is bool or item_kind is float)
+                    ) and not (objects := _stays_as_it_is(item_kind)):
+                        break
                 else:
-                    if not objects:
-                        return _texts(value, limits) if heavy else [*value]
-                    if not heavy:
-                        return Frozen([*value], _OBJECT_SIZE * objects, "whole")
+                    return _scalars(value, limits, heavy) if heavy or objects else [*value]
             return _packed_or_walked(value, limits)
         if kind is bytes and limits.bytes < len(value) <= LONGEST_WHOLE:
             return Frozen(value, len(value), "whole")
@@ -237,8 +229,10 @@ def _escaped(value: dict[str, Any]) -> dict[str, Any]:
     return value if cause_of(value) == "not recorded" else escaped(value)
 
 
-def _texts(value: list[Any] | tuple[Any, ...], limits: Limits) -> Frozen:
-    """A short list of scalars with long texts among them: they travel by reference, as each alone would."""
+def _scalars(value: list[Any] | tuple[Any, ...], limits: Limits, heavy: bool) -> Frozen:
+    """A short list with immutable objects or long texts, which travel by reference, as each would alone."""
+    if not heavy:
+        return Frozen([*value], _OBJECT_SIZE * len(value), "whole")
     items = [freeze(item, limits) for item in value]
     return Frozen(items, sum(item.size for item in items if type(item) is Frozen), "items")
 
