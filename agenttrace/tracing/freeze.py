@@ -164,8 +164,7 @@ def freeze(value: Any, limits: Limits = RECORDED) -> Any:  # noqa: C901 - the fl
                 for item in value:
                     item_kind = type(item)
                     if item_kind is str:
-                        if len(item) > LIGHT_TEXT:
-                            heavy = True
+                        heavy = heavy or len(item) > LIGHT_TEXT
                     elif (
                         not (item_kind is int or item is None or item_kind is bool or item_kind is float)
                     ) and not (objects := _stays_as_it_is(item_kind)):
