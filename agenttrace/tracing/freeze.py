@@ -180,21 +180,6 @@ def freeze(value: Any, limits: Limits = RECORDED) -> Any:  # noqa: C901 - the fl
     return _walk(value, limits, limits.value)
 
 
-def _stays_as_it_is(kind: type) -> bool:
-    """Whether the worker may read objects of this type: immutable ones, by our own function.
-
-    A handler that the user registered for one runs on the caller's thread.
-    """
-    handler = handler_of(kind) if is_hashable(kind) else None
-    if handler is None or not any(handler is ours for ours in READS_UNCHANGING):
-        return False
-    if kind not in _unchanging:
-        if not is_unchanging(kind):  # a class of the user's, registered with a function that we use, too
-            return False
-        _unchanging.add(kind)
-    return True
-
-
 def thaw(value: Any, limits: Limits = RECORDED, digest: Digest | None = None) -> Any:
     """The snapshot of a frozen value; what is cut keeps the digest that `digest` gives. Never raises."""
     if type(value) is not Frozen:
@@ -211,6 +196,21 @@ def thaw(value: Any, limits: Limits = RECORDED, digest: Digest | None = None) ->
         except Exception:  # choke-point: our own bytes, so this would be a bug of ours
             return not_read()
     return first_snapshot(content, limits=limits, digest=digest)[0]
+
+
+def _stays_as_it_is(kind: type) -> bool:
+    """Whether the worker may read objects of this type: immutable ones, by our own function.
+
+    A handler that the user registered for one runs on the caller's thread.
+    """
+    handler = handler_of(kind) if is_hashable(kind) else None
+    if handler is None or not any(handler is ours for ours in READS_UNCHANGING):
+        return False
+    if kind not in _unchanging:
+        if not is_unchanging(kind):  # a class of the user's, registered with a function that we use, too
+            return False
+        _unchanging.add(kind)
+    return True
 
 
 def unpacked(value: Frozen) -> Any:
