@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
@@ -198,7 +197,7 @@ class Tracer:
             return function if function is not None else lambda untouched: untouched
         check_rate(sample_rate)
         if scorers:
-            options = replace(options, on_end=self._evaluate_each(scorers, sample_rate))
+            options = options._replace(on_end=self._evaluate_each(scorers, sample_rate))
         if function is None:
             return lambda target: observe_with(self._recorder, target, options)
         return observe_with(self._recorder, function, options)

@@ -170,6 +170,23 @@ def find_handler(kind: type) -> Handler | None:
     return library_handler(kind, bases_of(kind))
 
 
+def is_unchanging(kind: type) -> bool:
+    """Whether this is one of the standard library's types whose objects never change."""
+    return any(library_member(module, name) is kind for module, name in _UNCHANGING)
+
+
+_UNCHANGING = (
+    *(("datetime", name) for name in ("datetime", "date", "time", "timedelta")),
+    *(("pathlib", name) for name in ("PosixPath", "WindowsPath", "PurePosixPath", "PureWindowsPath")),
+    ("uuid", "UUID"),
+    ("decimal", "Decimal"),
+)
+
+
+def _iso_date(value: Any) -> Any:
+    return value.isoformat()
+
+
 def _enum_value(value: Any) -> Any:
     if not _dict_is_own(bases_of(type(value))):
         return not_opened(type_name(type(value)))
@@ -212,7 +229,7 @@ def _is_pytz_zone(kind: type) -> bool:
 
 _WELL_KNOWN: tuple[tuple[str, str, Handler], ...] = (
     ("datetime", "datetime", _moment),
-    ("datetime", "date", lambda value: value.isoformat()),
+    ("datetime", "date", _iso_date),
     ("datetime", "time", _moment),
     ("datetime", "timedelta", str),
     ("uuid", "UUID", str),
@@ -232,3 +249,6 @@ _WELL_KNOWN: tuple[tuple[str, str, Handler], ...] = (
         BoundedHandler(lambda value, _, items: list(islice(value, min(items + 1, sys.maxsize)))),
     ),
 )
+
+READS_UNCHANGING: tuple[Handler, ...] = (_iso_date, _moment, decimal_data, str)
+"""The functions by which objects are read that never change; `is_unchanging` tells for which types."""

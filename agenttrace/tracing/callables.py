@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy, deepcopy
-from dataclasses import replace
 from types import MethodType
 from typing import Any
 
@@ -44,7 +43,7 @@ class ObservedCallable(wrapt.CallableObjectProxy):  # type: ignore[type-arg,unus
     def __reduce_ex__(self, protocol: Any) -> Any:
         observe, options = self._self_observe_again
         # The callback at the end of calls belongs to this process.
-        return observe, (self.__wrapped__, replace(options, on_end=None))
+        return observe, (self.__wrapped__, options._replace(on_end=None))
 
     def __reduce__(self) -> Any:
         return self.__reduce_ex__(2)

@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 import weakref
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
-from types import FunctionType, MethodType
+from collections.abc import Iterable, Mapping
+from functools import update_wrapper
+from types import CodeType, FunctionType, MethodType
 from typing import Any
 
 from agenttrace.core.errors import ConfigError
+from agenttrace.core.tool import TOOL
 from agenttrace.tracing.default_recorder import default_recorder
 from agenttrace.tracing.observed_function import (
     ObservedFunction,
     ObserveOptions,
     Rebinding,
-    describe_function,
+    enter_tool,
+    observed_function,
 )
 from agenttrace.tracing.record import Recorder
-from agenttrace.tracing.wrapper import RESERVED, dress, make_wrapper
+from agenttrace.tracing.signature import (
+    ANYTHING,
+    begins_with_instance,
+    call_style,
+    code_parameters,
+    has_lasting_defaults,
+    parameters_later,
+    parameters_shown,
+    shape_of,
+)
+from agenttrace.tracing.wrapper import RESERVED, NotRecorded, Shape, make_wrapper
 
 SPAN_TYPES = ("tool", "function", "agent", "llm", "retriever", "chain", "node")
 
@@ -38,9 +49,12 @@ def observe_with(recorder: Recorder, function: Any, options: ObserveOptions) -> 
     Raises:
         ConfigError: something that cannot be called.
     """
-    _check_callable(function)
+    if type(function) is not FunctionType:
+        _check_callable(function)
     if not enabled_by_environment():
         return function
+    if type(function) is FunctionType:
+        return _observe_function(recorder, function, options)
     if isinstance(function, staticmethod | classmethod):
         return type(function)(
             _observe_function(recorder, function.__func__, options, bound=isinstance(function, classmethod))
@@ -50,7 +64,7 @@ def observe_with(recorder: Recorder, function: Any, options: ObserveOptions) -> 
         getter, setter, deleter = (part and _observe_function(recorder, part, options) for part in parts)
         return property(getter, setter, deleter, function.__doc__)
     if isinstance(function, type):
-        return observe_methods(recorder, function, options=replace(options, name=None))
+        return observe_methods(recorder, function, options=options._replace(name=None))
     return _observe_function(recorder, function, options)
 
 
@@ -83,24 +97,37 @@ def observe_methods(
 
 def _observe_function(recorder: Recorder, function: Any, options: ObserveOptions, bound: bool = False) -> Any:
     function = _without_our_wrapper(function)
-    accepted = code_parameters(function)
-    if any(parameter.name.startswith(RESERVED) for parameter in accepted):
-        accepted = any_parameters()
-    shown = (takes_anything(accepted) and shown_parameters(function)) or accepted
-    passes_on = shown is not accepted and not are_alike(accepted, shown)
-    named = shown if passes_on else accepted
-    is_method = bool(accepted) and (bound or begins_with_instance(function, named))
-    named = named[1:] if is_method else named
-    self_in_args = is_method and accepted[0].kind is accepted[0].VAR_POSITIONAL
-    recorded = accepted[1:] if is_method and not self_in_args else accepted
-    rebinding = Rebinding(recorded, named) if passes_on else None
-    observed = describe_function(function, recorded, named, options, recorder=recorder, rebinding=rebinding)
-    sources = [p.name for p in recorded]
-    if self_in_args:
-        sources[0] += "[1:]"
-    wrapper = make_wrapper(function, accepted, observed, tuple(sources) if observed.capture_input else None)
-    if isinstance(function, FunctionType):
-        dressed: Any = dress(wrapper, function)
+    is_plain = type(function) is FunctionType
+    like: FunctionType = function if is_plain and not _has_reserved_names(function.__code__) else ANYTHING
+    signature = shape_of(like)
+    names = signature.in_order(like.__code__.co_varnames)
+    shown = parameters_shown(function, like) if signature.variadic else None
+    first = shown[0].name if shown else names[0] if names else ""
+    is_method = bool(names) and (bound or begins_with_instance(function, first))
+    not_recorded: NotRecorded = "in args" if is_method and signature.begins_with_args else int(is_method)
+    recorded = int(not_recorded == 1)
+    observed = observed_function(
+        function,
+        names[recorded:],
+        options,
+        recorder=recorder,
+        rebinding=Rebinding(code_parameters(like)[recorded:], shown[is_method:]) if shown else None,
+    )
+    if options.span_type == TOOL:
+        if shown:
+            observed.tool = enter_tool(
+                function, observed.name, options, lambda: shown[is_method:], later=False
+            )
+        else:
+            named = parameters_later(like, is_method)
+            later = has_lasting_defaults(like)
+            observed.tool = enter_tool(function, observed.name, options, named, later=later)
+    shape = Shape(
+        call_style(function), signature, not_recorded, options.capture_input, options.capture_output
+    )
+    wrapper = make_wrapper(function, like, shape, observed)
+    if is_plain:
+        dressed: Any = update_wrapper(wrapper, function)
     else:
         from agenttrace.tracing.callables import ObservedCallable
 
@@ -108,6 +135,13 @@ def _observe_function(recorder: Recorder, function: Any, options: ObserveOptions
     observed.wrapper = weakref.ref(dressed)
     setattr(dressed, OBSERVED_MARK, observed)
     return dressed
+
+
+def _has_reserved_names(code: CodeType) -> bool:
+    """Whether a variable has one of the names that are ours in a wrapper, where it would hide it."""
+    return RESERVED in " ".join(code.co_varnames) and any(
+        name.startswith(RESERVED) for name in code.co_varnames
+    )
 
 
 def _observe_again(function: Any, options: ObserveOptions) -> Any:
@@ -120,6 +154,8 @@ def _without_our_wrapper(function: Any) -> Any:
 
     The mark alone is not enough: `functools.wraps` copies it to decorators of the user's.
     """
+    if type(function) is FunctionType and not function.__dict__:
+        return function
     if isinstance(function, MethodType):
         inner = _without_our_wrapper(function.__func__)
         return function if inner is function.__func__ else MethodType(inner, function.__self__)
@@ -152,16 +188,18 @@ def checked_options(
         raise ConfigError(f"name is a non-empty string or None, got {name!r}")
     if metadata is not None and not isinstance(metadata, Mapping):
         raise ConfigError(f"metadata is a mapping, got {type(metadata).__name__} {metadata!r}")
-    if isinstance(tags, str) or not isinstance(tags, Iterable):
+    if type(tags) is not tuple and (isinstance(tags, str) or not isinstance(tags, Iterable)):
         raise ConfigError(f"tags are a list of strings, got {tags!r}")
     for word, value in (("capture_input", capture_input), ("capture_output", capture_output)):
-        if not isinstance(value, bool):
+        if value is not True and value is not False:
             raise ConfigError(f"{word} is True or False, got {value!r}")
     return ObserveOptions(span_type, name, capture_input, capture_output, metadata, tuple(tags))
 
 
 def check_span_type(span_type: Any) -> None:
     """Raise ConfigError for what cannot be a span's type, or is one in other letters."""
+    if type(span_type) is str and span_type in SPAN_TYPES:
+        return
     if isinstance(span_type, str) and span_type != span_type.lower() and span_type.lower() in SPAN_TYPES:
         raise ConfigError(f"span_type {span_type!r} is written {span_type.lower()!r}: scorers look for that")
     if not isinstance(span_type, str) or not span_type:
@@ -176,73 +214,3 @@ def _check_callable(function: Any) -> None:
             f"observe decorates something that can be called, got {type(function).__name__} {function!r}"
             " (options are keyword arguments: observe(span_type='tool'))"
         )
-
-
-Parameters = list[inspect.Parameter]
-
-
-def any_parameters() -> Parameters:
-    """``*args, **kwargs``."""
-    return [
-        inspect.Parameter("args", inspect.Parameter.VAR_POSITIONAL),
-        inspect.Parameter("kwargs", inspect.Parameter.VAR_KEYWORD),
-    ]
-
-
-def code_parameters(function: Callable[..., Any]) -> Parameters:
-    """The parameters of a plain function's own code, whatever ``__wrapped__`` and ``__signature__`` say;
-    ``*args, **kwargs`` for any other callable."""
-    if not isinstance(function, FunctionType):
-        return any_parameters()
-    code, kind = function.__code__, inspect.Parameter
-    names, count = code.co_varnames, code.co_argcount
-    values = (kind.empty,) * count + (function.__defaults__ or ())
-    values = values[len(values) - count :]
-    by_name = function.__kwdefaults__ or {}
-    parameters = [
-        kind(
-            names[at],
-            kind.POSITIONAL_ONLY if at < code.co_posonlyargcount else kind.POSITIONAL_OR_KEYWORD,
-            default=values[at],
-        )
-        for at in range(count)
-    ]
-    last = count + code.co_kwonlyargcount
-    named = [
-        kind(name, kind.KEYWORD_ONLY, default=by_name.get(name, kind.empty)) for name in names[count:last]
-    ]
-    if code.co_flags & inspect.CO_VARARGS:
-        parameters.append(kind(names[last], kind.VAR_POSITIONAL))
-        last += 1
-    parameters += named
-    if code.co_flags & inspect.CO_VARKEYWORDS:
-        parameters.append(kind(names[last], kind.VAR_KEYWORD))
-    return parameters
-
-
-def shown_parameters(function: Callable[..., Any]) -> Parameters | None:
-    """The parameters that `inspect.signature` shows, or None if it fails."""
-    try:
-        return list(inspect.signature(function).parameters.values())
-    except (ValueError, TypeError):
-        return None
-
-
-def are_alike(first: Parameters, second: Parameters) -> bool:
-    """Returns True if every call binds to the same parameters in both."""
-    return [(p.name, p.kind, p.default is p.empty) for p in first] == [
-        (p.name, p.kind, p.default is p.empty) for p in second
-    ]
-
-
-def takes_anything(parameters: Parameters) -> bool:
-    """Returns True if there is a ``*args`` or ``**kwargs``, with which a decorator passes arguments on."""
-    return any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters)
-
-
-def begins_with_instance(function: Callable[..., Any], parameters: Parameters) -> bool:
-    """Returns True if the first parameter is a method's self or cls, which is not recorded."""
-    if not parameters or parameters[0].name not in ("self", "cls"):
-        return False
-    owner = getattr(function, "__qualname__", "").rpartition(".")[0]
-    return bool(owner) and not owner.endswith("<locals>")

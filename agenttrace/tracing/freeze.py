@@ -17,10 +17,11 @@ from gc import is_tracked
 from itertools import chain, islice
 from typing import Any, Literal
 
+from agenttrace.core.handlers import handler_of
 from agenttrace.core.interruptions import thrown_in
 from agenttrace.core.limits import LONGEST_WHOLE, RECORDED, Limits
 from agenttrace.core.marks import cause_of, cut, not_read
-from agenttrace.core.reading_types import type_name
+from agenttrace.core.reading_types import READS_UNCHANGING, is_hashable, is_unchanging, type_name
 from agenttrace.core.snapshot import Digest, StandIn, first_snapshot, snapshot
 from agenttrace.core.tagged import escaped
 
@@ -55,6 +56,13 @@ _MAX_PACKED_DEPTH = 64
 
 _VAST_SHARE = 4
 """Of a value that is too large to be packed, a quarter of what could be kept: the walk is short."""
+
+
+_OBJECT_SIZE = 32
+"""What each item counts for in a short list with immutable objects."""
+
+_unchanging: set[type] = set()
+"""The types of the standard library that are known to travel by reference."""
 
 
 Form = Literal["plain", "whole", "packed", "items"]
@@ -149,16 +157,17 @@ def freeze(value: Any, limits: Limits = RECORDED) -> Any:  # noqa: C901 - the fl
             return _packed_or_walked(value, limits)
         if kind is list or kind is tuple:
             if len(value) <= _FLAT_ITEMS:
-                heavy = False
+                heavy = objects = False
                 for item in value:
                     item_kind = type(item)
                     if item_kind is str:
-                        if len(item) > LIGHT_TEXT:
-                            heavy = True
-                    elif not (item_kind is int or item is None or item_kind is bool or item_kind is float):
+                        heavy = heavy or len(item) > LIGHT_TEXT
+                    elif (
+                        not (item_kind is int or item is None or item_kind is bool or item_kind is float)
+                    ) and not (objects := _stays_as_it_is(item_kind)):
                         break
                 else:
-                    return _texts(value, limits) if heavy else [*value]
+                    return _scalars(value, limits, heavy) if heavy or objects else [*value]
             return _packed_or_walked(value, limits)
         if kind is bytes and limits.bytes < len(value) <= LONGEST_WHOLE:
             return Frozen(value, len(value), "whole")
@@ -186,6 +195,21 @@ def thaw(value: Any, limits: Limits = RECORDED, digest: Digest | None = None) ->
     return first_snapshot(content, limits=limits, digest=digest)[0]
 
 
+def _stays_as_it_is(kind: type) -> bool:
+    """Whether the worker may read objects of this type: immutable ones, by our own function.
+
+    A handler that the user registered for one runs on the caller's thread.
+    """
+    handler = handler_of(kind) if is_hashable(kind) else None
+    if handler is None or not any(handler is ours for ours in READS_UNCHANGING):
+        return False
+    if kind not in _unchanging:
+        if not is_unchanging(kind):  # a class of the user's, registered with a function that we use, too
+            return False
+        _unchanging.add(kind)
+    return True
+
+
 def unpacked(value: Frozen) -> Any:
     """What was packed, as new objects; stand-ins for all that is no plain builtin."""
     return _Unpacker(io.BytesIO(value.content)).load()
@@ -201,8 +225,10 @@ def _escaped(value: dict[str, Any]) -> dict[str, Any]:
     return value if cause_of(value) == "not recorded" else escaped(value)
 
 
-def _texts(value: list[Any] | tuple[Any, ...], limits: Limits) -> Frozen:
-    """A short list of scalars with long texts among them: they travel by reference, as each alone would."""
+def _scalars(value: list[Any] | tuple[Any, ...], limits: Limits, heavy: bool) -> Frozen:
+    """A short list with immutable objects or long texts, which travel by reference, as each would alone."""
+    if not heavy:
+        return Frozen([*value], _OBJECT_SIZE * len(value), "whole")
     items = [freeze(item, limits) for item in value]
     return Frozen(items, sum(item.size for item in items if type(item) is Frozen), "items")
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import inspect
 import weakref
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from agenttrace.core.jsonable import clean_text, jsonable
 from agenttrace.core.marks import cause_of, known_part, left_out
 from agenttrace.core.span_rows import SpanKind
-from agenttrace.core.tool import REQUIRED, TOOL, Parameter, ParameterKind, ToolDefinition
+from agenttrace.core.tool import REQUIRED, Parameter, ParameterKind, ToolDefinition
 from agenttrace.redaction import Redaction
 from agenttrace.tracing.default_recorder import default_recorder
 from agenttrace.tracing.record import OnEnd, Recorder
@@ -29,7 +28,6 @@ class ObservedFunction:
         "__weakref__",
         "capture_input",
         "capture_output",
-        "definition",
         "function",
         "kind",
         "metadata",
@@ -40,6 +38,7 @@ class ObservedFunction:
         "recorder",
         "rules",
         "span_type",
+        "tool",
         "wrapper",
     )
 
@@ -54,7 +53,6 @@ class ObservedFunction:
         capture_output: bool = True,
         metadata: Mapping[str, Any] | None = None,
         function: Any = None,
-        definition: ToolDefinition | None = None,
         on_end: OnEnd | None = None,
         rebinding: Rebinding | None = None,
     ) -> None:
@@ -66,12 +64,17 @@ class ObservedFunction:
         self.capture_output = capture_output
         self.metadata = metadata
         self.function = function
-        self.definition = definition
+        self.tool: Tool | None = None
         self.on_end = on_end
         self.rules: RedactedNames = (None, True, "", None, ())
         self.kind: tuple[RedactedNames, SpanKind] | None = None
         self.rebinding = rebinding
         self.wrapper: Callable[[], Any] | None = None
+
+    @property
+    def definition(self) -> ToolDefinition | None:
+        """The definition of a tool; None for any other function."""
+        return None if self.tool is None else self.tool.definition
 
     def __reduce__(self) -> Any:
         # A closure is pickled by value, by cloudpickle and dill: what belongs to this process is left behind.
@@ -82,9 +85,10 @@ class ObservedFunction:
         return {**carried, "wrapper": None if self.wrapper is None else self.wrapper()}
 
     def __setstate__(self, carried: dict[str, Any]) -> None:
-        wrapper = carried.pop("wrapper")
+        wrapper, definition = carried.pop("wrapper"), carried.pop("definition")
         for name, value in carried.items():
             setattr(self, name, value)
+        self.tool = None if definition is None else Tool(None, definition)
         self.wrapper = None if wrapper is None else weakref.ref(wrapper)
 
 
@@ -96,8 +100,7 @@ def _arrived(name: str, span_type: str) -> ObservedFunction:
     return ObservedFunction(name=name, span_type=span_type, recorder=default_recorder())
 
 
-@dataclass(frozen=True, slots=True)
-class ObserveOptions:
+class ObserveOptions(NamedTuple):
     """How calls are recorded: what `observe` was told of the function that it decorates."""
 
     span_type: str = "function"
@@ -113,34 +116,51 @@ class ObserveOptions:
 MAX_TOOLS = 10_000
 _LONGEST_DESCRIPTION = 500
 
-_tools: dict[str, ToolDefinition] = {}
 _names = Redaction()
+
+
+class Tool:
+    """A tool's definition, made when somebody first asks for it: that takes longer than all of decorating."""
+
+    __slots__ = ("_definition", "_make")
+
+    def __init__(self, make: Callable[[], ToolDefinition] | None, definition: ToolDefinition | None) -> None:
+        self._make = make
+        self._definition = definition
+
+    @property
+    def definition(self) -> ToolDefinition:
+        """The definition. Of two threads that ask at once, each may make one; they are equal."""
+        if self._definition is None:
+            make = self._make
+            if make is not None:
+                self._definition = make()
+                self._make = None
+        return cast(ToolDefinition, self._definition)
+
+
+_tools: dict[str, Tool] = {}
 
 
 def known_tools() -> Mapping[str, ToolDefinition]:
     """Every tool decorated in this process, by name. Of several with one name, the last."""
-    return dict(_tools)
+    return {name: tool.definition for name, tool in _tools.copy().items()}
 
 
-def describe_function(
+def observed_function(
     function: Callable[..., Any],
-    record_parameters: Sequence[inspect.Parameter],
-    tool_parameters: Sequence[inspect.Parameter],
+    names: tuple[str, ...],
     options: ObserveOptions,
     *,
     recorder: Recorder,
     rebinding: Rebinding | None = None,
 ) -> ObservedFunction:
-    """Describe one observed function. A tool is added to the known tools.
-
-    `record_parameters` are those whose values a record holds, `tool_parameters` those that scorers see.
-    """
-    span_name = clean_text(options.name or _name_of(function))
-    observed = ObservedFunction(
-        name=span_name,
+    """Describe one observed function; `names` are those of the parameters whose values a record holds."""
+    return ObservedFunction(
+        name=clean_text(options.name or _name_of(function)),
         span_type=clean_text(options.span_type),
         recorder=recorder,
-        names=tuple(p.name for p in record_parameters),
+        names=names,
         capture_input=options.capture_input,
         capture_output=options.capture_output,
         metadata=_names.inside(jsonable(dict(options.metadata))) if options.metadata else None,
@@ -148,19 +168,36 @@ def describe_function(
         on_end=options.on_end,
         rebinding=rebinding,
     )
-    if options.span_type == TOOL:
-        parameters = tuple(map(_parameter, tool_parameters))
-        observed.definition = ToolDefinition(
-            span_name, parameters, options.tags, description=_description(function)
-        )
-        if len(_tools) < MAX_TOOLS or span_name in _tools:
-            _tools[span_name] = observed.definition
-    return observed
 
 
-def _description(function: Callable[..., Any]) -> str:
-    """The first line of a function's own docstring, as tools are described to models."""
+def enter_tool(
+    function: Callable[..., Any],
+    name: str,
+    options: ObserveOptions,
+    parameters: Callable[[], Sequence[inspect.Parameter]],
+    *,
+    later: bool,
+) -> Tool:
+    """Enter a tool in the known tools, with the parameters that scorers see.
+
+    With `later` they are asked for when the definition is: they must be the same then.
+    """
     text = function.__doc__ if inspect.isroutine(function) else None
+    make = partial(_definition, name, parameters, options.tags, text)
+    tool = Tool(make, None) if later else Tool(None, make())
+    if len(_tools) < MAX_TOOLS or name in _tools:
+        _tools[name] = tool
+    return tool
+
+
+def _definition(
+    name: str, parameters: Callable[[], Sequence[inspect.Parameter]], tags: tuple[str, ...], text: Any
+) -> ToolDefinition:
+    return ToolDefinition(name, tuple(map(_parameter, parameters())), tags, description=_description(text))
+
+
+def _description(text: Any) -> str:
+    """The first line of a function's own docstring, as tools are described to models."""
     line = text.strip().partition("\n")[0].rstrip() if type(text) is str else ""
     described: str = _names.inside(clean_text(line[:_LONGEST_DESCRIPTION]))
     return described

@@ -6,11 +6,11 @@ import inspect
 import linecache
 import textwrap
 from collections.abc import Callable, Sequence
-from functools import cached_property, lru_cache, partial, update_wrapper
+from functools import cached_property, lru_cache, partial
 from itertools import islice
 from sys import getrefcount
 from types import AsyncGeneratorType, CodeType, CoroutineType, FunctionType, GeneratorType, coroutine
-from typing import Any, cast, overload
+from typing import Any, Literal, NamedTuple, cast, overload
 from zlib import crc32
 
 from agenttrace.core.errors import ConfigError
@@ -21,6 +21,7 @@ from agenttrace.tracing.failure import GENERATED
 from agenttrace.tracing.freeze import LIGHT_TEXT
 from agenttrace.tracing.observed_function import ObservedFunction
 from agenttrace.tracing.record import OBSERVED, OUTPUT, SCOPE, Record
+from agenttrace.tracing.signature import SignatureShape
 
 RESERVED = "_at_"
 """Parameters must not begin so; a function that has such a one is wrapped behind ``*args, **kwargs``."""
@@ -141,9 +142,10 @@ def _make_printable(name: str, write: Callable[[], str]) -> None:
         return
     lines = _sources[name] = _Lines(write)
     linecache.cache[name] = (1, None, cast(list[str], lines), name)
-    for oldest in list(islice(_sources, max(len(_sources) - _MAX_SHAPES, 0))):
-        _sources.pop(oldest, None)
-        linecache.cache.pop(oldest, None)
+    if len(_sources) > _MAX_SHAPES:
+        for oldest in list(islice(_sources, len(_sources) - _MAX_SHAPES)):
+            _sources.pop(oldest, None)
+            linecache.cache.pop(oldest, None)
 
 
 def source_of(decorated: Any) -> str:
@@ -188,17 +190,6 @@ _CONSUMERS: dict[type, Callable[[Record, Any], Any]] = {
 _consume_awaitable = coroutine(_under(templates.GENERATOR_UNDER))
 
 
-def style_of(function: Callable[..., Any]) -> str:
-    """The template for a callable's call style."""
-    if inspect.isasyncgenfunction(function):
-        return templates.ASYNC_GENERATOR
-    if inspect.iscoroutinefunction(function):
-        return templates.COROUTINE
-    if inspect.isgeneratorfunction(function):
-        return templates.GENERATOR
-    return templates.FUNCTION
-
-
 def _source(
     template: str, parameters: Sequence[inspect.Parameter], recorded: tuple[str, ...] | None, output: bool
 ) -> str:
@@ -219,30 +210,66 @@ def _source(
     return textwrap.dedent(templates.FACTORY.format(wrapper=textwrap.indent(source, "    ")))
 
 
-@lru_cache(maxsize=_MAX_SHAPES)
-def _maker(
-    template: str, kinds: tuple[tuple[int, bool], ...], recorded: tuple[str, ...] | None, output: bool
-) -> _Maker:
-    """What makes the wrappers of one shape: their parameters have names of ours, by their positions."""
-    parameters = [
-        inspect.Parameter(
-            _place(position), _KINDS[kind], default=None if is_optional else inspect.Parameter.empty
-        )
-        for position, (kind, is_optional) in enumerate(kinds)
-    ]
-    maker: _Maker = _run(
-        compile(_source(template, parameters, recorded, output), f"{GENERATED}observe>", "exec")
-    )["_at_make"]
-    return maker
-
-
-_KINDS = tuple(inspect._ParameterKind)
 _STYLES = {
-    templates.FUNCTION: "function",
-    templates.COROUTINE: "coroutine",
-    templates.GENERATOR: "generator",
-    templates.ASYNC_GENERATOR: "async generator",
+    "function": templates.FUNCTION,
+    "coroutine": templates.COROUTINE,
+    "generator": templates.GENERATOR,
+    "async generator": templates.ASYNC_GENERATOR,
 }
+
+
+NotRecorded = int | Literal["in args"]
+"""How many parameters at the beginning are not recorded: one, a method's self, or none; *in args*, where the
+instance is the first of ``*args``."""
+
+
+class Shape(NamedTuple):
+    """What the code of a wrapper depends on, but for names: functions of one shape share what is compiled."""
+
+    style: str
+    signature: SignatureShape
+    not_recorded: NotRecorded
+    capture_input: bool
+    capture_output: bool
+
+
+def _source_of_shape(shape: Shape, names: tuple[str, ...]) -> str:
+    """The source of a wrapper whose parameters have these names, in the order of a code's variables."""
+    recorded: list[str] | None = None
+    if shape.capture_input:
+        recorded = [*shape.signature.in_order(names)]
+        if isinstance(shape.not_recorded, int):
+            del recorded[: shape.not_recorded]
+        else:
+            recorded[0] += "[1:]"
+    parameters = shape.signature.parameters(names)
+    return _source(
+        _STYLES[shape.style],
+        parameters,
+        None if recorded is None else tuple(recorded),
+        shape.capture_output,
+    )
+
+
+class _Compiled(NamedTuple):
+    """What makes the wrappers of one shape; their parameters have names of ours, by their positions.
+
+    `variables` are those that come after its `parameters`, `label` is the shape in a text.
+    """
+
+    make: _Maker
+    parameters: int
+    variables: tuple[str, ...]
+    label: str
+
+
+@lru_cache(maxsize=_MAX_SHAPES)
+def _compiled(shape: Shape) -> _Compiled:
+    count = shape.signature.total
+    source = _source_of_shape(shape, tuple(map(_place, range(count))))
+    make: _Maker = _run(compile(source, f"{GENERATED}observe>", "exec"))["_at_make"]
+    code = next(part for part in make.__code__.co_consts if isinstance(part, CodeType))
+    return _Compiled(make, count, code.co_varnames[count:], repr(tuple(shape)))
 
 
 def _place(position: int) -> str:
@@ -250,43 +277,33 @@ def _place(position: int) -> str:
 
 
 def make_wrapper(
-    function: Callable[..., Any],
-    parameters: list[inspect.Parameter],
-    observed: ObservedFunction,
-    recorded: tuple[str, ...] | None,
+    function: Callable[..., Any], like: FunctionType, shape: Shape, observed: ObservedFunction
 ) -> FunctionType:
-    """Generate the wrapper.
+    """Generate the wrapper of a function, with the parameters and defaults of the function `like`.
 
-    `parameters` are what the function takes. `recorded` is the source of each value to record, in order: the
-    name of a parameter, or a part of it; None records no input. To compile a source takes most of the time,
-    so it is done once for each shape, and the parameters are given their names afterwards.
+    To compile a source takes most of the time, so it is done once for each shape, and the parameters are
+    given their names afterwards.
     """
-    template, output = style_of(function), observed.capture_output
-    names = {parameter.name: _place(position) for position, parameter in enumerate(parameters)}
-    kinds = tuple((p.kind + 0, p.default is not p.empty) for p in parameters)
-    placed = None
-    if recorded is not None:
-        placed = tuple(names.get(one) or names[one[:-4]] + one[-4:] for one in recorded)
-    wrapper = _maker(template, kinds, placed, output)(function, observed)
-    shape = repr((_STYLES[template], kinds, list(names), recorded, output)).encode(
-        "utf-8", "backslashreplace"
-    )
-    filename = f"{GENERATED}observe {crc32(shape):08x}-{len(shape)}>"
-    _make_printable(filename, partial(_source, template, parameters, recorded, output))
-    own_names = {place: name for name, place in names.items()}
+    make, count, variables, label = _compiled(shape)
+    names = like.__code__.co_varnames[:count]
+    text = f"{label} {' '.join(names)} ".encode("utf-8", "backslashreplace")
+    filename = f"{GENERATED}observe {crc32(text):08x}-{len(text)}>"
+    _make_printable(filename, partial(_source_of_shape, shape, names))
+    wrapper = make(function, observed)
     code = wrapper.__code__
-    changes: dict[str, Any] = {"co_filename": filename}
-    if isinstance(function, FunctionType):
+    changes: dict[str, Any] = {}
+    if shape.signature.keyword_only:
+        own_names = {_place(position): name for position, name in enumerate(names)}
+        changes["co_consts"] = tuple([_renamed(constant, own_names) for constant in code.co_consts])
+    if type(function) is FunctionType:
         changes["co_name"], changes["co_qualname"] = function.__name__, function.__qualname__
-        changes["co_flags"] = code.co_flags | function.__code__.co_flags & AWAITABLE_GENERATOR
-    wrapper.__code__ = code.replace(
-        co_varnames=tuple([own_names.get(name, name) for name in code.co_varnames]),
-        co_consts=tuple([_renamed(constant, own_names) for constant in code.co_consts]),
-        **changes,
-    )
-    optional = [p for p in parameters if p.default is not p.empty]
-    wrapper.__defaults__ = tuple(p.default for p in optional if p.kind is not p.KEYWORD_ONLY) or None
-    wrapper.__kwdefaults__ = {p.name: p.default for p in optional if p.kind is p.KEYWORD_ONLY}
+        flags = function.__code__.co_flags & AWAITABLE_GENERATOR
+        if flags:
+            changes["co_flags"] = code.co_flags | flags
+    wrapper.__code__ = code.replace(co_filename=filename, co_varnames=names + variables, **changes)
+    wrapper.__defaults__ = like.__defaults__
+    if like.__kwdefaults__:
+        wrapper.__kwdefaults__ = like.__kwdefaults__.copy()
     return wrapper
 
 
@@ -295,11 +312,6 @@ def _renamed(constant: Any, own_names: dict[str, str]) -> Any:
     if type(constant) is tuple:
         return tuple([_renamed(part, own_names) for part in constant])
     return own_names.get(constant, constant) if type(constant) is str else constant
-
-
-def dress(wrapper: FunctionType, function: FunctionType) -> FunctionType:
-    """Give a wrapper the name, annotations and attributes of the function that it stands for."""
-    return cast(FunctionType, update_wrapper(wrapper, function))
 
 
 def _parameter_list(parameters: Sequence[inspect.Parameter]) -> str:

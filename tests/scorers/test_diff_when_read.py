@@ -8,7 +8,6 @@ from contextlib import closing
 from dataclasses import FrozenInstanceError, asdict, replace
 
 import pytest
-from agenttrace.redaction import Redaction
 
 from agenttrace import Client, Tracer
 from agenttrace.core.example import Example
@@ -17,6 +16,7 @@ from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
 from agenttrace.evaluation import run_evaluation
 from agenttrace.expectations import call, expect, gt, re_
+from agenttrace.redaction import Redaction
 from agenttrace.scorers import ToolOrderScorer, TrajectoryScorer, explained
 from agenttrace.scoring.checks import unfit_field
 from agenttrace.store import open_store

@@ -1,7 +1,9 @@
 """What can be observed, with which options, what is refused where."""
 
 import functools
+import gc
 import inspect
+import weakref
 
 import pytest
 from stored import stored
@@ -10,6 +12,7 @@ import agenttrace
 from agenttrace.core.errors import ConfigError
 from agenttrace.core.tool import REQUIRED
 from agenttrace.tracer import Tracer
+from agenttrace.tracing import observed_function
 from agenttrace.tracing.capture import capture
 from agenttrace.tracing.decorator import enabled_by_environment
 from agenttrace.tracing.observed_function import known_tools
@@ -332,3 +335,62 @@ def test_spans_share_no_metadata_that_somebody_could_change(tracer):
     first.attributes["k"].append(2)
     metadata["k"].append(3)
     assert second.attributes == {"k": [1]}
+
+
+class TestADefinitionIsMadeWhenItIsAskedFor:
+    @pytest.fixture
+    def described(self, monkeypatch):
+        """How often a definition was made, by name of the tool."""
+        made = []
+        make = observed_function._definition
+        monkeypatch.setattr(observed_function, "_definition", lambda *of: made.append(of[0]) or make(*of))
+        return made
+
+    def test_not_by_the_decorator_and_only_once(self, tracer, described):
+        @tracer.observe(span_type="tool", name="described_late")
+        def search(city, days=3):
+            """Search a city."""
+
+        assert described == []
+        first = known_tools()["described_late"]
+        assert [p.default for p in first.parameters] == [REQUIRED, 3]
+        assert first.description == "Search a city."
+        assert known_tools()["described_late"] is first
+        assert described == ["described_late"]
+
+    def test_a_default_that_may_change_is_recorded_as_it_was_when_decorated(self, tracer):
+        def search(cities=[], *, options={}):  # noqa: B006 - it is the point
+            cities.append(1)
+            options["called"] = True
+
+        observed = tracer.observe(search, span_type="tool", name="with_changing_defaults")
+        observed()
+        assert [p.default for p in known_tools()["with_changing_defaults"].parameters] == [[], {}]
+
+    def test_defaults_and_docstring_that_are_replaced_later_do_not_count(self, tracer):
+        def search(city="Paris", *, days=3):
+            """Search a city."""
+
+        tracer.observe(search, span_type="tool", name="replaced_later")
+        search.__defaults__, search.__kwdefaults__["days"], search.__doc__ = ("Rome",), 4, "Other."
+        tool = known_tools()["replaced_later"]
+        assert [p.default for p in tool.parameters] == ["Paris", 3]
+        assert tool.description == "Search a city."
+
+    def test_a_function_that_is_gone_is_not_kept_alive_by_its_tool(self, tracer):
+        def make():
+            def search(city): ...
+
+            return search
+
+        observed = tracer.observe(make(), span_type="tool", name="gone")
+        gone = weakref.ref(observed)
+        del observed
+        gc.collect()
+        assert gone() is None
+        assert [p.name for p in known_tools()["gone"].parameters] == ["city"]
+
+    def test_of_two_tools_with_one_name_the_last_is_known(self, tracer):
+        tracer.observe(lambda first: None, span_type="tool", name="twice")
+        tracer.observe(lambda last: None, span_type="tool", name="twice")
+        assert [p.name for p in known_tools()["twice"].parameters] == ["last"]

@@ -6,6 +6,7 @@ import datetime
 import decimal
 import enum
 import itertools
+import pathlib
 import pickle
 import sys
 import uuid
@@ -15,9 +16,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agenttrace.core import handlers
 from agenttrace.core.handlers import register_snapshot
 from agenttrace.core.limits import RECORDED
-from agenttrace.core.snapshot import StandIn, snapshot
+from agenttrace.core.snapshot import StandIn, first_snapshot, snapshot
 from agenttrace.tracing import freeze as freeze_module
 from agenttrace.tracing.freeze import Frozen, freeze, thaw
 
@@ -422,3 +424,62 @@ def test_a_short_list_of_long_texts_is_a_copy():
     frozen = freeze(texts)
     texts.append("later")
     assert thaw(frozen) == ["a" * 5_000]
+
+
+class TestObjectsThatNeverChange:
+    VALUES = (
+        datetime.date(2025, 6, 1),
+        datetime.datetime(2025, 6, 1, 12, tzinfo=datetime.UTC),
+        datetime.time(12),
+        datetime.timedelta(days=2),
+        decimal.Decimal("1.50"),
+        uuid.UUID(int=7),
+        pathlib.PurePosixPath("/a/b"),
+    )
+
+    @pytest.mark.parametrize("value", VALUES, ids=lambda value: type(value).__name__)
+    @pytest.mark.parametrize("container", [lambda v: ["a", v, 1], lambda v: ("a", v)])
+    def test_travel_by_reference_in_short_flat_lists(self, value, container):
+        whole = container(value)
+        frozen = freeze(whole)
+        assert frozen.form == "whole"
+        assert thaw(frozen) == first_snapshot(whole)[0]
+        assert thaw(frozen) == thaw(freeze([whole]))[0]  # which is packed
+
+    def test_stand_beside_long_texts(self):
+        whole = ["x" * 300, datetime.date(2025, 6, 1)]
+        assert thaw(freeze(whole)) == first_snapshot(whole)[0]
+
+    def test_what_the_list_holds_later_is_not_recorded(self):
+        values = [datetime.date(2025, 6, 1)]
+        frozen = freeze(values)
+        values[0] = "other"
+        assert thaw(frozen) == ["2025-06-01"]
+
+    def test_a_handler_of_the_users_reads_them_on_the_callers_thread(self, monkeypatch):
+        read = []
+        monkeypatch.setitem(handlers._handlers, datetime.date, lambda value: read.append(value) or "a date")
+        frozen = freeze([datetime.date(2025, 6, 1)])
+        assert read
+        assert thaw(frozen) == ["a date"]
+
+    def test_a_class_of_the_users_is_read_on_the_callers_thread_by_a_function_that_we_use_too(
+        self, monkeypatch
+    ):
+        class Mutable:
+            text = "before"
+
+            def __str__(self):
+                return self.text
+
+        monkeypatch.setitem(handlers._handlers, Mutable, str)
+        value = Mutable()
+        frozen = freeze([value])
+        value.text = "after"
+        assert thaw(frozen) == ["before"]
+
+    def test_a_subclass_is_not_taken_for_one(self):
+        class Day(datetime.date):
+            pass
+
+        assert freeze([Day(2025, 6, 1)]).form == "packed"

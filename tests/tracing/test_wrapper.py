@@ -63,7 +63,7 @@ class TestTransparency:
             assert ask(observed) == ask(function), ask
         for name in ("__name__", "__qualname__", "__module__", "__doc__", "__annotations__", "__defaults__"):
             assert getattr(observed, name) == getattr(function, name), name
-        assert observed.__kwdefaults__ == (function.__kwdefaults__ or {})
+        assert observed.__kwdefaults__ == function.__kwdefaults__
         assert observed.__wrapped__ is function
 
     def test_signature_is_right_without_following_the_original(self, tracer):

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agenttrace.tracing import wrapper
-from agenttrace.tracing.decorator import code_parameters
+from agenttrace.tracing.signature import code_parameters
 from agenttrace.tracing.wrapper import source_of
 
 NAMES = ["city", "days", "self", "type", "args", "kwargs", "observed", "e", "_at", "Ünï"]
