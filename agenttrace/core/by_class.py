@@ -11,8 +11,8 @@ T = TypeVar("T")
 class ByClass(Generic[T]):
     """What was found out of classes. Programs make classes as they run, a model for each request.
 
-    No code of a metaclass runs, and no other than this module's and C's: `weakref.WeakKeyDictionary` takes four
-    times as long, and what another thread throws into it cannot be told from what it raises itself.
+    No code of a metaclass runs, only this module's and C's. `weakref.WeakKeyDictionary` takes longer, and
+    what another thread throws into it cannot be told from what it raises.
     """
 
     __slots__ = ("_entries",)

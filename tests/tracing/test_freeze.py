@@ -458,7 +458,8 @@ class TestObjectsThatNeverChange:
 
     def test_a_handler_of_the_users_reads_them_on_the_callers_thread(self, monkeypatch):
         read = []
-        monkeypatch.setitem(handlers._handlers, datetime.date, lambda value: read.append(value) or "a date")
+        monkeypatch.setattr(handlers._handlers, "_entries", {**handlers._handlers._entries})
+        handlers.register_snapshot(datetime.date, lambda value: read.append(value) or "a date")
         frozen = freeze([datetime.date(2025, 6, 1)])
         assert read
         assert thaw(frozen) == ["a date"]
@@ -472,7 +473,8 @@ class TestObjectsThatNeverChange:
             def __str__(self):
                 return self.text
 
-        monkeypatch.setitem(handlers._handlers, Mutable, str)
+        monkeypatch.setattr(handlers._handlers, "_entries", {**handlers._handlers._entries})
+        handlers.register_snapshot(Mutable, str)
         value = Mutable()
         frozen = freeze([value])
         value.text = "after"
