@@ -1,6 +1,6 @@
 # make demo   set everything up, run the travel agent: trace it, evaluate it, show what was stored
 # make view   plant a demo store where there is none, open its pages in the browser
-# make test   set everything up, run the tests but those of faults, on all processors
+# make test   set everything up, run the tests but those of faults, on all processors (one more at a time than there are)
 # make faults-small  the fork, kill, signal and many-process tests at small counts
 # make browser  the pages in a real browser (Debian's chromium): skipped, visibly, where it is absent
 # make properties  the tests of properties with 200 values each instead of 40
@@ -21,6 +21,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+# Many tests wait for a process, a socket or a time limit: one more at a time than there are processors.
+WORKERS := $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
 
 # The tests start many processes: without bytecode, each would compile the package anew.
 export PYTHONDONTWRITEBYTECODE :=
@@ -42,7 +44,7 @@ view: $(READY)
 
 # Measuring doubles the time of each value; `make properties` tries 200 of them unmeasured.
 test: $(READY)
-	$(if $(COVERAGE),HYPOTHESIS_PROFILE=few )$(BIN)/python -m pytest -q -n auto -m "not faults and not browser" $(if $(COVERAGE),--cov --cov-report=)
+	$(if $(COVERAGE),HYPOTHESIS_PROFILE=few )$(BIN)/python -m pytest -q -n $(WORKERS) -m "not faults and not browser" $(if $(COVERAGE),--cov --cov-report=)
 
 browser: $(READY)
 	$(BIN)/python -m pytest -q -rs -m browser
