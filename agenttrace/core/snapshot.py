@@ -272,7 +272,8 @@ class _Budget:
             content = self.walk(key, depth)
             if kind.startswith("numpy.") and type(content) in (int, float, bool):
                 return self._key(content, entries, depth)
-            text = f"{kind} {content!r}"
+            # A text of any class is known by its characters: a secret's name is one in an enum, too.
+            text = content if type(content) is str else f"{kind} {content!r}"
         while text in entries:
             text += f" ({type_name(type(key))})"
         return text
