@@ -126,7 +126,8 @@ def _uses(call: ToolCall, source: ToolCall) -> bool:
     keys = {value_key(value) for value in arguments}
     if any(value_key(value) in keys for value in results):
         return True
-    if _inside({value for value in arguments if isinstance(value, str)}, {_spelled(value) for value in results}):
+    texts = {value for value in arguments if isinstance(value, str)}
+    if _inside(texts, {_spelled(value) for value in results}):
         return True
     if not _secrets(call.arguments).isdisjoint(_secrets(output)):
         return True

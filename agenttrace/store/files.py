@@ -29,6 +29,14 @@ def identity(path: str) -> Identity | None:
     return status.st_dev, status.st_ino
 
 
+def absolute(path: str | Path) -> str:
+    """A path from the root; as it is where the working directory is gone, so that memory takes over."""
+    try:
+        return os.path.abspath(path)
+    except FileNotFoundError:
+        return os.fspath(path)
+
+
 def is_empty(path: str) -> bool:
     """Whether a file without a single byte stands at a path."""
     try:

@@ -56,7 +56,7 @@ def test_a_module_that_lacks_a_library_says_which():
         load_function("broken:x")
 
 
-@pytest.mark.parametrize("ending", ["raise SystemExit", "raise SystemExit(0)", "import sys; sys.exit('done')"])
+@pytest.mark.parametrize("ending", ["raise SystemExit", "raise SystemExit(0)", "raise SystemExit('done')"])
 def test_a_module_that_ends_the_process_is_no_run_that_passed(tmp_path, monkeypatch, ending):
     (tmp_path / "script.py").write_text(f"def agent(): pass\n{ending}\n")
     monkeypatch.delitem(sys.modules, "script", raising=False)

@@ -16,7 +16,8 @@ pytestmark = pytest.mark.faults
 
 _MAY_BE_CUT = """
 import fcntl, sys
-for name, first in ((sys.argv[1] + "-shm", 128), (sys.argv[1], 0x40000002)):  # SQLite's dead man's switch; readers
+# SQLite's dead man's switch, and the bytes that readers of a database share.
+for name, first in ((sys.argv[1] + "-shm", 128), (sys.argv[1], 0x40000002)):
     with open(name, "r+b") as file:
         try:
             fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1 if first == 128 else 510, first)
@@ -27,8 +28,8 @@ for name, first in ((sys.argv[1] + "-shm", 128), (sys.argv[1], 0x40000002)):  # 
 
 
 def test_a_second_store_of_a_process_leaves_the_locks_of_the_first_as_they_are(tmp_path):
-    """Scenario 73. Whoever opens and closes SQLite's files beside it ends its locks; the next reader then cuts
-    the memory that both share, and the process that still uses it gets a bus error."""
+    """Scenario 73. Whoever opens and closes SQLite's files beside it ends its locks; the next reader then
+    cuts the memory that both share, and the process that still uses it gets a bus error."""
     path = tmp_path / "traces.db"
     stores = [SQLiteStore(path) for _ in range(3)]
     for number, store in enumerate(stores, 1):

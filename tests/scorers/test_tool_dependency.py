@@ -157,7 +157,12 @@ def test_large_results_and_many_arguments_are_compared_in_bounded_time():
 
 @pytest.mark.parametrize(
     ("output", "argument", "value"),
-    [("a\0b", "xa\0by", 1.0), ("bcd\0efg", ["abcd", "efgh"], 0.0), (10**5000, "0000", 0.0), ("ab", "abc", 0.0)],
+    [
+        ("a\0b", "xa\0by", 1.0),
+        ("bcd\0efg", ["abcd", "efgh"], 0.0),
+        (10**5000, "0000", 0.0),
+        ("ab", "abc", 0.0),
+    ],
     ids=["with a NUL", "over two arguments", "a number of 5,000 digits", "too short"],
 )
 def test_a_result_must_stand_in_one_argument_as_it_is_written(output, argument, value):

@@ -33,10 +33,12 @@ def recorded(value):
     return captured.trace
 
 
-@pytest.mark.parametrize("key", [OfTexts.SECRET, OfMixedTexts.SECRET, Plain.SECRET, Text("client_secret")])
-@pytest.mark.parametrize("around", [lambda value: value, lambda value: {"a": [value]}], ids=["flat", "nested"])
-def test_a_secret_under_a_name_of_another_class_is_taken_out(key, around):
-    assert "hunter2" not in str(recorded(around({key: "hunter2"})).to_dict())
+@pytest.mark.parametrize(
+    "key", [OfTexts.SECRET, OfMixedTexts.SECRET, Plain.SECRET, Text("client_secret"), b"password"]
+)
+def test_a_secret_under_a_name_of_another_class_is_taken_out(key):
+    for value in ({key: "hunter2"}, {"a": [{key: ["hunter2"]}]}):
+        assert "hunter2" not in str(recorded(value).to_dict())
 
 
 def test_a_secret_under_a_name_of_numpys_is_taken_out():
@@ -48,6 +50,8 @@ def test_a_key_of_another_class_equals_the_same_text():
     trace = recorded({OfTexts.CITY: "Paris", Text("days"): 3})
     for expected in ({"city": "Paris", "days": 3}, {OfTexts.CITY: "Paris", Text("days"): 3}):
         assert ToolOrderScorer().score(Example(expected_tools=[call("tool", x=expected)]), trace).passed
-    assert ToolOrderScorer().score(
-        Example(expected_tools=[call("tool", x={OfTexts.CITY: "Paris"})]), recorded({"city": "Paris"})
-    ).passed
+    assert (
+        ToolOrderScorer()
+        .score(Example(expected_tools=[call("tool", x={OfTexts.CITY: "Paris"})]), recorded({"city": "Paris"}))
+        .passed
+    )
