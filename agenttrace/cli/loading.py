@@ -61,6 +61,11 @@ def _imported(text: str) -> tuple[Any, Any]:
         if error.name is None or not module_name.startswith(error.name):
             raise
         raise click.BadParameter(f"there is no module {error.name!r} in {here} or on the path") from None
+    except SystemExit as ending:  # its 0 would say that a run passed which never began
+        raise click.BadParameter(
+            f"the module {module_name!r} ends the process when it is imported "
+            f"(exit code {ending.code or 0}); put what it runs below `if __name__ == '__main__':`"
+        ) from None
     owner = None
     for name in path.split("."):
         owner = target

@@ -11,7 +11,7 @@ import click
 
 from agenttrace.cli.store_option import store_option
 from agenttrace.cli.where_option import reading, say_that_none_match, where_option
-from agenttrace.core.errors import MissingDependency
+from agenttrace.core.errors import ConfigError, MissingDependency
 from agenttrace.core.jsonable import jsonable, to_json
 from agenttrace.core.protocols import Store
 from agenttrace.core.query import Query
@@ -56,8 +56,11 @@ def traces_export(store: str | None, query: Query, form: str, path: str | None) 
         if path is None:
             _WRITERS[form](count, source, sys.stdout.buffer)
         else:
-            with open(path, "wb") as file:
-                _WRITERS[form](count, source, file)
+            try:
+                with open(path, "wb") as file:
+                    _WRITERS[form](count, source, file)
+            except OSError as error:
+                raise ConfigError(f"cannot write {path}: {error.strerror or error}") from None
             click.echo(f"wrote {count_text(count.number, 'trace')} to {path}", err=True)
 
 

@@ -390,6 +390,10 @@ class EvaluationFailed(AssertionError):
         super().__init__(message)
         self.report = report
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """So that it comes out of a process pool, which waits for ever for what cannot be unpickled."""
+        return type(self), (str(self), self.report)
+
     @property
     def errored(self) -> bool:
         """Whether any example could not be judged."""

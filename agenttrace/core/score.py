@@ -28,6 +28,14 @@ Outcome = Literal["passed", "failed", "skipped", "errored"]
 value None and are left out of every mean, which says so (`Mean`); neither is a pass."""
 
 
+def _plain(value: object) -> float:
+    """A number as a float itself; NaN for what is none, or beyond every float."""
+    try:
+        return float(value) if is_number(value) else math.nan
+    except OverflowError:
+        return math.nan
+
+
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Score:
     """A scorer's result for one example.
@@ -87,13 +95,15 @@ class Score:
             ValueError: `value` is not a number in 0..1 (NaN and bool included): a scorer that produces one
                 is broken, and the evaluation reports it as errored.
         """
-        if not (is_number(value) and 0 <= value <= 1):
+        number = _plain(value)  # what a number of another class says of its order may be anything
+        if not 0 <= number <= 1:
             raise ValueError(f"a score must be a number from 0 to 1, got {value!r} from {name!r}")
+        value = number
         passed = value <= threshold if lower_is_better else value >= threshold
         make = partial(changed, _BLANK) if cls is Score else cls  # twice as fast as `__init__`
         return make(
             name=name,
-            value=float(value),
+            value=value,
             threshold=threshold,
             outcome="passed" if passed else "failed",
             reason=reason,

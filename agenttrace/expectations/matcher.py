@@ -197,8 +197,15 @@ def read_value(raw: Any) -> Any:
 
     Raises:
         ExpectationError: an unknown operator (with a suggestion), one with a value that it cannot take, or
-            operators and ordinary keys in one mapping.
+            operators and ordinary keys in one mapping; a value that is nested too deeply, or holds itself.
     """
+    try:
+        return _read_value(raw)
+    except RecursionError:
+        raise ExpectationError("an expected value is nested too deeply, or holds itself") from None
+
+
+def _read_value(raw: Any) -> Any:
     if type(raw) in LEAVES:  # most values are, and asking for a `Mapping` takes longer than all the rest
         return raw
     if type(raw) is dict or isinstance(raw, Mapping):
@@ -206,10 +213,10 @@ def read_value(raw: Any) -> Any:
             return value
         operators = [key for key in raw if isinstance(key, str) and _is_operator(key)]
         if not operators:
-            return {_unescaped(key): read_value(item) for key, item in raw.items()}
+            return {_unescaped(key): _read_value(item) for key, item in raw.items()}
         return _read_operators(raw, operators)
     if type(raw) in (list, tuple):
-        return [read_value(item) for item in raw]
+        return [_read_value(item) for item in raw]
     return raw
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import operator as operators
 import re
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -110,6 +111,9 @@ def re_(pattern: str) -> Matcher:
     return _Regex(pattern)
 
 
+_LARGEST = sys.float_info.max
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class _Approx(Matcher):
     word = "approx"
@@ -122,6 +126,9 @@ class _Approx(Matcher):
     def __post_init__(self) -> None:
         if not is_number(self.value):
             raise ExpectationError(f"approx takes a number, got {self.value!r}")
+        for number in (self.value, self.abs, self.rel):
+            if isinstance(number, int) and abs(number) > _LARGEST:
+                raise ExpectationError("approx takes what a float can hold; this integer is too large")
         for name, bound in (("abs", self.abs), ("rel", self.rel)):
             if bound is not None and (not is_number(bound) or not bound >= 0):
                 raise ExpectationError(f"approx: {name} is a number of 0 or more, got {bound!r}")

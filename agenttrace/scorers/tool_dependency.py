@@ -122,12 +122,13 @@ def _uses(call: ToolCall, source: ToolCall) -> bool:
     output = source.known_output
     spelled = json_or_literal(output) if isinstance(output, str) else None
     arguments, results = list(_leaves(call.arguments)), [*_leaves(output), *_leaves(spelled)]
-    keys = {value_key(value) for value in arguments}
-    texts = [value for value in arguments if isinstance(value, str)]
     results = [value for value in results if not (value is None or isinstance(value, bool) or value == "")]
-    for value in results:
-        if value_key(value) in keys or any(str(value) in text for text in texts if len(str(value)) > 2):
-            return True
+    keys = {value_key(value) for value in arguments}
+    if any(value_key(value) in keys for value in results):
+        return True
+    texts = {value for value in arguments if isinstance(value, str)}
+    if _inside(texts, {_spelled(value) for value in results}):
+        return True
     if not _secrets(call.arguments).isdisjoint(_secrets(output)):
         return True
     hidden_argument, hidden_result = cause_within(call.arguments), cause_within(output)
@@ -138,6 +139,31 @@ def _uses(call: ToolCall, source: ToolCall) -> bool:
         comparing(source)
         return cannot_tell(hidden_result, "output") == 1.0
     return False
+
+
+def _spelled(value: Any) -> str:
+    """A result as a text may hold it; one digit, for a number of more digits than Python writes."""
+    try:
+        return str(value)
+    except ValueError:
+        return "0"
+
+
+_BETWEEN = "\0"
+
+
+def _inside(texts: set[str], values: set[str]) -> bool:
+    """Whether one of the values, of more than two characters, stands in one of the texts.
+
+    Many results times many arguments are searched for as many times as there are values: in one long text.
+    """
+    longest = max(map(len, texts), default=0)
+    whole = _BETWEEN.join(texts)
+    return any(
+        any(value in text for text in texts) if _BETWEEN in value else value in whole
+        for value in values
+        if 2 < len(value) <= longest
+    )
 
 
 def _secrets(value: Any) -> set[bytes]:

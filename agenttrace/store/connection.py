@@ -38,6 +38,10 @@ class Replaced(sqlite3.DatabaseError):
     """Another file was put in the place of the one that was to be opened."""
 
 
+class Emptied(sqlite3.DatabaseError):
+    """The file was cut to nothing while it was open; SQLite goes on in a log that its readers remove."""
+
+
 def trouble_of(error: Exception) -> FileTrouble:
     """What an error of SQLite's means for the store.
 
@@ -45,6 +49,8 @@ def trouble_of(error: Exception) -> FileTrouble:
     """
     if isinstance(error, Replaced):
         return "moved"
+    if isinstance(error, Emptied):
+        return "damaged"
     code = getattr(error, "sqlite_errorcode", None)
     if code == _MOVED:
         return "moved"

@@ -29,6 +29,22 @@ def identity(path: str) -> Identity | None:
     return status.st_dev, status.st_ino
 
 
+def absolute(path: str | Path) -> str:
+    """A path from the root; as it is where the working directory is gone, so that memory takes over."""
+    try:
+        return os.path.abspath(path)
+    except FileNotFoundError:
+        return os.fspath(path)
+
+
+def is_empty(path: str) -> bool:
+    """Whether a file without a single byte stands at a path."""
+    try:
+        return os.stat(path, follow_symlinks=False).st_size == 0
+    except FileNotFoundError:
+        return False
+
+
 def is_plain(path: str) -> bool:
     """Whether a file stands at a path: no link, no pipe, no directory."""
     try:
@@ -129,21 +145,17 @@ def create_private(path: str) -> None:
 def close_to_others(path: str) -> None:
     """Take from everybody else the right to read or write a store that was copied or restored with it.
 
-    The owner's and the group's rights stay: a team may share a file through its group.
+    The owner's and the group's rights stay: a team may share a file through its group. No file is opened for
+    this: closing one ends all locks that SQLite has on it in this process, for other connections too, and the
+    next process to come cuts off the memory that they share with it.
     """
     for suffix in SUFFIXES:
         try:
-            file = os.open(path + suffix, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
-        except OSError:
+            status = os.stat(path + suffix, follow_symlinks=False)
+            if stat.S_ISREG(status.st_mode) and status.st_mode & stat.S_IRWXO:
+                os.chmod(path + suffix, stat.S_IMODE(status.st_mode) & ~stat.S_IRWXO)
+        except OSError:  # not there, or another user's
             continue
-        try:
-            mode = stat.S_IMODE(os.fstat(file).st_mode)
-            if mode & stat.S_IRWXO:
-                os.fchmod(file, mode & ~stat.S_IRWXO)
-        except OSError:  # another user's file
-            pass
-        finally:
-            os.close(file)
 
 
 def move_aside(path: str, why: str, suffixes: Sequence[str] = SUFFIXES) -> str | None:

@@ -17,6 +17,7 @@ from agenttrace.core.errors import ConfigError
 from agenttrace.core.protocols import Exporter, KeepsUnsent, Sender, Store, optional
 from agenttrace.core.span import Span
 from agenttrace.core.tool import ToolDefinition
+from agenttrace.store.files import absolute
 from agenttrace.store.memory import MemoryStore
 from agenttrace.store.retention import Keep
 from agenttrace.store.sqlite import SQLiteStore
@@ -49,9 +50,11 @@ def open_store(where: str | Path | None = None, *, keep: str | None = None) -> S
         return _reading(MemoryStore())
     if not text.strip() or "\0" in text:
         raise ConfigError(f"a store is {_FORMS}, got {text!r}")
-    path = Path(text).expanduser()
     try:
+        path = Path(text).expanduser()
         is_directory = path.is_dir()
+    except RuntimeError as error:  # ``~nobody/traces.db``, or a process without a home
+        raise ConfigError(f"a store is {_FORMS}; there is no home directory for {text!r}") from error
     except OSError as error:  # a name that is too long, for one
         raise ConfigError(f"a store is {_FORMS}; this path cannot be used: {error.strerror}") from error
     if is_directory:
@@ -99,7 +102,7 @@ def default_store() -> Store:
         ConfigError: what ``AGENTTRACE_STORE`` says cannot name a store.
     """
     where = _default_setting()
-    place = where if where == MEMORY or ":" in where else os.path.abspath(where)
+    place = where if where == MEMORY or ":" in where else absolute(where)
     store = _default_stores.get(place)
     # Of two threads that come here together both get the store that is put in first.
     return _default_stores.setdefault(place, open_store(where)) if store is None else store

@@ -38,7 +38,7 @@ from agenttrace.store.evaluation_writes import (
     insert_report,
     keep_scores,
 )
-from agenttrace.store.files import identity
+from agenttrace.store.files import absolute, identity
 from agenttrace.store.health import StoreHealth
 from agenttrace.store.lock import ForkLock
 from agenttrace.store.memory_fallback import MemoryFallback
@@ -84,7 +84,7 @@ class SQLiteStore(Store, KeepsUnsent, KeepsWatch):
         keep: str | None = None,
     ) -> None:
         limits = Keep() if keep is None else Keep.of(keep)
-        self.path = os.path.abspath(path)
+        self.path = absolute(path)
         self.max_bytes = max_bytes if limits.max_bytes is None else limits.max_bytes
         self._size_limit, self._age_limit = SizeLimit(), AgeLimit(limits.seconds)
         self.busy_timeout = busy_timeout

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
@@ -96,7 +97,7 @@ def in_parts(
 def _checked(limit: int | None) -> int | None:
     if limit is not None and not is_whole(limit):
         raise StoreError(f"limit is how many traces there are at most, or None, got {limit!r}")
-    return limit
+    return limit if limit is None else min(limit, sys.maxsize)
 
 
 def _narrowed(query: Query | str, project: str | None) -> Query | None:

@@ -7,11 +7,19 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, TypeVar
 
 from agenttrace.core.errors import ExportError, StoreError
 from agenttrace.store import files, log_owner, migrations, span_table
-from agenttrace.store.connection import Replaced, cut_log, open_for_writing, trouble_of, writable_state
+from agenttrace.store.connection import (
+    Emptied,
+    Replaced,
+    cut_log,
+    open_for_writing,
+    trouble_of,
+    writable_state,
+)
 from agenttrace.store.health import StoreHealth
 from agenttrace.store.lock import FileLock
 from agenttrace.store.span_writes import FunctionIds
@@ -101,6 +109,7 @@ class Writer:
             raise ExportError(f"{self.path} has been in use by other processes for {self.timeout} s")
         try:
             self._notice_a_lost_file()  # while we waited
+            self._notice_an_emptied_file()
             if self._db is None:
                 self._open()
             assert self._db is not None
@@ -210,6 +219,18 @@ class Writer:
             self._stored_in_replaced_file = self._stored_here
         self._close()  # without the lock: of a file that is gone, SQLite leaves the log where it is
 
+    def _notice_an_emptied_file(self) -> None:
+        """Refuse to go on in a file that was cut to nothing, as by ``> traces.db``.
+
+        Raises:
+            Emptied: it was; what this process stored there is counted as lost.
+        """
+        if self._db is not None and files.is_empty(self.path):
+            self._health.reopened += 1
+            self._health.lost += self._stored_here
+            self._stored_here = 0
+            raise Emptied("it was emptied while in use")
+
     def _move_aside(self, error: Exception) -> None:
         damaged_file = self._file
         self._release()
@@ -234,9 +255,13 @@ class Writer:
         )
 
     def verify(self) -> None:
-        """Check now, as the next write would, whether the file was deleted or replaced."""
+        """Check now, as the next write would, whether the file was deleted, replaced or emptied."""
         try:
             self._notice_a_lost_file()
+            self._notice_an_emptied_file()
+        except Emptied as error:
+            with suppress(ExportError, Unavailable):  # the next write says so
+                self._move_aside(error)
         except OSError:  # a directory that may no longer be read: the next write says so
             pass
 

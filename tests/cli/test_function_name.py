@@ -54,3 +54,11 @@ def test_what_names_no_function_says_why(text, said):
 def test_a_module_that_lacks_a_library_says_which():
     with pytest.raises(ModuleNotFoundError, match="not_installed_anywhere"):
         load_function("broken:x")
+
+
+@pytest.mark.parametrize("ending", ["raise SystemExit", "raise SystemExit(0)", "raise SystemExit('done')"])
+def test_a_module_that_ends_the_process_is_no_run_that_passed(tmp_path, monkeypatch, ending):
+    (tmp_path / "script.py").write_text(f"def agent(): pass\n{ending}\n")
+    monkeypatch.delitem(sys.modules, "script", raising=False)
+    with pytest.raises(click.BadParameter, match="'script' ends the process when it is imported"):
+        load_function("script:agent")

@@ -9,7 +9,7 @@ import pickle
 import pytest
 
 from agenttrace.core.example import Example
-from agenttrace.core.report import EvaluationReport, ScoringResult
+from agenttrace.core.report import EvaluationFailed, EvaluationReport, ScoringResult
 from agenttrace.core.score import Score
 from agenttrace.store import MemoryStore, SQLiteStore
 
@@ -65,3 +65,11 @@ def test_a_guard_of_a_tool_that_nobody_knows_is_said_once_for_all_results() -> N
     line = "? Tool Order: never delte_*: vacuous in 2 of 3, no known tool has such a name"
     assert report.vacuous_lines == [line]
     assert str(report).endswith(line)
+
+
+def test_a_failed_evaluation_comes_out_of_another_process_whole() -> None:
+    """An exception that cannot be unpickled breaks a process pool, or has it wait for ever."""
+    result = ScoringResult(example=Example(name="a"), outcome="errored", scores=[Score.of("s", 0.2, 0.5)])
+    failure = EvaluationFailed("a: 0.2", EvaluationReport(name="run", results=[result]))
+    again = pickle.loads(pickle.dumps(failure))
+    assert (str(again), again.errored, again.report.to_dict()) == ("a: 0.2", True, failure.report.to_dict())

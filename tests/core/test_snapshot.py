@@ -410,6 +410,18 @@ class TestKeys:
         assert copy({1.0: "a"}) == {"1": "a"} == copy({1: "a"})
         assert copy({True: "a", False: "b"}) == {"true": "a", "false": "b"}
 
+    def test_of_a_text_of_any_class_are_its_characters(self):
+        """So that redaction knows them by their names, and that they equal the same text."""
+        word = type("Word", (str,), {"__str__": _touch, "__repr__": _touch})
+        (one,) = enum.StrEnum("Name", {"ONE": "api_key"})
+        (two,) = enum.Enum("Name", {"ONE": "token"})
+        keys = [one, word("password"), two]
+        assert copy(dict.fromkeys(keys, 1)) == {"api_key": 1, "password": 1, "token": 1}
+        assert copy({b"password": 1, b"\xff": 2}) == {"password": 1, "bytes {'$bytes': '/w==', 'size': 1}": 2}
+        assert copy({uuid.UUID(int=1): 1}) == {str(uuid.UUID(int=1)): 1}
+        (other,) = enum.Enum("Name", {"ONE": "a"})
+        assert list(copy({"a": 1, other: 2}).values()) == [1, 2]
+
     def test_objects_as_keys_do_not_run(self):
         kind = type("Key", (), {**{n: _touch for n in HOSTILE_NAMES if n not in ("__hash__", "__eq__")}})
         assert list(copy({object.__new__(kind): 1})) == [f"{__name__}.Key {{'$type': '{__name__}.Key'}}"]

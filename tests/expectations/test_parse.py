@@ -351,3 +351,20 @@ def test_a_way_to_compare_arguments_where_there_is_none_is_an_error_that_says_wh
         parse_expectation(data)
     assert words in str(error.value)
     assert "did you mean" not in str(error.value)
+
+
+def test_a_value_that_holds_itself_or_is_too_deep_is_an_error_that_says_so() -> None:
+    endless: list[object] = []
+    endless.append(endless)
+    deep: object = 1
+    for _ in range(5_000):
+        deep = [deep]
+    for value in (endless, deep, {"a": endless}):
+        with pytest.raises(ExpectationError, match="nested too deeply, or holds itself"):
+            parse_expectation([call("a", x=value)])
+
+
+@pytest.mark.parametrize("options", [{}, {"abs": 10**400}, {"rel": 10**400}])
+def test_approx_of_an_integer_beyond_every_float_is_an_error(options: dict[str, int]) -> None:
+    with pytest.raises(ExpectationError, match="a float can hold"):
+        approx(1 if options else -(10**400), **options)

@@ -71,6 +71,25 @@ def test_a_file_that_is_gone_is_noticed_by_a_flush(path):
     store.close()
 
 
+@pytest.mark.parametrize("notice", ["write", "flush"])
+def test_a_file_that_is_emptied_in_use_is_moved_aside_and_counted(path, caplog, notice):
+    """Scenario 77. SQLite would go on in its log, which the first reader of an empty file removes."""
+    store = SQLiteStore(path)
+    store.export([a_span(number) for number in range(1, 11)])
+    os.truncate(path, 0)
+    if notice == "flush":
+        assert store.flush(1.0) is True
+        assert store.health().lost == 10
+    for number in range(11, 14):
+        store.export([a_span(number)])
+        assert count(path) == number - 10
+    health = store.health()
+    assert (health.mode, health.reopened, health.lost, len(health.moved_aside)) == ("sqlite", 1, 10, 1)
+    assert caplog.text.count("it was emptied while in use") == 1
+    store.close()
+    assert is_sound(path)
+
+
 def garbage(path, chance):
     path.write_bytes(chance.randbytes(20_000))
 

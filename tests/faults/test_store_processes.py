@@ -1,6 +1,8 @@
 """Many processes, forks and foreign locks round one file."""
 
 import sqlite3
+import subprocess
+import sys
 
 import pytest
 from store_faults import a_span, count, finish, is_sound, rows, run, scaled, start
@@ -10,6 +12,35 @@ from agenttrace.store import SQLiteStore
 from agenttrace.store.lock import FileLock
 
 pytestmark = pytest.mark.faults
+
+
+_MAY_BE_CUT = """
+import fcntl, sys
+# SQLite's dead man's switch, and the bytes that readers of a database share.
+for name, first in ((sys.argv[1] + "-shm", 128), (sys.argv[1], 0x40000002)):
+    with open(name, "r+b") as file:
+        try:
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1 if first == 128 else 510, first)
+            print("not locked:", name)
+        except OSError:
+            pass
+"""
+
+
+def test_a_second_store_of_a_process_leaves_the_locks_of_the_first_as_they_are(tmp_path):
+    """Scenario 73. Whoever opens and closes SQLite's files beside it ends its locks; the next reader then
+    cuts the memory that both share, and the process that still uses it gets a bus error."""
+    path = tmp_path / "traces.db"
+    stores = [SQLiteStore(path) for _ in range(3)]
+    for number, store in enumerate(stores, 1):
+        store.export([a_span(number)])
+        told = subprocess.run(
+            [sys.executable, "-c", _MAY_BE_CUT, path], capture_output=True, text=True, check=True, timeout=60
+        )
+        assert told.stdout == ""
+        assert len(store.traces()) == 1
+    for store in stores:
+        store.close()
 
 
 def test_ten_processes_on_one_file_lose_nothing(tmp_path):

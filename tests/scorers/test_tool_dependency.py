@@ -143,3 +143,28 @@ def test_whether_a_call_is_the_one_that_is_depended_on_is_read_both_ways():
     expected = [entry("pay", action_dependencies=[{"tool_name": "login", "parameters": {"pin": "1234"}}])]
     assert scored(expected, [login, "pay"]).outcome == "errored"
     assert scored(expected, ["pay", login]).outcome == "failed"
+
+
+def test_large_results_and_many_arguments_are_compared_in_bounded_time():
+    """Twenty results of twenty thousand values each, a thousand arguments: four hundred million pairs."""
+    results = {f"k{at}": [f"v{at}"] * 20 for at in range(1000)}
+    called = [{"name": "list", "output": results} for _ in range(20)]
+    called.append({"name": "book", "arguments": {"ids": [f"w{at}" for at in range(1000)]}})
+    assert scored([entry(result_dependencies=["list"])], called).value == 0.0
+    called[-1]["arguments"]["ids"].append("see v999.")
+    assert scored([entry(result_dependencies=["list"])], called).value == 1.0
+
+
+@pytest.mark.parametrize(
+    ("output", "argument", "value"),
+    [
+        ("a\0b", "xa\0by", 1.0),
+        ("bcd\0efg", ["abcd", "efgh"], 0.0),
+        (10**5000, "0000", 0.0),
+        ("ab", "abc", 0.0),
+    ],
+    ids=["with a NUL", "over two arguments", "a number of 5,000 digits", "too short"],
+)
+def test_a_result_must_stand_in_one_argument_as_it_is_written(output, argument, value):
+    called = [{"name": "list", "output": output}, {"name": "book", "arguments": {"x": argument}}]
+    assert scored([entry(result_dependencies=["list"])], called).value == value

@@ -107,3 +107,20 @@ def test_an_index_of_the_log_that_is_removed_while_it_is_used_loses_nothing(tmp_
     tracer.shutdown()
     tracer.store.close()
     assert len(SQLiteStore(path).traces()) == 2
+
+
+def test_a_home_that_nobody_has_is_wrong_use():
+    with pytest.raises(ConfigError, match="no home directory"):
+        Tracer("odd", store="~nobody-of-this-name/traces.db")
+
+
+def test_a_working_directory_that_is_gone_breaks_no_call(tmp_path, monkeypatch):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    tracer = Tracer("odd", store="traces.db")
+    assert tracer.observe(lambda number: number)(7) == 7
+    assert not tracer.flush()
+    assert tracer.stats()["pending"] == 1
+    tracer.shutdown()

@@ -54,6 +54,10 @@ def test_a_limit_is_how_many_there_are_at_most(store, small_parts, limit):
     assert len(list(store.iter_traces(limit=limit))) == (10 if limit is None else min(limit, 10))
 
 
+def test_a_limit_beyond_every_number_of_traces_is_none(store):
+    assert list(store.iter_traces(limit=10**30)) == list(store.iter_traces())
+
+
 @pytest.mark.parametrize("limit", [-1, 1.5, True, "3"])
 def test_a_limit_that_is_no_number_of_traces_is_refused_at_the_call(store, limit):
     with pytest.raises(StoreError, match="limit"):
