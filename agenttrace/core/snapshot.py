@@ -47,14 +47,6 @@ _MOST_SORTED = 20_000
 _MARK_SIZE = 16
 
 
-def _spelled(key: bytes) -> str | None:
-    """The text that bytes are, as a header's or a Redis field's name; None where they are none."""
-    try:
-        return key.decode()
-    except UnicodeDecodeError:
-        return None
-
-
 class StandIn:
     """Holds the snapshot of an object in its place; hashable, so that sets and keys can hold it."""
 
@@ -275,8 +267,8 @@ class _Budget:
             text = int_text(int(key)) if abs(key) < EXACT_INT and key.is_integer() else str(key)
         elif key is None or type(key) is bool:
             text = {None: "null", True: "true", False: "false"}[key]
-        elif type(key) is bytes and (spelled := _spelled(key)) is not None:
-            text = spelled
+        elif type(key) is bytes and key.isascii():
+            text = key.decode("ascii")
         else:
             kind = key.kind if type(key) is StandIn else type_name(type(key))
             content = self.walk(key, depth)

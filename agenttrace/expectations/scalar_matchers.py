@@ -126,8 +126,9 @@ class _Approx(Matcher):
     def __post_init__(self) -> None:
         if not is_number(self.value):
             raise ExpectationError(f"approx takes a number, got {self.value!r}")
-        for number in (self.value, self.abs, self.rel):
-            if isinstance(number, int) and abs(number) > _LARGEST:
+        numbers: tuple[Any, ...] = (self.value, self.abs, self.rel)
+        for number in numbers:
+            if type(number) is int and abs(number) > _LARGEST:
                 raise ExpectationError("approx takes what a float can hold; this integer is too large")
         for name, bound in (("abs", self.abs), ("rel", self.rel)):
             if bound is not None and (not is_number(bound) or not bound >= 0):
