@@ -18,9 +18,11 @@ class Rules(Names, Protocol):
 
     def looks_into(self, text: str) -> bool:
         """Returns False for a text that is too short for a secret."""
+        ...
 
     def holds_nothing(self, texts: Sequence[str]) -> bool:
         """Returns True if nothing is taken out of any of these texts."""
+        ...
 
 
 _MOST_PLAIN = 100  # items of one plain container

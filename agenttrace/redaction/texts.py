@@ -16,9 +16,11 @@ class Names(Protocol):
 
     def is_secret(self, name: str) -> bool:
         """Returns True if values of this name are taken out."""
+        ...
 
     def hides(self, name: str, value: object) -> bool:
         """Returns True if this value of a secret name is to be taken out."""
+        ...
 
 
 _OTHER_MARKS = (b"--", b"</", b'",', b"',", b"\"'")
