@@ -38,7 +38,8 @@ def test_a_long_run_keeps_memory_threads_and_files_as_they_are(path, record_prop
 def test_a_stalled_store_costs_bounded_memory_and_everything_is_counted(path, record_property):
     """Scenario 47: heavy values are replaced by marks beyond 64 MB, spans dropped beyond the queue."""
     count = scaled(20_000, 200_000)
-    growth, marks, dropped, stored, pending = map(int, run("stalled_store", path, count, 10_000, timeout=300))
+    said = run("stalled_store", path, count, 10_000, timeout=300, quiet=False)  # losses are logged
+    growth, marks, dropped, stored, pending = map(int, said)
     assert growth < 64 * 1024 * 1024 + count * 2_000
     assert marks > 0
     record_property("figure", f"{count:,} calls: {growth / 1e6:.0f} MB, {dropped:,} dropped, all counted")
