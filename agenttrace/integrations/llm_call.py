@@ -27,7 +27,7 @@ def _guarded(step: Callable[..., None]) -> Callable[..., None]:
         except Exception as error:  # choke-point: recording a server's answer must not break the caller
             if raised_by_signal(error):
                 raise
-            call.span.count_recording_error()
+            call.span.recording_failed(error)
 
     return guarded
 

@@ -136,7 +136,7 @@ class AgentTraceSpanProcessor(SpanProcessor):
             raise error
         pipeline = self._recorder.resolve()
         if pipeline is not None:
-            pipeline.recording_errors.add()
+            pipeline.recording_failed(error)
 
 
 def _recorder_of(tracer: Any) -> Recorder:

@@ -90,7 +90,7 @@ def _watch_parsed(result: Any, call: LLMCall) -> Any:
         except Exception as error:  # choke-point: the guard of recording
             if raised_by_signal(error):
                 raise
-            call.span.count_recording_error()
+            call.span.recording_failed(error)
     return result
 
 

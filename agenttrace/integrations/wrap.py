@@ -221,7 +221,7 @@ def _deliver(result: Any, call: LLMCall) -> None:
     except Exception as error:  # choke-point: the caller gets the result all the same
         if raised_by_signal(error):
             raise
-        call.span.count_recording_error()
+        call.span.recording_failed(error)
         call.finish("ok")
 
 

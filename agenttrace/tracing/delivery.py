@@ -26,7 +26,7 @@ from agenttrace.core.span import Span
 from agenttrace.core.span_rows import SpanRow, SpanRows
 from agenttrace.core.tool import ToolDefinition
 from agenttrace.core.watch import CountsRecording
-from agenttrace.process.said_once import SaidOnce
+from agenttrace.process.said_once import SaidOnce, Traceback
 from agenttrace.redaction import Redaction
 from agenttrace.tracing.encoding import Encoder
 from agenttrace.tracing.finish import finish, forget_ancestors, scores_of
@@ -326,9 +326,9 @@ class Delivery:
         """How many spans are in the store's file, or in the memory of a store without one."""
         return max(self.accepted - not_stored.waiting - not_stored.quarantined - not_stored.memory_full, 0)
 
-    def warn(self, cause: str, words: str, error: BaseException) -> None:
+    def warn(self, cause: str, words: str, error: BaseException, *, traceback: Traceback = "without") -> None:
         """Log an error, once per cause. Never raises, not even if a logging handler of the user's does."""
-        self._warnings.warn(cause, words, error)
+        self._warnings.warn(cause, words, error, traceback=traceback)
 
 
 def _as_spans(items: list[Span | SpanRow]) -> Sequence[Span]:

@@ -147,10 +147,10 @@ class OpenSpan(LiveSpan):
             record = record[PARENT]
         return False
 
-    def count_recording_error(self) -> None:
-        """Count something that could not be recorded, in the tracer's ``stats()["recording_errors"]``."""
+    def recording_failed(self, error: BaseException) -> None:
+        """Count something that could not be recorded, in ``stats()["recording_errors"]``, and log it once."""
         if self._record is not None:
-            self._record[SCOPE].pipeline.recording_errors.add()
+            self._record[SCOPE].pipeline.recording_failed(error)
 
 
 class CurrentCall:

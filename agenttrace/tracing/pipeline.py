@@ -127,6 +127,12 @@ class Pipeline:
         self.weight += value.size  # approximate across threads; set right whenever the queue runs empty
         return value
 
+    def recording_failed(self, error: BaseException) -> None:
+        """Count a call that is recorded in part, and log the cause once. Never raises."""
+        self.recording_errors.add()
+        cause = f"recording {type(error).__name__}"
+        self._delivery.warn(cause, "a call was recorded in part", error, traceback="with")
+
     def count_queue_full(self, record: Record) -> None:
         """Count a record for which there is no room."""
         self.queue_full.add()
@@ -183,7 +189,7 @@ class Pipeline:
         except BaseException as error:  # choke-point: the agent's own thread
             self._storing.give_back(holder)
             pass_on_interruption(error)
-            self.recording_errors.add()
+            self.recording_failed(error)
         finally:
             current.reset(token)
 

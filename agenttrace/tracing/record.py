@@ -44,7 +44,6 @@ class RecordSink(Protocol):
     limits: Limits
     entrance: Any
     redaction: Redaction
-    recording_errors: Counter
     foreign_contexts: Counter
     unreadable_headers: Counter
     sampled_out: Counter
@@ -56,6 +55,10 @@ class RecordSink(Protocol):
 
     def weigh(self, value: Frozen) -> Any:
         """Admit a heavy value, or return the mark that takes its place."""
+        ...
+
+    def recording_failed(self, error: BaseException) -> None:
+        """Count a call that is recorded in part, and log the cause once. Never raises."""
         ...
 
     def count_queue_full(self, record: Record) -> None:

@@ -78,7 +78,7 @@ def freeze_arguments(scope: Scope, values: tuple[Any, ...]) -> tuple[Any, ...]:
     except Exception as error:  # choke-point
         if thrown_in(error):
             raise
-        scope.pipeline.recording_errors.add()
+        scope.pipeline.recording_failed(error)
         return tuple(not_read() for _ in values)
 
 
@@ -90,7 +90,7 @@ def freeze_one(scope: Scope, value: Any) -> Any:
     except Exception as error:  # choke-point
         if thrown_in(error):
             raise
-        scope.pipeline.recording_errors.add()
+        scope.pipeline.recording_failed(error)
         return not_read()
 
 
@@ -138,7 +138,7 @@ def fail(record: Record, error: BaseException) -> None:
             emit(record, end)
         if not isinstance(failure, Exception) or thrown_in(failure):
             raise
-        record[SCOPE].pipeline.recording_errors.add()
+        record[SCOPE].pipeline.recording_failed(failure)
 
 
 def fail_here(record: Record, error: BaseException) -> None:
@@ -243,7 +243,7 @@ def end_steps(
     except Exception as failure:  # choke-point
         if thrown_in(failure):
             raise
-        scope.pipeline.recording_errors.add()
+        scope.pipeline.recording_failed(failure)
     if error is None:
         emit(record, end)
     elif issubclass(type(error), GeneratorExit):

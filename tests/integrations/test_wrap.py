@@ -364,7 +364,9 @@ def test_the_error_of_a_call_is_the_very_error_that_was_raised(client, model):
     assert only_span(captured).error.message == "no wire"
 
 
-def test_a_reply_that_cannot_be_read_reaches_the_user_and_is_counted(client, model, tracer, monkeypatch):
+def test_a_reply_that_cannot_be_read_reaches_the_user_and_is_counted(
+    client, model, tracer, monkeypatch, caplog
+):
     model.answers(completion())
 
     class Bad(wrap_module.ChatReader):
@@ -375,6 +377,8 @@ def test_a_reply_that_cannot_be_read_reaches_the_user_and_is_counted(client, mod
     wrapped = wrap(client, tracer=tracer)
     assert wrapped.chat.completions.create(**ASK).id == "c1"
     assert tracer.stats()["recording_errors"] == 1
+    assert "a call was recorded in part: ValueError: unreadable (said once)" in caplog.text
+    assert ", in reply" in caplog.text  # where it happened
 
 
 @pytest.mark.parametrize("body", ["[1]", '"x"', "{}", '{"choices": [null]}', '{"choices": 5, "usage": 7}'])
