@@ -61,12 +61,15 @@ _EXTRA = "__pydantic_extra__"
 
 
 def record_fields(value: Any, bases: tuple[type, ...]) -> dict[str, Any] | None:
-    """The fields of a dataclass or pydantic model, read from its dictionary and slots without its own code.
+    """The fields of a dataclass or pydantic model, read from its dictionary and slots without its own code;
+    those of a named tuple.
 
     What else its dictionary holds (a cached property, say) is no part of it. All of it but what stands under
     the name of a method or property is read where a property keeps a field under another name, in a subclass
     that is no dataclass itself, and where pydantic keeps extra fields there.
     """
+    if inherits(bases, tuple):
+        return _items_by_name(value, bases)
     is_model = inherits(bases, library_member("pydantic.main", "BaseModel"))
     names = _declared(bases, _MODEL_FIELDS if is_model else _DATACLASS_FIELDS)
     if names is None or not _dict_is_own(bases):
@@ -97,6 +100,16 @@ def record_fields(value: Any, bases: tuple[type, ...]) -> dict[str, Any] | None:
             if type(name) is str and name[:2] != "__" and not _has(_class_attribute(name, bases), "__get__")
         }
     return fields
+
+
+def _items_by_name(value: tuple[Any, ...], bases: tuple[type, ...]) -> dict[str, Any] | None:
+    """The items of a named tuple by the names of its fields; None for any other tuple."""
+    names = next((names for base in bases if (names := dict_of(base).get("_fields")) is not None), None)
+    if type(names) is not tuple or not names or len(names) != tuple.__len__(value):
+        return None
+    if any(type(name) is not str for name in names):
+        return None
+    return dict(zip(names, tuple.__iter__(value), strict=True))
 
 
 def _keeps_more(bases: tuple[type, ...]) -> bool:

@@ -324,6 +324,9 @@ class _Budget:
         """Read a subclass by the builtin's own methods, a record by its dictionary, else name the type."""
         bases = bases_of(kind)
         builtin = next((base for base in bases if type(base) is type and base in _READ_AS_BUILTIN), None)
+        fields = record_fields(value, bases) if builtin is None or builtin is tuple else None
+        if fields is not None:
+            return self._nested(value, depth, lambda _, d: self._pairs(fields, d))
         if builtin is str:
             return self._text(str.__str__(value))
         if builtin is int:
@@ -340,9 +343,6 @@ class _Budget:
             return self._nested(value, depth, self._pairs)
         if builtin is not None:
             return self._bytes(value)
-        fields = record_fields(value, bases)
-        if fields is not None:
-            return self._nested(value, depth, lambda _, d: self._pairs(fields, d))
         self.remaining -= 32
         return not_opened(type_name(kind))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from typing import Literal, NamedTuple
 
 Place = Literal["whole", "ending", "last word", "after", "any word"]
@@ -220,7 +221,15 @@ _VERSION = re.compile(r"[\d_\-. ]+\Z")
 
 def plain(name: str) -> str:
     """A name in the form in which names are compared."""
-    return name.lower().translate(_IGNORED)
+    return as_seen(name).lower().translate(_IGNORED)
+
+
+def as_seen(name: str) -> str:
+    """A name without characters that nobody sees, and with full-width and other variants of letters as such."""
+    if name.isascii():
+        return name
+    shown = "".join(sign for sign in name if unicodedata.category(sign) != "Cf")
+    return unicodedata.normalize("NFKC", shown)
 
 
 def words_of(name: str) -> list[str]:
@@ -230,6 +239,7 @@ def words_of(name: str) -> list[str]:
 
 def rule_of(name: str) -> NameRule | None:
     """The row that has this name; None: it is that of no secret."""
+    name = as_seen(name)
     words = words_of(name.replace("'", ""))
     while True:
         bare = plain(_VERSION.sub("", name)) if words else ""

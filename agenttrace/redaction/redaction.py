@@ -24,6 +24,7 @@ from agenttrace.redaction.harmless_copy import harmless_copy
 from agenttrace.redaction.names import NameRule, plain, rule_of
 from agenttrace.redaction.options import Level, OwnShape, checked, own_shapes
 from agenttrace.redaction.pairs import is_named_value, places_of_named, without_differences
+from agenttrace.redaction.repeated import secret_texts, without_repeated
 from agenttrace.redaction.shape_search import without_shape
 from agenttrace.redaction.shapes import ENCODED_RUN
 from agenttrace.redaction.signs import PROSE, Look, is_id, look_at, may_hold_shape, shapes_in
@@ -176,7 +177,10 @@ class Redaction:
         if type(metadata) is dict:  # each item by its own name, as live
             redacted.attributes[semconv.METADATA] = self.fields(metadata)
         if span.error is not None:
-            message = self.text("error", clean_text(span.error.message))
+            message = clean_text(span.error.message)
+            if span.input and (secrets := secret_texts(span.input.items(), self)):
+                message = without_repeated(message, secrets)
+            message = self.text("error", message)
             redacted.error = SpanError(span.error.type, message, span.error.frames)
         return redacted
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from agenttrace.core import semconv
@@ -12,9 +13,11 @@ from agenttrace.core.score import Score
 from agenttrace.core.snapshot import EXACT_INT
 from agenttrace.core.span import EMPTY, Span, SpanError
 from agenttrace.redaction import Redaction
+from agenttrace.redaction.repeated import secret_texts, without_repeated
 from agenttrace.tracing.freeze import Frozen, thaw
 from agenttrace.tracing.observed_function import ObservedFunction, RedactedNames
 from agenttrace.tracing.record import (
+    ARGUMENTS,
     END,
     EXTRA,
     FAILURE,
@@ -63,7 +66,10 @@ def finish(record: Record, redaction: Redaction) -> Span:
     if failure is not None:
         span.status, error = failure
         if error is not None:
-            message = redaction.text("error", clean_text(error.message))
+            message = clean_text(error.message)
+            if message and (secrets := _secrets_around(record, redaction)):
+                message = without_repeated(message, secrets)
+            message = redaction.text("error", message)
             span.error = SpanError(clean_text(error.type), message, error.frames)
     if extra is not None or scope.attributes is not None:
         of_trace = scope.attributes
@@ -76,8 +82,42 @@ def finish(record: Record, redaction: Redaction) -> Span:
 
 _new = object.__new__
 
+_CONTAINERS = (dict, list, tuple)
+_MOST_CALLS = 1_000
+"""Calls of a trace of which secrets are remembered for the messages of others."""
+
 _OF_EVERY_SPAN = (semconv.SESSION_ID, semconv.CUSTOMER_ID)
 """What is said of a trace and recorded with each of its spans, as far as it is known when they end."""
+
+
+def _secrets_around(record: Record, redaction: Redaction) -> set[str]:
+    """What the message of a call that failed may repeat: the secrets among its arguments, among those of its
+    callers, and of the calls of the trace that failed before."""
+    scope: Scope = record[SCOPE]
+    known = scope.secrets
+    if known is None:
+        known = scope.secrets = {}
+    call: Record | None = record
+    while call is not None and call[OBSERVED] is not None and len(known) < _MOST_CALLS:
+        if len(call) > ARGUMENTS and call[ARGUMENTS] and call[INDEX] not in known:
+            named = _possible_secrets(call[OBSERVED], call[ARGUMENTS], redaction, scope.limits)
+            known[call[INDEX]] = secret_texts(named, redaction)
+        call = call[PARENT]
+    return set().union(*known.values())
+
+
+def _possible_secrets(
+    observed: ObservedFunction, values: tuple[Any, ...], redaction: Redaction, limits: Limits
+) -> Iterator[tuple[str, Any]]:
+    """The arguments with secret names, and those that may hold some."""
+    if observed.rebinding is not None:
+        bound = observed.rebinding.bind([thaw(value, limits) for value in values])
+        if bound is not None:
+            yield from ((name, clean(value)) for name, value in bound.items())
+            return
+    for name, value in zip(observed.names, values, strict=False):
+        if type(value) is Frozen or type(value) in _CONTAINERS or redaction.is_secret(name):
+            yield name, clean(thaw(value, limits))
 
 
 def rules_for(observed: ObservedFunction, redaction: Redaction) -> RedactedNames:

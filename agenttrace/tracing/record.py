@@ -118,6 +118,7 @@ class Scope:
         "project",
         "queue",
         "remote_parent",
+        "secrets",
         "trace_key",
         "weigh",
     )
@@ -142,6 +143,8 @@ class Scope:
         self.weigh: Callable[[Frozen], Any] = pipeline.weigh
         self.remote_parent = remote_parent
         self.attributes: dict[str, Any] | None = None
+        self.secrets: dict[int, set[str]] | None = None
+        """The secrets among the arguments of calls that failed and of those around them, by their `INDEX`."""
 
     def head(self) -> Record:
         """The entry that stands above the roots of this trace."""

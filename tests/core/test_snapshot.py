@@ -15,6 +15,7 @@ import types
 import unittest.mock
 import uuid
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import pydantic
 import pytest
@@ -287,6 +288,16 @@ class TestRecords:
 
         assert copy(Point(1, [2])) == {"x": 1, "y": [2]}
 
+    def test_a_named_tuple_is_read_by_the_names_of_its_fields(self):
+        class Point(NamedTuple):
+            x: int
+            y: int
+
+        class Twisted(tuple):
+            _fields = ("a", "b")
+
+        assert jsonable([Point(1, 2), Twisted((1,))]) == [{"x": 1, "y": 2}, [1]]
+
     def test_a_frozen_or_slotted_dataclass_is_read_too(self):
         @dataclasses.dataclass(frozen=True, slots=True)
         class Point:
@@ -338,9 +349,6 @@ class TestRecords:
             derived = type("Derived", (kind,), namespace)
             member = object.__new__(derived)
         assert list(copy(member)) == ["$type"]
-
-    def test_a_named_tuple_is_a_list(self):
-        assert copy(collections.namedtuple("Pair", "a b")(1, 2)) == [1, 2]
 
     def test_an_enum_is_its_value(self):
         kind = enum.Enum("Color", {"RED": "red"})

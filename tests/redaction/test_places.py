@@ -32,6 +32,11 @@ def test_in_data(value, kept):
     assert Redaction().inside(value) == kept
 
 
+@pytest.mark.parametrize("name", ["pass\u200bword", "\uff50assword", "\u2060api_key"])
+def test_under_a_name_that_only_looks_like_a_secrets(name):
+    assert Redaction().inside({name: "hunter2-9"}) == {name: REDACTED}
+
+
 @pytest.mark.parametrize(
     ("text", "kept"),
     [

@@ -1,0 +1,63 @@
+"""Secrets of a call's arguments that a text repeats: ``ValueError: bad password hunter2``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from agenttrace.core.jsonable import to_json
+from agenttrace.core.marks import REDACTED
+from agenttrace.redaction.pairs import is_named_value, places_of_named
+from agenttrace.redaction.texts import Names
+
+_SHORTEST = 4
+"""Shorter values are not looked for: they stand in any text by chance."""
+_SHORTEST_WITHIN = 8
+"""Shorter ones are taken out only where they stand as a word."""
+_MOST_PARTS = 10_000
+_CUT = "…[+"
+
+
+def secret_texts(values: Iterable[tuple[str, Any]], names: Names) -> set[str]:
+    """The texts and numbers under secret names in named JSON-safe values, at any depth."""
+    texts: set[str] = set()
+    waiting: list[tuple[str, Any, bool]] = [(name, value, False) for name, value in values]
+    for _ in range(_MOST_PARTS):
+        if not waiting:
+            break
+        name, value, is_secret = waiting.pop()
+        is_secret = is_secret or (value is not None and names.is_secret(name) and names.hides(name, value))
+        if type(value) is dict:
+            beside = "value" in value and is_named_value(value, names)
+            waiting += [(key, item, is_secret or (beside and key == "value")) for key, item in value.items()]
+        elif type(value) is list:
+            places = places_of_named(value, names) if value and type(value[0]) is str else ()
+            waiting += [("", item, is_secret or place in places) for place, item in enumerate(value)]
+        elif is_secret and type(value) in (str, int, float):
+            texts.add(str(value))
+    return {text for text in texts if len(text) >= _SHORTEST}
+
+
+def without_repeated(text: str, secrets: Iterable[str]) -> str:
+    """A text with each of the secrets taken out, as it is, as in JSON or a `repr`, and cut off."""
+    for secret in sorted(secrets, key=len, reverse=True):
+        for form in {secret, repr(secret)[1:-1], to_json(secret)[1:-1]}:
+            if form not in text:
+                continue
+            if len(form) >= _SHORTEST_WITHIN:
+                text = text.replace(form, REDACTED)
+            else:
+                text = re.sub(rf"(?<!\w){re.escape(form)}(?!\w)", REDACTED, text)
+        text = _without_beginning(text, secret)
+    return text
+
+
+def _without_beginning(text: str, secret: str) -> str:
+    """A text that was cut within the secret, without the part before the cut."""
+    before, mark, rest = text.rpartition(_CUT)
+    if mark:
+        for length in range(min(len(secret) - 1, len(before)), _SHORTEST - 1, -1):
+            if before.endswith(secret[:length]):
+                return before[:-length] + REDACTED + mark + rest
+    return text
