@@ -13,6 +13,7 @@ from agenttrace.core.numbers import is_number, is_whole
 from agenttrace.core.protocols import Exporter, Sender, Store
 from agenttrace.core.score import Score
 from agenttrace.core.span import Span
+from agenttrace.online.handle import EvaluationHandle
 from agenttrace.redaction import Redaction, redaction_of
 from agenttrace.redaction.option import Redact
 from agenttrace.scoring.checks import check_rate, checked_alerts, fields_of, rules_and_alerts
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
     from agenttrace.core.tool_call import ToolCall
     from agenttrace.online.alerts import Alert
     from agenttrace.online.evaluator import OnlineEvaluator
-    from agenttrace.online.handle import EvaluationHandle
     from agenttrace.online.request import OnResult
 
 F = TypeVar("F")
@@ -406,7 +406,10 @@ class Tracer:
             "expected_tools": expected_tools,
             "additional_metadata": additional_metadata,
         }
-        online = self._online or self._begin_online()
+        try:
+            online = self._online or self._begin_online()
+        except OSError as error:  # no file can be opened to import it from
+            return EvaluationHandle.not_begun(scorers, error)
         return online.ask(
             scorers,
             fields if example is None else fields_of(example, fields),

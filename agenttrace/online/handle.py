@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from agenttrace.core.protocols import Scorer
 from agenttrace.core.score import Score
+from agenttrace.process.said_once import SaidOnce
 from agenttrace.process.threads import settle
 from agenttrace.tracing.context import runs_inside
 from agenttrace.tracing.record import Record
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 State = Literal["queued", "running", "scored", "dropped", "sampled_out", "cancelled", "left"]
 """*scored* includes errored scores: the evaluation has said all that it will say. *left*: the tracer was shut
 down before it was done; `resume_evaluations` finishes what the store keeps of it."""
+
+_warnings = SaidOnce()
 
 
 class EvaluationHandle:
@@ -97,6 +100,12 @@ class EvaluationHandle:
         handle = cls()
         handle.give_up(state, scorers, why)
         return handle
+
+    @classmethod
+    def not_begun(cls, scorers: Sequence[Scorer], error: OSError) -> EvaluationHandle:
+        """The handle of one that could not begin. The trouble is logged once; the next one is tried again."""
+        _warnings.warn("begin", "evaluations are dropped: they cannot begin", error)
+        return cls.undone("dropped", scorers, f"online evaluation could not begin: {error}")
 
     def give_up(self, state: State, scorers: Sequence[Scorer], why: str) -> bool:
         """End an evaluation without scores: `why` becomes their error. Returns False if it has ended."""
