@@ -170,6 +170,25 @@ def succeed(record: Record, output: Any) -> None:
     emit(record, end)
 
 
+def partly_recorded(scope: Scope | None, error: MemoryError) -> None:
+    """Count a call that could not be recorded whole for want of memory. Never raises."""
+    try:
+        if scope is not None:
+            scope.pipeline.recording_failed(error)
+    except MemoryError:
+        pass
+
+
+def end_without_memory(record: Record, output: Any, error: MemoryError) -> Any:
+    """Return the output of a call that could not be ended for want of memory; try once more to end it."""
+    try:
+        if not record[END]:
+            emit(record, monotonic_ns())
+    except MemoryError:
+        partly_recorded(record[SCOPE], error)
+    return output
+
+
 def first_step(generator: AsyncGenerator[Any, Any]) -> Awaitable[Any]:
     """Start the async generator inside our own, without the event loop's hooks.
 

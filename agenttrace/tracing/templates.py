@@ -28,18 +28,28 @@ BEGIN = """
 """
 
 RECORD = """
-    _at_r = [_at_p, _at_s, _at_observed, _at_s.next(), _at_clock(), {arguments}, 0, None, None, None]
+        _at_r = [_at_p, _at_s, _at_observed, _at_s.next(), _at_clock(), {arguments}, 0, None, None, None]
 {freeze}"""
 
 FREEZE = """
-    if not ({light}):
-        _at_r[5] = _at_freeze(_at_s, _at_r[5])
+        if not ({light}):
+            _at_r[5] = _at_freeze(_at_s, _at_r[5])
 """
 
+# Where no memory is left: without a token the function has not been called; with a result, it has returned.
 FAILED = """
     except _at_BaseException as _at_e:
+        if _at_type(_at_e) is _at_MemoryError:
+            if _at_t is None:
+                _at_partly(_at_s, _at_e)
+                return {awaits}_at_function({{call}})
+            try:
+                return _at_end_without_memory(_at_r, _at_o, _at_e)
+            except _at_UnboundLocalError:  # the function's own
+                pass
         try:
-            _at_fail(_at_r, _at_e)
+            if _at_r is not None:
+                _at_fail(_at_r, _at_e)
         except _at_RecursionError:  # no stack left to describe it
             try:
                 if not _at_r[6]:
@@ -73,6 +83,8 @@ RESTORE = """
                 raise
             if _at_get() is _at_r:  # interrupted before there was a token
                 _at_set(_at_b)
+        except _at_MemoryError as _at_e:
+            _at_partly(_at_r[1], _at_e)
 """
 
 FUNCTION = (
@@ -92,10 +104,12 @@ def _at_wrapper({parameters}):
         finally:
 """
     + textwrap.indent(RESTORE, "    ")
+    + """
+    _at_r = _at_t = None
+    try:
+"""
     + RECORD
     + """
-    _at_t = None
-    try:
         _at_t = _at_set(_at_r)
         _at_o = _at_function({call})
 """
@@ -110,7 +124,7 @@ def _at_wrapper({parameters}):
                 _at_s.queue.append(_at_r)
             return _at_o
 """
-    + FAILED
+    + FAILED.format(awaits="")
     + """
     finally:
 """
@@ -123,7 +137,7 @@ async def _at_wrapper({parameters}):
 """
     + BEGIN
     + """
-    _at_t = None
+    _at_r = _at_t = None
     if _at_s is None:
         if _at_b is _at_p:
             return await _at_function({call})
@@ -134,9 +148,11 @@ async def _at_wrapper({parameters}):
         finally:
 """
     + textwrap.indent(RESTORE, "    ")
-    + RECORD
     + """
     try:
+"""
+    + RECORD
+    + """
         _at_t = _at_set(_at_r)
         _at_o = await _at_function({call})
 """
@@ -146,7 +162,7 @@ async def _at_wrapper({parameters}):
             _at_succeed(_at_r, _at_o)
         return _at_o
 """
-    + FAILED
+    + FAILED.format(awaits="await ")
     + """
     finally:
 """

@@ -77,7 +77,17 @@ def deliver(record: Record, output: Any) -> Any:
 
 _BUILTINS: tuple[type | Callable[..., Any], ...] = (
     *(type, str, int, bool, float, len),
-    *(BaseException, RecursionError, TypeError, ValueError, StopIteration, StopAsyncIteration, GeneratorExit),
+    *(
+        BaseException,
+        MemoryError,
+        RecursionError,
+        TypeError,
+        UnboundLocalError,
+        ValueError,
+        StopIteration,
+        StopAsyncIteration,
+        GeneratorExit,
+    ),
 )
 
 _NAMESPACE: dict[str, Any] = {
@@ -91,6 +101,7 @@ _NAMESPACE: dict[str, Any] = {
     "_at_async_generator": AsyncGeneratorType,
     "_at_deliver": deliver,
     "_at_end": steps.end_steps,
+    "_at_end_without_memory": steps.end_without_memory,
     "_at_foreign_context": steps.count_foreign_context,
     "_at_fail": steps.fail,
     "_at_fail_here": steps.fail_here,
@@ -99,6 +110,7 @@ _NAMESPACE: dict[str, Any] = {
     "_at_freeze": steps.freeze_arguments,
     "_at_most_items": steps.most_items,
     "_at_note": steps.note_item,
+    "_at_partly": steps.partly_recorded,
     "_at_reset": current.reset,
     "_at_root": steps.root,
     "_at_set": current.set,

@@ -1,0 +1,98 @@
+"""A call that succeeds without us succeeds where there is no memory left to record it with."""
+
+import gc
+
+import pytest
+
+from agenttrace.tracer import Tracer
+from agenttrace.tracing.context import current
+
+memory = pytest.importorskip("_testcapi", reason="this Python has no module that refuses memory")
+
+MOST_ALLOCATIONS = 120
+
+
+def returns(value):
+    return value
+
+
+async def returns_later(value):
+    return value
+
+
+def drive(coroutine):
+    try:
+        coroutine.send(None)
+    except StopIteration as end:
+        return end.value
+
+
+def succeeds(function, value, number):
+    """Whether the function returns the value although the allocation of this number fails."""
+    result = None
+    memory.set_nomemory(number, number + 1)
+    try:
+        result = function(value)
+    except MemoryError:
+        pass
+    finally:
+        memory.remove_mem_hooks()
+    current.set(None)
+    return result is value
+
+
+@pytest.fixture
+def tracer():
+    tracer = Tracer("no memory", store="memory")
+    gc.disable()
+    yield tracer
+    gc.enable()
+    tracer.shutdown()
+
+
+@pytest.mark.parametrize("value", [5, {"a": [1, {"b": "c" * 50}]}, "x" * 500])
+@pytest.mark.parametrize("is_nested", [True, False])
+def test_a_functions_value_is_returned_whichever_allocation_fails(tracer, value, is_nested):
+    observed = tracer.observe(returns)
+    outer = tracer.observe(lambda value: observed(value)) if is_nested else observed
+    for _ in range(3):
+        outer(value)
+    failed = [number for number in range(MOST_ALLOCATIONS) if not succeeds(outer, value, number)]
+    assert failed == []
+
+
+def test_a_coroutine_fails_only_where_it_would_without_us(tracer):
+    observed = tracer.observe(returns_later)
+    drive(observed(5))
+    observed(5).close()
+    plain, recorded = failing(returns_later), failing(observed)
+    assert len(plain) <= len(recorded) <= 2 * len(plain)  # two coroutines begin, ours and the function's
+
+
+def failing(function):
+    return [
+        number
+        for number in range(MOST_ALLOCATIONS)
+        if not succeeds(lambda value: drive(function(value)), 5, number)
+    ]
+
+
+def test_a_memory_error_of_the_functions_own_is_recorded_as_such(tracer):
+    @tracer.observe
+    def full():
+        raise MemoryError("mine")
+
+    with tracer.capture() as captured, pytest.raises(MemoryError, match="mine"):
+        full()
+    (span,) = captured.trace.spans
+    assert (span.status, span.error.type, span.error.message) == ("error", "MemoryError", "mine")
+
+
+def test_calls_are_recorded_again_when_there_is_memory(tracer):
+    observed = tracer.observe(returns)
+    for number in range(MOST_ALLOCATIONS):
+        assert succeeds(observed, 5, number)
+    assert tracer.stats()["recording_errors"] > 0
+    with tracer.capture() as captured:
+        observed(6)
+    assert [span.output for span in captured.trace.spans] == [6]
