@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Protocol
 
 from agenttrace.core.marks import REDACTED
@@ -26,6 +26,8 @@ class Names(Protocol):
 _OTHER_MARKS = (b"--", b"</", b'",', b"',", b"\"'")
 _FEW = 12
 """Separators that are quicker looked at than all signs are looked for."""
+_DENSE = 60
+"""Characters for each separator from which on the signs of all names are looked for first."""
 _WINDOW = 80
 _SEPARATOR = re.compile(r"[=:]")
 _SPACES = re.compile(r"[ \t]*")
@@ -59,6 +61,7 @@ _LISTED = re.compile(
     r"""(?<![\w"'])\\*b?(["'])-{0,2}(?P<name>[A-Za-z][\w.-]{2,60})\\*\1\s*,\s*(?:\\*["'](?:value|content)\\*["']\s*:\s*)?"""
     r"""\\*[brfu]?["'](?!\[redacted\])(?P<value>(?:[^"'\\]|\\(?!["']))+)"""
 )
+_LONGEST_LISTED = 61
 _ELEMENT = re.compile(r"<(?P<name>[A-Za-z][\w.:-]{0,60})>(?P<value>[^<>]{1,4096})</(?=(?P=name)>)")
 _SHOWN = re.compile(r"""(?<![\w.-])([^\W\d_][\w.\[\]-]{0,127})(?:=|: (?=(?:not )?expected\b))(?!"?\[redac)""")
 _HEADERS = ("authorization",)
@@ -79,17 +82,49 @@ def may_hold_named(text: str, lowered: str, marks: bytes, names: Names, signs: t
 
     Each of them ends before a new line of this text. `marks` and `signs` as in `may_have_names`.
     """
-    if any(mark in marks for mark in _OTHER_MARKS):
-        return True
     count = marks.count(b":") + marks.count(b"=")
-    if count > _FEW and not (has_any(NAME_SIGNS, lowered) or has_any(signs, lowered)):
+    if not count and not any(mark in marks for mark in _OTHER_MARKS):
         return False
-    for separator in _SEPARATOR.finditer(text) if count else ():
-        window = text[max(0, separator.start() - _WINDOW) : separator.start()]
-        line = window.rpartition("\n")[2]
-        if any(names.is_secret(_name_at_end(part)[0]) for part in {window, line}):
-            return True
-    return False
+    if count * _DENSE > len(text) and not (has_any(NAME_SIGNS, lowered) or has_any(signs, lowered)):
+        return False
+    if any(map(names.is_secret, _names_in(text) if count else ())):
+        return True
+    if has_any(_OTHERS[2][0], text) and any(map(names.is_secret, _listed_names_in(text))):
+        return True
+    return any(
+        names.is_secret(_last_name(match["name"]))
+        for marked, pattern in _OTHERS[:2]
+        if has_any(marked, text)
+        for match in pattern.finditer(text)
+    )
+
+
+def _names_in(text: str) -> Iterator[str]:
+    """The names before ``:`` and ``=`` in several texts, whether or not a text ends before one."""
+    for separator in ":=":
+        place = text.find(separator)
+        while place >= 0:
+            quote, first = text[place - 1 : place], max(0, place - _WINDOW)
+            name = text[max(first, text.rfind(quote, first, place - 1) + 1) : place - 1] if quote else ""
+            if "\\" in name or (quote != '"' and quote != "'"):
+                name, _ = _name_at_end(text[first:place])
+            yield name
+            if "\n" in name:
+                yield name.rpartition("\n")[2]
+            place = text.find(separator, place + 1)
+
+
+def _listed_names_in(text: str) -> Iterator[str]:
+    """The names in quotes before a comma, as `_LISTED` finds them."""
+    for part in text.split(","):
+        last = part[-1:]
+        if last == '"' or last == "'" or last.isspace():
+            part = part.rstrip()
+            quote = part[-1:]
+            inside = part[:-1].rstrip("\\")
+            name = inside[inside.rfind(quote) + 1 :].lstrip("-") if quote in "\"'" else ""
+            if 2 < len(name) <= _LONGEST_LISTED:
+                yield name
 
 
 def has_any(signs: tuple[str, ...], lowered: str) -> bool:

@@ -1,0 +1,68 @@
+"""Several texts are looked at together, and no secret of one of them is missed by that."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agenttrace.redaction import Redaction
+
+NAMES = ["password", "api_key", "city", "Authorization", "x", "db-token", "pass\nword", "plan", "secret"]
+VALUES = ["hunter2-9", "Tr0ub4dor", "5", "${KEY}", "Basic aHVudGVyMg==", "Paris", "[redacted]"]
+PIECES = [
+    *NAMES,
+    *VALUES,
+    *(
+        ":",
+        "=",
+        ",",
+        '"',
+        "'",
+        '\\"',
+        " ",
+        "\n",
+        "--",
+        "-",
+        "</",
+        "<",
+        ">",
+        "{",
+        "}",
+        "[",
+        "]",
+        "a b. ",
+        "\u00a0",
+    ),
+    *('"password": "', "password=", "'token', '", "--password ", "<secret>", "curl -u a:", "://a:b@", "%3D"),
+    "gh" + "p_" + "a1B2c3D4" * 5,
+]
+SEARCHED = [Redaction(), Redaction(["plan"]), Redaction(level="strict"), Redaction(except_=["password"])]
+
+texts = st.lists(st.sampled_from(PIECES), max_size=9).map("".join)
+
+
+@given(st.lists(texts, min_size=1, max_size=5), st.sampled_from(range(len(SEARCHED))))
+def test_what_is_found_in_none_is_harmless_in_each(several, which):
+    redaction = SEARCHED[which]
+    if redaction.holds_nothing(several):
+        assert [text for text in several if redaction.inside(text) is not text] == []
+
+
+@pytest.mark.parametrize("padding", ["", "The river. " * 300, '{"city": "Paris", "days": 3} ' * 30])
+@pytest.mark.parametrize(
+    "secret",
+    [
+        '{"api_key": "hunter2-9"}',
+        "api_key=hunter2-9",
+        "['api_key', 'hunter2-9']",
+        '["api_key" , "hunter2-9", "x"]',
+        "run --api-key hunter2-9",
+        "<password>hunter2-9</password>",
+        '{\\"api_key\\": \\"hunter2-9\\"}',
+        "curl -u ann:hunter2-9 x.org",
+    ],
+)
+def test_what_one_holds_is_found(padding, secret):
+    redaction = Redaction()
+    others = ["of Paris", '{"city": "Paris"}', "a = b"]
+    assert "hunter2" not in redaction.inside(f"{padding} {secret} ")
+    assert not redaction.holds_nothing([*others, f"{padding} {secret} ", *others])
