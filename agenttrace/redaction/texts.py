@@ -87,14 +87,14 @@ def may_hold_named(text: str, lowered: str, marks: bytes, names: Names, signs: t
         return False
     if count * _DENSE > len(text) and not (has_any(NAME_SIGNS, lowered) or has_any(signs, lowered)):
         return False
-    if any(map(names.is_secret, _names_in(text) if count else ())):
+    if count and any(map(names.is_secret, set(_names_in(text)))):
         return True
-    if has_any(_OTHERS[2][0], text) and any(map(names.is_secret, _listed_names_in(text))):
+    if has_any(_OTHERS[2][0], text) and any(map(names.is_secret, set(_listed_names_in(text)))):
         return True
     return any(
         names.is_secret(_last_name(match["name"]))
         for marked, pattern in _OTHERS[:2]
-        if has_any(marked, text)
+        if marked[0].encode() in marks
         for match in pattern.finditer(text)
     )
 

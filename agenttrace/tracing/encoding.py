@@ -234,6 +234,6 @@ def _content(value: Frozen) -> Any:
         return unpacked(value)
     if form == "items":
         return [_content(item) if type(item) is Frozen else item for item in value.content]
-    if form == "whole":
+    if form == "whole" and type(value.content) is not dict:
         raise NotPlain
     return value.content
