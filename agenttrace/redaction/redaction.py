@@ -43,8 +43,9 @@ _HOLD_DIFFERENCES = frozenset({"rows", "calls", "differences", "checks"})
 """The details that say in which values a call differs."""
 _OF_DETAILS = replace(WHOLE, items=RECORDED.items)
 
-_LOOKED_AT_ALONE = ("…[+", "%2", "%3", "curl ")
-"""Signs of what is found in one text by itself: one that is cut, in percent signs, a command."""
+_LOOKED_AT_ALONE = (("…[+", b""), ("%2", b"%"), ("%3", b"%"), ("curl ", b":"))
+"""Signs of what is found in one text by itself: one that is cut, in percent signs, a command; each with the
+punctuation that it comes with."""
 
 _NO_RULE = NameRule("", "", "whole", ())
 
@@ -316,7 +317,7 @@ class Redaction:
                 return True
             if not (
                 look.run == ENCODED_RUN
-                or any(sign in text for sign in _LOOKED_AT_ALONE)
+                or any(marks in look.marks and sign in text for sign, marks in _LOOKED_AT_ALONE)
                 or may_hold_named(text, lowered, look.marks, self, self._signs)
                 or may_hold_shape(text, lowered, look)
             ):

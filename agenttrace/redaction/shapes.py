@@ -364,7 +364,7 @@ SHAPES: tuple[Shape, ...] = (
     Shape(
         "private key",
         "RFC 7468, RFC 9580, gitleaks",
-        ("private key",),
+        ("-----begin ",),
         re.compile(
             r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
             r"[\s\S]*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|\Z)"

@@ -22,7 +22,13 @@ _HEAD = 4_000
 
 _GRAM = 3
 _IN_RUNS = [shape for shape in SHAPES if shape.run >= RUN]
-_ANYWHERE = [shape for shape in SHAPES if shape.run < RUN]
+_ANYWHERE = [
+    (shape, bytes(byte for byte in sign.encode() if byte in _MARKS))
+    for shape in SHAPES
+    if shape.run < RUN
+    for sign in shape.signs
+]
+"""The rows, with the punctuation of their sign."""
 _SHORT = [(place, sign) for place, shape in enumerate(_IN_RUNS) for sign in shape.signs if len(sign) < _GRAM]
 _BY_GRAM: dict[str, list[tuple[int, str]]] = {}
 for _place, _shape in enumerate(_IN_RUNS):
@@ -83,7 +89,9 @@ def shapes_in(text: str, lowered: str, look: Look) -> list[Shape]:
             places.update(place for place, sign in _BY_GRAM[gram] if sign in long)
         shapes = [_IN_RUNS[place] for place in sorted(places)]
     if b":" in look.marks or b"---" in look.marks or "bearer" in lowered:
-        shapes += [shape for shape in _ANYWHERE if has_any(shape.signs, lowered)]
+        for shape, marks in _ANYWHERE:
+            if marks in look.marks and has_any(shape.signs, lowered):
+                shapes.append(shape)
     return shapes
 
 

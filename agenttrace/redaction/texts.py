@@ -104,9 +104,15 @@ def _names_in(text: str) -> Iterator[str]:
     for separator in ":=":
         place = text.find(separator)
         while place >= 0:
-            quote, first = text[place - 1 : place], max(0, place - _WINDOW)
-            name = text[max(first, text.rfind(quote, first, place - 1) + 1) : place - 1] if quote else ""
-            if "\\" in name or (quote != '"' and quote != "'"):
+            first, last = max(0, place - _WINDOW), text[place - 1 : place]
+            if last == '"' or last == "'":
+                name = text[max(first, text.rfind(last, first, place - 1) + 1) : place - 1]
+                is_whole = "\\" not in name
+            else:
+                begin = max(text.rfind(" ", first, place), text.rfind("\n", first, place)) + 1
+                name = text[max(first, begin) : place]
+                is_whole = name.isidentifier()
+            if not is_whole:  # the way that takes longer
                 name, _ = _name_at_end(text[first:place])
             yield name
             if "\n" in name:
