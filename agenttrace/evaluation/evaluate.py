@@ -15,6 +15,7 @@ from agenttrace.evaluation.run import (
     TIMEOUT,
     Evaluation,
     EvaluationOptions,
+    Measure,
     Recording,
     check_option_names,
 )
@@ -43,6 +44,7 @@ def run_evaluation(
     settled: Settled | None = None,
     budget: str | None = None,
     stop_after: int | None = None,
+    measure: Measure | None = None,
     require: None = None,
     baseline: None = None,
 ) -> EvaluationReport:
@@ -76,6 +78,9 @@ def run_evaluation(
     `progress` is called with each result. One that raises, SystemExit too, is logged and not called again: a
     broken display must not lose results. To end the run from there raise KeyboardInterrupt.
 
+    `measure` is a function of the report that returns more metadata for it, such as metrics over all results;
+    they are stored with it. What it raises is raised, after the results are stored.
+
     `require` and `baseline` are options of `assert_test`, and an error here.
 
     Raises:
@@ -107,6 +112,7 @@ def run_evaluation(
         settled=settled,
         budget=budget,
         stop_after=stop_after,
+        measure=measure,
     )
     evaluation.engine.advice = _LOOP_WAITS if _in_a_loop() else ""
     return evaluation.run()

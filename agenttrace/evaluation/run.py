@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Protocol, TypedDict, Unpack
 
@@ -68,6 +68,10 @@ class Recording(Protocol):
         ...
 
 
+Measure = Callable[[EvaluationReport], Mapping[str, Any]]
+"""Works out metadata of a whole report, such as metrics over its results."""
+
+
 class EvaluationOptions(TypedDict, total=False):
     """The keyword arguments of `run_evaluation`, for functions that pass them on."""
 
@@ -88,6 +92,7 @@ class EvaluationOptions(TypedDict, total=False):
     settled: Settled | None
     budget: str | None
     stop_after: int | None
+    measure: Measure | None
 
 
 def check_option_names(function: str, options: Iterable[str], *more: str) -> None:
@@ -118,6 +123,7 @@ class Evaluation:
     store: Store | None
     redaction: Redaction
     tracer: Recording | None = None
+    measure: Measure | None = None
 
     @classmethod
     def of(
@@ -163,7 +169,7 @@ class Evaluation:
             facts={**suite_facts, **({} if estimate is None else {"estimate": estimate})},
             places=places,
         )
-        return cls(engine, header, store, redaction_for(tracer), tracer)
+        return cls(engine, header, store, redaction_for(tracer), tracer, options.get("measure"))
 
     def run(self) -> EvaluationReport:
         """Run it while the calling thread waits, and return the stored report. Raises as `run_evaluation`."""
@@ -184,16 +190,22 @@ class Evaluation:
         try:
             yield
         except BaseException as error:
-            report = self.header.report(self.engine, interrupted=True)
-            self._keep(report)
+            report = self._stored(self.header.report(self.engine, interrupted=True))
             if isinstance(error, Interrupted | KeyboardInterrupt):
                 raise EvaluationInterrupted(report) from None
             raise
 
     def stored_report(self) -> EvaluationReport:
         """The report of all results, which are stored."""
-        report = self.header.report(self.engine)
-        self._keep(report)
+        return self._stored(self.header.report(self.engine))
+
+    def _stored(self, report: EvaluationReport) -> EvaluationReport:
+        """The report with what is measured of it. It is stored in any case."""
+        try:
+            if self.measure is not None:
+                report = replace(report, metadata={**report.metadata, **self.measure(report)})
+        finally:
+            self._keep(report)
         return report
 
     def report(self) -> EvaluationReport:

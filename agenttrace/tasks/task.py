@@ -1,0 +1,177 @@
+"""`Task`: an evaluation that a file describes, checked, ready to run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Unpack
+
+from agenttrace.core.dotted_name import imported_function
+from agenttrace.core.errors import ConfigError, DatasetError
+from agenttrace.core.example import Example
+from agenttrace.core.protocols import Scorer, Store
+from agenttrace.core.report import EvaluationReport
+from agenttrace.datasets.document import Document
+from agenttrace.evaluation import run_evaluation
+from agenttrace.evaluation.run import EvaluationOptions
+from agenttrace.scoring.example_scorers import check_example_scorers
+from agenttrace.tasks.metric_entries import MetricEntry, PythonMetric
+from agenttrace.tasks.metrics import MetricResult, measured, metric_name, parameters_of
+from agenttrace.tasks.observation import sample_of
+from agenttrace.tasks.sources import check_source_of_calls, examples_of
+from agenttrace.tasks.task_file import TaskFile, at, read_task_file
+from agenttrace.tasks.task_scorers import scorers_of
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedMetric:
+    """A metric of a scorer, with the place of the file that asks for it."""
+
+    entry: MetricEntry
+    scorer: str
+    purpose: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """An evaluation as a file says it; made by `load_task`.
+
+    `examples` and `scorers` are made and checked; `function` is None where the examples hold recorded runs.
+    `require` are lines as `assert_test` takes them, for whoever decides whether a run passes: `run` does not.
+    """
+
+    path: Path
+    key: str
+    display_name: str
+    description: str | None
+    tags: tuple[str, ...]
+    examples: Sequence[Example]
+    scorers: Sequence[Scorer]
+    function: Callable[..., Any] | None
+    require: tuple[str, ...] = ()
+    metrics: Sequence[PlannedMetric] = field(default=(), repr=False)
+
+    def run(self, **options: Unpack[EvaluationOptions]) -> EvaluationReport:
+        """Run the evaluation; `options` are those of `run_evaluation`, before what the file says.
+
+        The report's metadata have the metrics (`metrics_of` reads them back) and the task's key.
+
+        Raises:
+            ConfigError, ExpectationError, ScorerError: wrong use, before any agent is run.
+        """
+        defaults: EvaluationOptions = {"function": self.function, "measure": self.measure}
+        if options.get("tracer") is None:
+            defaults["project_name"] = self.key
+        return run_evaluation(self.examples, self.scorers, **{**defaults, **options})
+
+    def measure(self, report: EvaluationReport) -> Mapping[str, Any]:
+        """The task and its metrics over the results of a report, as metadata of the report."""
+        results = [
+            measured(one.entry, report.results, scorer=one.scorer, purpose=one.purpose, source=one.source)
+            for one in self.metrics
+        ]
+        about = {"key": self.key, "display_name": self.display_name, "file": str(self.path)}
+        return {"task": about, "metrics": [result.to_dict() for result in results]}
+
+
+def metrics_of(report: EvaluationReport) -> list[MetricResult]:
+    """The metrics of a task's report, also of one that was read back from a store or a file."""
+    names = MetricResult.__dataclass_fields__
+    return [
+        MetricResult(**{name: value for name, value in one.items() if name in names})
+        for one in report.metadata.get("metrics") or ()
+    ]
+
+
+def load_task(
+    path: str | Path,
+    *,
+    function: Callable[..., Any] | None = None,
+    store: str | Store | None = None,
+) -> Task:
+    """Read a task file (YAML or JSON), and make and check all that it names; nothing is run.
+
+    `function` takes the place of the file's. `store` is where recorded traces are looked up that name no store
+    of their own; by default the default one. Paths are from the file's folder; modules are searched for in the
+    working directory, then in that folder.
+
+    Raises:
+        DatasetError: the file cannot be read, or something in it cannot be: an unknown key or value, a template, a
+            scorer or a metric that there is none of, examples without a source of calls. It names path and line.
+    """
+    path = Path(path)
+    entry, document = read_task_file(path)
+    if function is not None and entry.traces is not None:
+        raise document.error("a function is given, and traces have recorded calls; keep one", ("traces",))
+    if function is None and entry.function is not None:
+        function = _function(entry.function, document)
+    examples = examples_of(entry, document, store)
+    if function is None:
+        check_source_of_calls(examples, document)
+    scorers = scorers_of(entry.scorers, document, examples)
+    check_example_scorers(examples)
+    if not scorers and not any(example.scorers for example in examples):
+        raise document.error("there are no scorers: without one, nothing is compared")
+    return Task(
+        path=path,
+        key=entry.key or path.stem,
+        display_name=entry.display_name or entry.key or path.stem,
+        description=entry.description,
+        tags=tuple(entry.tags),
+        examples=examples,
+        scorers=scorers,
+        function=function,
+        require=tuple(entry.require),
+        metrics=_planned(entry, scorers, examples, document),
+    )
+
+
+def _function(text: str, document: Document) -> Callable[..., Any]:
+    try:
+        return imported_function(text, document.path.parent)
+    except ConfigError as error:
+        raise at(document, ("function",), error) from None
+
+
+def _planned(
+    task: TaskFile, scorers: Sequence[Scorer], examples: Sequence[Example], document: Document
+) -> list[PlannedMetric]:
+    """The metrics of all scorers, as far as they can be checked before anything ran."""
+    planned: list[PlannedMetric] = []
+    for at_scorer, (entry, scorer) in enumerate(zip(task.scorers, scorers, strict=True)):
+        names: set[str] = set()
+        for index, metric in enumerate(entry.metrics):
+            place = ("scorers", at_scorer, "metrics", index)
+            if metric_name(metric) in names:
+                raise document.error(f"two metrics are called {metric_name(metric)!r}; give one a name", place)
+            names.add(metric_name(metric))
+            try:
+                _check(metric, examples, document.path.parent)
+            except ConfigError as error:
+                raise at(document, place, error) from None
+            line = document.line(place)
+            source = f"{document.path}:{line}" if line else str(document.path)
+            planned.append(PlannedMetric(metric, scorer.name, entry.purpose, source))
+    return planned
+
+
+def _check(metric: MetricEntry, examples: Sequence[Example], directory: Path) -> None:
+    """What can be known of a metric before anything runs: its function, the fields of the samples.
+
+    Raises:
+        ConfigError: there is no such function, or no sample has the field.
+    """
+    if isinstance(metric, PythonMetric):
+        parameters_of(imported_function(metric.function, directory), metric.function)
+    for option in ("field", "field_gt", "field_pred"):
+        path = getattr(metric, option, None)
+        if path is None or not path.startswith("sample."):
+            continue
+        name = path.split(".")[1]
+        if all(name not in sample_of(example) for example in examples):
+            raise ConfigError(f"{option}: no sample has {name!r}")
+
+
+__all__ = ["DatasetError", "PlannedMetric", "Task", "load_task", "metrics_of"]
