@@ -14,6 +14,7 @@ from agenttrace.core.protocols import Scorer
 from agenttrace.datasets.validation import misspelt_tools
 from agenttrace.reports.text import safe
 from agenttrace.scoring.written_scorers import scorer_of, type_and_options
+from agenttrace.tasks import Task, is_task_file, load_task
 from agenttrace.tracing.observed_function import known_tools
 
 
@@ -44,6 +45,27 @@ def load_scorer(text: str) -> Scorer:
         return scorer_of(*type_and_options(text))
     except (ConfigError, ScorerError) as error:
         raise click.BadParameter(str(error)) from None
+
+
+def load_task_option(
+    file: str, function_name: str | None, store: str | None, *, for_update: bool = False
+) -> Task | None:
+    """The task that a file is, with another function where one is named; None for a file of examples.
+
+    Raises:
+        DatasetError: it is a task, and something in it cannot be used.
+        click.BadParameter: there is no such function.
+        click.UsageError: its expectations are to be updated, and stand in no file of their own.
+    """
+    if not is_task_file(file):
+        return None
+    function = None if function_name is None else load_function(function_name)
+    task = load_task(file, function=function, store=store)
+    if for_update and task.dataset is None:
+        raise click.UsageError(
+            "--update rewrites a file of examples; this task has them in itself: use dataset:"
+        )
+    return task
 
 
 def warn_of_misspelt_tools(examples: Sequence[Example]) -> None:

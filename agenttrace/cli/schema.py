@@ -23,5 +23,5 @@ SCHEMAS: Mapping[str, Callable[[], dict[str, Any]]] = {
 @click.command("schema")
 @click.argument("kind", type=click.Choice(list(SCHEMAS)), default="examples")
 def schema(kind: str) -> None:
-    """Print the JSON schema (draft 2020-12) of files of examples, of tasks, or of the reports that eval run writes."""
+    """Print the JSON schema (draft 2020-12) of files of examples, of tasks, or of reports of eval run."""
     click.echo(readable_json(SCHEMAS[kind](), indent=2))

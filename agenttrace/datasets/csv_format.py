@@ -40,8 +40,9 @@ def read_csv(
     """Read a table whose first row names Example fields; cells as `read_cell` reads them.
 
     `header_mapping` names the column of each field where the file has names of its own; columns outside it
-    are ignored then. `columns` are those that become `additional_metadata`. The delimiter is whichever of comma, semicolon and tab splits the first row into the
-    most known names. Rows without any text are ignored. The error of a row goes to `errors`, where there are.
+    are ignored then. `columns` are those that become `additional_metadata`. The delimiter is whichever of
+    comma, semicolon and tab splits the first row into the most known names. Rows without any text are
+    ignored. The error of a row goes to `errors`, where there are.
 
     Raises:
         DatasetError: an unknown or repeated column, a row with more or fewer cells than the first, a cell

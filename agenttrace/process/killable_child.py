@@ -1,9 +1,10 @@
 """A child process that does one bounded thing after the other, and that can be killed.
 
-What holds the interpreter's lock cannot be ended in the same process, nor can what takes all memory. The child
-is started by the first request and answers all later ones, one at a time. It limits each itself, by a timer of
-processor time whose signal kills it: a busy machine makes none fail, and a child whose parent was killed does
-not work on. Between requests it ends when its parent goes away, for then it reads the end of its input.
+What holds the interpreter's lock cannot be ended in the same process, nor can what takes all memory. The
+child is started by the first request and answers all later ones, one at a time. It limits each itself, by a
+timer of processor time whose signal kills it: a busy machine makes none fail, and a child whose parent was
+killed does not work on. Between requests it ends when its parent goes away, for then it reads the end of its
+input.
 """
 
 from __future__ import annotations
@@ -42,8 +43,8 @@ parent blocks or ignores are so in the child as well, and the timer would do not
 class KillableChild:
     """The child of this process for one kind of request, started when needed, and again after it was killed.
 
-    `code` gives its Python, which begins with `PREPARED`, writes ``ready`` as a line, then answers each request
-    with one line. A fork of this process has a child of its own.
+    `code` gives its Python, which begins with `PREPARED`, writes ``ready`` as a line, then answers each
+    request with one line. A fork of this process has a child of its own.
     """
 
     def __init__(self, code: Callable[[], str]) -> None:

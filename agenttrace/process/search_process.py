@@ -1,4 +1,4 @@
-"""A child process that searches with `re`: it holds the interpreter's lock while it does, so only a kill ends it."""
+"""A child process that searches with `re`, which only a kill can end: it holds the interpreter's lock."""
 
 from __future__ import annotations
 

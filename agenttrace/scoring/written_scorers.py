@@ -53,8 +53,8 @@ def type_and_options(text: str) -> tuple[str, dict[str, Any]]:
 def scorer_of(kind: str, options: Mapping[str, Any], *directories: Path) -> Scorer:
     """Make the scorer of a name that is known, or of ``pkg.mod:name``: one of the user's own.
 
-    That is a scorer, such as a function with `@scorer`, a class of scorers, or a function that returns one; its
-    module is searched for as by `imported`.
+    That is a scorer, such as a function with `@scorer`, a class of scorers, or a function that returns one;
+    its module is searched for as by `imported`.
 
     Raises:
         ScorerError: there is no such scorer or option, or the scorer refuses a value.

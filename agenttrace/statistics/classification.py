@@ -1,8 +1,8 @@
 """How well labels were predicted: accuracy, precision, recall, F1, by class and over all classes.
 
-A ratio of nothing by nothing is None (a class that was never predicted has no precision), and a mean over classes
-leaves it out, as scikit-learn does with ``zero_division=nan``; `zero_division` puts a number in its place.
-F1 is 2·tp / (2·tp + fp + fn), of which only the absence of all three is nothing by nothing.
+A ratio of nothing by nothing is None (a class that was never predicted has no precision), and a mean over
+classes leaves it out, as scikit-learn does with ``zero_division=nan``; `zero_division` puts a number in its
+place. F1 is 2·tp / (2·tp + fp + fn), of which only the absence of all three is nothing by nothing.
 """
 
 from __future__ import annotations

@@ -66,8 +66,8 @@ class Frequency(Strict):
 class OfCounts(Strict):
     """The fields of counts that precision, recall and F1 are pooled from.
 
-    By default those of the scorer: ``num_true_positives`` …, or of function_call_coverage (what was made, not made,
-    not required).
+    By default those of the scorer: ``num_true_positives`` …, or of function_call_coverage (what was made, not
+    made, not required).
     """
 
     num_true_positives_field: str | None = None
@@ -120,7 +120,7 @@ class MulticlassClassification(Strict):
 
 
 class PythonMetric(Strict):
-    """A function of one's own, ``pkg.mod:name``, by the names of its parameters: `values`, `scores`, `results`.
+    """A function, ``pkg.mod:name``, called by the names of its parameters: `values`, `scores`, `results`.
 
     It returns a number, None, or a mapping of names to numbers.
     """

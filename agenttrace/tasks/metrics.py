@@ -25,9 +25,9 @@ Values = dict[str, float | None]
 class MetricResult:
     """One metric of a run.
 
-    `values` are its numbers by name, ``{"": 0.75}`` where there is one; None where it is undefined, and `reason`
-    says why. `count` samples of `total` had a value; `left_out` says how many of the others there are of each
-    kind: errored samples are never counted as 0. `error` says why nothing could be worked out.
+    `values` are its numbers by name, ``{"": 0.75}`` where there is one; None where it is undefined, and
+    `reason` says why. `count` samples of `total` had a value; `left_out` says how many of the others there
+    are of each kind: errored samples are never counted as 0. `error` says why nothing could be worked out.
     """
 
     name: str
@@ -123,7 +123,9 @@ def label_in(observation: Observation, path: str) -> str:
         raise NoValue(f"{path} is nothing")
     label = label_text(value)
     if label is None:
-        raise MetricError(f"{path} is {short_repr(value)} in {_place(observation)}, wanted a text, a number or a bool")
+        raise MetricError(
+            f"{path} is {short_repr(value)} in {_place(observation)}, wanted a text, a number or a bool"
+        )
     return label
 
 
@@ -176,7 +178,9 @@ def _frequency(entry: entries.Frequency, reader: Reader) -> Figures:
     counts = Counter(label for (label,) in reader.rows(lambda one: label_in(one, entry.field)))
     total = counts.total()
     shares: Values = {label: count / total for label, count in sorted(counts.items())}
-    return Figures(shares, {"counts": dict(sorted(counts.items()))}, "" if counts else "no sample has a value")
+    return Figures(
+        shares, {"counts": dict(sorted(counts.items()))}, "" if counts else "no sample has a value"
+    )
 
 
 _COUNT_FIELDS = {
@@ -289,7 +293,9 @@ def _python(entry: entries.PythonMetric, reader: Reader) -> Figures:
     for name, value in values.items():
         if not isinstance(name, str) or not (value is None or isinstance(value, bool) or is_number(value)):
             what = short_repr(output)
-            raise MetricError(f"{entry.function} returned {what}, wanted a number or a mapping of names to numbers")
+            raise MetricError(
+                f"{entry.function} returned {what}, wanted a number or a mapping of names to numbers"
+            )
         if isinstance(value, float) and not math.isfinite(value):
             raise MetricError(f"{entry.function} returned {value}, wanted a finite number")
     numbers: Values = {name: None if value is None else float(value) for name, value in values.items()}

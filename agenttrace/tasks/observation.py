@@ -17,8 +17,10 @@ class NoValue(Exception):
 
 
 def sample_of(example: Example) -> dict[str, Any]:
-    """The sample that templates and metrics see: the example's fields, with its additional_metadata beside them
-    (which go first)."""
+    """What templates and metrics see: the example's fields, with its additional_metadata beside them.
+
+    Its own items go first.
+    """
     fields = example.to_dict()
     return {**fields, **(fields.get("additional_metadata") or {})}
 
@@ -31,7 +33,7 @@ class Observation:
     score: Score
 
     def read(self, path: str) -> Any:
-        """What stands at a path: ``value``, ``outcome``, ``output.…``, ``sample.…``, ``details.…``, or the path in
+        """What stands at ``value``, ``outcome``, ``output.…``, ``sample.…``, ``details.…``, or at a path in
         the score's details.
 
         Raises:
@@ -52,7 +54,9 @@ class Observation:
 def _item(data: Any, path: str, place: str) -> Any:
     for name in path.split(".") if path else ():
         if not isinstance(data, Mapping):
-            raise NoValue(f"{place} is {'nothing' if data is None else type(data).__name__}, without {name!r}")
+            raise NoValue(
+                f"{place} is {'nothing' if data is None else type(data).__name__}, without {name!r}"
+            )
         if name not in data:
             raise NoValue(f"no {name!r} in {place}{did_you_mean(name, map(str, data))}")
         data, place = data[name], f"{place}.{name}"

@@ -13,8 +13,8 @@ _PATH = {"type": "string", "minLength": 1}
 def task_schema() -> dict[str, Any]:
     """The schema of a YAML or JSON task file, draft 2020-12.
 
-    What the names in it stand for (files, functions, scorers and their options, templates) only the reader can
-    tell, and which sources contradict each other.
+    What the names in it stand for (files, functions, scorers and their options, templates) only the reader
+    can tell, and which sources contradict each other.
     """
     schema = TaskFile.model_json_schema()
     of_examples = examples_schema()["$defs"]

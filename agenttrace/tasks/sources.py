@@ -1,4 +1,4 @@
-"""The examples of a task: from its file, from a dataset, from recorded traces, or from a dataset with its traces."""
+"""The examples of a task: those of its file, of a dataset, of recorded traces, or of both."""
 
 from __future__ import annotations
 
@@ -40,7 +40,11 @@ def examples_of(task: TaskFile, document: Document, store: str | Store | None) -
         examples = load_examples(part).examples
     if task.traces is not None:
         traces = _traces(task.traces, document, store)
-        examples = _of_traces(traces, document) if examples is None else _paired(examples, traces, task.traces, document)
+        examples = (
+            _of_traces(traces, document)
+            if examples is None
+            else _paired(examples, traces, task.traces, document)
+        )
     assert examples is not None  # `read_task_file` saw to it
     check_names(examples)
     return examples
@@ -69,7 +73,11 @@ def beside(document: Document, path: str) -> Path:
 
 def _traces(entry: TracesEntry, document: Document, store: str | Store | None) -> list[Trace]:
     try:
-        traces = _traces_in_file(beside(document, entry.path)) if entry.path else _traces_in_store(entry, document, store)
+        traces = (
+            _traces_in_file(beside(document, entry.path))
+            if entry.path
+            else _traces_in_store(entry, document, store)
+        )
     except (AgentTraceError, OSError) as error:
         raise at(document, ("traces",), error) from None
     traces = traces[: entry.limit]
@@ -95,7 +103,9 @@ def _traces_in_store(entry: TracesEntry, document: Document, store: str | Store 
     is_ours = name is None or isinstance(name, str)
     source: Store = open_store(name) if is_ours else name
     try:
-        return list(iter_traces(source, entry.where or "", project=entry.project, limit=entry.limit or MOST_TRACES))
+        return list(
+            iter_traces(source, entry.where or "", project=entry.project, limit=entry.limit or MOST_TRACES)
+        )
     finally:
         if is_ours:
             source.close()
@@ -118,14 +128,18 @@ def _paired(
     runs: dict[Any, list[Example]] = {}
     for trace in traces:
         run = example_from_trace(trace, "nothing", outputs=True)
-        runs.setdefault(trace.trace_id if by == "trace_id" else value_key(jsonable(run.input)), []).append(run)
+        runs.setdefault(trace.trace_id if by == "trace_id" else value_key(jsonable(run.input)), []).append(
+            run
+        )
     paired = []
     for example in examples:
         key = _trace_id(example) if by == "trace_id" else value_key(jsonable(example.input))
         mine = runs.get(key, [])
         if len(mine) != 1:
             what = f"the trace {key}" if by == "trace_id" else f"a run of the input {example.input!r:.80}"
-            count = f"there are {len(mine)} runs of this input; narrow traces, or give each example its trace_id"
+            count = (
+                f"there are {len(mine)} runs of this input; narrow traces, or give each example its trace_id"
+            )
             text = f"no trace for this example: {what} is not among {len(traces)}" if not mine else count
             raise DatasetError(f"{example.source or document.path}: {text}")
         run = mine[0]
@@ -149,5 +163,5 @@ def check_source_of_calls(examples: Sequence[Example], document: Document) -> No
         if example.tools_called is None and example.actual_output is None:
             raise DatasetError(
                 f"{example.source or document.path}: example {number} has no recorded run (tools_called or "
-                "actual_output), and the task names no source of calls: add function: pkg.mod:name, or traces:"
+                "actual_output), and the task has no source of calls: add function: pkg.mod:name, or traces:"
             )

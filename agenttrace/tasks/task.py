@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from agenttrace.core.dotted_name import imported_function
-from agenttrace.core.errors import ConfigError, DatasetError
+from agenttrace.core.errors import ConfigError
 from agenttrace.core.example import Example
 from agenttrace.core.protocols import Scorer, Store
 from agenttrace.core.report import EvaluationReport
@@ -19,7 +19,7 @@ from agenttrace.scoring.example_scorers import check_example_scorers
 from agenttrace.tasks.metric_entries import MetricEntry, PythonMetric
 from agenttrace.tasks.metrics import MetricResult, measured, metric_name, parameters_of
 from agenttrace.tasks.observation import sample_of
-from agenttrace.tasks.sources import check_source_of_calls, examples_of
+from agenttrace.tasks.sources import beside, check_source_of_calls, examples_of
 from agenttrace.tasks.task_file import TaskFile, at, read_task_file
 from agenttrace.tasks.task_scorers import scorers_of
 
@@ -51,6 +51,8 @@ class Task:
     scorers: Sequence[Scorer]
     function: Callable[..., Any] | None
     require: tuple[str, ...] = ()
+    dataset: Path | None = None
+    """The file of the examples, where they stand in one of their own."""
     metrics: Sequence[PlannedMetric] = field(default=(), repr=False)
 
     def run(self, **options: Unpack[EvaluationOptions]) -> EvaluationReport:
@@ -61,10 +63,11 @@ class Task:
         Raises:
             ConfigError, ExpectationError, ScorerError: wrong use, before any agent is run.
         """
-        defaults: EvaluationOptions = {"function": self.function, "measure": self.measure}
+        options.setdefault("function", self.function)
+        options.setdefault("measure", self.measure)
         if options.get("tracer") is None:
-            defaults["project_name"] = self.key
-        return run_evaluation(self.examples, self.scorers, **{**defaults, **options})
+            options.setdefault("project_name", self.key)
+        return run_evaluation(self.examples, self.scorers, **options)
 
     def measure(self, report: EvaluationReport) -> Mapping[str, Any]:
         """The task and its metrics over the results of a report, as metadata of the report."""
@@ -93,13 +96,14 @@ def load_task(
 ) -> Task:
     """Read a task file (YAML or JSON), and make and check all that it names; nothing is run.
 
-    `function` takes the place of the file's. `store` is where recorded traces are looked up that name no store
-    of their own; by default the default one. Paths are from the file's folder; modules are searched for in the
-    working directory, then in that folder.
+    `function` takes the place of the file's. `store` is where recorded traces are looked up that name no
+    store of their own; by default the default one. Paths are from the file's folder; modules are searched for
+    in the working directory, then in that folder.
 
     Raises:
-        DatasetError: the file cannot be read, or something in it cannot be: an unknown key or value, a template, a
-            scorer or a metric that there is none of, examples without a source of calls. It names path and line.
+        DatasetError: the file cannot be read, or something in it cannot be: an unknown key or value, a
+            template, a scorer or a metric that there is none of, examples without a source of calls. It names
+            path and line.
     """
     path = Path(path)
     entry, document = read_task_file(path)
@@ -124,6 +128,7 @@ def load_task(
         scorers=scorers,
         function=function,
         require=tuple(entry.require),
+        dataset=None if entry.dataset is None else beside(document, entry.dataset.path),
         metrics=_planned(entry, scorers, examples, document),
     )
 
@@ -145,7 +150,9 @@ def _planned(
         for index, metric in enumerate(entry.metrics):
             place = ("scorers", at_scorer, "metrics", index)
             if metric_name(metric) in names:
-                raise document.error(f"two metrics are called {metric_name(metric)!r}; give one a name", place)
+                raise document.error(
+                    f"two metrics are called {metric_name(metric)!r}; give one a name", place
+                )
             names.add(metric_name(metric))
             try:
                 _check(metric, examples, document.path.parent)
@@ -172,6 +179,3 @@ def _check(metric: MetricEntry, examples: Sequence[Example], directory: Path) ->
         name = path.split(".")[1]
         if all(name not in sample_of(example) for example in examples):
             raise ConfigError(f"{option}: no sample has {name!r}")
-
-
-__all__ = ["DatasetError", "PlannedMetric", "Task", "load_task", "metrics_of"]

@@ -1,4 +1,4 @@
-"""`TaskFile`: what a task file may hold, as strict models; errors name the file, the line and the nearest key."""
+"""`TaskFile`: what a task file may hold, as strict models; errors name file, line and nearest key."""
 
 from __future__ import annotations
 
@@ -6,9 +6,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
-from agenttrace.core.errors import ConfigError, DatasetError, ScorerError, did_you_mean
+from agenttrace.core.errors import DatasetError, ScorerError, did_you_mean
 from agenttrace.core.example import Example
 from agenttrace.core.text import short_repr
 from agenttrace.datasets.document import SCHEMA_KEY, Document, Place
@@ -32,7 +40,9 @@ def _path_alone(value: Any) -> Any:
 class DatasetEntry(Strict):
     """A file of examples, by its path from the task file, and which of them are evaluated."""
 
-    path: str = Field(min_length=1, description="A .yaml, .json, .jsonl or .csv file, from the task file's folder.")
+    path: str = Field(
+        min_length=1, description="A .yaml, .json, .jsonl or .csv file, from the task file's folder."
+    )
     columns: list[str] = Field(
         default_factory=list, description="Columns that are no fields of an example: the sample has them."
     )
@@ -53,12 +63,15 @@ class TracesEntry(Strict):
     """Recorded runs: those in a file (OTLP or a transcript), or those of a store that match a query."""
 
     path: str | None = Field(default=None, min_length=1, description="A file of exported traces.")
-    store: str | None = Field(default=None, min_length=1, description="The store's file. By default the one of --store.")
+    store: str | None = Field(
+        default=None, min_length=1, description="The store's file. By default the one of --store."
+    )
     where: str | None = Field(default=None, description="A query, such as failed:refund since:2d.")
     project: str | None = None
     limit: int | None = Field(default=None, ge=1, description="At most so many, the newest first.")
     by: Literal["trace_id", "input"] | None = Field(
-        default=None, description="How examples of a dataset find their trace; by default by trace_id where they have one."
+        default=None,
+        description="How examples of a dataset find their trace; by default by trace_id where they have one.",
     )
 
     @model_validator(mode="after")
@@ -72,15 +85,18 @@ class TracesEntry(Strict):
 
 
 class ScorerEntry(BaseModel):
-    """A scorer by its type, with its options beside these keys; each may be a Jinja template over ``sample``."""
+    """A scorer by its type, with its options beside these keys; each may be a template over ``sample``."""
 
     model_config = ConfigDict(extra="allow", strict=True, frozen=True)
 
-    type: str = Field(min_length=1, description="A scorer's name, such as tool_order, or package.module:name.")
+    type: str = Field(
+        min_length=1, description="A scorer's name, such as tool_order, or package.module:name."
+    )
     key: str | None = Field(default=None, min_length=1, description="An id within the task.")
     display_name: str | None = Field(default=None, min_length=1, description="Its name in reports.")
     purpose: Purpose = Field(
-        default="score", description="score: decides. qa: looks at the data's quality, informs, and decides nothing."
+        default="score",
+        description="score: decides. qa: looks at the data's quality, informs, and decides nothing.",
     )
     metrics: Metrics = Field(default_factory=list, description="Numbers over all samples.")
 
@@ -91,7 +107,7 @@ class ScorerEntry(BaseModel):
 
 
 def _scorer_as_mapping(value: Any) -> Any:
-    """An entry of a file of examples (``Name:option=value``, ``{Name: {option: value}}``) in the long form."""
+    """A short entry (``Name:option=value``, ``{Name: {option: value}}``) in the long form."""
     try:
         if isinstance(value, str):
             name, options = type_and_options(value)
@@ -121,8 +137,12 @@ class TaskFile(Strict):
     description: str | None = None
     tags: list[str] = Field(default_factory=list)
     dataset: Annotated[DatasetEntry, BeforeValidator(_path_alone)] | None = None
-    examples: list[Any] | None = Field(default=None, description="The examples themselves, in place of dataset.")
-    function: str | None = Field(default=None, min_length=1, description="package.module:function, run on each input.")
+    examples: list[Any] | None = Field(
+        default=None, description="The examples themselves, in place of dataset."
+    )
+    function: str | None = Field(
+        default=None, min_length=1, description="package.module:function, run on each input."
+    )
     traces: Annotated[TracesEntry, BeforeValidator(_path_alone)] | None = None
     scorers: list[Annotated[ScorerEntry, BeforeValidator(_scorer_as_mapping)]] = Field(default_factory=list)
     require: Annotated[list[str], BeforeValidator(_as_list)] = Field(
@@ -141,9 +161,9 @@ def read_document(path: Path) -> Document:
 
 
 def is_task_file(path: str | Path) -> bool:
-    """Whether a file is a task rather than a file of examples: it has a key of a task's, or a scorer with a `type`,
-    or no examples and a key that is nearly one of a task's.
+    """Whether a file is a task rather than a file of examples.
 
+    It has a key of a task's, or a scorer with a `type`, or no examples and a key that is nearly one of a task's.
     A file that cannot be read is none: reading it as examples says what is wrong.
     """
     path = Path(path)
@@ -169,8 +189,8 @@ def read_task_file(path: Path) -> tuple[TaskFile, Document]:
     """Read and check a task file; what its values name (files, functions, scorers) is not looked at.
 
     Raises:
-        DatasetError: it cannot be read, has an unknown key, a value of the wrong type, or contradicts itself; it
-            names path, line and field.
+        DatasetError: it cannot be read, has an unknown key, a value of the wrong type, or contradicts itself;
+            it names path, line and field.
     """
     if path.suffix.lower() not in SUFFIXES:
         raise DatasetError(f"a task is a file of YAML or JSON, {', '.join(SUFFIXES)}", path=path)
@@ -178,7 +198,9 @@ def read_task_file(path: Path) -> tuple[TaskFile, Document]:
     data = document.data
     if not isinstance(data, Mapping):
         got = "nothing" if data is None else short_repr(data)
-        raise document.error(f"got {got}, wanted a mapping with the keys of a task: dataset, function, scorers")
+        raise document.error(
+            f"got {got}, wanted a mapping with the keys of a task: dataset, function, scorers"
+        )
     try:
         task = TaskFile.model_validate({key: value for key, value in data.items() if key != SCHEMA_KEY})
     except ValidationError as error:
@@ -190,13 +212,17 @@ def read_task_file(path: Path) -> tuple[TaskFile, Document]:
 
 def _check_sources(task: TaskFile, document: Document) -> None:
     if task.dataset is not None and task.examples is not None:
-        raise document.error("dataset names a file of examples, and examples are here too; keep one", ("examples",))
+        raise document.error(
+            "dataset names a file of examples, and examples are here too; keep one", ("examples",)
+        )
     if task.function is not None and task.traces is not None:
         raise document.error("function makes the calls, traces have recorded ones; keep one", ("traces",))
     if task.dataset is None and task.examples is None and task.traces is None:
         raise document.error("there are no examples: give dataset (a path), examples (a list), or traces")
     if task.examples is not None and not task.examples:
-        raise document.error("there are no examples: an evaluation of nothing can neither pass nor fail", ("examples",))
+        raise document.error(
+            "there are no examples: an evaluation of nothing can neither pass nor fail", ("examples",)
+        )
 
 
 def _check_keys(task: TaskFile, document: Document) -> None:
@@ -204,7 +230,9 @@ def _check_keys(task: TaskFile, document: Document) -> None:
     keys: dict[str, int] = {}
     for at, scorer in enumerate(task.scorers):
         if scorer.key is not None and scorer.key in keys:
-            raise document.error(f"the key {scorer.key!r} is that of scorers[{keys[scorer.key]}] already", ("scorers", at))
+            raise document.error(
+                f"the key {scorer.key!r} is that of scorers[{keys[scorer.key]}] already", ("scorers", at)
+            )
         keys[scorer.key or f"\0{at}"] = at
 
 
@@ -226,7 +254,9 @@ def _first_error(error: ValidationError, document: Document) -> DatasetError:
     kind, last = first["type"], first["loc"][-1] if first["loc"] else ""
     if kind == "extra_forbidden":
         known = () if model is None else model.model_fields
-        return document.error(f"unknown key {str(last)!r}{did_you_mean(str(last), known)}", place, _label(place))
+        return document.error(
+            f"unknown key {str(last)!r}{did_you_mean(str(last), known)}", place, _label(place)
+        )
     if kind == "missing":
         return document.error(f"the key {str(last)!r} is missing", place, _label(place))
     if kind == "union_tag_not_found":
@@ -240,21 +270,28 @@ def _first_error(error: ValidationError, document: Document) -> DatasetError:
     return document.error(f"got {short_repr(first['input'])}, wanted {wanted}", place, _label(place))
 
 
-def _located(loc: tuple[str | int, ...], data: Any) -> tuple[Place, type[BaseModel] | None]:
-    """The place of an error in the file's data, and the model of the mapping that it is about: pydantic's own place
-    has the names of types in it."""
+def _located(loc: tuple[str | int, ...], data: Any) -> tuple[Place, type[BaseModel]]:
+    """The place of an error in the file's data, and the model of the mapping that it is about.
+
+    Pydantic's own place has the names of types in it.
+    """
     place: list[str | int] = []
-    model: type[BaseModel] | None = TaskFile
+    models: Mapping[str, type[BaseModel]] = {
+        "dataset": DatasetEntry,
+        "traces": TracesEntry,
+        "scorers": ScorerEntry,
+    }
+    model: type[BaseModel] = TaskFile
     for part in loc:
-        if isinstance(data, Mapping) and part in data:
-            data = data[part]
-        elif isinstance(data, list) and isinstance(part, int) and part < len(data):
+        if (isinstance(data, Mapping) and part in data) or (
+            isinstance(data, list) and isinstance(part, int) and part < len(data)
+        ):
             data = data[part]
         else:
-            model = METRICS.get(str(part), model) if "metrics" in place else model
+            model = METRICS.get(str(part), model)
             continue
         place.append(part)
-        model = {"dataset": DatasetEntry, "traces": TracesEntry, "scorers": ScorerEntry}.get(str(part), model)
+        model = models.get(str(part), model)
     return tuple(place), model
 
 
@@ -266,6 +303,3 @@ def _label(place: Place) -> str | None:
 def at(document: Document, place: Place, error: Exception) -> DatasetError:
     """An error of what a place in the file names, with the place."""
     return document.error(str(error), place, _label(place))
-
-
-__all__ = ["ConfigError", "ScorerEntry", "TaskFile", "at", "is_task_file", "read_document", "read_task_file"]

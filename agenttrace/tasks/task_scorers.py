@@ -27,8 +27,8 @@ def scorers_of(
     """The scorers of a task, their templates rendered for these examples.
 
     Raises:
-        DatasetError: no such scorer, option or module, a template that cannot be read or rendered, two scorers of
-            one name; with file and line.
+        DatasetError: no such scorer, option or module, a template that cannot be read or rendered, two
+            scorers of one name; with file and line.
     """
     scorers: list[Scorer] = []
     for index, entry in enumerate(entries):
@@ -42,9 +42,7 @@ def scorers_of(
     return scorers
 
 
-def _scorer(
-    entry: ScorerEntry, document: Document, place: Place, examples: Sequence[Example]
-) -> Scorer:
+def _scorer(entry: ScorerEntry, document: Document, place: Place, examples: Sequence[Example]) -> Scorer:
     options = {name: _read(value, document, (*place, name)) for name, value in entry.options.items()}
     informs = entry.purpose == "qa"
     if informs and options.get("gate") is True:
@@ -81,7 +79,10 @@ def _check_options(entry: ScorerEntry, options: Mapping[str, Any], directory: Pa
 
 
 def _example_label(example: Example) -> str:
-    return " ".join(part for part in (example.source, example.name and repr(example.name)) if part) or "an example"
+    return (
+        " ".join(part for part in (example.source, example.name and repr(example.name)) if part)
+        or "an example"
+    )
 
 
 def _template_error(document: Document, place: Place, error: Exception, about: str = "") -> DatasetError:
@@ -119,7 +120,9 @@ def _file_text(value: Mapping[str, Any], document: Document, place: Place) -> st
     folder = document.path.parent.resolve()
     path = (folder / name).resolve()
     if not path.is_relative_to(folder):
-        raise document.error(f"{name!r} is not in the task's folder: a template's file lies beside its task", place)
+        raise document.error(
+            f"{name!r} is not in the task's folder: a template's file lies beside its task", place
+        )
     try:
         return read_text(path, MAX_SOURCE)
     except DatasetError as error:

@@ -6,7 +6,7 @@ import copy
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
-from agenttrace.core.errors import AgentTraceError, ConfigError, ScorerError
+from agenttrace.core.errors import AgentTraceError, ScorerError
 from agenttrace.core.example import Example
 from agenttrace.core.jsonable import jsonable, to_json
 from agenttrace.core.protocols import ChatModel, ChecksExamples, ChecksModel, Scorer, TakesModel, optional
@@ -22,8 +22,8 @@ OptionError = Callable[[str, Exception, Example | None], Exception]
 class TemplatedScorer:
     """Asks for each example the scorer that its options, rendered over the example's sample, make.
 
-    Samples are rendered when the task is loaded (`prepare`), so they are those of the dataset, without what a run
-    fills in, and trouble shows before any agent runs. Examples with the same options share a scorer.
+    Samples are rendered when the task is loaded (`prepare`), so they are those of the dataset, without what a
+    run fills in, and trouble shows before any agent runs. Examples with the same options share a scorer.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class TemplatedScorer:
         self.gate = True
 
     def prepare(self, examples: Iterable[Example]) -> None:
-        """Render the options for these examples; name, threshold and gate are those of the first one's scorer.
+        """Render the options for these examples; name, threshold and gate are those of the first's scorer.
 
         Raises:
             DatasetError: a template cannot be rendered, or the scorer refuses an option; with file and line.
@@ -147,6 +147,3 @@ def named(scorer: Scorer, name: str | None, *, informs: bool) -> Scorer:
         raise ScorerError(f"{scorer.name!r} cannot be given another name or purpose: {error}") from error
     renamed: Scorer = twin
     return renamed
-
-
-__all__ = ["ConfigError", "TemplatedScorer", "has_template", "named", "rendered_value"]

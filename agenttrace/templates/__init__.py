@@ -1,4 +1,4 @@
-"""Jinja templates over JSON data, in files of other people's: bounded, without a way to anything but the data."""
+"""Jinja templates over JSON data: bounded, without a way to anything but the data."""
 
 from agenttrace.templates.template import Template, is_template
 

@@ -1,8 +1,8 @@
 """`DataEnvironment`: Jinja that reaches nothing but JSON data, with what is allowed in a template as tables.
 
-A dot or a bracket gives an item of a mapping or a list, never an attribute of a Python object; the few objects of
-Jinja's own (``loop``, ``namespace``, a group) show what stands in a table here. This module loads Jinja, so it is
-imported where a template is used.
+A dot or a bracket gives an item of a mapping or a list, never an attribute of a Python object; the few
+objects of Jinja's own (``loop``, ``namespace``, a group) show what stands in a table here. This module loads
+Jinja, so it is imported where a template is used.
 """
 
 from __future__ import annotations
@@ -15,19 +15,91 @@ from jinja2.runtime import LoopContext
 from jinja2.sandbox import ImmutableSandboxedEnvironment, SandboxedEnvironment
 from jinja2.utils import Namespace
 
+from agenttrace.core.errors import did_you_mean
 from agenttrace.core.jsonable import readable_json
 
 FILTERS = frozenset(
-    "abs batch capitalize count d default dictsort first float groupby int items join last length list lower map"
-    " max min reject rejectattr replace reverse round select selectattr slice sort string sum title tojson trim"
-    " truncate unique upper wordcount".split()
+    [
+        "abs",
+        "batch",
+        "capitalize",
+        "count",
+        "d",
+        "default",
+        "dictsort",
+        "first",
+        "float",
+        "groupby",
+        "int",
+        "items",
+        "join",
+        "last",
+        "length",
+        "list",
+        "lower",
+        "map",
+        "max",
+        "min",
+        "reject",
+        "rejectattr",
+        "replace",
+        "reverse",
+        "round",
+        "select",
+        "selectattr",
+        "slice",
+        "sort",
+        "string",
+        "sum",
+        "title",
+        "tojson",
+        "trim",
+        "truncate",
+        "unique",
+        "upper",
+        "wordcount",
+    ]
 )
 """The filters of a template. Those that pad, wrap, format or escape are for pages; *attr* reaches attributes,
 *random* would make two runs differ."""
 
 TESTS = frozenset(
-    "boolean defined divisibleby eq equalto even false float ge greaterthan gt in integer iterable le lessthan lower"
-    " lt mapping ne none number odd sequence string true undefined upper == != < > <= >=".split()
+    [
+        "boolean",
+        "defined",
+        "divisibleby",
+        "eq",
+        "equalto",
+        "even",
+        "false",
+        "float",
+        "ge",
+        "greaterthan",
+        "gt",
+        "in",
+        "integer",
+        "iterable",
+        "le",
+        "lessthan",
+        "lower",
+        "lt",
+        "mapping",
+        "ne",
+        "none",
+        "number",
+        "odd",
+        "sequence",
+        "string",
+        "true",
+        "undefined",
+        "upper",
+        "==",
+        "!=",
+        "<",
+        ">",
+        "<=",
+        ">=",
+    ]
 )
 
 FUNCTIONS = frozenset({"range", "dict", "namespace"})
@@ -45,7 +117,19 @@ FORBIDDEN_TAGS: Mapping[type[nodes.Node], str] = {
 """Tags that read other templates, or make functions."""
 
 _LOOP = frozenset(
-    "index index0 revindex revindex0 first last length depth depth0 previtem nextitem".split()
+    [
+        "index",
+        "index0",
+        "revindex",
+        "revindex0",
+        "first",
+        "last",
+        "length",
+        "depth",
+        "depth0",
+        "previtem",
+        "nextitem",
+    ]
 )
 _GROUP = frozenset({"grouper", "list"})
 
@@ -85,7 +169,9 @@ class DataEnvironment(ImmutableSandboxedEnvironment):
                 return obj[argument]
             except IndexError:
                 pass
-        return self.undefined(obj=obj if isinstance(obj, Mapping) else None, name=str(argument))
+        where = did_you_mean(str(argument), map(str, obj)) if isinstance(obj, Mapping) else ""
+        what = "" if isinstance(obj, Mapping) else f", which {type(obj).__name__} has none of"
+        return self.undefined(hint=f"there is no {str(argument)!r}{what}{where}", name=str(argument))
 
 
 def _text_of(value: Any) -> Any:

@@ -43,9 +43,9 @@ class Template:
         """Check a template that sees these `names`, without running any of it.
 
         Raises:
-            TemplateTrouble: it cannot be read, reads other templates, uses a filter, a test, a function or a name
-                that there is not, reaches for an attribute that begins with an underscore, or calls anything
-                but a function of the list.
+            TemplateTrouble: it cannot be read, reads other templates, uses a filter, a test, a function or a
+                name that there is not, reaches for an attribute that begins with an underscore, or calls
+                anything but a function of the list.
         """
         from jinja2 import TemplateSyntaxError
 
@@ -70,8 +70,8 @@ class Template:
         processor time and has 64 MB; on a system that cannot limit it (Windows) in this process.
 
         Raises:
-            TemplateTrouble: it cannot be rendered, takes too long, too much memory, or gives more than a million
-                characters.
+            TemplateTrouble: it cannot be rendered, takes too long, too much memory, or gives more than a
+                million characters.
         """
         request = readable_json({"source": self.source, "context": context})
         if not SUPPORTED:
@@ -89,7 +89,7 @@ class Template:
 
 
 class TemplateTrouble(ConfigError):
-    """A template cannot be read or rendered; `line` is that within the template, from 1, where it is known."""
+    """A template cannot be read or rendered; `line` is its line within the template, where it is known."""
 
     def __init__(self, message: str, line: int | None = None) -> None:
         super().__init__(message)
