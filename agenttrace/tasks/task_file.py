@@ -163,7 +163,7 @@ def read_document(path: Path) -> Document:
 def is_task_file(path: str | Path) -> bool:
     """Whether a file is a task rather than a file of examples.
 
-    It has a key of a task's, or a scorer with a `type`, or no examples and a key that is nearly one of a task's.
+    It has a key of a task, or a scorer with a `type`, or no examples and a key that is nearly one of a task.
     A file that cannot be read is none: reading it as examples says what is wrong.
     """
     path = Path(path)
@@ -270,6 +270,9 @@ def _first_error(error: ValidationError, document: Document) -> DatasetError:
     return document.error(f"got {short_repr(first['input'])}, wanted {wanted}", place, _label(place))
 
 
+_ABSENT = object()
+
+
 def _located(loc: tuple[str | int, ...], data: Any) -> tuple[Place, type[BaseModel]]:
     """The place of an error in the file's data, and the model of the mapping that it is about.
 
@@ -283,13 +286,13 @@ def _located(loc: tuple[str | int, ...], data: Any) -> tuple[Place, type[BaseMod
     }
     model: type[BaseModel] = TaskFile
     for part in loc:
-        if (isinstance(data, Mapping) and part in data) or (
-            isinstance(data, list) and isinstance(part, int) and part < len(data)
-        ):
-            data = data[part]
-        else:
+        inner = data.get(part, _ABSENT) if isinstance(data, Mapping) else _ABSENT
+        if isinstance(data, list) and isinstance(part, int) and part < len(data):
+            inner = data[part]
+        if inner is _ABSENT:
             model = METRICS.get(str(part), model)
             continue
+        data = inner
         place.append(part)
         model = models.get(str(part), model)
     return tuple(place), model

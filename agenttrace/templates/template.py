@@ -116,7 +116,7 @@ def _troubles(tree: nodes.Template, names: frozenset[str]) -> Iterator[tuple[nod
             yield node, f"there is no filter {node.name!r}{did_you_mean(node.name, FILTERS)}"
         if isinstance(node, nodes.Test) and node.name not in TESTS:
             yield node, f"there is no test {node.name!r}{did_you_mean(node.name, TESTS)}"
-        if isinstance(node, nodes.Getattr) and node.attr.startswith("_"):
+        if isinstance(node, nodes.Getattr | nodes.NSRef) and node.attr.startswith("_"):
             yield node, f"{node.attr!r} is an attribute of Python's, and a template has data alone"
         if isinstance(node, nodes.Call) and not _calls_function(node):
             yield node, _call_trouble(node)
