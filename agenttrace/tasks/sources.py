@@ -62,7 +62,7 @@ def _of_dataset(entry: DatasetEntry, document: Document) -> list[Example]:
     except AgentTraceError as error:
         raise at(document, ("dataset",), error) from None
     if not examples:
-        raise document.error(f"there are no examples in {entry.path}", ("dataset",), "dataset")
+        raise at(document, ("dataset",), f"there are no examples in {entry.path}")
     return examples
 
 
@@ -82,7 +82,7 @@ def _traces(entry: TracesEntry, document: Document, store: str | Store | None) -
         raise at(document, ("traces",), error) from None
     traces = traces[: entry.limit]
     if not traces:
-        raise document.error("there are no such traces", ("traces",), "traces")
+        raise at(document, ("traces",), "there are no such traces")
     return traces
 
 

@@ -108,7 +108,7 @@ def load_task(
     path = Path(path)
     entry, document = read_task_file(path)
     if function is not None and entry.traces is not None:
-        raise document.error("a function is given, and traces have recorded calls; keep one", ("traces",))
+        raise at(document, ("traces",), "a function is given, and traces have recorded calls; keep one")
     if function is None and entry.function is not None:
         function = _function(entry.function, document)
     examples = examples_of(entry, document, store)
@@ -150,9 +150,7 @@ def _planned(
         for index, metric in enumerate(entry.metrics):
             place = ("scorers", at_scorer, "metrics", index)
             if metric_name(metric) in names:
-                raise document.error(
-                    f"two metrics are called {metric_name(metric)!r}; give one a name", place
-                )
+                raise at(document, place, f"two metrics are called {metric_name(metric)!r}; give one a name")
             names.add(metric_name(metric))
             try:
                 _check(metric, examples, document.path.parent)

@@ -212,28 +212,32 @@ def read_task_file(path: Path) -> tuple[TaskFile, Document]:
 
 def _check_sources(task: TaskFile, document: Document) -> None:
     if task.dataset is not None and task.examples is not None:
-        raise document.error(
-            "dataset names a file of examples, and examples are here too; keep one", ("examples",)
+        raise at(
+            document, ("examples",), "dataset names a file of examples, and examples are here too; keep one"
         )
     if task.function is not None and task.traces is not None:
-        raise document.error("function makes the calls, traces have recorded ones; keep one", ("traces",))
+        raise at(document, ("traces",), "function makes the calls, traces have recorded ones; keep one")
     if task.dataset is None and task.examples is None and task.traces is None:
         raise document.error("there are no examples: give dataset (a path), examples (a list), or traces")
     if task.examples is not None and not task.examples:
-        raise document.error(
-            "there are no examples: an evaluation of nothing can neither pass nor fail", ("examples",)
+        raise at(
+            document,
+            ("examples",),
+            "there are no examples: an evaluation of nothing can neither pass nor fail",
         )
 
 
 def _check_keys(task: TaskFile, document: Document) -> None:
     """No two scorers of one key, no two metrics of one name."""
     keys: dict[str, int] = {}
-    for at, scorer in enumerate(task.scorers):
+    for index, scorer in enumerate(task.scorers):
         if scorer.key is not None and scorer.key in keys:
-            raise document.error(
-                f"the key {scorer.key!r} is that of scorers[{keys[scorer.key]}] already", ("scorers", at)
+            raise at(
+                document,
+                ("scorers", index),
+                f"the key {scorer.key!r} is that of scorers[{keys[scorer.key]}] already",
             )
-        keys[scorer.key or f"\0{at}"] = at
+        keys[scorer.key or f"\0{index}"] = index
 
 
 _WANTED = {
@@ -249,7 +253,10 @@ _WANTED = {
 
 def _first_error(error: ValidationError, document: Document) -> DatasetError:
     """The first trouble that pydantic tells of, in the house's words, with its place."""
-    first = error.errors(include_url=False)[0]
+    errors = error.errors(include_url=False)
+    first = next(
+        (one for one in errors if one["type"] == "extra_forbidden"), errors[0]
+    )  # what is missing is misspelt
     place, model = _located(first["loc"], document.data)
     kind, last = first["type"], first["loc"][-1] if first["loc"] else ""
     if kind == "extra_forbidden":
@@ -258,16 +265,16 @@ def _first_error(error: ValidationError, document: Document) -> DatasetError:
             f"unknown key {str(last)!r}{did_you_mean(str(last), known)}", place, _label(place)
         )
     if kind == "missing":
-        return document.error(f"the key {str(last)!r} is missing", place, _label(place))
+        return at(document, place, f"the key {str(last)!r} is missing")
     if kind == "union_tag_not_found":
-        return document.error("a metric needs the key 'type', such as mean", place, _label(place))
+        return at(document, place, "a metric needs the key 'type', such as mean")
     if kind == "union_tag_invalid":
         tag = str(first.get("ctx", {}).get("tag"))
-        return document.error(f"there is no metric {tag!r}{did_you_mean(tag, METRICS)}", place, _label(place))
+        return at(document, place, f"there is no metric {tag!r}{did_you_mean(tag, METRICS)}")
     if kind == "value_error":
-        return document.error(str(first["ctx"]["error"]), place, _label(place))
+        return at(document, place, str(first["ctx"]["error"]))
     wanted = _WANTED.get(kind) or first["msg"].removeprefix("Input should be ")
-    return document.error(f"got {short_repr(first['input'])}, wanted {wanted}", place, _label(place))
+    return at(document, place, f"got {short_repr(first['input'])}, wanted {wanted}")
 
 
 _ABSENT = object()
@@ -303,6 +310,6 @@ def _label(place: Place) -> str | None:
     return text.removeprefix(".") or None
 
 
-def at(document: Document, place: Place, error: Exception) -> DatasetError:
-    """An error of what a place in the file names, with the place."""
+def at(document: Document, place: Place, error: Exception | str) -> DatasetError:
+    """An error about a place in the file, with its line and its keys."""
     return document.error(str(error), place, _label(place))

@@ -35,9 +35,7 @@ def scorers_of(
         place: Place = ("scorers", index)
         scorer = _scorer(entry, document, place, examples)
         if any(scorer.name == other.name for other in scorers):
-            raise document.error(
-                f"two scorers are called {scorer.name!r}; give one a display_name", place, f"scorers[{index}]"
-            )
+            raise at(document, place, f"two scorers are called {scorer.name!r}; give one a display_name")
         scorers.append(scorer)
     return scorers
 
@@ -46,7 +44,7 @@ def _scorer(entry: ScorerEntry, document: Document, place: Place, examples: Sequ
     options = {name: _read(value, document, (*place, name)) for name, value in entry.options.items()}
     informs = entry.purpose == "qa"
     if informs and options.get("gate") is True:
-        raise document.error("purpose: qa informs, gate: true decides; keep one", (*place, "gate"))
+        raise at(document, (*place, "gate"), "purpose: qa informs, gate: true decides; keep one")
     directory = document.path.parent
 
     def make(rendered: Mapping[str, Any]) -> Scorer:
@@ -116,12 +114,12 @@ def _file_text(value: Mapping[str, Any], document: Document, place: Place) -> st
     """The text of a template's file, which lies in the task's folder, also when every link is followed."""
     name = value[FILE_KEY]
     if len(value) > 1 or not isinstance(name, str) or not name:
-        raise document.error(f"{FILE_KEY} stands alone, with the name of a file beside the task", place)
+        raise at(document, place, f"{FILE_KEY} stands alone, with the name of a file beside the task")
     folder = document.path.parent.resolve()
     path = (folder / name).resolve()
     if not path.is_relative_to(folder):
-        raise document.error(
-            f"{name!r} is not in the task's folder: a template's file lies beside its task", place
+        raise at(
+            document, place, f"{name!r} is not in the task's folder: a template's file lies beside its task"
         )
     try:
         return read_text(path, MAX_SOURCE)

@@ -40,7 +40,7 @@ class Renderer:
         except RecursionError:
             return {"error": "it is nested too deeply"}
         except Exception as error:  # choke-point: whatever a template raises is the answer
-            return {"error": str(error) or type(error).__name__, "line": getattr(error, "lineno", None)}
+            return {"error": str(error) or type(error).__name__, "line": _line_of(error)}
         if len(text) > MAX_OUTPUT:
             return {"error": f"it gives more than {MAX_OUTPUT:,} characters"}
         return {"value": value}
@@ -56,8 +56,11 @@ class Renderer:
                 parts.append(part)
             return "".join(parts)
         scope = template.new_context(context)
-        for _ in template.root_render_func(scope):
-            pass
+        try:
+            for _ in template.root_render_func(scope):
+                pass
+        except Exception:  # choke-point: raised again, with the template's lines in the traceback
+            self.environment.handle_exception()
         return _data(scope.vars["result"])
 
     def _template(self, source: str) -> tuple[CompiledTemplate, bool]:
@@ -73,6 +76,17 @@ class Renderer:
             compiled = self.environment.from_string(tree)
             self._compiled[source] = compiled, expression is not None
         return self._compiled[source]
+
+
+def _line_of(error: Exception) -> int | None:
+    """The line of the template on which it failed: Jinja puts it into the traceback."""
+    line: int | None = getattr(error, "lineno", None)
+    trace = error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == "<template>":
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    return line
 
 
 def expression_of(tree: nodes.Template) -> nodes.Expr | None:

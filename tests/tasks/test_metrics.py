@@ -47,7 +47,9 @@ NUMBERS = st.lists(
     st.floats(-1e6, 1e6, allow_subnormal=False) | st.integers(-(10**6), 10**6), min_size=1, max_size=30
 )
 LABELS = st.lists(st.tuples(st.sampled_from("abcd"), st.sampled_from("abcd")), min_size=1, max_size=40)
-ANSWERS = st.lists(st.tuples(st.sampled_from(["yes", "no"]), st.sampled_from(["yes", "no"])), min_size=1, max_size=40)
+ANSWERS = st.lists(
+    st.tuples(st.sampled_from(["yes", "no"]), st.sampled_from(["yes", "no"])), min_size=1, max_size=40
+)
 
 
 @given(NUMBERS)
@@ -177,6 +179,7 @@ def test_classes_are_counted_one_by_one(pairs):
     }
 
 
+@pytest.mark.filterwarnings("ignore:A single label")
 @pytest.mark.parametrize("zero", [None, 0, 1])
 @given(pairs=LABELS)
 def test_classes_are_those_of_scikit_learn(zero, pairs):
@@ -190,7 +193,11 @@ def test_classes_are_those_of_scikit_learn(zero, pairs):
             right, got, labels=labels, average=average, zero_division=division
         )
         for word, value in zip(("precision", "recall", "f1"), theirs, strict=False):
-            ours = [values[f"{one}_{word}"] for one in labels] if average is None else values[f"{average}_{word}"]
+            ours = (
+                [values[f"{one}_{word}"] for one in labels]
+                if average is None
+                else values[f"{average}_{word}"]
+            )
             mine = [math.nan if one is None else one for one in (ours if average is None else [ours])]
             assert mine == pytest.approx(list(value) if average is None else [value], nan_ok=True)
     table = metrics.confusion_matrix(right, got, labels=labels).tolist()
@@ -214,7 +221,10 @@ def test_values_by_hand():
 
 def errored(at=9):
     return ScoringResult(
-        example=Example(name="broken"), scores=(Score.errored("s", 0.5, "broke"),), outcome="errored", position=at
+        example=Example(name="broken"),
+        scores=(Score.errored("s", 0.5, "broke"),),
+        outcome="errored",
+        position=at,
     )
 
 
@@ -283,8 +293,16 @@ def test_answers_are_compared_as_text():
         ({"type": "max", "field": "n"}, {"n": [1]}, "wanted a number"),
         ({"type": "min", "field": "n"}, {"n": {"a": 1}}, "wanted a number"),
         ({"type": "std_dev", "field": "n"}, {"n": math.nan}, "wanted a number"),
-        ({"type": "mean", "field": "outcome"}, {}, "outcome is str 'passed' in example 1 ('e0'), wanted a number"),
-        ({"type": "mean", "field": "num"}, {"number": 1}, "no 'num' in the score's details; did you mean 'number'?"),
+        (
+            {"type": "mean", "field": "outcome"},
+            {},
+            "outcome is str 'passed' in example 1 ('e0'), wanted a number",
+        ),
+        (
+            {"type": "mean", "field": "num"},
+            {"number": 1},
+            "no 'num' in the score's details; did you mean 'number'?",
+        ),
         ({"type": "mean", "field": "n.deep"}, {"n": 1}, "n is int, without 'deep'"),
         ({"type": "frequency", "field": "n"}, {"n": [1]}, "wanted a text, a number or a bool"),
         ({"type": "recall"}, {"made": 1}, "no count 'num_true_positives' in the score's details"),

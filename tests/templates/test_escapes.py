@@ -12,8 +12,26 @@ SAMPLE = {
     "tools": [{"name": "search"}, {"name": "refund"}],
     "nested": {"deep": {"er": [1, 2]}},
 }
-UNDERSCORES = ("__class__", "__mro__", "__init__", "__globals__", "__subclasses__", "__builtins__", "__dict__")
-REACHED = ("<class", "<function", "object at 0x", "<built-in", "builtins", "<module", "<slot", "bound method", "root:")
+UNDERSCORES = (
+    "__class__",
+    "__mro__",
+    "__init__",
+    "__globals__",
+    "__subclasses__",
+    "__builtins__",
+    "__dict__",
+)
+REACHED = (
+    "<class",
+    "<function",
+    "object at 0x",
+    "<built-in",
+    "builtins",
+    "<module",
+    "<slot",
+    "bound method",
+    "root:",
+)
 
 PAYLOADS = [
     *(f"{{{{ sample.{name} }}}}" for name in UNDERSCORES),
@@ -138,7 +156,10 @@ def test_a_name_that_begins_with_an_underscore_is_refused_before_anything_is_ren
         ("{{ sample.text | urlize }}", "there is no filter 'urlize'"),
         ("{{ sample.text is strin }}", "there is no test 'strin'; did you mean 'string'?"),
         ("{{ sampel.text }}", "there is no 'sampel'; a template sees sample, such as sample.sampel"),
-        ("{{ sample.text.upper() }}", r"upper\(\) cannot be called: data has no methods; write the filter, \| upper"),
+        (
+            "{{ sample.text.upper() }}",
+            r"upper\(\) cannot be called: data has no methods; write the filter, \| upper",
+        ),
         ("{{ lipsum(5) }}", r"lipsum\(\) cannot be called"),
         ("{% raise 'x' %}", "Encountered unknown tag 'raise'"),
         ("{{ sample.text", "unexpected end of template"),
@@ -179,12 +200,21 @@ def test_what_is_undefined_is_an_error_when_it_is_rendered(source, message):
         ("{{ none }}", None),
         ("n={{ sample.number }}", "n=3"),
         ('["{{ sample.calls[0] }}"]', '["search"]'),
-        ("{% for c in sample.calls %}{{ c }}{% if not loop.last %}, {% endif %}{% endfor %}", "search, refund"),
+        (
+            "{% for c in sample.calls %}{{ c }}{% if not loop.last %}, {% endif %}{% endfor %}",
+            "search, refund",
+        ),
         ("calls: {{ sample.calls }}", 'calls: ["search", "refund"]'),
         ("{{ sample.missing | default('x') }}", "x"),
-        ("{% set n = namespace(k=0) %}{% for c in sample.calls %}{% set n.k = n.k + 1 %}{% endfor %}k{{ n.k }}", "k2"),
+        (
+            "{% set n = namespace(k=0) %}{% for c in sample.calls %}{% set n.k = n.k + 1 %}{% endfor %}k{{ n.k }}",
+            "k2",
+        ),
         ("{% for key, value in sample.nested.deep | items %}{{ key }}={{ value }}{% endfor %}", "er=[1, 2]"),
-        ("{% for group in sample.tools | groupby('name') %}{{ group.grouper }};{% endfor %}", "refund;search;"),
+        (
+            "{% for group in sample.tools | groupby('name') %}{{ group.grouper }};{% endfor %}",
+            "refund;search;",
+        ),
         ("{{ '<b>' }}", "<b>"),
     ],
 )
@@ -194,7 +224,11 @@ def test_one_expression_gives_its_value_and_anything_else_a_text(source, value):
 
 def test_keys_of_data_go_before_the_names_of_methods():
     sample = {"items": [1], "keys": "k", "get": {"values": 2}}
-    assert Template.parse("{{ [sample.items, sample.keys, sample.get.values] }}").render(sample=sample) == [[1], "k", 2]
+    assert Template.parse("{{ [sample.items, sample.keys, sample.get.values] }}").render(sample=sample) == [
+        [1],
+        "k",
+        2,
+    ]
 
 
 def test_a_template_cannot_change_its_sample():

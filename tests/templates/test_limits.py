@@ -37,14 +37,17 @@ WITHOUT_BOUND = [
 @pytest.mark.parametrize("source", WITHOUT_END)
 def test_a_template_that_does_not_end_is_killed(source, monkeypatch):
     monkeypatch.setattr(module, "SECONDS", 0.3)
-    with pytest.raises(TemplateTrouble, match=r"not rendered within 0\.3 s|takes more than 64 MB|more than 1,000,000|integer"):
+    with pytest.raises(
+        TemplateTrouble, match=r"not rendered within 0\.3 s|takes more than 64 MB|more than 1,000,000|integer"
+    ):
         Template.parse(source).render(sample={})
 
 
 @pytest.mark.parametrize("source", WITHOUT_BOUND)
 def test_a_template_that_explodes_is_refused_within_64_megabytes(source):
     with pytest.raises(
-        TemplateTrouble, match=r"takes more than 64 MB|more than 1,000,000 characters|Range too big|not rendered within"
+        TemplateTrouble,
+        match=r"takes more than 64 MB|more than 1,000,000 characters|Range too big|not rendered within",
     ):
         Template.parse(source).render(sample={"text": "abc"})
 
