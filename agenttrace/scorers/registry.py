@@ -6,6 +6,7 @@ import inspect
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any, TypeGuard
 
 from agenttrace.core.errors import ScorerError, did_you_mean
@@ -98,7 +99,9 @@ def maker_named(name: str) -> Callable[..., Any]:
 def _entry(name: str) -> tuple[str, Callable[..., Any]]:
     entry = _scorers.get(_plain(name))
     if entry is None:
-        hint = did_you_mean(name, [label for label, _ in _scorers.values()])
+        near = get_close_matches(_plain(name), list(_scorers), n=1)
+        labels = [_scorers[plain][0] for plain in near] or [label for label, _ in _scorers.values()]
+        hint = f"; did you mean {labels[0]!r}?" if near else did_you_mean(name, labels)
         raise ScorerError(f"there is no scorer {name!r}{hint}")
     return entry
 

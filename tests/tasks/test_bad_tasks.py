@@ -1,5 +1,7 @@
 """What is wrong in a task file is an error with file and line, before any agent runs."""
 
+# ruff: noqa: E501 - a case a line
+
 import os
 
 import pytest

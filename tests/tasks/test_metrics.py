@@ -1,5 +1,7 @@
 """Each metric against arithmetic written down anew, and against numpy and scikit-learn where they are there."""
 
+# ruff: noqa: E501 - a case a line
+
 import math
 import statistics
 from fractions import Fraction

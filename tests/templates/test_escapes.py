@@ -1,5 +1,7 @@
 """Templates see JSON data and nothing else: no payload reaches an attribute, a function or another file."""
 
+# ruff: noqa: E501 - a case a line
+
 import pytest
 
 from agenttrace.templates import Template
