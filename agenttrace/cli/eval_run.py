@@ -105,30 +105,26 @@ def eval_run(
     task = load_task_option(file, function_name, store, for_update=update.update)
     everything, examples, scorers, function = _loaded(file, task, selection, scorer_names, function_name)
     is_left_out = None if len(examples) == len(everything) else left_out(everything, examples)
+    required = require or (task.require if task else ()) or None
     _, _, requirements = checked_requirements(
-        examples,
-        scorers,
-        require or (task and task.require) or None,
-        model=model,
-        trials=limits.trials,
-        trials_by=limits.trials_by,
+        examples, scorers, required, model=model, trials=limits.trials, trials_by=limits.trials_by
     )
     tracer = Tracer(project_name=project or (task.key if task else Path(file).stem), store=store)
     before = baseline.run_before(examples, tracer, is_left_out)
+    limits.say_estimate(tracer.store, tracer.project_name, len(examples))
+    options: EvaluationOptions = {
+        "function": function,
+        "tracer": tracer,
+        "model": model,
+        "eval_run_name": name,
+        "concurrency": concurrency,
+        "timeout": timeout,
+        "measure": task.measure if task else None,
+        **limits.options(requirements),
+    }
     try:
-        limits.say_estimate(tracer.store, tracer.project_name, len(examples))
         with shown_progress(limits.at_most(len(examples)), quiet=quiet) as progress:
-            options: EvaluationOptions = {
-                "function": function,
-                "tracer": tracer,
-                "model": model,
-                "eval_run_name": name,
-                "concurrency": concurrency,
-                "timeout": timeout,
-                "progress": progress,
-                "measure": task.measure if task else None,
-                **limits.options(requirements),
-            }
+            options["progress"] = progress
             report = run_evaluation(examples, scorers, **options)
         report, code = _verdict(report, requirements, before)
     except EvaluationInterrupted as interruption:

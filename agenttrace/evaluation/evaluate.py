@@ -10,12 +10,11 @@ from typing import Any, Unpack
 from agenttrace.core.example import Example
 from agenttrace.core.protocols import ChatModel, Scorer, Store
 from agenttrace.core.report import EvaluationReport
-from agenttrace.evaluation.engine import Progress
+from agenttrace.evaluation.engine import Measure, Progress
 from agenttrace.evaluation.run import (
     TIMEOUT,
     Evaluation,
     EvaluationOptions,
-    Measure,
     Recording,
     check_option_names,
 )
@@ -89,9 +88,7 @@ def run_evaluation(
             which it is one; its `report` has the results so far. Whatever ends a run early, they are
             stored, marked as interrupted.
     """
-    of_assert_test = {"require": require, "baseline": baseline}
-    wrong = [name for name, value in of_assert_test.items() if value is not None]
-    check_option_names("run_evaluation", wrong)
+    check_option_names("run_evaluation", _stated(require=require, baseline=baseline))
     evaluation = Evaluation.of(
         examples,
         scorers,
@@ -116,6 +113,11 @@ def run_evaluation(
     )
     evaluation.engine.advice = _LOOP_WAITS if _in_a_loop() else ""
     return evaluation.run()
+
+
+def _stated(**options: Any) -> list[str]:
+    """The names of the options that have a value."""
+    return [name for name, value in options.items() if value is not None]
 
 
 async def run_evaluation_async(

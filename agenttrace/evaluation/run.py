@@ -19,7 +19,7 @@ from agenttrace.core.protocols import ChatModel, ChecksExamples, Scorer, Store, 
 from agenttrace.core.report import EvaluationInterrupted, EvaluationReport
 from agenttrace.evaluation.agent_run import Captured, CaptureScope, Target
 from agenttrace.evaluation.budget import Budget
-from agenttrace.evaluation.engine import Engine, Progress
+from agenttrace.evaluation.engine import Engine, Measure, Progress
 from agenttrace.evaluation.estimate import estimate_of
 from agenttrace.evaluation.schedule import Settled
 from agenttrace.evaluation.trials import (
@@ -66,10 +66,6 @@ class Recording(Protocol):
     def capture(self) -> AbstractContextManager[Captured]:
         """Return a scope whose trace holds the calls that were recorded in it."""
         ...
-
-
-Measure = Callable[[EvaluationReport], Mapping[str, Any]]
-"""Works out metadata of a whole report, such as metrics over its results."""
 
 
 class EvaluationOptions(TypedDict, total=False):
@@ -202,11 +198,10 @@ class Evaluation:
     def _stored(self, report: EvaluationReport) -> EvaluationReport:
         """The report with what is measured of it. It is stored in any case."""
         try:
-            if self.measure is not None:
-                report = replace(report, metadata={**report.metadata, **self.measure(report)})
+            more = {} if self.measure is None else self.measure(report)
+            return (report := replace(report, metadata={**report.metadata, **more}))
         finally:
             self._keep(report)
-        return report
 
     def report(self) -> EvaluationReport:
         """The report of all results, whose traces are stored: the results become part of a larger run."""

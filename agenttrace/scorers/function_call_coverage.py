@@ -122,8 +122,8 @@ def json_renderer(scorer: str, text: str) -> Callable[[Example], Any]:
     """Return a function that gives the JSON value of the text for an example.
 
     A template sees ``sample``: the example's fields, with its additional_metadata beside them (which go
-    first). One that is an expression gives its value; any other, and an expression that gives a text, the value
-    of the JSON text. See `Template` for what it may do, and for how long.
+    first). One that is an expression gives its value; any other, and an expression that gives a text, the
+    value of the JSON text. See `Template` for what it may do, and for how long.
 
     Raises:
         ScorerError: the template cannot be read, or the text is not JSON. The returned function raises it

@@ -138,7 +138,7 @@ def _limit_memory() -> None:
         import resource
 
         with open("/proc/self/statm", "rb") as file:
-            taken = int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
-        resource.setrlimit(resource.RLIMIT_AS, (taken + MAX_MEMORY, taken + MAX_MEMORY))
+            used = int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+        resource.setrlimit(resource.RLIMIT_AS, (used + MAX_MEMORY, used + MAX_MEMORY))
     except (ImportError, OSError, ValueError):
         sys.stderr.write("")  # no such system: the time is limited all the same
