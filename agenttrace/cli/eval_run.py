@@ -105,10 +105,7 @@ def eval_run(
     task = load_task_option(file, function_name, store, for_update=update.update)
     everything, examples, scorers, function = _loaded(file, task, selection, scorer_names, function_name)
     is_left_out = None if len(examples) == len(everything) else left_out(everything, examples)
-    required = require or (task.require if task else ()) or None
-    _, _, requirements = checked_requirements(
-        examples, scorers, required, model=model, trials=limits.trials, trials_by=limits.trials_by
-    )
+    requirements = _requirements(examples, scorers, require or (task.require if task else ()), model, limits)
     tracer = Tracer(project_name=project or (task.key if task else Path(file).stem), store=store)
     before = baseline.run_before(examples, tracer, is_left_out)
     limits.say_estimate(tracer.store, tracer.project_name, len(examples))
@@ -136,6 +133,20 @@ def eval_run(
     if code != INTERRUPTED:
         update.apply(str(task.dataset) if task else file, report, scorers, to_stderr=files.use_stdout)
     return code if suite.show(report) else code or FAILED
+
+
+def _requirements(
+    examples: Sequence[Example],
+    scorers: Sequence[Scorer],
+    lines: Sequence[str],
+    model: str | None,
+    limits: LimitOptions,
+) -> tuple[Requirement, ...]:
+    """What must hold for the run to pass, checked as far as it can be."""
+    trials, trials_by = limits.trials, limits.trials_by
+    return checked_requirements(
+        examples, scorers, lines or None, model=model, trials=trials, trials_by=trials_by
+    )[2]
 
 
 def _see(tracer: Tracer) -> See | None:
