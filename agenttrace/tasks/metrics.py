@@ -14,9 +14,22 @@ from agenttrace.core.errors import ConfigError, did_you_mean, error_text
 from agenttrace.core.numbers import is_number
 from agenttrace.core.report import ScoringResult
 from agenttrace.core.text import short_repr
+from agenttrace.process.threads import DaemonExecutor
 from agenttrace.statistics import classification as of_classes
 from agenttrace.tasks import metric_entries as entries
-from agenttrace.tasks.observation import MetricError, NoValue, Observation, observed
+from agenttrace.tasks.observation import (
+    MetricError,
+    NoValue,
+    Observation,
+    Reader,
+    count_in,
+    label_in,
+    label_text,
+    observed,
+)
+
+SECONDS = 60.0
+"""How long a metric of the user's own may take."""
 
 Values = dict[str, float | None]
 
@@ -59,93 +72,6 @@ class Figures:
     values: Values
     details: Mapping[str, Any] = field(default_factory=dict)
     reason: str = ""
-
-
-class Reader:
-    """Reads fields of samples; a sample without a value is left out, with the reason."""
-
-    def __init__(self, observations: Sequence[Observation], left_out: Mapping[str, int]) -> None:
-        self.observations = observations
-        self.total = len(observations) + sum(left_out.values())
-        self.left_out = dict(left_out)
-        self.count = 0
-
-    def rows(self, *reads: Callable[[Observation], Any]) -> list[tuple[Any, ...]]:
-        """What these functions give for each sample that has all of it.
-
-        Raises:
-            MetricError: a value of the wrong type, or no sample has such a field.
-        """
-        rows: list[tuple[Any, ...]] = []
-        reasons: Counter[str] = Counter()
-        for observation in self.observations:
-            try:
-                rows.append(tuple(read(observation) for read in reads))
-            except NoValue as without:
-                reasons[str(without)] += 1
-        if not rows and reasons:
-            raise MetricError(f"{reasons.most_common(1)[0][0]}, in {_all(sum(reasons.values()))}")
-        for reason, count in reasons.items():
-            short = reason.partition(";")[0]
-            self.left_out[short] = self.left_out.get(short, 0) + count
-        self.count = len(rows)
-        return rows
-
-    def numbers(self, path: str) -> list[float]:
-        """The numbers of one field."""
-        return [number for (number,) in self.rows(lambda one: number_in(one, path))]
-
-
-def number_in(observation: Observation, path: str) -> float:
-    """The number at a path; true and false are 1 and 0."""
-    value = observation.read(path)
-    if value is None:
-        raise NoValue(f"{path} is nothing")
-    if isinstance(value, bool):
-        return float(value)
-    if not is_number(value) or not math.isfinite(value):
-        raise MetricError(f"{path} is {short_repr(value)} in {_place(observation)}, wanted a number")
-    return value
-
-
-def count_in(observation: Observation, path: str) -> float:
-    """The count at a path: a number that is not negative."""
-    number = number_in(observation, path)
-    if number < 0:
-        raise MetricError(f"{path} is {number:g} in {_place(observation)}, wanted a count")
-    return number
-
-
-def label_in(observation: Observation, path: str) -> str:
-    """The label at a path, as text."""
-    value = observation.read(path)
-    if value is None:
-        raise NoValue(f"{path} is nothing")
-    label = label_text(value)
-    if label is None:
-        raise MetricError(
-            f"{path} is {short_repr(value)} in {_place(observation)}, wanted a text, a number or a bool"
-        )
-    return label
-
-
-def label_text(value: Any) -> str | None:
-    """A label as text: ``true``, ``1`` (also for 1.0), a text as it stands; None for what is none."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if is_number(value):
-        return str(int(value)) if math.isfinite(value) and value == int(value) else str(value)
-    return value if isinstance(value, str) else None
-
-
-def _place(observation: Observation) -> str:
-    result = observation.result
-    name = f" ({result.name!r})" if result.name else ""
-    return result.source or f"example {result.position + 1}{name}"
-
-
-def _all(count: int) -> str:
-    return "the only sample" if count == 1 else f"all {count} samples"
 
 
 def _one(function: Callable[[list[float]], float]) -> Callable[[Any, Reader], Figures]:
@@ -288,7 +214,7 @@ def _python(entry: entries.PythonMetric, reader: Reader) -> Figures:
         "scores": [one.score for one, _ in rows],
         "results": [one.result for one, _ in rows],
     }
-    output = function(**{name: arguments[name] for name in names})
+    output = _within_time(function, {name: arguments[name] for name in names}, entry.function)
     values = dict(output) if isinstance(output, Mapping) else {"": output}
     for name, value in values.items():
         if not isinstance(name, str) or not (value is None or isinstance(value, bool) or is_number(value)):
@@ -300,6 +226,20 @@ def _python(entry: entries.PythonMetric, reader: Reader) -> Figures:
             raise MetricError(f"{entry.function} returned {value}, wanted a finite number")
     numbers: Values = {name: None if value is None else float(value) for name, value in values.items()}
     return Figures(numbers, reason=_undefined(numbers) and "the function returned nothing")
+
+
+def _within_time(function: Callable[..., Any], arguments: Mapping[str, Any], name: str) -> Any:
+    """What a function returns. One that is late is left with its thread."""
+    pool = DaemonExecutor(1, name="metric")
+    future = pool.submit(function, **arguments)
+    try:
+        return future.result(timeout=SECONDS)
+    except TimeoutError:
+        if future.done():  # its own
+            raise
+        raise MetricError(f"{name} did not return within {SECONDS:g} s") from None
+    finally:
+        pool.shutdown(wait=False)
 
 
 def parameters_of(function: Callable[..., Any], text: str) -> list[str]:
@@ -319,6 +259,8 @@ def parameters_of(function: Callable[..., Any], text: str) -> list[str]:
             raise ConfigError(
                 f"the metric {text} asks for {parameter.name!r}{did_you_mean(parameter.name, _PARAMETERS)}"
             )
+    if not names:
+        raise ConfigError(f"the metric {text} takes none of {', '.join(_PARAMETERS)}")
     return names
 
 

@@ -56,6 +56,8 @@ def _of_dataset(entry: DatasetEntry, document: Document) -> list[Example]:
         dataset = EvalDataset.from_file(path, columns=entry.columns)
         examples = selected(dataset, only=entry.only, tags=entry.tags, limit=entry.limit)
     except DatasetError as error:
+        if "unknown column" in str(error) or "has no field" in str(error):
+            raise DatasetError(f"{error}; a column of your own is named in the columns of dataset") from None
         if error.path == str(path) and error.line is not None:
             raise
         raise at(document, ("dataset",), error) from None
@@ -78,6 +80,9 @@ def _traces(entry: TracesEntry, document: Document, store: str | Store | None) -
             if entry.path
             else _traces_in_store(entry, document, store)
         )
+    except TelemetryError as error:
+        how = "agenttrace traces export --to otlp writes files that can be read"
+        raise at(document, ("traces",), f"{error}; {how}") from None
     except (AgentTraceError, OSError) as error:
         raise at(document, ("traces",), error) from None
     traces = traces[: entry.limit]

@@ -11,14 +11,15 @@ from agenttrace.core.dotted_name import imported_function
 from agenttrace.core.errors import ConfigError
 from agenttrace.core.example import Example
 from agenttrace.core.protocols import Scorer, Store
-from agenttrace.core.report import EvaluationReport
+from agenttrace.core.report import EvaluationReport, ScoringResult
+from agenttrace.core.score import Score
 from agenttrace.datasets.document import Document
 from agenttrace.evaluation import run_evaluation
 from agenttrace.evaluation.run import EvaluationOptions
 from agenttrace.scoring.example_scorers import check_example_scorers
-from agenttrace.tasks.metric_entries import MetricEntry, PythonMetric
+from agenttrace.tasks.metric_entries import BinaryClassification, MetricEntry, PythonMetric
 from agenttrace.tasks.metrics import MetricResult, measured, metric_name, parameters_of
-from agenttrace.tasks.observation import sample_of
+from agenttrace.tasks.observation import MetricError, NoValue, Observation, label_in, label_text, number_in
 from agenttrace.tasks.sources import beside, check_source_of_calls, examples_of
 from agenttrace.tasks.task_file import TaskFile, at, read_task_file
 from agenttrace.tasks.task_scorers import scorers_of
@@ -163,17 +164,50 @@ def _planned(
 
 
 def _check(metric: MetricEntry, examples: Sequence[Example], directory: Path) -> None:
-    """What can be known of a metric before anything runs: its function, the fields of the samples.
+    """What can be known of a metric before anything runs: its function, answers, what it reads of samples.
 
     Raises:
-        ConfigError: there is no such function, or no sample has the field.
+        ConfigError: there is no such function, no sample has the field, or one has a value of the wrong type.
     """
     if isinstance(metric, PythonMetric):
         parameters_of(imported_function(metric.function, directory), metric.function)
-    for option in ("field", "field_gt", "field_pred"):
+    if isinstance(metric, BinaryClassification):
+        answer = label_text(metric.positive_answer)
+        if answer == label_text(metric.negative_answer):
+            raise ConfigError(f"positive_answer and negative_answer are both {answer!r}")
+    for option, read in _READ_OF_SAMPLES.items():
         path = getattr(metric, option, None)
-        if path is None or not path.startswith("sample."):
+        if path is None or not path.startswith("sample.") or path.split(".")[1] in _FILLED_BY_A_RUN:
             continue
-        name = path.split(".")[1]
-        if all(name not in sample_of(example) for example in examples):
-            raise ConfigError(f"{option}: no sample has {name!r}")
+        if option == "field":
+            read = _READ_AS.get(metric.type, read)
+        _check_samples(path, read, examples, option)
+
+
+_FILLED_BY_A_RUN = frozenset({"actual_output", "tools_called"})
+
+
+def _any(observation: Observation, path: str) -> Any:
+    return observation.read(path)
+
+
+_Read = Callable[[Observation, str], Any]
+_READ_OF_SAMPLES: Mapping[str, _Read] = {"field": _any, "field_gt": label_in, "field_pred": label_in}
+_READ_AS: Mapping[str, _Read] = {
+    **dict.fromkeys(("mean", "max", "min", "std_dev"), number_in),
+    "frequency": label_in,
+}
+
+
+def _check_samples(path: str, read: _Read, examples: Sequence[Example], option: str) -> None:
+    no_score, without = Score.skipped("", 0.0, ""), 0
+    for position, example in enumerate(examples):
+        result = ScoringResult(example=example, outcome="passed", position=position, source=example.source)
+        try:
+            read(Observation(result, no_score), path)
+        except NoValue as reason:
+            without += 1
+            if without == len(examples):
+                raise ConfigError(f"{option}: no sample has {path!r}: {reason}") from None
+        except MetricError as trouble:
+            raise ConfigError(f"{option}: {trouble}") from None

@@ -48,9 +48,14 @@ def test_the_file_is_good_before_it_is_broken(write):
         ("type: mean", "type: std_dev\n        ddof: 2", "task.yaml:11: scorers[0].metrics[0].ddof: got int 2, wanted 0 or 1"),
         ("type: mean", "type: binary_classification", "task.yaml:10: scorers[0].metrics[0]: the key 'field_gt' is missing"),
         ("type: mean", "type: mean\n      - type: mean", "task.yaml:11: scorers[0].metrics[1]: two metrics are called 'value_mean'"),
-        ("type: mean", "type: mean\n        field: sample.cals", "task.yaml:10: scorers[0].metrics[0]: field: no sample has 'cals'"),
+        ("type: mean", "type: mean\n        field: sample.cals", "task.yaml:10: scorers[0].metrics[0]: field: no sample has 'sample.cals': no 'cals' in sample"),
         ("type: mean", "{type: python, function: 'an_agent:larges'}", "an_agent has no 'larges'; did you mean 'largest'?"),
         ("type: mean", "{type: python, function: 'an_agent:asks'}", "the metric an_agent:asks asks for 'nothing'; known: results, scores, values"),
+        ("type: mean", "{type: mean, field: sample.name}", "task.yaml:10: scorers[0].metrics[0]: field: sample.name is str 'first' in"),
+        ("type: mean", "{type: frequency, field: sample.calls}", "field: sample.calls is list ['search'] in"),
+        ("type: mean", "{type: binary_classification, field_gt: sample.calls, field_pred: output, positive_answer: a, negative_answer: b}", "field_gt: sample.calls is list ['search'] in"),
+        ("type: mean", "{type: binary_classification, field_gt: sample.name, field_pred: output, positive_answer: true, negative_answer: 'true'}", "positive_answer and negative_answer are both 'true'"),
+        ("type: mean", "{type: python, function: 'an_agent:is_short'}", "the metric an_agent:is_short takes none of values, scores, results"),
         ("function_call_coverage", "function_call_covrage", "task.yaml:7: scorers[0]: there is no scorer 'function_call_covrage'; did you mean 'FunctionCallCoverageScorer'?"),
         ("    function_calls: [search]", "    function_cals: [search]", "has no option 'function_cals'; did you mean 'function_calls'?"),
         ("    function_calls: [search]", "    mode: any", "mode is 'any_order' or 'in_order', got 'any'"),
@@ -140,6 +145,12 @@ def test_a_template_s_file_that_cannot_be_read_is_an_error(write, tmp_path, valu
         ("key: a\nexamples: [{input: a, tools_called: [b]}]", "there are no scorers"),
         ("dataset: missing.yaml", "task.yaml:1: dataset: "),
         ("dataset: {path: rows.yaml, columns: [input]}", "'input' is a field of an example"),
+        ("dataset: own.csv", "unknown column 'calls'"),
+        ("dataset: own.csv", "a column of your own is named in the columns of dataset"),
+        (
+            "traces: rows.yaml\nscorers: [tool_order]",
+            "agenttrace traces export --to otlp writes files that can be read",
+        ),
         ("dataset: {path: rows.yaml, only: [zzz]}", "task.yaml:1: dataset"),
         ("dataset: {paht: rows.yaml}", "task.yaml:1: dataset.paht: unknown key 'paht'; did you mean 'path'?"),
         ("dataset: [a]", "task.yaml:1: dataset: got list ['a'], wanted a mapping"),
@@ -163,6 +174,7 @@ def test_a_template_s_file_that_cannot_be_read_is_an_error(write, tmp_path, valu
 )
 def test_a_file_that_is_no_task_says_why(write, text, message):
     write("{'examples': [{'input': 'a', 'tools_called': ['b']}]}", "rows.yaml")
+    write("input,calls\na,b\n", "own.csv")
     with pytest.raises(DatasetError) as caught:
         load_task(write(text))
     assert message in str(caught.value).replace(os.getcwd() + os.sep, "")

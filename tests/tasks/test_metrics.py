@@ -366,6 +366,25 @@ def test_a_function_that_returns_no_number_is_an_error(function, answer):
     assert "wanted" in metric(of_numbers([1]), **function(lambda values: answer)).error
 
 
+def test_a_function_that_does_not_return_is_an_error(function, monkeypatch):
+    from threading import Event
+
+    from agenttrace.tasks import metrics as module
+
+    monkeypatch.setattr(module, "SECONDS", 0.05)
+    end = Event()
+    done = metric(of_numbers([1]), **function(lambda values: end.wait(30)))
+    end.set()
+    assert done.error == "metric_of_a_test:metric did not return within 0.05 s"
+
+
+def test_a_function_s_own_timeout_is_its_own_error(function):
+    def late(values):
+        raise TimeoutError("of mine")
+
+    assert metric(of_numbers([1]), **function(late)).error == "TimeoutError: of mine"
+
+
 def test_a_function_that_raises_is_an_error_of_its_metric_alone(function):
     def broken(values):
         raise ZeroDivisionError("of mine")
