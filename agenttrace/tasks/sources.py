@@ -24,6 +24,7 @@ from agenttrace.tasks.task_file import DatasetEntry, TaskFile, TracesEntry, at
 from agenttrace.transcripts.reading import format_of, traces_from_transcript
 
 MOST_TRACES = 100_000
+"""Traces of a store that a task reads without a limit of its own."""
 
 
 def examples_of(task: TaskFile, document: Document, store: str | Store | None) -> list[Example]:
@@ -102,18 +103,21 @@ def _traces_in_file(path: Path) -> list[Trace]:
 
 
 def _traces_in_store(entry: TracesEntry, document: Document, store: str | Store | None) -> list[Trace]:
-    name: Any = str(beside(document, entry.store)) if entry.store else store
-    if isinstance(name, str) and not name.startswith("sqlite:") and not Path(name).exists():
+    name = str(beside(document, entry.store)) if entry.store else store
+    if name is not None and not isinstance(name, str):
+        return _matching(entry, name)
+    if name is not None and not name.startswith("sqlite:") and not Path(name).exists():
         raise DatasetError(f"there is no store at {name}")
-    is_ours = name is None or isinstance(name, str)
-    source: Store = open_store(name) if is_ours else name
+    source = open_store(name)
     try:
-        return list(
-            iter_traces(source, entry.where or "", project=entry.project, limit=entry.limit or MOST_TRACES)
-        )
+        return _matching(entry, source)
     finally:
-        if is_ours:
-            source.close()
+        source.close()
+
+
+def _matching(entry: TracesEntry, store: Store) -> list[Trace]:
+    most = entry.limit or MOST_TRACES
+    return list(iter_traces(store, entry.where or "", project=entry.project, limit=most))
 
 
 def _of_traces(traces: Sequence[Trace], document: Document) -> list[Example]:

@@ -272,7 +272,7 @@ def _first_error(error: ValidationError, document: Document) -> DatasetError:
         tag = str(first.get("ctx", {}).get("tag"))
         return at(document, place, f"there is no metric {tag!r}{did_you_mean(tag, METRICS)}")
     if kind == "value_error":
-        return at(document, place, str(first["ctx"]["error"]))
+        return at(document, place, str(first.get("ctx", {}).get("error")))
     wanted = _WANTED.get(kind) or first["msg"].removeprefix("Input should be ")
     return at(document, place, f"got {short_repr(first['input'])}, wanted {wanted}")
 

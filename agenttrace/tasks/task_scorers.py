@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from agenttrace.core.errors import AgentTraceError, DatasetError, ScorerError, did_you_mean
@@ -14,8 +13,11 @@ from agenttrace.datasets.files import read_text
 from agenttrace.scorers.registry import option_names
 from agenttrace.scoring.written_scorers import scorer_maker, scorer_of
 from agenttrace.tasks.task_file import ScorerEntry, at
-from agenttrace.tasks.templated_scorer import TemplatedScorer, has_template, named
+from agenttrace.tasks.templated_scorer import TemplatedJudge, TemplatedScorer, has_template, named
 from agenttrace.templates.template import MAX_SOURCE, Template, TemplateTrouble, is_template
+
+_PROMPTS = frozenset({"prompt", "conversation"})
+"""Options of judges with placeholders of their own, ``{{actual_output}}``: what they put in is fenced."""
 
 FILE_KEY = "$file"
 """``{$file: required.j2}`` in place of a template: the text of a file beside the task."""
@@ -41,13 +43,24 @@ def scorers_of(
 
 
 def _scorer(entry: ScorerEntry, document: Document, place: Place, examples: Sequence[Example]) -> Scorer:
-    options = {name: _read(value, document, (*place, name)) for name, value in entry.options.items()}
+    directory = document.path.parent
+    try:
+        maker = scorer_maker(entry.type, directory)
+        _check_options(entry, maker)
+    except AgentTraceError as error:
+        raise at(document, place, error) from None
+    asks_model = hasattr(maker, "with_model")
+    options = {
+        name: value if asks_model and name in _PROMPTS else _read(value, document, (*place, name))
+        for name, value in entry.options.items()
+    }
     informs = entry.purpose == "qa"
     if informs and options.get("gate") is True:
         raise at(document, (*place, "gate"), "purpose: qa informs, gate: true decides; keep one")
-    directory = document.path.parent
 
     def make(rendered: Mapping[str, Any]) -> Scorer:
+        if entry.display_name and option_names(maker).get("name") and "name" not in rendered:
+            rendered = {**rendered, "name": entry.display_name}  # some need one
         scorer = scorer_of(entry.type, rendered, directory)
         return named(scorer, entry.display_name, informs=informs)
 
@@ -57,20 +70,20 @@ def _scorer(entry: ScorerEntry, document: Document, place: Place, examples: Sequ
         return _template_error(document, where, error, about)
 
     try:
-        _check_options(entry, options, directory)
         if not has_template(options):
             return make(options)
     except (AgentTraceError, TypeError, ValueError) as error:
         raise at(document, place, error) from None
-    scorer = TemplatedScorer(make, options, error_at)
+    kind = TemplatedJudge if asks_model else TemplatedScorer
+    scorer = kind(make, options, error_at)
     scorer.prepare(examples)
     return scorer
 
 
-def _check_options(entry: ScorerEntry, options: Mapping[str, Any], directory: Path) -> None:
+def _check_options(entry: ScorerEntry, maker: Callable[..., Any]) -> None:
     """Raise ScorerError for an option that the scorer has not: before any template is rendered."""
-    names = option_names(scorer_maker(entry.type, directory))
-    for option in options:
+    names = option_names(maker)
+    for option in entry.options:
         if option not in names:
             known = {*names, *ScorerEntry.model_fields} - {"name"}
             raise ScorerError(f"{entry.type} has no option {option!r}{did_you_mean(option, known)}")

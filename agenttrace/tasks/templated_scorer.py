@@ -87,6 +87,14 @@ class TemplatedScorer:
         if checking is not None:
             checking.check(example)
 
+    def score(self, example: Example, trace: Trace) -> Score | Awaitable[Score]:
+        """The score of the example's scorer."""
+        return self.scorer_for(example).score(example, trace)
+
+
+class TemplatedJudge(TemplatedScorer):
+    """One whose scorers ask a model."""
+
     def check_model(self) -> None:
         """Do as the scorers do that ask a model."""
         for scorer in self._scorers.values():
@@ -94,16 +102,12 @@ class TemplatedScorer:
             if checking is not None:
                 checking.check_model()
 
-    def with_model(self, model: str | ChatModel) -> TemplatedScorer:
+    def with_model(self, model: str | ChatModel) -> TemplatedJudge:
         """The same scorer, asking this model where its scorers take one."""
         twin = copy.copy(self)
         twin._scorers = {key: _with_model(scorer, model) for key, scorer in self._scorers.items()}
         twin._make = lambda options: _with_model(self._make(options), model)
         return twin
-
-    def score(self, example: Example, trace: Trace) -> Score | Awaitable[Score]:
-        """The score of the example's scorer."""
-        return self.scorer_for(example).score(example, trace)
 
 
 def _with_model(scorer: Scorer, model: str | ChatModel) -> Scorer:

@@ -18,89 +18,25 @@ from jinja2.utils import Namespace
 from agenttrace.core.errors import did_you_mean
 from agenttrace.core.jsonable import readable_json
 
-FILTERS = frozenset(
-    [
-        "abs",
-        "batch",
-        "capitalize",
-        "count",
-        "d",
-        "default",
-        "dictsort",
-        "first",
-        "float",
-        "groupby",
-        "int",
-        "items",
-        "join",
-        "last",
-        "length",
-        "list",
-        "lower",
-        "map",
-        "max",
-        "min",
-        "reject",
-        "rejectattr",
-        "replace",
-        "reverse",
-        "round",
-        "select",
-        "selectattr",
-        "slice",
-        "sort",
-        "string",
-        "sum",
-        "title",
-        "tojson",
-        "trim",
-        "truncate",
-        "unique",
-        "upper",
-        "wordcount",
-    ]
-)
+# fmt: off
+FILTERS = frozenset([
+    "abs", "batch", "capitalize", "count", "d", "default", "dictsort", "first", "float", "groupby",
+    "int", "items", "join", "last", "length", "list", "lower", "map", "max", "min", "reject",
+    "rejectattr", "replace", "reverse", "round", "select", "selectattr", "slice", "sort", "string",
+    "sum", "title", "tojson", "trim", "truncate", "unique", "upper", "wordcount",
+])
+# fmt: on
 """The filters of a template. Those that pad, wrap, format or escape are for pages; *attr* reaches attributes,
 *random* would make two runs differ."""
 
-TESTS = frozenset(
-    [
-        "boolean",
-        "defined",
-        "divisibleby",
-        "eq",
-        "equalto",
-        "even",
-        "false",
-        "float",
-        "ge",
-        "greaterthan",
-        "gt",
-        "in",
-        "integer",
-        "iterable",
-        "le",
-        "lessthan",
-        "lower",
-        "lt",
-        "mapping",
-        "ne",
-        "none",
-        "number",
-        "odd",
-        "sequence",
-        "string",
-        "true",
-        "undefined",
-        "upper",
-        "==",
-        "!=",
-        "<",
-        ">",
-        "<=",
-        ">=",
-    ]
-)
+# fmt: off
+TESTS = frozenset([
+    "!=", "<", "<=", "==", ">", ">=", "boolean", "defined", "divisibleby", "eq", "equalto", "even",
+    "false", "float", "ge", "greaterthan", "gt", "in", "integer", "iterable", "le", "lessthan",
+    "lower", "lt", "mapping", "ne", "none", "number", "odd", "sequence", "string", "true",
+    "undefined", "upper",
+])
+# fmt: on
 
 FUNCTIONS = frozenset({"range", "dict", "namespace"})
 """The functions that a template may call."""

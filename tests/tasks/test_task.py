@@ -330,3 +330,33 @@ def test_a_measure_that_raises_loses_no_results(write, tmp_path):
             measure=broken,
         )
     assert [run.passed for run in store.runs()] == [1]
+
+
+def test_the_suite_s_quality_can_be_told_of_a_task_too(seed):
+    score = load_task(seed).run().mutation_score()
+    assert score.total.noticed > 0
+    assert not any("was left out" in note for note in score.notes)
+
+
+def test_a_judge_keeps_the_placeholders_of_its_prompt_and_asks_the_model_of_the_run(write):
+    from agenttrace import FakeChatModel
+
+    path = write("""
+        examples: [{input: a, actual_output: an answer, additional_metadata: {bar: 0.4}}]
+        scorers:
+          - type: prompt
+            prompt: "Is {{actual_output}} brief?"
+            name: brief
+            threshold: "{{ sample.bar }}"
+          - type: prompt
+            prompt: "Is {{actual_output}} polite?"
+            display_name: polite
+    """)
+    task = load_task(path)
+    model = FakeChatModel({"reason": "it is", "score": 0.5})
+    (result,) = task.run(model=model)
+    assert [(score.name, score.value, score.threshold) for score in result.scores] == [
+        ("brief", 0.5, 0.4),
+        ("polite", 0.5, 0.5),
+    ]
+    assert len(model.requests) == 2
